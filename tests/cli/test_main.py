@@ -111,12 +111,15 @@ def test_the_machine_refuses(problem, sentence, monkeypatch, run):
     assert ran.err.count("\n") == 1
 
 
-def test_a_bug_is_not_dressed_up_as_bad_input(monkeypatch):
+@pytest.mark.parametrize(
+    "problem", [ZeroDivisionError("a bug"), ModuleNotFoundError("a bug", name="uqassay.evidence.old")]
+)
+def test_a_bug_is_not_dressed_up_as_bad_input(problem, monkeypatch):
     def broken(request, *, progress):
-        raise ZeroDivisionError("a bug")
+        raise problem
 
     monkeypatch.setattr("uqassay.cli.judging.make_assay", broken)
-    with pytest.raises(ZeroDivisionError, match="a bug"):
+    with pytest.raises(type(problem), match="a bug"):
         main(["rank", "a.npz"])
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric, check_rows, row_chunks
 from uqassay.errors import InputError
 
-__all__ = ["CertifiedEntropy", "box_lower_entropy", "box_upper_entropy", "shannon_entropy"]
+__all__ = ["CertifiedEntropy", "box_lower_entropy", "box_upper_entropy", "phi", "shannon_entropy"]
 
 Float = NDArray[np.float64]
 Nodes = tuple[Float, Float, NDArray[np.int64], Float]  # boxes l and u (m, K), their instance (m,), a bound (m,)
@@ -146,13 +146,14 @@ def box_lower_entropy(lower: ArrayLike, upper: ArrayLike, *, max_nodes: int | No
 # -- helpers: sums run along the last axis, so rounding does not depend on the other instances ------------------------
 
 
-def _phi(p: Float) -> Float:
+def phi(p: Float) -> Float:
+    """φ(p) = −p ln p of each entry, 0 for p = 0."""
     return -p * np.log(np.maximum(p, np.finfo(np.float64).tiny))
 
 
 def shannon_entropy(p: Float) -> Float:
     """−Σ p ln p over the last axis, in nats."""
-    return np.abs(_phi(p).sum(axis=-1))  # abs turns the -0.0 of a one-hot p into 0.0
+    return np.abs(phi(p).sum(axis=-1))  # abs turns the -0.0 of a one-hot p into 0.0
 
 
 def _water_fill(l: Float, u: Float) -> Float:
@@ -211,8 +212,8 @@ def _relax(L: Float, U: Float) -> tuple[Float, Float, NDArray[np.int64], Float]:
     # Knapsack over the chords: value (a lower bound), entropy at the solution (an upper bound), split class, its value.
     m, K = L.shape
     nodes, width = np.arange(m), U - L
-    phi_l = _phi(L)
-    rise = _phi(U) - phi_l
+    phi_l = phi(L)
+    rise = phi(U) - phi_l
     slope = np.where(width > 0, rise / np.where(width > 0, width, 1.0), 0.0)  # (m, K)
     order = np.argsort(slope, axis=1)
     filled = np.cumsum(np.take_along_axis(width, order, axis=1), axis=1)
@@ -224,7 +225,7 @@ def _relax(L: Float, U: Float) -> tuple[Float, Float, NDArray[np.int64], Float]:
     full = np.arange(K) < k[:, None]
     base = phi_l.sum(axis=1) + np.where(full, np.take_along_axis(rise, order, axis=1), 0.0).sum(axis=1)
     at = L[nodes, split] + part
-    value = base - phi_l[nodes, split] + _phi(at)
+    value = base - phi_l[nodes, split] + phi(at)
     return base + slope[nodes, split] * part, value, split, at
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import row_chunks
+from uqassay.credal.box_entropy import phi
 from uqassay.credal.moebius import check_enumerable, event_sizes, zeta_transform
 
 __all__ = ["core_lower_entropy", "core_upper_entropy"]
@@ -82,10 +83,6 @@ def _in_chunks(masses: Float, focal_sets: NDArray[np.bool_], extreme: Any) -> Fl
     return np.abs(out)  # without -0.0
 
 
-def _phi(p: Float) -> Float:
-    return -p * np.log(np.maximum(p, np.finfo(np.float64).tiny))
-
-
 def _shortest_path(belief: Float, k: int) -> Float:
     """Least Σ φ(increments of belief) over the paths from ∅ to Ω, (2^K, n) -> (n,)."""
     events, sizes = np.arange(2**k), event_sizes(k)
@@ -96,7 +93,7 @@ def _shortest_path(belief: Float, k: int) -> Float:
         for c in range(k):
             reached = level[(level >> c) & 1 == 1]
             before = reached ^ (1 << c)
-            step = _phi(np.maximum(belief[reached] - belief[before], 0.0))
+            step = phi(np.maximum(belief[reached] - belief[before], 0.0))
             least[reached] = np.minimum(least[reached], least[before] + step)
     return np.asarray(least[-1])
 
@@ -113,7 +110,7 @@ def _most_equal(belief: Float, k: int) -> Float:
         share[((events[:, None] & held) != held) | (more <= 0)] = -1.0
         chosen = share.argmax(axis=0)
         each = np.maximum(share[chosen, np.arange(live.size)], 0.0)
-        entropy[live] += more[chosen, np.arange(live.size)] * _phi(each)
+        entropy[live] += more[chosen, np.arange(live.size)] * phi(each)
         done[live] = chosen
         live = live[chosen != 2**k - 1]
     return entropy

@@ -13,7 +13,7 @@ from uqassay.measures.entropies import (
     member_share,
     second_order_members,
 )
-from uqassay.measures.two_class_logits import is_two_class_gaussian
+from uqassay.measures.two_class_logits import is_two_class_gaussian, minus_p_log_p
 from uqassay.predictions import (
     Dirichlet,
     Members,
@@ -122,7 +122,7 @@ def _of_members(members: Members) -> Array:
         p_log_p, divergence = terms(p)
         aleatoric.add(share * p_log_p)
         epistemic.add(share * divergence)
-    total = _minus_p_log_p(mean).sum(axis=0)
+    total = minus_p_log_p(mean).sum(axis=0)
     parts = np.stack([total, np.abs(aleatoric.value().sum(axis=0)), np.maximum(epistemic.value().sum(axis=0), 0.0)])
     agree = _agree(shares, both)
     parts[1][agree], parts[2][agree] = total[agree], 0.0
@@ -154,10 +154,6 @@ def _agree(shares: list[Array], both: list[Array]) -> NDArray[np.bool_]:
     return np.asarray((most - least <= ROUNDING * most).all(axis=0))
 
 
-def _minus_p_log_p(p: Array) -> Array:
-    return np.abs(p * np.log(np.where(p > 0.0, p, 1.0)))
-
-
 def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
     """Closed form: "class k or not" follows a Beta distribution with the concentrations α_k and Σ_{c≠k} α_c."""
     alpha = np.ascontiguousarray(prediction.alpha, dtype=np.float64)
@@ -168,7 +164,7 @@ def _of_dirichlet(prediction: Dirichlet) -> Decomposition:
     rows, k = np.arange(len(alpha)), alpha.argmax(axis=1)
     rest[rows, k] = np.sort(alpha, axis=1)[:, :-1].sum(axis=1)
     event, other = alpha / concentration, rest / concentration
-    total = _minus_p_log_p(event) + _minus_p_log_p(other)
+    total = minus_p_log_p(event) + minus_p_log_p(other)
     # as for the whole entropy: the large logarithms of H(μ) cancel in this form
     epistemic = event * digamma_excess(alpha) + other * digamma_excess(rest) - digamma_excess(concentration)
     epistemic = np.clip(epistemic, 0.0, total)

@@ -14,7 +14,14 @@ from uqassay.predictions import GaussianLogits
 from uqassay.predictions.base import CORE_BYTES
 from uqassay.predictions.logistic_normal import expected_regret, logistic_normal
 
-__all__ = ["TwoClassParts", "is_two_class_gaussian", "two_class_parts", "two_class_regrets", "two_class_votes"]
+__all__ = [
+    "TwoClassParts",
+    "is_two_class_gaussian",
+    "minus_p_log_p",
+    "two_class_parts",
+    "two_class_regrets",
+    "two_class_votes",
+]
 
 Array = NDArray[np.float64]
 
@@ -71,7 +78,7 @@ def _mixture(mean: Array, deviation: Array) -> Array:
     p = np.where(mean < 0.0, low, 1.0 - low)
     q = np.where(mean < 0.0, 1.0 - low, low)
     p_mean, q_mean = _average(p), _average(q)
-    whole = _minus_p_log_p(p_mean) + _minus_p_log_p(q_mean)
+    whole = minus_p_log_p(p_mean) + minus_p_log_p(q_mean)
     spread = _divergence(p, p_mean[:, None]) + _divergence(q, q_mean[:, None])
     epistemic = np.where(
         _equal(mean, deviation), epistemic[:, 0], _average(epistemic) + np.maximum(_average(spread), 0.0)
@@ -91,7 +98,8 @@ def _equal(mean: Array, deviation: Array) -> NDArray[np.bool_]:
     return np.asarray((mean == mean[:, :1]).all(axis=1) & (deviation == deviation[:, :1]).all(axis=1))
 
 
-def _minus_p_log_p(p: Array) -> Array:
+def minus_p_log_p(p: Array) -> Array:
+    """−p ln p of each entry, 0 for p = 0, in nats."""
     return np.abs(p * np.log(np.where(p > 0.0, p, 1.0)))
 
 

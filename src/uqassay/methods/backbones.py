@@ -28,7 +28,7 @@ from torch import nn
 from uqassay.errors import InputError
 from uqassay.methods.layers import Lifted
 
-__all__ = ["Backbone", "make_backbone"]
+__all__ = ["Backbone", "check_where", "make_backbone"]
 
 MLP_SIZES = (64, 64)
 KERNELS = 40  # of the network for EEG
@@ -118,6 +118,14 @@ def make_backbone(backbone: Any, shape: Shape) -> Backbone:
             code="type",
         )
     return Backbone(None, _size(shape), sizes)
+
+
+def check_where(where: str, backbone: Backbone) -> None:
+    """Refuse ``where="hidden"``, the hidden dense layers, for a backbone without any."""
+    if where == "hidden" and not backbone.hidden:
+        raise InputError(
+            "where", '"hidden" needs a dense layer', "this backbone has none", 'use where="all"', code="conflict"
+        )
 
 
 def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tuple[int, ...]) -> Backbone:

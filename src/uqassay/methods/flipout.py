@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn.functional import softplus
 
 from uqassay.errors import InputError
-from uqassay.methods.backbones import Backbone
+from uqassay.methods.backbones import Backbone, check_where
 from uqassay.methods.base import check_choice, check_count
 from uqassay.methods.gaussian_logits import SampledClassifier
 from uqassay.methods.layers import Dense, Draws, Network, ReLU, affine
@@ -110,14 +110,7 @@ class Flipout(SampledClassifier):
             )
 
     def _check_backbone(self, backbone: Backbone) -> None:
-        if not backbone.hidden and self.where == "hidden":
-            raise InputError(
-                "where",
-                '"hidden" needs a dense layer',
-                "this backbone has none",
-                'use where="all"',
-                code="conflict",
-            )
+        check_where(self.where, backbone)
 
     def _new_network(self, backbone: Backbone) -> Network:
         variational = partial(FlipoutDense, initial_rho=self.initial_rho)

@@ -6,8 +6,7 @@ from typing import final
 
 from torch import Tensor, nn
 
-from uqassay.errors import InputError
-from uqassay.methods.backbones import Backbone
+from uqassay.methods.backbones import Backbone, check_where
 from uqassay.methods.base import check_choice, check_count, check_rate
 from uqassay.methods.gaussian_logits import SampledClassifier
 from uqassay.methods.layers import Dense, Draws, Network, ReLU, affine
@@ -58,14 +57,7 @@ class MCDropConnect(SampledClassifier):
         check_choice("where", self.where, ("hidden", "all"))
 
     def _check_backbone(self, backbone: Backbone) -> None:
-        if not backbone.hidden and self.where == "hidden":
-            raise InputError(
-                "where",
-                '"hidden" needs a dense layer',
-                "this backbone has none",
-                'use where="all"',
-                code="conflict",
-            )
+        check_where(self.where, backbone)
 
     def _new_network(self, backbone: Backbone) -> Network:
         dropping = partial(DropConnectDense, rate=self.rate)
