@@ -147,7 +147,23 @@ def test_a_note_names_a_search_that_has_not_converged(random_generator, monkeypa
 def test_groups_are_named_in_the_note(random_generator):
     labels, members = random_ensemble(random_generator, n=12)
     grouped = uq.Members(members, groups=np.arange(12) // 2)
-    assert "dependence within groups" in said(credal_calibration_test(labels, grouped, n_draws=19))
+    found = credal_calibration_test(labels, grouped, n_draws=19)
+    assert "dependence within groups" in said(found)
+    assert ", labels taken as independent" in found.sentence(0.1)
+    assert "independent" not in credal_calibration_test(labels, members, n_draws=19).sentence(0.1)
+
+
+@pytest.mark.parametrize("measure", ["brier", "log-loss"])
+def test_scores_of_mixtures_say_that_they_show_one_side(measure, random_generator):
+    members = random_generator.dirichlet(np.ones(3), (30, 2))
+    sure = members.mean(axis=1).argmax(axis=1)  # right always: all mixtures are underconfident
+    found = credal_calibration_test(sure, members, measure=measure, n_draws=19)
+    assert found.pvalue > 0.5
+    assert found.sentence(0.1).endswith("; of mixtures, this score shows overconfidence alone.")
+    assert "tested on the upper side alone" in said(found)
+    alone = credal_calibration_test(sure, members.mean(axis=1)[:, np.newaxis], measure=measure, n_draws=39)
+    assert alone.reject(0.05)
+    assert alone.notes == ()
 
 
 # -- what is refused --------------------------------------------------------------------------------------------------

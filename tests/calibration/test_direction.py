@@ -11,8 +11,9 @@ import pytest
 
 from tests.calibration.made_up_data import softmax
 from tests.calibration.test_group_error_rates import SIZES, dependent_labels
-from uqassay.calibration.direction import confidence_gap
+from uqassay.calibration.direction import UPPER_ALONE, confidence_gap, unseen_notes
 from uqassay.calibration.miscalibration import Miscalibration
+from uqassay.metrics.calibration.measures import calibration_measure
 
 SCALE = {2: 2.0, 10: 3.5, 100: 5.0}  # of the logits: the accuracy is about .8
 SHARP = 12.0  # accuracy about .97
@@ -38,6 +39,26 @@ def test_one_group_has_no_direction():
     gap = confidence_gap(np.zeros(20, dtype=int), np.tile([0.6, 0.4], (20, 1)), np.zeros(20))
     assert math.isnan(gap.pvalue)
     assert gap.direction() == ""
+
+
+def test_classes_with_one_bin_are_noted(random_generator):
+    measure = calibration_measure("hosmer-lemeshow")
+    probs = random_generator.dirichlet(np.full(5, 20.0), 60)  # twelve events in five bins of each class
+    assert unseen_notes(measure, probs) == ()
+    (note,) = unseen_notes(measure, probs[:8])
+    assert (note.code, note.facts) == ("assumption", {"single": 5, "classes": 5})
+    for rare, single in ((2, ()), (3, (3,))):  # of five classes
+        p = probs * np.where(np.arange(5) < rare, 0.02, 1.0)
+        assert tuple(n.facts["single"] for n in unseen_notes(measure, p / p.sum(axis=1, keepdims=True))) == single
+    for other in ("hosmer-lemeshow-proportions", "ece-classwise"):
+        assert unseen_notes(calibration_measure(other), probs[:8]) == ()
+
+
+def test_scores_of_several_members_are_noted():
+    probs = np.full((9, 3), 1 / 3)
+    for name, notes in (("brier", (UPPER_ALONE,)), ("log-loss", (UPPER_ALONE,)), ("kuiper-confidence", ())):
+        assert unseen_notes(calibration_measure(name), probs, 3) == notes
+        assert unseen_notes(calibration_measure(name), probs) == ()
 
 
 def balanced(probs, groups):

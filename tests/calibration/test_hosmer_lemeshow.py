@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import uqassay as uq
 from tests.calibration.made_up_data import draw_labels
 from tests.notes import said, texts
 from tests.refusals import refuses
@@ -91,3 +92,13 @@ def test_fitted_degrees_of_freedom_hold_for_the_data_of_the_fit(needs):
 if __name__ == "__main__":
     for k, n_bins in ((2, 5), (3, 5), (10, 5), (10, 10)):
         print(f"{k}, {n_bins}:", *(f"{rate:.3f}" for rate in rejection_rates(k, n_bins, 1000, 4000)))
+
+
+def test_groups_and_classes_with_one_bin_are_noted(random_generator):
+    probs = np.full((9, 5), 0.2)
+    labels = random_generator.integers(0, 5, 9)
+    found = hosmer_lemeshow_test(labels, uq.Point(probs, groups=np.arange(9)), least_expected=1)
+    assert "in 5 of 5 classes one bin is left" in said(found)
+    assert "labels are taken as independent" in said(found)
+    plain = hosmer_lemeshow_test(labels, probs)
+    assert not any(words in said(plain) for words in ("one bin", "independent"))

@@ -2,7 +2,7 @@
 
 __all__ = ["BOTH", "words"]
 
-BOTH = ["ece-confidence", "ece-classwise"]
+BOTH = ["kuiper-confidence", "ece-classwise"]
 
 
 def words(folder, *names):

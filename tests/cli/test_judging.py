@@ -46,7 +46,7 @@ def test_checks_know_the_pvalues(files, wrong, run):
     ran = run(*argv, "DE:calibration-pvalue<0.05")
     assert ran.code == 1
     assert ran.err.splitlines()[0].startswith(
-        "Check DE:calibration-pvalue<0.05 failed: calibration-pvalue of ece-confidence of DE is 0.0"
+        "Check DE:calibration-pvalue<0.05 failed: calibration-pvalue of kuiper-confidence of DE is 0.0"
     )
     assert len(ran.err.splitlines()) == 2
     ran = run(*argv, "calibration-pvalue@ece-classwise<0.05")
@@ -54,7 +54,7 @@ def test_checks_know_the_pvalues(files, wrong, run):
     assert said == [f"calibration-pvalue of ece-classwise of {model}" for model in ("DE", "P")]
     ran = run(*argv, "calibration-pvalue@margin<0.05")
     assert ran.code == 2
-    assert "calibration-pvalue is known for the measures ece-confidence, ece-classwise" in ran.err
+    assert "calibration-pvalue is known for the measures kuiper-confidence, ece-classwise" in ran.err
     plain = run(*argv[:-1])
     assert plain.code == 0
 

@@ -131,3 +131,18 @@ def test_undefined_values_have_no_pvalue():
     )
     assert np.isnan([found[0].statistic, found[0].pvalue]).all()
     assert np.isfinite(found[1].pvalue)
+
+
+def test_a_given_number_of_draws_accounts_for_groups(random_generator):
+    p = random_generator.dirichlet(np.ones(3), 60)
+    y, groups = drawn(p, random_generator), np.arange(60) % 20
+    own = dataclasses.replace(MEASURES[0], name="own", prepare=lambda probs: Plain(MEASURES[0].prepare(probs)))
+    labels, signs = of_points.given_tests(y, p, [own, MEASURES[0]], groups, 39, 2)
+    expected = sign_test(y, p, MEASURES[0], groups, 39, np.random.default_rng([2, 26, 0]))
+    assert (signs.pvalue, signs.null.tolist(), signs.notes) == (expected.pvalue, expected.null.tolist(), ())
+    (alone,) = of_points.given_tests(y, p, MEASURES[:1], None, 39, 2)
+    assert (labels.pvalue, labels.notes, alone.notes) == (alone.pvalue, (IN_GROUPS,), ())
+    assert len(alone.null) == 39
+    (one,) = of_points.given_tests(y, p, MEASURES[:1], np.zeros(60), 39, 2)
+    assert np.isnan(one.pvalue)
+    assert one.notes == (of_points.ONE_GROUP,)

@@ -18,7 +18,7 @@ from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.metrics.calibration.reliability import expected_calibration_error
 from uqassay.report.calibration import calibration_section
 
-BOTH = ("ece-confidence", "ece-classwise")
+BOTH = ("kuiper-confidence", "ece-classwise")
 
 
 @pytest.fixture(scope="module")

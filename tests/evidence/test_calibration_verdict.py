@@ -1,10 +1,14 @@
 """The calibration tests in words: the outcome of every test is data, and each sentence says what its tests say."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from tests.report.calibration_cases import ensembles, made_up
 
 import uqassay as uq
+from uqassay.calibration.direction import UPPER_ALONE
+from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.evidence.calibration_statements import judged_tests, point_models
 from uqassay.evidence.calibration_verdict import (
     advice,
@@ -197,3 +201,21 @@ def test_the_sentence_of_an_assay_is_the_first_of_its_tests():
 def test_every_measure_has_a_label_of_its_own():
     labels = {measure_label(name) for name in CALIBRATION_MEASURES}
     assert len(labels) == len(CALIBRATION_MEASURES)
+
+
+def test_what_mixtures_leave_out_is_told():
+    (judged,) = judged_tests([made_up("DE", "brier", pvalue=0.4, notes=(UPPER_ALONE, IN_GROUPS))], ALPHA)
+    assert claim(judged) == (
+        "The test could not tell some mixture of the 3 members of DE from one that is calibrated in the strong sense "
+        "(Brier score, p = .40, labels taken as independent); of mixtures, this score shows overconfidence alone."
+    )
+    assert judged.test.row()["ignores_groups"]
+    bad, good = made_up("DE", "ece-confidence", pvalue=0.001, notes=(IN_GROUPS,)), made_up("P", "brier", pvalue=0.5)
+    assert said([bad])[0] == (
+        "No mixture of the 3 members of DE is confidence calibrated (p = .001, labels taken as independent), in a test."
+    )
+    passed = dataclasses.replace(bad, pvalue=0.5)
+    assert said([passed, good])[0] == (
+        "The calibration tests could not tell the best mixture of any model's members from a calibrated one "
+        "(least p = 1.00 by Holm in 2 tests, labels taken as independent for DE)."
+    )

@@ -18,6 +18,7 @@ from uqassay.calibration.credal_nulls import (
     random_null,
     single_member,
 )
+from uqassay.calibration.direction import ONE_SIDE, UPPER_ALONE, unseen_notes
 from uqassay.calibration.monte_carlo import (
     CALIBRATED,
     check_alpha,
@@ -26,7 +27,7 @@ from uqassay.calibration.monte_carlo import (
 )
 from uqassay.calibration.paper_code import paper_code_measure
 from uqassay.calibration.parts import check_search, hard_labels
-from uqassay.calibration.shared_members import shared_members
+from uqassay.calibration.shared_members import independence, shared_members
 from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch
 from uqassay.calibration.single_hypothesis import undefined_notes
 from uqassay.errors import InputError
@@ -134,7 +135,9 @@ class CredalCalibrationTest:
 
     def sentence(self, alpha: float = 0.05) -> str:
         """The result in plain words."""
-        what, p = CALIBRATED.get(self.notion, self.notion), pvalue_text(self.pvalue)
+        what = CALIBRATED.get(self.notion, self.notion)
+        p = f"{pvalue_text(self.pvalue)}{independence(self.notes)}"
+        one_side = ONE_SIDE if UPPER_ALONE in self.notes else ""
         one = self.n_members == 1
         if math.isnan(self.pvalue):
             return f"Whether {'the classifier' if one else f'some mixture of the {self.noun}'} is {what} is undefined."
@@ -148,7 +151,7 @@ class CredalCalibrationTest:
         top = int(self.weights.argmax())
         return (
             f"The {self.n_members} {self.noun} can be weighted so that the test could not tell their mixture from one that "
-            f"is {what} ({p}; greatest weight {self.weights[top]:.2f}, on number {top})."
+            f"is {what} ({p}; greatest weight {self.weights[top]:.2f}, on number {top}){one_side}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -184,7 +187,7 @@ def credal_calibration_test(
     y_true: ArrayLike,
     members: Any,
     *,
-    measure: str | CalibrationMeasure = "ece-confidence",
+    measure: str | CalibrationMeasure = "kuiper-confidence",
     null: Null = "minimised",
     n_draws: int = 99,
     resample: bool = False,
@@ -280,6 +283,7 @@ def credal_calibration_test(
         else:
             found = minimised_null(labels, shared, chosen, null, n_draws, search or QUICK, generator)
     notes = [*undefined_notes(found.statistic, found.pvalue, n), *shared.notes]
+    notes += unseen_notes(chosen, shared.probs.mean(axis=1), m if convention == "exact" else 1)
     if found.spread > UNSETTLED:
         apart = f"by {found.spread:.3g} standard deviations of the null"
         apart = apart if math.isfinite(found.spread) else "although the null has no spread"

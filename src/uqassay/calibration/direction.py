@@ -1,4 +1,4 @@
-"""Is a classifier overconfident or underconfident? A test of mean confidence against accuracy, with groups."""
+"""Is a classifier overconfident or underconfident? A test of mean confidence against accuracy, and what other tests miss."""
 
 from typing import Literal, NamedTuple
 
@@ -6,12 +6,32 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import argmax_of_rows
+from uqassay.metrics.calibration.bins import bins_of_classes
+from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow, merged_bins
+from uqassay.metrics.calibration.measures import CalibrationMeasure
+from uqassay.notes import Note
 from uqassay.statistics.pairwise_means import pairwise_mean_tests
 
-__all__ = ["ConfidenceGap", "Direction", "confidence_gap"]
+__all__ = [
+    "ONE_SIDE",
+    "UPPER_ALONE",
+    "ConfidenceGap",
+    "Direction",
+    "confidence_gap",
+    "single_bins_note",
+    "unseen_notes",
+]
 
 Floats = NDArray[np.float64]
 Direction = Literal["overconfident", "underconfident", ""]
+
+UPPER_ALONE = Note(
+    "assumption",
+    "of several members a score is tested on the upper side alone: it shows overconfidence, and not that all mixtures are "
+    "underconfident",
+)
+ONE_SIDE = "; of mixtures, this score shows overconfidence alone"  # what a sentence adds
+MANY = 0.5  # share of the classes with a single bin from which on a note tells of them
 
 
 class ConfidenceGap(NamedTuple):
@@ -53,3 +73,36 @@ def confidence_gap(labels: NDArray[np.intp], probs: Floats, groups: ArrayLike | 
     found = pairwise_mean_tests({"confidence": confidence, "accuracy": correct}, groups=groups, bound=1.0)
     value, low, high, p = (float(table[0, 1]) for table in (found.difference, found.low, found.high, found.pvalue))
     return ConfidenceGap(value, low, high, p)
+
+
+def unseen_notes(measure: CalibrationMeasure, probs: Floats, n_members: int = 1) -> tuple[Note, ...]:
+    """What a measure cannot see in these data: probabilities (n, K), of several members those of their mean.
+
+    Examples
+    --------
+    >>> from uqassay.metrics.calibration.measures import calibration_measure
+    >>> probs = np.random.default_rng(0).dirichlet(np.ones(40), 50)
+    >>> (note,) = unseen_notes(calibration_measure("hosmer-lemeshow"), probs)
+    >>> note.text[:54]
+    'in 40 of 40 classes one bin is left, because the other'
+    """
+    found = (UPPER_ALONE,) if measure.sides == "both" and n_members > 1 else ()
+    match measure.prepare:
+        case PrepareHosmerLemeshow(n_bins=n_bins, binning=binning, form="counts", least_expected=least) if least:
+            bins = bins_of_classes(np.ascontiguousarray(probs.T).T, n_bins, binning)
+            return (*found, *single_bins_note(bins.expected, least))
+    return found
+
+
+def single_bins_note(expected: Floats, least: float) -> tuple[Note, ...]:
+    """Note on classes with one bin that is filled or merged, for expected events (K, B); empty if these are few."""
+    n_bins, n_classes = expected.shape[-1], len(expected)
+    single = int((merged_bins(expected, least).max(axis=-1) == 0).sum())
+    if n_bins == 1 or single < MANY * n_classes:
+        return ()
+    events = "one event" if least == 1 else f"{least:g} events"
+    text = (
+        f"in {single} of {n_classes} classes one bin is left, because the others expect less than {events}: only the number of "
+        "labels of such a class is compared, and underconfidence is not seen"
+    )
+    return (Note("assumption", text, {"single": single, "classes": n_classes}),)

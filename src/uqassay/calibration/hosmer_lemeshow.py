@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc
 
+from uqassay.calibration.direction import single_bins_note
+from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import CalibrationBins, check_bins
 from uqassay.metrics.calibration.hosmer_lemeshow import (
@@ -147,8 +149,22 @@ def hosmer_lemeshow_test(
     statistic = float(statistic_of_bins(counted, labels, "counts", least_expected))
     pvalue = float(gammaincc(freedom / 2, statistic / 2)) if np.isfinite(statistic) else 0.0
     return HosmerLemeshowTest(
-        statistic, pvalue, freedom, int(n_bins), bins, bool(fitted), _notes(counted, labels, bool(fitted), filled)
+        statistic,
+        pvalue,
+        freedom,
+        int(n_bins),
+        bins,
+        bool(fitted),
+        (*_notes(counted, labels, bool(fitted), filled), *_on_merged(counted, least_expected), *_on_groups(probs)),
     )
+
+
+def _on_merged(bins: CalibrationBins, least_expected: float) -> tuple[Note, ...]:
+    return single_bins_note(bins.expected, least_expected) if least_expected else ()
+
+
+def _on_groups(probs: PredictionLike) -> tuple[Note, ...]:
+    return () if getattr(probs, "groups", None) is None else (IN_GROUPS,)
 
 
 def _notes(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> tuple[Note, ...]:

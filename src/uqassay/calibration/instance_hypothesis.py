@@ -9,10 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
+from uqassay.calibration.direction import unseen_notes
 from uqassay.calibration.instance_weights import InstanceWeights, WeightModel, feature_array
 from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue, smallest_pvalue
 from uqassay.calibration.parts import groups_of, hard_labels, member_array, two_parts
-from uqassay.calibration.shared_members import IN_GROUPS
+from uqassay.calibration.shared_members import IN_GROUPS, independence
 from uqassay.calibration.single_hypothesis import undefined_notes
 from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides, calibration_measure
 from uqassay.notes import Note, reason
@@ -83,7 +84,8 @@ class InstanceDependentCalibrationTest:
 
     def sentence(self, alpha: float = 0.05) -> str:
         """The result in plain words."""
-        what, p = CALIBRATED.get(self.notion, self.notion), pvalue_text(self.pvalue)
+        what = CALIBRATED.get(self.notion, self.notion)
+        p = f"{pvalue_text(self.pvalue)}{independence(self.notes)}"
         if math.isnan(self.pvalue):
             return f"Whether the combination with learnt weights is {what} is undefined: {reason(self.notes)}."
         if smallest_pvalue(len(self.null), self.sides) > alpha + 1e-12:
@@ -101,7 +103,7 @@ def instance_dependent_calibration_test(
     features: ArrayLike | None = None,
     *,
     model: WeightModel | InstanceWeights = "linear",
-    measure: str | CalibrationMeasure = "ece-confidence",
+    measure: str | CalibrationMeasure = "kuiper-confidence",
     null: InstanceNull = "refitted",
     fraction: float = 0.5,
     groups: ArrayLike | None = None,
@@ -217,7 +219,7 @@ def instance_dependent_calibration_test(
         training_rows=first,
         test_rows=rest,
         sides=chosen.sides,
-        notes=(*undefined_notes(statistic, pvalue, len(rest)), *assumed),
+        notes=(*undefined_notes(statistic, pvalue, len(rest)), *assumed, *unseen_notes(chosen, mixed)),
     )
 
 

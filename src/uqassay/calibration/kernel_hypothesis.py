@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay._array import RandomState, generator, row_chunks
+from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.metrics.calibration.kernel_error import (
@@ -182,6 +183,8 @@ def skce_pvalue(
             np.asarray(kernel_calibration_error(labels, p, estimator=estimator, kernel=kernel, bandwidth=bandwidth))
         )
         pvalue, notes = _bound_biased(statistic, len(p)) if estimator == "biased" else _bound(statistic, len(p) // 2)
+    if getattr(probs, "groups", None) is not None:
+        notes = (*notes, IN_GROUPS)
     return KernelCalibrationTest(statistic, pvalue, estimator, method, len(p), notes, n_signs)
 
 

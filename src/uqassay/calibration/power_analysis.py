@@ -97,7 +97,7 @@ def calibration_power(
     alternative: Alternative,
     n: int,
     *,
-    measure: str | CalibrationMeasure | None = None,
+    measure: str | CalibrationMeasure = "kuiper-confidence",
     alpha: float = 0.05,
     null: Null = "minimised",
     n_samples: int = 200,
@@ -117,8 +117,7 @@ def calibration_power(
         weighted if the `Members` have weights. A callable maps probabilities (m, K) to the true ones (m, K).
     n : int
         Number of instances of the planned test.
-    measure : str or CalibrationMeasure, optional
-        By default that of the test: "kuiper-confidence" for one classifier, "ece-confidence" for members.
+    measure : str or CalibrationMeasure
     alpha : float
         Level of the test.
     null, search
@@ -165,7 +164,7 @@ def required_instances(
     alternative: Alternative,
     *,
     power: float = 0.8,
-    measure: str | CalibrationMeasure | None = None,
+    measure: str | CalibrationMeasure = "kuiper-confidence",
     alpha: float = 0.05,
     null: Null = "minimised",
     largest: int = 50_000,

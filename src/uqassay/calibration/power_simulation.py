@@ -38,7 +38,7 @@ class PowerSimulation:
         self,
         prediction: Any,
         alternative: Alternative,
-        measure: str | CalibrationMeasure | None,
+        measure: str | CalibrationMeasure,
         alpha: float,
         null: Null,
         n_draws: int,
@@ -49,8 +49,7 @@ class PowerSimulation:
         check_search(search)
         self.members, predicted = _pilot(prediction)
         self.sentence, self.truth = true_probs(alternative, predicted)
-        usual = "kuiper-confidence" if self.members.shape[1] == 1 else "ece-confidence"  # the defaults of the tests
-        self.measure = calibration_measure(usual if measure is None else measure)
+        self.measure = calibration_measure(measure)
         self.alpha, self.null = alpha, null
         self.n_draws, self.search = n_draws, search
         self.generator = as_generator(rng)

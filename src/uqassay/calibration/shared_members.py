@@ -1,5 +1,6 @@
 """Members or vertices that have the same meaning in every instance, so that one λ can mix them in all instances."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -21,7 +22,7 @@ from uqassay.predictions import (
     not_negative,
 )
 
-__all__ = ["SharedMembers", "interval_vertices", "mean_probs", "shared_members"]
+__all__ = ["IN_GROUPS", "SharedMembers", "independence", "interval_vertices", "mean_probs", "shared_members"]
 
 Floats = NDArray[np.float64]
 
@@ -92,6 +93,11 @@ def shared_members(members: Any) -> SharedMembers:
     probs = _summing_to_one(probs)
     width = 0.0 if probs.shape[1] == 1 else float(np.ptp(probs, axis=1).mean())
     return SharedMembers(probs, noun, width, tuple(notes))
+
+
+def independence(notes: Iterable[Note]) -> str:
+    """What a sentence with a p-value adds if there are groups that the test does not account for; else empty."""
+    return ", labels taken as independent" if IN_GROUPS in notes else ""
 
 
 def mean_probs(prediction: Prediction) -> Floats:

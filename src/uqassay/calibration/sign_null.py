@@ -89,7 +89,7 @@ def sign_test(
             "groups",
             f"cannot be used with {measure.name}, which is not a function of sums over groups",
             f"got {n_groups} groups",
-            "choose another measure, such as 'ece-confidence'",
+            "choose another measure, such as 'kuiper-confidence'",
             code="missing",
         )
     patterns = n_patterns(n_groups, n_draws, measure.sides)

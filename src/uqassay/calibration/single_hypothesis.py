@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
 from uqassay.calibration.classifier_verdict import CalibrationTest
-from uqassay.calibration.direction import confidence_gap
+from uqassay.calibration.direction import confidence_gap, unseen_notes
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
 from uqassay.calibration.kernel_hypothesis import skce_pvalue
 from uqassay.calibration.mixtures import Mixtures
@@ -141,7 +141,7 @@ def calibration_test(
             method=how,
             n_instances=n,
             n_classes=n_classes,
-            notes=notes,
+            notes=(*notes, *unseen_notes(chosen, p)),
             n_draws=drawn,
             sides=chosen.sides,
             n_groups=n_groups,

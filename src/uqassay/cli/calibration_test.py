@@ -47,7 +47,9 @@ def calibration_test_command(
     variance_is: VarianceIs = None,
     measure: Annotated[
         list[str] | None,
-        option("Calibration measure (repeatable); ece-confidence and ece-classwise unless given.", HOW, metavar="NAME"),
+        option(
+            "Calibration measure (repeatable); kuiper-confidence and ece-classwise unless given.", HOW, metavar="NAME"
+        ),
     ] = None,
     null: Annotated[
         str | None,

@@ -130,7 +130,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
     "calibration": Annotated[
         list[str],
         option(
-            "A measure to test calibration by (repeatable), or none; ece-confidence and ece-classwise unless given.",
+            "A measure to test calibration by (repeatable), or none; kuiper-confidence and ece-classwise unless given.",
             SURE,
             metavar="MEASURE",
         ),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import argmax_of_rows, release, row_chunks
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
-from uqassay.calibration.direction import confidence_gap
+from uqassay.calibration.direction import confidence_gap, unseen_notes
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import ROUNDING, labels_from, monte_carlo_pvalue
 from uqassay.calibration.shared_members import IN_GROUPS, SharedMembers, shared_members
@@ -112,6 +112,7 @@ def tested_run(
             after, hits_after = _after(shared, facts.weights, y, plan.level)
         undefined = () if has_note(facts.notes, "no-test") else undefined_notes(facts.statistic, facts.pvalue, len(y))
         assumed = () if shared is None or sample.groups is None else (IN_GROUPS,)
+        unseen = unseen_notes(measure, mean) if shared is None else ()  # of mixtures the test itself says so
         found.append(
             ModelCalibration(
                 model=sample.model,
@@ -137,7 +138,7 @@ def tested_run(
                 before=before,
                 after=after,
                 width=width,
-                notes=distinct(notes, assumed, undefined, _notes_on_infinity(facts, shared), facts.notes),
+                notes=distinct(notes, assumed, unseen, undefined, _notes_on_infinity(facts, shared), facts.notes),
                 noun="members" if shared is None else shared.noun,
                 n_parts=facts.n_parts,
                 gap=gap.value,

@@ -6,10 +6,11 @@ The outcomes are data (`calibration_claims`); the sentences follow from them. No
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+from uqassay.calibration.direction import ONE_SIDE, UPPER_ALONE
 from uqassay.calibration.monte_carlo import CALIBRATED
+from uqassay.calibration.shared_members import independence
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.calibration_statements import JudgedTest, judged_tests, point_models
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.wording import count, counted, listed, pvalue_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ __all__ = [
 
 SHOWN_MODELS = 4  # names in one sentence, before the others are counted
 SHOWN_WEIGHTS = 5  # weights of a mixture that a sentence writes out
-_INDEPENDENT = ", labels taken as independent"  # where there are groups that a test does not account for
 _ADVERBS = {"strong": "strongly"}
 _LABELS = {
     "ece-confidence": "confidence ECE",
@@ -84,8 +84,8 @@ def claim(judged: JudgedTest) -> str:
     p = f"({by}, {pvalue_text(judged.adjusted)}{_independence([test])})"
     if judged.outcome == "passed":
         other = "one" if judged.mixed else "a classifier"
-        blind = "; of mixtures, this score shows overconfidence alone" if _upper_alone(judged) else ""
-        return f"The test could not tell {subject} from {other} that is {what} {p}{blind}."
+        one_side = ONE_SIDE if UPPER_ALONE in test.notes else ""
+        return f"The test could not tell {subject} from {other} that is {what} {p}{one_side}."
     if judged.mixed:
         return f"No mixture of {_members(test)} is {what} {p}."
     direction = f"; it is {judged.direction}" if judged.direction else ""
@@ -241,13 +241,7 @@ def _independence(tests: Sequence[ModelCalibration]) -> str:
     if not those:
         return ""
     whose = "" if len(those) == len(tests) else f" for {_names(list(dict.fromkeys(t.model for t in those)), 'and')}"
-    return f"{_INDEPENDENT}{whose}"
-
-
-def _upper_alone(judged: JudgedTest) -> bool:
-    """Whether the measure of mixtures has two sides, of which only the upper one is tested."""
-    own = CALIBRATION_MEASURES.get(judged.test.measure)
-    return judged.mixed and judged.test.n_members > 1 and own is not None and own.sides == "both"
+    return f"{independence(those[0].notes)}{whose}"
 
 
 def _untold(judged: Sequence[JudgedTest]) -> str:

@@ -322,7 +322,7 @@ class Assay:
         >>> import uqassay as uq
         >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.9, 0.1], [0.9, 0.1]])}, [1, 1, 0])
         >>> [(row["measure"], row["tested"], row["pvalue"]) for row in a.rows("calibration")]
-        [('ece-confidence', 'mean', 0.024), ('ece-classwise', 'mean', 0.024)]
+        [('kuiper-confidence', 'mean', 0.024), ('ece-classwise', 'mean', 0.024)]
         """
         if name == "findings" and not options:
             return [dict(row) for row in self._finding_rows]

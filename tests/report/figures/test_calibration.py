@@ -19,11 +19,11 @@ def assay():
     return ensembles(n=300)
 
 
-def one(assay, model, measure="ece-confidence"):
+def one(assay, model, measure="kuiper-confidence"):
     return next(t for t in assay.calibration if (t.model, t.measure) == (model, measure))
 
 
-@pytest.mark.parametrize("measure", ["ece-confidence", "ece-classwise"])
+@pytest.mark.parametrize("measure", ["kuiper-confidence", "ece-classwise"])
 def test_rows_against_the_tests(assay, measure):
     ax = drawn(figures.plot_calibration_tests(assay, measure, ax=blank()))
     assert [t.get_text() for t in ax.get_yticklabels()] == list(assay.model_names)

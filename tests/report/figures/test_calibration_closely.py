@@ -20,7 +20,7 @@ def assay():
     return ensembles(n=300)
 
 
-def one(assay, model, measure="ece-confidence"):
+def one(assay, model, measure="kuiper-confidence"):
     return next(t for t in assay.calibration if (t.model, t.measure) == (model, measure))
 
 

@@ -59,7 +59,7 @@ def plot_calibration_tests(
     >>> a = uq.assay({"m": uq.Members([[[0.9, 0.1], [0.4, 0.6]]] * 4)}, [0, 0, 1, 0])
     >>> ax = plot_calibration_tests(a, ax=Figure().subplots())
     >>> [t.get_text() for t in ax.get_yticklabels()], ax.get_xlabel()
-    (['m'], 'confidence ECE')
+    (['m'], 'Kuiper on confidence')
     """
     tests = all_tests(assay, measure, models)
     adjusted = {id(t): p for t, p in zip(assay.calibration, adjusted_pvalues(assay.calibration).tolist(), strict=True)}

@@ -31,7 +31,7 @@ def _made(assay: "Assay") -> list["ModelCalibration"]:
             "assay",
             "needs calibration tests",
             "this one has none",
-            "pass calibration=('ece-confidence', 'ece-classwise') to assay, and one label for each instance",
+            "pass calibration=('kuiper-confidence', 'ece-classwise') to assay, and one label for each instance",
             code="missing",
         )
     return made
