@@ -3,8 +3,11 @@
 As a test this measures small data sets and asserts what must hold. As a script it measures a grid, keeps every p-value in a
 file, goes on where it stopped, and prints the table in the documentation:
 
-    python tests/calibration/test_calibration_error_rates.py rates.jsonl [--grid small|full] [--null random,minimised]
-        [--runs 200] [--part 1/2] [--print]
+    python -m tests.calibration.test_calibration_error_rates rates.jsonl [--grid small|full|corners|corners-large|
+        corners-measures|corners-power] [--null random,minimised] [--runs 200] [--draws 99] [--part 1/2] [--print]
+
+The grids "corners…" have the rows of the tables about corners of the simplex, measured with --draws 39; --truth, --sizes (of n)
+and --members select cells of a grid.
 """
 
 import json
@@ -27,7 +30,7 @@ ALPHAS = (0.05, 0.1, 0.2)
 class Cell:
     """One entry of the table: where labels come from, how large the data are, and what is done with them."""
 
-    truth: str  # "random" λ0 of S1, "vertex", "mean", "edge", or "outside" of S2
+    truth: str  # "random" λ0 of S1, "vertex", "sharp", "mean", "edge"; not calibrated: "outside" of S2, "flatter", "sharper"
     measure: str
     null: str
     n: int = 100
@@ -35,6 +38,7 @@ class Cell:
     k: int = 10
     u: float = 0.1
     resample: bool = False
+    members: str = "certain"  # at fixed truths; see `data_set`
 
     def pvalues(self, runs, *, n_draws=99):
         """One p-value for each run; a run has the same data in every cell of its size and truth."""
@@ -54,21 +58,46 @@ class Cell:
 def data_set(cell, rng):
     """Members (n, M, K) and labels (n,).
 
-    At fixed truths member 0 is diffuse and the others are nearly certain of one class: a mixture with a random λ0 is then
-    nearly certain too, and what a measure scatters there is not what it scatters where labels come from member 0.
+    At fixed truths member 0 is the diffuse one. "certain": the others are nearly certain of one class. A mixture with a random
+    λ0 is then nearly certain too, and what a measure scatters there is not what it scatters where labels come from member 0.
+    "temperatures": members have similar logits, times .3 (member 0) to 1.5 (the last one). "flat": rows of Dir(10), of the
+    others Dir(1). Labels of these two tell little about λ, so its estimate lies far from the corner.
     """
     if cell.truth in ("random", "outside"):
         ensemble = draw_ensemble(CredalSetting(cell.n, cell.m, cell.k, cell.u), rng)
         sample = draw_truth(ensemble, "S1" if cell.truth == "random" else "S2", rng)
         return np.asarray(ensemble.members), sample.labels
+    members = MEMBERS[cell.members](cell, rng)
+    corners = np.eye(cell.m)
+    mean = np.full(cell.m, 1 / cell.m)
+    weights = {"vertex": corners[0], "sharp": corners[-1], "edge": (corners[0] + corners[-1]) / 2}
+    probs = np.einsum("nmk,m->nk", members, weights.get(cell.truth, mean)) ** POWERS.get(cell.truth, 1.0)
+    return members, drawn(probs, rng)
+
+
+def nearly_certain(cell, rng):
     concentration = np.full((cell.n, cell.k), 0.02)
     concentration[np.arange(cell.n), rng.integers(0, cell.k, cell.n)] = 20.0
     gammas = rng.standard_gamma(np.repeat(concentration[:, np.newaxis], cell.m, axis=1))
     members = gammas / gammas.sum(axis=-1, keepdims=True)
     members[:, 0] = rng.dirichlet(np.ones(cell.k), cell.n)
-    weights = {"vertex": np.eye(cell.m)[0], "mean": np.full(cell.m, 1 / cell.m)}
-    weights["edge"] = (np.eye(cell.m)[0] + np.eye(cell.m)[-1]) / 2
-    return members, drawn(np.einsum("nmk,m->nk", members, weights[cell.truth]), rng)
+    return members
+
+
+def temperatures(cell, rng):
+    logits = 1.5 * rng.normal(size=(cell.n, 1, cell.k)) + 0.5 * rng.normal(size=(cell.n, cell.m, cell.k))
+    exponentials = np.exp(logits * np.linspace(0.3, 1.5, cell.m)[:, np.newaxis])
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def flat(cell, rng):
+    members = rng.dirichlet(np.ones(cell.k), (cell.n, cell.m))
+    members[:, 0] = rng.dirichlet(np.full(cell.k, 10.0), cell.n)
+    return members
+
+
+MEMBERS = {"certain": nearly_certain, "temperatures": temperatures, "flat": flat}
+POWERS = {"flatter": 0.5, "sharper": 2.0}  # labels come from the mean's probabilities to this power
 
 
 def drawn(probs, rng):
@@ -142,6 +171,14 @@ def test_at_fixed_truths_the_minimised_null_holds(truth, measure):
 
 
 @pytest.mark.slow
+def test_at_the_diffuse_corner_the_minimised_null_holds():
+    # the predictive λ alone rejects in .28 at α = .2 here, which exceeds the bound of 250 runs with probability .4
+    cell = Cell("vertex", "ece-confidence", "minimised", n=50, m=3, k=3, members="temperatures")
+    found = cell.pvalues(range(250), n_draws=DRAWS)
+    assert share(found, 0.2) <= highest(0.2, 250)
+
+
+@pytest.mark.slow
 def test_the_mean_of_many_members_is_not_rejected():
     # labels from the most likely λ, which lies on a few of the members, reject in .6; 20 runs show that with probability .999
     found = Cell("mean", "hosmer-lemeshow", "minimised", n=300, m=100, k=3).pvalues(range(20), n_draws=DRAWS)
@@ -181,8 +218,37 @@ def test_resampled_instances_break_the_level_of_sparse_bins():
 BLOCK = 10
 
 
+def corners(name, nulls):
+    """Cells about true λ at corners, edges and in the middle of the simplex."""
+    calibrated = ("vertex", "sharp", "edge", "mean")
+    both = ("temperatures", "flat")
+    if name == "corners":
+        cells = [((3, m, n), "ece-confidence", calibrated, both) for n in (50, 100, 200) for m in (3, 2, 10)]
+    elif name == "corners-large":
+        cells = [((3, m, 1000), "ece-confidence", calibrated, both) for m in (3, 2, 10)]
+        cells += [((10, 10, n), "ece-confidence", calibrated, both) for n in (50, 200)]
+    elif name == "corners-measures":
+        cells = [((3, 3, n), measure, ("vertex", "mean"), both) for n in (50, 200) for measure in OTHERS]
+    else:
+        cells = [((3, 3, n), "ece-confidence", ("flatter", "sharper"), both) for n in (50, 200)]
+        cells += [((3, 3, n), "ece-confidence", ("outside",), ("certain",)) for n in (50, 200)]
+    return [
+        Cell(truth, measure, null, n=n, m=m, k=k, members=members)
+        for (k, m, n), measure, truths, kinds in cells
+        for truth in truths
+        for members in kinds
+        for null in nulls
+        if null != "single"
+    ]
+
+
+OTHERS = ("kuiper-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
+
+
 def grid(name, nulls):
     """Cells of the table."""
+    if name.startswith("corners"):
+        return corners(name, nulls)
     sizes = [(3, 3), (10, 10)] if name == "small" else [(m, k) for k in (3, 10, 100) for m in (3, 10, 100)]
     cells = [Cell("random", measure, "single", m=1, k=k) for k in sorted({k for _, k in sizes}) for measure in MEASURES]
     cells = cells if "single" in nulls else []
@@ -193,7 +259,15 @@ def grid(name, nulls):
     return cells
 
 
-def main(path, cells, n_runs, part, only_print):
+def selected(cells, options):
+    """Cells with the truths, sizes and kinds of members that the options name."""
+    for option, name in (("--truth", "truth"), ("--sizes", "n"), ("--members", "members")):
+        if option in options:
+            cells = [cell for cell in cells if str(getattr(cell, name)) in options[option].split(",")]
+    return cells
+
+
+def main(path, cells, n_runs, part, only_print, n_draws=99):
     path, (mine, parts) = Path(path), part
     found = {}
     for line in path.read_text().splitlines() if path.exists() else []:
@@ -203,28 +277,33 @@ def main(path, cells, n_runs, part, only_print):
         for i, cell in enumerate(cells):
             if i % parts != mine or first in found.get(cell, {}):
                 continue
-            pvalues = cell.pvalues(range(first, first + BLOCK)).tolist()
+            pvalues = cell.pvalues(range(first, first + BLOCK), n_draws=n_draws).tolist()
             found.setdefault(cell, {})[first] = pvalues
             with path.open("a") as out:
                 out.write(json.dumps({"cell": vars(cell), "first": first, "pvalues": pvalues}) + "\n")
-    print("| M | K | truth | measure | null | runs |", " | ".join(f"α = {alpha:g}" for alpha in ALPHAS), "|")
-    print("|" + "---|" * (6 + len(ALPHAS)))
+    print(
+        "| N | M | K | members | truth | measure | null | runs |", " | ".join(f"α = {alpha:g}" for alpha in ALPHAS), "|"
+    )
+    print("|" + "---|" * (8 + len(ALPHAS)))
     for cell in cells:
         if cell in found:
             pvalues = np.concatenate(list(found[cell].values()))
             rates = " | ".join(f"{share(pvalues, alpha):.3f}" for alpha in ALPHAS)
-            print(f"| {cell.m} | {cell.k} | {cell.truth} | {cell.measure} | {cell.null} | {len(pvalues)} | {rates} |")
+            what = f"{cell.n} | {cell.m} | {cell.k} | {cell.members} | {cell.truth} | {cell.measure} | {cell.null}"
+            print(f"| {what} | {len(pvalues)} | {rates} |")
 
 
 if __name__ == "__main__":
     if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
     options = dict(zip(sys.argv[2::2], sys.argv[3::2], strict=False))
+    nulls = options.get("--null", "single,random,minimised,berger-boos").split(",")
     piece = [int(x) for x in options.get("--part", "1/1").split("/")]
     main(
         sys.argv[1],
-        grid(options.get("--grid", "small"), options.get("--null", "single,random,minimised,berger-boos").split(",")),
+        selected(grid(options.get("--grid", "small"), nulls), options),
         int(options.get("--runs", "200")),
         (piece[0] - 1, piece[1]),
         "--print" in sys.argv,
+        int(options.get("--draws", "99")),
     )

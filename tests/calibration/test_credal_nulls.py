@@ -7,8 +7,11 @@ import uqassay as uq
 from tests.calibration.made_up_data import random_ensemble
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_nulls import in_deviations
-from uqassay.calibration.mixtures import Mixtures
+from uqassay.calibration.fewest_members import fewest_members
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import labels_from, monte_carlo_pvalue
+from uqassay.calibration.predictive_weights import predictive_weights
+from uqassay.calibration.simplex_search import QUICK, minimise_over_simplex
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.metrics.calibration.measures import calibration_measure
 
@@ -82,3 +85,29 @@ def test_spread_of_minima_that_are_infinite_or_undefined():
     assert in_deviations(np.array([1.0, np.inf]), null) == np.inf
     assert in_deviations(np.array([1.0, 3.0]), np.array([0.0, np.nan])) == np.inf
     assert np.isnan(in_deviations(np.array([np.nan, 1.0]), null))
+
+
+def test_minimised_null_is_the_worse_of_two_mixtures():
+    """Each of the two nulls counted apart, from labels drawn again with the same random numbers."""
+    taken, measure = [], "ece-confidence"
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        members = rng.dirichlet(np.ones(3), (50, 3))
+        members[:, 0] = rng.dirichlet(np.full(3, 10.0), 50)
+        labels = labels_from(members[:, 0], 1, rng)[0]
+        test = credal_calibration_test(labels, members, measure=measure, n_draws=19, rng=seed)
+        generator = np.random.default_rng(seed)
+        seeds = generator.integers(2**63, size=2)
+        two = [predictive_weights(members, labels, generator), fewest_members(members, labels)]
+        mixtures, pvalues = Mixtures(members), []
+        for truth in two:
+            drawn = mixtures.draw_labels(np.tile(truth, (19, 1)), np.random.default_rng(seeds[0]))
+            objective = MixtureObjective(mixtures, np.concatenate([labels[None], drawn]), calibration_measure(measure))
+            least = minimise_over_simplex(objective, QUICK, np.random.default_rng(seeds[1]))[0]
+            assert least[0] == test.statistic
+            pvalues.append((least >= least[0]).mean())
+        assert test.pvalue == (pvalues[0] if pvalues[0] > 0.5 else max(pvalues))
+        assert test.pvalue == (1 + (test.null >= test.statistic).sum()) / 20
+        taken.append(test.pvalue > pvalues[0])
+    assert any(taken)
+    assert not all(taken)

@@ -62,7 +62,7 @@ class CredalCalibrationTest:
     weights : array (M,)
         The λ that has the least value.
     null : array (D,)
-        The statistic under the null hypothesis; for "berger-boos" at the candidate λ with the greatest p-value.
+        The statistic under the null hypothesis; for "minimised" and "berger-boos" at the λ with the greatest p-value.
     null_kind : {"minimised", "random", "berger-boos", "single"}
         Source of the null draws; "single" for one member, where nothing is minimised.
     convention : {"exact", "paper-code"}
@@ -214,7 +214,9 @@ def credal_calibration_test(
         measure is computed at that λ0. Nothing is minimised there, so on average over λ0 it rejects far less often than α,
         and at some λ0 far more often.
         "minimised": labels are drawn from one λ that is likely given the data (`predictive_weights`), and the same search
-        minimises the measure again for every draw.
+        minimises the measure again for every draw. If that p-value is at most .5, labels are also drawn from the most likely
+        mixture of as few members as the labels do not contradict (`fewest_members`), and the greater p-value counts: near a
+        corner of the simplex the first λ alone rejects too often.
         "berger-boos": the greatest such p-value over at most six candidates, plus .001. The candidates are the most likely
         λ and five of 20 to 50 λ in a confidence set of level .999; the five have the greatest p-values in a quick search.
         The maximum over the whole set would keep the level for every true λ. This null costs power and time.

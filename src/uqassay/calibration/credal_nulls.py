@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.confidence_region import likelihood_region
+from uqassay.calibration.fewest_members import fewest_members
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import monte_carlo_pvalue
 from uqassay.calibration.paper_code import paper_code_test
@@ -22,7 +23,7 @@ from uqassay.calibration.score_weights import log_loss_weights
 from uqassay.calibration.shared_members import SharedMembers
 from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex
 from uqassay.calibration.single_hypothesis import statistic_and_null
-from uqassay.calibration.worst_mixture import null_at, worst_mixture
+from uqassay.calibration.worst_mixture import ENOUGH, NullAtMixture, null_at, worst_mixture
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["BETA", "LeastError", "authors_code", "in_deviations", "minimised_null", "random_null", "single_member"]
@@ -31,6 +32,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 BETA = 0.001  # probability that the confidence region of the Berger-Boos form misses the truth
+SAME = 1e-3  # greatest difference of weights at which labels from two λ count as the same
 N_REPEATS = 2  # further searches for the observed labels; the spread of their minima shows how reliable the search is
 
 
@@ -110,12 +112,11 @@ def minimised_null(
     search: SimplexSearch,
     generator: np.random.Generator,
 ) -> LeastError:
-    """Labels are drawn from one mixture, or from the worst of several (Berger-Boos); each draw is minimised over λ."""
+    """Labels are drawn from likely mixtures, or from the worst of several (Berger-Boos); each draw is minimised over λ."""
     mixtures = Mixtures(shared.probs)
     seeds = generator.integers(2**63, size=2)  # one for the labels, one for the search: the same at every λ
     if null == "minimised":
-        truth = predictive_weights(shared.probs, labels, generator)
-        found, evaluations = null_at(mixtures, labels, measure, truth, n_draws, search, seeds)
+        found, evaluations = _at_likely_mixtures(mixtures, labels, measure, n_draws, search, seeds, generator)
     else:
         likely = log_loss_weights(shared.probs, labels)[0]
         given = np.take_along_axis(shared.probs, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]
@@ -126,6 +127,25 @@ def minimised_null(
     pvalue = float(np.minimum(1.0, found.pvalue + (BETA if null == "berger-boos" else 0.0)))  # nan stays nan
     spread = in_deviations(np.array(minima), found.null)
     return LeastError(found.statistic, pvalue, found.weights, found.null, spread, evaluations + again.evaluations)
+
+
+def _at_likely_mixtures(
+    mixtures: Mixtures,
+    labels: Labels,
+    measure: CalibrationMeasure,
+    n_draws: int,
+    search: SimplexSearch,
+    seeds: NDArray[np.int64],
+    generator: np.random.Generator,
+) -> tuple[NullAtMixture, int]:
+    """The greater p-value of two λ, the predictive one and that of the fewest members; the first alone if it is high."""
+    truth = predictive_weights(mixtures.members, labels, generator)
+    found, evaluations = null_at(mixtures, labels, measure, truth, n_draws, search, seeds)
+    few = fewest_members(mixtures.members, labels) if found.pvalue <= ENOUGH else None
+    if few is None or np.abs(few - truth).max() <= SAME:
+        return found, evaluations
+    other, more = null_at(mixtures, labels, measure, few, n_draws, search, seeds)
+    return (found if other.pvalue <= found.pvalue else other), evaluations + more  # an undefined p-value stays
 
 
 def in_deviations(minima: Floats, null: Floats) -> float:

@@ -16,7 +16,7 @@ from uqassay.calibration.monte_carlo import monte_carlo_pvalue
 from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
-__all__ = ["NullAtMixture", "worst_mixture"]
+__all__ = ["ENOUGH", "NullAtMixture", "null_at", "worst_mixture"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
