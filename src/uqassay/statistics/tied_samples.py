@@ -104,7 +104,7 @@ def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]
         total, by_unit, by_cell = float(inside.sum()), inside, inside
         if units.codes is not None:
             _, cell = np.unique(units.codes * (int(level.max()) + 1) + level, return_inverse=True)
-            by_unit, by_cell = (np.asarray(np.bincount(code, weights=inside)) for code in (units.codes, cell))
+            by_unit, by_cell = (np.bincount(code, weights=inside).astype(np.float64) for code in (units.codes, cell))
         by_level = np.bincount(level, weights=inside)
         square, of_cells = float(by_unit @ by_unit), float(by_cell @ by_cell)
         pairs, tied = total**2 - square, float(by_level @ by_level) - of_cells  # of different units

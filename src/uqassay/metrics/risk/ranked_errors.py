@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.samples import Floats, Units, as_floats, make_units
+from uqassay.statistics.tied_samples import TiedSample
 
 __all__ = ["RankedErrors", "rank_errors"]
 
@@ -100,6 +101,21 @@ class RankedErrors:
         """Error mass of the least uncertain instances with this total weight."""
         inside = np.interp(weight, self.kept, self.wrong)
         return np.where(weight < self.kept[0], weight * (self.wrong[0] / self.kept[0]), inside)
+
+    def tied_samples(self, of_error: Floats, of_right: Floats) -> tuple[TiedSample, ...]:
+        """Errors and right predictions as tied samples, from the influence of either at the place of each instance, (m,)."""
+        if self.block is None:
+            return ()
+        level = np.zeros(self.n, dtype=np.intp)
+        level[self.order] = self.block
+        found = []
+        for influence, inside in ((of_error, self.errors), (of_right, 1 - self.errors)):
+            w = inside if self.weights is None else inside * self.weights
+            share = float(w.sum()) / float(self.kept[-1])
+            if share > 0:
+                shift = share * (influence - float((w * influence).sum()) / float(w.sum()))
+                found.append(TiedSample(self.unranked(shift), self.unranked(inside), level))
+        return tuple(found)
 
     def notes(self, units: Units) -> list[Note]:
         """Notes on few errors, few right predictions and constant scores."""

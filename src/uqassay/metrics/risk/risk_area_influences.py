@@ -19,8 +19,8 @@ from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of, units_in
 from uqassay.statistics.remarks import interval_notes
-from uqassay.statistics.samples import Floats, Units, check_level, make_units
-from uqassay.statistics.tied_samples import TiedSample, unseen_of, unseen_reach
+from uqassay.statistics.samples import Floats, Spread, Units, check_level, make_units
+from uqassay.statistics.tied_samples import unseen_of, unseen_reach
 
 __all__ = [
     "SCALES",
@@ -113,15 +113,15 @@ def area_estimate(
         low, high, method = 2 * auc.low - 1, 2 * auc.high - 1, "delong, adjusted, logit scale"
     elif not np.isnan(value) and units.n_units > 1:
         whole = averaged(runs)
-        heavy_tailed = np.isinf(SCALES[kind][0])
-        spread = spread_of(_as_if_left_out(whole, units) if heavy_tailed else whole, units, [values])
-        error = spread.standard_error
-        reach = float(special.stdtrit(spread.dof, 0.5 + level / 2)) * error
-        low, high = (
-            _interval(value, reach, kind, _greatest(whole, units, kind))
-            if error > TINY
-            else _without_spread(value, units.n_units, kind, level)
-        )
+        left_out = spread_of(_as_if_left_out(whole, units), units, [values])
+        spread = left_out if np.isinf(SCALES[kind][0]) else spread_of(whole, units, [values])
+        if spread.standard_error > TINY:
+            low, high = _interval(value, _reach(spread, level), kind, _greatest(whole, units, kind))
+            if kind in ("aurc", "augrc"):  # a few confident errors skew a loss to the right
+                _, further = _interval_of_loss(value, _reach(left_out, level), np.inf)
+                high = max(high, min(further, SCALES[kind][0]))
+        else:
+            low, high = _without_spread(value, units.n_units, kind, level)
         below, above = unseen_reach(unseen_of(whole.tied, units), spread, level)
         least, most = _range(kind, _greatest(whole, units, kind))
         low, high = max(low - below, min(least, low)), min(high + above, max(most, high))
@@ -134,6 +134,10 @@ def area_estimate(
         method=method,
         notes=notes,
     )
+
+
+def _reach(spread: Spread, level: float) -> float:
+    return float(special.stdtrit(spread.dof, 0.5 + level / 2)) * spread.standard_error
 
 
 def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
@@ -302,24 +306,8 @@ def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, consta
     of_error, of_right = ranked.of_rows(by_error + constant), ranked.of_rows(constant)
     influence = ranked.errors * of_error + (1 - ranked.errors) * of_right
     inside = tuple(ranked.unranked(share) for share in (ranked.errors, 1 - ranked.errors))
-    tied = _tied(ranked, (of_error, of_right))
+    tied = ranked.tied_samples(of_error, of_right)
     return Linearised(value, ranked.unranked(influence), inside=inside, uneven=True, tied=tied)
-
-
-def _tied(ranked: RankedErrors, influences: tuple[Floats, Floats]) -> tuple[TiedSample, ...]:
-    """Errors and right predictions as tied samples, from the influence of an error and of a right prediction at each place."""
-    if ranked.block is None:
-        return ()
-    level = np.zeros(ranked.n, dtype=np.intp)
-    level[ranked.order] = ranked.block
-    found = []
-    for values, inside in zip(influences, (ranked.errors, 1 - ranked.errors), strict=True):
-        w = inside if ranked.weights is None else inside * ranked.weights
-        share = float(w.sum()) / float(ranked.kept[-1])
-        if share > 0:
-            shift = share * (values - float((w * values).sum()) / float(w.sum()))
-            found.append(TiedSample(ranked.unranked(shift), ranked.unranked(inside), level))
-    return tuple(found)
 
 
 def _sum_from(terms: Floats) -> Floats:

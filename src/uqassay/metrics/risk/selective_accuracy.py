@@ -12,10 +12,11 @@ from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_coverage import risk_interval, small_sample
 from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.linearised import Linearised, with_runs
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.remarks import interval_notes
-from uqassay.statistics.samples import Floats, Units, check_level, is_number, make_units
+from uqassay.statistics.samples import Floats, Spread, Units, check_level, is_number, make_units
+from uqassay.statistics.tied_samples import TiedSample, averaged_samples, unseen_of, unseen_reach
 
 __all__ = ["SelectiveGain", "accuracy_at_coverage_score", "selective_gain"]
 
@@ -219,6 +220,9 @@ def gain_estimate(
         refuse = 1 - coverage
         value = refuse * (p - r)
         low, high = value - refuse * reach(p - p_low, r_high - r), value + refuse * reach(p_high - p, r - r_low)
+        gains = [refuse * (out.risk - part.risk) for out, part in zip(refused, kept, strict=True)]
+        below, above = _unseen_reach(kept, refuse * (v - u), gains, units, level, correction)  # of the risk
+        low, high = max(low - above, -refuse), min(high + below, refuse)
     return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="newcombe", notes=notes)
 
 
@@ -232,6 +236,7 @@ class KeptPart:
     risk: float
     rate: float
     influence: Floats
+    tied: tuple[TiedSample, ...] = ()
 
 
 def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) -> KeptPart:
@@ -243,8 +248,10 @@ def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) 
     rate = float(ranked.local_rate(at)[0]) if rate is None else rate
     blocks = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
     m = np.where(blocks < k[0], 1.0, np.where(blocks == k[0], f[0], 0.0))
-    influence = ((ranked.errors * m - a) + rate * (coverage - m)) / coverage
-    return KeptPart(a / coverage, rate, ranked.unranked(influence))
+    threshold = rate * (coverage - m)
+    influence = ((ranked.errors * m - a) + threshold) / coverage
+    tied = ranked.tied_samples((m + threshold) / coverage, threshold / coverage)
+    return KeptPart(a / coverage, rate, ranked.unranked(influence), tied)
 
 
 def _refused(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
@@ -289,6 +296,27 @@ def _share_estimate(
         )
         high = np.maximum(high, least)
     return risk, (float(low), float(high)), u
+
+
+def _unseen_reach(
+    parts: Sequence[KeptPart],
+    influences: Floats,
+    values: Sequence[float],
+    units: Units,
+    level: float,
+    correction: tuple[float, float],
+) -> tuple[float, float]:
+    """Lengths by which unseen instances lengthen the interval of a number that changes as the risk kept does.
+
+    `influences` (G,) and `values` (R,) are those of the statistic.
+    """
+    tied = [averaged_samples(runs) for runs in zip(*(part.tied for part in parts), strict=False)]
+    unseen = unseen_of(tied, units) if units.n_units > 1 else ()
+    if not unseen:
+        return 0.0, 0.0
+    factor, dof = correction
+    spread = Spread(float(np.sqrt(factor * float(influences @ influences))) / float(units.sizes.sum()), dof, 0.0)
+    return unseen_reach(unseen, with_runs(spread, [np.array(values)]), level)
 
 
 def _notes(units: Units, runs: Sequence[RankedErrors]) -> list[Note]:
