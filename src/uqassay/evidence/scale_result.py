@@ -14,6 +14,7 @@ __all__ = ["SCALE_COLUMNS", "ModelScale", "ScaleCheck"]
 
 Array = NDArray[np.float64]
 
+SHOWN = 3  # models that the sentence names before it counts the others
 SCALE_COLUMNS = (
     *("model", "tradeoff", "n", "loss", "best", "best_low", "best_high", "best_loss", "scale", "scale_loss"),
     *("difference", "difference_low", "difference_high", "pvalue", "wider", "clipped"),
@@ -110,11 +111,17 @@ class ScaleCheck:
         found = self.wider
         if not found:
             return ""
-        wide = [f"{wording.tradeoff(m.scale)} times the spread of {m.model}" for m in found]
+        wide = [f"{wording.tradeoff(m.scale)} times the spread of {m.model}" for m in found[:SHOWN]]
+        if len(found) > SHOWN:
+            wide.append(f"a greater spread of {wording.counted(len(found) - SHOWN, 'other')}")
         what = f"{wording.listed(wide)} would score better"
         if len(found) == 1:
             before, after = (wording.number(x) for x in (found[0].loss, found[0].scale_loss))
-            what += f", E = {after} in place of {before}"
+            sampled = any(
+                note.code == "sample" for note in found[0].notes
+            )  # the means then differ from those of all instances
+            of = f" on {wording.counted(found[0].n, 'instance')} chosen at random" if sampled else ""
+            what += f", E = {after} in place of {before}{of}"
         return f"At λ = {wording.tradeoff(self.tradeoff)}, {what}: here E rewards width, not knowledge."
 
     def rows(self) -> list[dict[str, Any]]:
