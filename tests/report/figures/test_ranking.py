@@ -35,7 +35,7 @@ def test_ranking_says_who_is_worse_than_silence():
     a = uq.assay({"bad": uq.Point(np.full((50, 2), [0.1, 0.9]))}, np.zeros(50, dtype=int), n_draws=20)
     ax = figures.plot_ranking(a, 1.0, ax=blank())
     assert [t.get_text() for t in ax.get_yticklabels()] == ["class-prior", "vacuous", "1  bad *"]
-    assert "* worse than a baseline" in ax.get_title(loc="left")
+    assert "* a baseline has a lower mean E" in ax.get_title(loc="left")
 
 
 @pytest.mark.parametrize("name", ["assay", "grouped"])

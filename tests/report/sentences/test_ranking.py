@@ -48,7 +48,7 @@ def test_costs_in_words():
 def test_every_set_of_baselines_has_its_words():
     below = ranking_sentences(one())["below"]
     assert below == {
-        "vacuous": "⚠ vacuous does better",
-        "class-prior": "⚠ class-prior does better",
-        "vacuous,class-prior": "⚠ vacuous and class-prior do better",
+        "vacuous": "⚠ vacuous has a lower mean E",
+        "class-prior": "⚠ class-prior has a lower mean E",
+        "vacuous,class-prior": "⚠ vacuous and class-prior have a lower mean E",
     }

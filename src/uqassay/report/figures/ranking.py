@@ -57,7 +57,7 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
         One row per model and baseline, best first (row i at y = i). Before a name stand the ranks that the model can have
         (`Assay.rank_sets`). The axis is cut to the models: an arrow at its end stands for a baseline beyond it. p is the test
         against the best model, adjusted for all pairs, with † ‡ § for what alone keeps it from being significant (losses not
-        seen, skewness, few runs). A star marks a model that is worse than a baseline.
+        seen, skewness, few runs). A star marks a model where a baseline has a lower mean E.
 
     Raises
     ------
@@ -123,14 +123,14 @@ def plot_ranking(assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axe
         at_tradeoff(tradeoff),
         resampled_units(assay),
         f"ranks: {interval_level(assay)} for all at once",
-        "* worse than a baseline" if any(r.below for r in rows) else "",
+        "* a baseline has a lower mean E" if any(r.below for r in rows) else "",
         taken=sum(columns),
     )
     return ax
 
 
 def _row_name(row: "Ranked") -> str:
-    """The ranks that a model can have, its name, and a mark where a baseline does better."""
+    """The ranks that a model can have, its name, and a mark where a baseline has a lower mean."""
     ranks = "" if row.rank_low is None or row.rank_high is None else f"{rank_range(row.rank_low, row.rank_high)}  "
     return f"{ranks}{plain(row.model)}{' *' if row.below else ''}"
 

@@ -28,14 +28,14 @@ HEADS = {
 
 
 def ranking_sentences(assay: "Assay") -> dict[str, Any]:
-    """Templates by name; "below" has a text for every set of baselines that may do better than a model.
+    """Templates by name; "below" has a text for every set of baselines that may have a lower mean E than a model.
 
     Examples
     --------
     >>> import uqassay as uq
     >>> text = ranking_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
     >>> text["next_change"], text["below"]["vacuous"]
-    ('The order changes next at λ = {tradeoff}, where {above} passes {below}.', '⚠ vacuous does better')
+    ('The order changes next at λ = {tradeoff}, where {above} passes {below}.', '⚠ vacuous has a lower mean E')
     """
     baselines = [m.name for m in assay.models if m.baseline]
     below = [names for k in range(1, len(baselines) + 1) for names in combinations(baselines, k)]
@@ -43,7 +43,10 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
         "at": "λ = {tradeoff}",
         "strip": "Share of resamples that each model wins, against λ",
         "scale": "E from 0 to {limit}",
-        "below": {",".join(names): f"⚠ {listed(names)} {'do' if len(names) > 1 else 'does'} better" for names in below},
+        "below": {
+            ",".join(names): f"⚠ {listed(names)} {'have' if len(names) > 1 else 'has'} a lower mean E"
+            for names in below
+        },
         "no_mean": "no finite mean",
         "is_best": "the best model itself",
         "is_baseline": "baselines are not candidates",
