@@ -74,7 +74,7 @@ def test_every_test_is_told_and_tabled(page, assay):
     marks = {"rejected": "✗", "passed": "✓", "doubtful": "?", "undefined": "–"}
     rows = page.execute_script("return page.lenses.find((l) => l.id === 'calibration').tests.rows")
     assert texts(page, ".tests dd") == [marks[r["outcome"]] + r["words"].replace("\u202e", "\ufffd") for r in rows]
-    by_measure = [r for m in ("ece-confidence", "ece-classwise") for r in rows if r["measure"] == m]
+    by_measure = [r for m in dict.fromkeys(r["measure"] for r in rows) for r in rows if r["measure"] == m]
     shown = page.execute_script(
         "return [...document.querySelectorAll('#calibration-table tbody tr:not(.group)')].map((r) => [r.dataset.key,"
         " r.querySelectorAll('td')[1].firstChild.textContent])"
@@ -147,6 +147,14 @@ def test_words_and_pvalues_are_those_of_the_assay(page, assay):
     assert "all 300 instances" in texts(page, "#lens-calibration > .note")[0]
 
 
+def test_the_tests_are_told_once_until_the_words_of_each_are_opened(page):
+    assert len(texts(page, "#lens-calibration > .said")) == 2  # of all tests, and of the one that is looked at closely
+    height = "return document.querySelector('#lens-calibration .tests').getBoundingClientRect().height"
+    assert page.execute_script(height) == 0
+    page.execute_script("document.querySelector('#lens-calibration .tests').parentElement.open = true")
+    assert page.execute_script(height) > 0
+
+
 @pytest.mark.parametrize("width", [400, 700, 1280])
 def test_readable_at_any_width(driver, address, width):
     page = opened(driver, address, width)
@@ -181,7 +189,6 @@ def test_many_models_and_members(driver, tmp_path):
     path = write_page(uq.assay(models, y, n_draws=20, measures=(), calibration=measures), tmp_path / "many.html")
     page = opened(driver, path.as_uri())
     assert len(texts(page, ".tests dd")) == 10
-    assert page.execute_script("return document.querySelector('.tests').parentElement.scrollHeight") > 0
     choose(page, 0, 1)
     weights = page.execute_script("return document.getElementById('calibration-weights').data[0].y")
     assert len(weights) == 100

@@ -1,8 +1,6 @@
-// Section 4: can it be calibrated? Every test in words and in a table, and how far off the confidence is.
+// Section 4: can it be calibrated? One sentence, every test in a table, and how far off the confidence is.
 
 const SIGNS = { rejected: "✗", passed: "✓", undefined: "–" };
-const MANY_TESTS = 8; // sentences; more stand in a scrolling box
-const MANY_ROWS = 16; // of a table; longer ones scroll
 
 lenses.calibration = (section, lens) => {
   if (lens.tests) {
@@ -23,10 +21,10 @@ function testPieces(t) {
   const only = t.rows.length === 1 ? t.rows[0] : null;
   return [
     el("p", { class: "said" }, only ? [swatch(only.j), only.words] : t.lead),
-    only ? null : testWords(t),
-    t.cautions.length ? el("p", { class: "warning" }, t.cautions.join(" ")) : null,
     el("p", { class: "note" }, t.text.note, "\u00a0", what("calibration-pvalue"), " ", t.text.how),
     testsTable(t),
+    t.cautions.length ? el("ul", { class: "note" }, t.cautions.map((text) => el("li", {}, text))) : null,
+    only ? null : el("details", {}, el("summary", {}, t.text.all), testWords(t)),
   ].filter(Boolean);
 }
 
@@ -40,9 +38,7 @@ function testWords(t) {
     const mine = t.rows.filter((r) => r.model === model);
     return [el("dt", {}, nameCell(mine[0].j)), ...mine.map(said)];
   };
-  const words = el("dl", { class: "tests" }, models.flatMap(ofModel));
-  if (t.rows.length <= MANY_TESTS) return words;
-  return el("div", { class: "scroll short", tabindex: "0", role: "region", "aria-label": t.text.all }, words);
+  return el("dl", { class: "tests" }, models.flatMap(ofModel));
 }
 
 // -- every test in a table -------------------------------------------------------------------------------------------
@@ -70,7 +66,7 @@ function testsTable(t) {
   const region = { id: "calibration-table", tabindex: "0", role: "region", "aria-label": t.text.table };
   const caption = el("caption", {}, el("span", {}, t.text.caption));
   const rows = el("table", {}, caption, el("thead", {}, el("tr", {}, heads.map(head))), t.measures.map(group));
-  return el("div", { class: t.rows.length > MANY_ROWS ? "scroll grouped tall" : "scroll grouped", ...region }, rows);
+  return el("div", { class: "scroll grouped", ...region }, rows);
 }
 
 function testRow(t, r) {

@@ -115,6 +115,14 @@ def test_notes_are_told_once_with_whose_they_are():
     assert cautions(judged(*tests)) == ["Groups are not accounted for.", "Only 2K vertices (b)."]
 
 
+def test_searches_that_differ_are_told_once_with_the_widest_difference():
+    def note(spread):
+        return (Note("not-settled", f"searches differ by {spread}", {"spread": spread}),)
+
+    tests = [made_up(m, "ece-confidence", pvalue=0.5, notes=note(s)) for m, s in (("a", 1.4), ("b", 2.5), ("b", 1.2))]
+    assert cautions(judged(*tests, made_up("c", "ece-confidence", pvalue=0.5))) == ["Searches differ by 2.5 (a and b)."]
+
+
 @pytest.mark.parametrize(
     ("n_tested", "words"), [(200, "Tested on all 200 instances."), (50, "Tested on 50 of the 200 instances.")]
 )

@@ -87,7 +87,7 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
     return {
         "note": note,
         "how": " ".join(filter(None, (f"Tested on {_tested(judged)}.", adjusted, proof))),
-        "all": "All tests in words",
+        "all": "Each test in words, with what to do",
         "table": "Tests of calibration",
         "caption": (
             "p-values of the model’s mean and of single members are of separate tests, not adjusted; the outcome leads to the "
@@ -142,15 +142,23 @@ def cautions(judged: Sequence[JudgedTest]) -> list[str]:
     """The notes of the tests, each once, with the models that it is about."""
     out = []
     notes: dict[Note, list[str]] = {}
+    unsettled = max((n for j in judged for n in j.test.notes if n.code == "not-settled"), key=_spread, default=None)
     for j in judged:
         for note in j.test.notes if j.outcome != "undefined" else ():
-            if note.code not in IN_THE_NOTE and j.test.model not in notes.setdefault(note, []):
-                notes[note].append(j.test.model)
+            told = (
+                unsettled if unsettled is not None and note.code == "not-settled" else note
+            )  # the widest spread alone
+            if note.code not in IN_THE_NOTE and j.test.model not in notes.setdefault(told, []):
+                notes[told].append(j.test.model)
     n_models = len({j.test.model for j in judged})
     for note, names in notes.items():
         whose = "" if len(names) == n_models else f" ({listed(names, most=MOST_NAMES)})"
         out.append(f"{note.text[0].upper()}{note.text[1:]}{whose}.")
     return out
+
+
+def _spread(note: Note) -> float:
+    return float(note.facts["spread"])
 
 
 # -- the pictures of one test ------------------------------------------------------------------------------------------
