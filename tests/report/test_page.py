@@ -195,3 +195,11 @@ def test_places_of_the_template_are_filled(page):
     assert "{{text." not in before_scripts
     assert before_scripts.count("<span data-lambda></span>") == 3
     assert '<select id="cost"></select> as a mistake.' in before_scripts
+
+
+def test_long_names_are_not_in_the_heading():
+    y = [0, 1, 0]
+    p = uq.Point([[0.9, 0.1]] * 3)
+    assert "Which to use: a or b?" in render(uq.assay({"a": p, "b": p}, y, n_draws=5))
+    named = {f"{letter} name of {'x' * 40}": p for letter in "ab"}
+    assert "Which of these 2 models to use?" in render(uq.assay(named, y, n_draws=5))

@@ -1,8 +1,10 @@
 """Rank sets in a browser: the bars follow λ and the metric, the strips show the top group at every λ."""
 
+import numpy as np
 import pytest
-from tests.report.cases import ranked_assay
+from tests.report.cases import ranked_assay, softmax
 
+import uqassay as uq
 from uqassay.wording import rank_range
 
 pytestmark = pytest.mark.browser
@@ -82,3 +84,38 @@ def test_strips_show_the_top_group(page, assay):
         for at in grid[::20]:
             inside = any(x - 1e-9 <= at <= x + width + 1e-9 for x, width in spans)
             assert inside == next(r.top for r in assay.ranked(at) if r.model == name)
+
+
+def test_tables_of_many_models_scroll_and_keep_their_heads(driver, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 40)
+    z = np.eye(3)[y] + rng.normal(size=(20, 40, 3))
+    a = uq.assay({f"model {j}": uq.Point(softmax(z[j])) for j in range(20)}, y, n_draws=5, measures=(), calibration=())
+    driver.get(a.to_html(tmp_path / "many.html").resolve().as_uri())
+    for name in ("summary", "ranking"):
+        shown, whole = driver.execute_script(
+            "const n = document.getElementById(arguments[0]); n.scrollTop = 300; return [n.clientHeight, n.scrollHeight]",
+            name,
+        )
+        assert shown < 0.7 * whole
+        gap = driver.execute_script(
+            "const n = document.getElementById(arguments[0]);"
+            "return n.querySelector('thead th').getBoundingClientRect().top - n.getBoundingClientRect().top",
+            name,
+        )
+        assert abs(gap) <= 1
+
+
+def test_marks_are_explained_where_they_are_shown(driver, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    z = 2 * np.eye(3)[y] + rng.normal(size=(300, 3))
+    models = {"near": uq.Point(softmax(z)), "far": uq.Point(softmax(z + rng.normal(size=z.shape)))}
+    a = uq.assay(models, y, n_draws=5, measures=(), calibration=())
+    assert [r.limited_by for r in a.ranked(0.5) if r.model == "far"] == ["unseen"]
+    driver.get(a.to_html(tmp_path / "marks.html").resolve().as_uri())
+    note = "return document.getElementById('ranking-marks').textContent"
+    assert driver.execute_script(note).startswith(
+        "† significant if rare huge losses could be excluded, which 300 instances"
+    )
+    assert "†" in driver.execute_script("return document.getElementById('ranking').textContent")

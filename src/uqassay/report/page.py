@@ -44,6 +44,7 @@ SCRIPTS = (
     "main.js",
 )
 SHOWN_WARNINGS = 6
+LONG_HEADING = 60  # characters of the models' names; more would take several lines
 ELEMENTS = {
     "tradeoff": "<span data-lambda></span>",
     "costs": '<select id="cost"></select>',
@@ -110,7 +111,7 @@ def _heading(assay: "Assay") -> str:
     names = assay.model_names
     if len(names) == 1:
         return f"Does {names[0]} know what it does not know?"
-    if len(names) <= 4:
+    if len(names) <= 4 and sum(map(len, names)) <= LONG_HEADING:
         return f"Which to use: {', '.join(names[:-1])} or {names[-1]}?"
     return f"Which of these {len(names)} models to use?"
 

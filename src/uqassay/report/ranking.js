@@ -5,6 +5,7 @@ const lambda = () => ranking.grid[state.index];
 const lambdaText = () => wording.tradeoff(lambda());
 const top_ = ranking.grid[ranking.grid.length - 1];
 const listeners = [];
+const SLIVER = 0.04; // share of the strip in which no name can be read
 const narrow = () => innerWidth < 620;
 
 function setIndex(index) {
@@ -70,7 +71,8 @@ function stripWinners() {
       const face = colour(placeOf(w.models[0]));
       const [low, high] = [number(w.low), Math.min(number(w.high), top_)];
       const style = { left: across(low), width: across(high - low), background: face, color: onColour(toHex(face)) };
-      return el("span", { title: w.words, style }, w.name);
+      if (high - low < SLIVER * top_) style.padding = 0;
+      return el("span", { title: w.words, style }, high - low < SLIVER * top_ ? null : w.name);
     });
 }
 
@@ -130,8 +132,8 @@ function drawRanking() {
   const columns = rankingColumns(own, niceCeil(Math.max(...reach)), places);
   const everyone = own.every((r) => r.top);
   const rowClass = (r) => (r.rank === null ? "baseline" : r.top && !everyone ? "best" : null);
-  const notes = el("p", { class: "note wide" }, markNotes(rows));
-  fill(byId("ranking"), table(columns, rows, { sortable: false, rowClass }), notes);
+  fill(byId("ranking"), table(columns, rows, { sortable: false, rowClass }));
+  fill(byId("ranking-marks"), markNotes(rows));
   const cursor = document.querySelector("#strip .cursor");
   if (cursor) cursor.style.left = across(lambda());
   const next = ranking.changes.find((c) => c.at > lambda());

@@ -44,3 +44,12 @@ def test_repaired_masses_are_told():
 
 def test_groups_are_told():
     assert ", over 2 groups; shares: Wilson" in facts(one(groups=["a", "b"]))["intervals"]
+
+
+def test_intervals_of_the_ranking_of_mistakes_are_told_apart_from_those_of_means():
+    rng = np.random.default_rng(0)
+    found = facts(one(uq.Point(rng.dirichlet(np.ones(3), 60)), rng.integers(0, 3, 60)))["intervals"]
+    means, ranking = found.split("; shares: Wilson; ranking of mistakes: ")
+    assert means == "95 %; means: Student t corrected for skewness (Hall)"
+    assert "DeLong (adjusted, logit scale)" in ranking
+    assert "U-statistic (logit scale)" in ranking

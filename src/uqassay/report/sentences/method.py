@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["method_sentences"]
 
-METHODS = {"student-t": "Student t", "hall": "Student t corrected for skewness (Hall)", "wilson": "Wilson"}
+METHODS = {"student-t": "Student t", "hall": "Student t corrected for skewness (Hall)", "wilson": "Wilson"}  # of means
+FURTHER_METHODS = {"delong": "DeLong", "u-statistic": "U-statistic"}
 HEADS = {
     "model": "Model",
     "kind": "Kind",
@@ -119,9 +120,19 @@ def _procedures(assay: "Assay") -> list[list[str]]:
 
 def _intervals(assay: "Assay") -> str:
     found = [r for r in assay.rows("findings") if r["metric"] != "accuracy" and not math.isnan(r["low"])]
-    methods = list(dict.fromkeys(METHODS.get(r["method"], r["method"]) for r in found))
+    methods = list(dict.fromkeys(r["method"] for r in found))
+    means = listed([METHODS[m] for m in methods if m in METHODS]) or "none"
+    further = listed([_further(m) for m in methods if m not in METHODS])
     groups = "" if assay.groups is None else f", over {counted(len(np.unique(assay.groups)), 'group')}"
-    return f"{level_text(assay.settings.level)}; means: {listed(methods) or 'none'}{groups}; shares: Wilson"
+    ranking = f"; ranking of mistakes: {further}" if further else ""
+    return f"{level_text(assay.settings.level)}; means: {means}{groups}; shares: Wilson{ranking}"
+
+
+def _further(method: str) -> str:
+    """A method of an interval and, in brackets, how it was used."""
+    name, *how = method.split(", ")
+    name = FURTHER_METHODS.get(name, name)
+    return f"{name} ({', '.join(how)})" if how else name
 
 
 def _seconds(assay: "Assay") -> str:

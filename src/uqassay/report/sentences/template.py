@@ -105,7 +105,7 @@ def _reasons(level: str) -> dict[str, str]:
         "plane_part": "Instances",
         "plane": (
             f"Each model's mean with its {level} confidence ellipse, from symmetric standard errors (the intervals of the "
-            "tables follow skewed losses and can differ). On a line all points have equal E at λ = {tradeoff}. The bold line "
+            "tables follow skewed losses and can differ). On a line all points have equal E at λ = {tradeoff}. The dashed line "
             "goes through the best model; a model below it would be better."
         ),
         "lines_title": "E against λ",
