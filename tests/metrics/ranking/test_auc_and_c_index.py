@@ -285,3 +285,9 @@ def test_bad_comparisons_are_refused():
         paired_ranking_test(([0, 1], [1, 2]), ([0, 1, 1], [1, 2, 3]))
     with refuses("method", "choice"):
         paired_ranking_test(([0, 1], [1, 2]), ([0, 1], [1, 2]), method="bootstrap")
+
+
+def test_two_values_of_the_gap_give_the_interval_of_uq_auc(random_generator):
+    gap, scores = np.where(random_generator.random(60) < 0.2, 0.9, 0.1), random_generator.integers(0, 3, 60)
+    auc, found = uq_auc_score(gap > 0.5, scores), uq_c_index_score(gap, scores)
+    assert (found, found.low, found.high) == pytest.approx((auc, auc.low, auc.high), abs=1e-12)

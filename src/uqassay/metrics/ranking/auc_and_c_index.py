@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.metrics.risk.risk_area_influences import area_estimate, augrc_linearised
@@ -138,7 +138,7 @@ def uq_c_index_score(
     """
     g, s, w = checked_gap(gap, uncertainty, sample_weight)
     codes = None if groups is None else make_units(len(g), groups, None).codes
-    statistic = concordance_linearised(g, s, w, codes, imaginary=IMAGINARY)
+    statistic = c_index_linearised(g, s, w, codes)
     estimate = linearised_estimate(
         statistic, groups=groups, sample_weight=w, level=level, scale="logit", method="u-statistic, logit scale"
     )
@@ -201,6 +201,15 @@ def h_auc_score(
     e, s, w = checked(errors, uncertainty, sample_weight, ARGUMENTS)
     estimate = h_auc_interval(h_auc_linearised(e, s, w), groups, level, w)
     return noted(estimate, sample_counts(e, w, groups, SAMPLES), constant=bool((s == s[0]).all()))
+
+
+def c_index_linearised(g: Array, s: Array, w: Array | None, codes: NDArray[np.intp] | None = None) -> Linearised:
+    """UQ-C-index and its influences. Two values of the gap make two samples, so it is the UQ-AUC, with its interval."""
+    known = g if w is None else g[w > 0]
+    least, greatest = known.min(), known.max()
+    if least < greatest and ((known == least) | (known == greatest)).all():
+        return auc_linearised((g == greatest).astype(np.float64), s, w, codes, imaginary=IMAGINARY)
+    return concordance_linearised(g, s, w, codes, imaginary=IMAGINARY)
 
 
 def g_auc_linearised(e: Array, s: Array, w: Array | None) -> Linearised:

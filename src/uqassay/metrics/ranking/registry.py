@@ -12,6 +12,7 @@ from uqassay.metrics.ranking.auc_and_c_index import (
     DIFFERENT,
     SAMPLES,
     Statistics,
+    c_index_linearised,
     checked_gap,
     g_auc_interval,
     g_auc_linearised,
@@ -31,7 +32,6 @@ from uqassay.statistics import Estimate
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, noted, sample_counts
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.samples import make_units
-from uqassay.statistics.u_statistics import concordance_linearised
 
 __all__ = ["RANKING_METRICS", "RankingMetric"]
 
@@ -114,10 +114,6 @@ def _auc(e: Array, s: Array, w: Array | None, codes: Codes | None = None) -> Lin
     return auc_linearised(e, s, w, codes, imaginary=IMAGINARY)
 
 
-def _c_index(g: Array, s: Array, w: Array | None, codes: Codes | None = None) -> Linearised:
-    return concordance_linearised(g, s, w, codes, imaginary=IMAGINARY)
-
-
 def _ignoring_groups(
     statistic: Callable[[Array, Array, Array | None], Linearised],
 ) -> Statistic:
@@ -147,7 +143,7 @@ def _area(kind: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate
 
 _ALL = (
     RankingMetric("uq-auc", "errors", True, _auc, _on_scale("logit", "delong, adjusted, logit scale")),
-    RankingMetric("uq-c-index", "gap", True, _c_index, _on_scale("logit", "u-statistic, logit scale")),
+    RankingMetric("uq-c-index", "gap", True, c_index_linearised, _on_scale("logit", "u-statistic, logit scale")),
     RankingMetric("aurc", "errors", False, _ignoring_groups(aurc_linearised), _area("aurc")),
     RankingMetric("e-aurc", "errors", False, _ignoring_groups(e_aurc_linearised), _area("e-aurc")),
     RankingMetric("augrc", "errors", False, _ignoring_groups(augrc_linearised), _area("augrc")),
