@@ -32,7 +32,7 @@ def is_held_out(column: str) -> bool:
 
 def has_held_out(model: ModelScores) -> bool:
     """Whether this is the baseline of class frequencies that saw the labels, so that there are those of the others as well."""
-    return any(map(is_held_out, model.columns))
+    return PREFIX + HELD_OUT[0] in model.columns
 
 
 def column_of(model: ModelScores, column: str, *, held_out: bool) -> Array:

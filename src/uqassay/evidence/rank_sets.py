@@ -1,7 +1,7 @@
 """Rank sets of the models of an assay by one metric, and the greatest value that each loss can have on one instance."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from uqassay.statistics import (
     PairwiseComparisons,
     RankSets,
     agreeing_comparisons,
+    agreeing_pvalues,
     pairwise_mean_tests,
     rank_sets,
 )
@@ -24,12 +25,13 @@ from uqassay.statistics import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["greatest_excess", "mean_metrics", "order_error", "pair_tests", "rank_sets_of"]
+__all__ = ["compare_with_one", "greatest_excess", "mean_metrics", "order_error", "pair_tests", "rank_sets_of"]
 
 Array = NDArray[np.float64]
 
 # metrics that are means of a column over the instances
 COLUMNS = {"accuracy": "correct", "log-loss": "log-loss", "brier": "brier", "nonspecificity": "nonspecificity"}
+OF_THE_OTHERS = "class-prior of the others"  # a name for the second reading
 OF_THE_MEAN = ("accuracy", "log-loss", "brier")  # of the mean prediction, which the vacuous statement has none of
 
 
@@ -73,8 +75,6 @@ def pair_tests(
     tradeoff: float = DEFAULT_TRADEOFF,
     *,
     references: Sequence[str] = (),
-    rows: Any = None,
-    guard: bool = True,
 ) -> PairwiseComparisons:
     """Paired tests of models and baselines by one of `mean_metrics`.
 
@@ -90,32 +90,86 @@ def pair_tests(
         As in `Assay.rank_sets`.
     references : sequence of str
         Those that are not compared with each other.
+    """
+    readings = {name: _Reading(assay[name]) for name in names}
+    found = _tested(assay, readings, metric, tradeoff, references=references)
+    seen = next((name for name in names if has_held_out(assay[name])), None)
+    if seen is None:
+        return found
+    readings |= {seen: _Reading(assay[seen], held_out=True)}
+    others = [name for name in names if name != seen]
+    return agreeing_comparisons(found, _tested(assay, readings, metric, tradeoff, references=others))
+
+
+def compare_with_one(
+    assay: "Assay",
+    one: str,
+    others: Sequence[str],
+    tradeoff: float,
+    *,
+    rows: NDArray[np.bool_] | None = None,
+    guard: bool = True,
+) -> tuple[Array, Array]:
+    """Mean E of each of several others minus that of one, and the p-values as of `pair_tests`, not adjusted; ``(J,)`` each.
+
+    Parameters
+    ----------
+    assay : Assay
+    one, others : str, sequence of str
+    tradeoff : float
+        λ.
     rows : bool array (n,), optional
         The instances, by default all.
     guard : bool
         Whether losses that have not been seen count, see `statistics.pairwise_mean_tests`.
     """
-    models = [assay[name] for name in names]
+    readings = {name: _Reading(assay[name]) for name in (one, *others)}
+    j, references = len(readings), list(others)
+    seen = next((name for name in readings if has_held_out(assay[name])), None)
+    if seen is not None:  # a second reading, at the end
+        readings[OF_THE_OTHERS] = _Reading(assay[seen], held_out=True)
+        references += [OF_THE_OTHERS] if seen != one else []
+    found = _tested(assay, readings, "unified", tradeoff, references=references, rows=rows, guard=guard)
+    difference, p = found.difference[1:j, 0].copy(), found.pvalue[1:j, 0].copy()
+    if seen is not None:
+        k = slice(None) if seen == one else others.index(seen)
+        row, column = (slice(1, j), j) if seen == one else (j, 0)
+        p[k] = agreeing_pvalues(difference[k], p[k], found.difference[row, column], found.pvalue[row, column])
+    return difference, p
+
+
+class _Reading(NamedTuple):
+    """Losses of a model or baseline; those of the class frequencies have two readings."""
+
+    model: ModelScores
+    held_out: bool = False
+
+
+def _tested(
+    assay: "Assay",
+    readings: Mapping[str, _Reading],
+    metric: str,
+    tradeoff: float,
+    *,
+    references: Sequence[str],
+    rows: NDArray[np.bool_] | None = None,
+    guard: bool = True,
+) -> PairwiseComparisons:
     chosen = slice(None) if rows is None else rows
-    groups = None if assay.groups is None else assay.groups[chosen]
     factor = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
-    errors = _order_errors(models, factor, references)
-
-    def tested(*, held_out: bool, references: Sequence[str]) -> PairwiseComparisons:
-        return pairwise_mean_tests(
-            {m.name: one_run(_values(assay, m, metric, tradeoff, held_out=held_out)[:, chosen]) for m in models},
-            groups=groups,
-            level=assay.settings.level,
-            bound=[greatest_excess(assay, m, metric, tradeoff, held_out=held_out) for m in models] if guard else None,
-            extra_error=errors,
-            references=references,
-        )
-
-    found = tested(held_out=False, references=references)
-    seen = next((m.name for m in models if has_held_out(m)), None)
-    if seen is None:
-        return found
-    return agreeing_comparisons(found, tested(held_out=True, references=[name for name in names if name != seen]))
+    return pairwise_mean_tests(
+        {
+            name: one_run(_values(m, metric, tradeoff, held_out=held_out)[:, chosen])
+            for name, (m, held_out) in readings.items()
+        },
+        groups=None if assay.groups is None else assay.groups[chosen],
+        level=assay.settings.level,
+        bound=[greatest_excess(assay, m, metric, tradeoff, held_out=h) for m, h in readings.values()]
+        if guard
+        else None,
+        extra_error=_order_errors({name: m for name, (m, _) in readings.items()}, factor, references),
+        references=references,
+    )
 
 
 def greatest_excess(
@@ -149,7 +203,7 @@ def greatest_excess(
     if model.baseline and (model.name == "vacuous" or _all_classes_occur(assay)):
         least = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
         least *= assay.settings.nonspecificity == "korner"  # 1 for a precise set; the other measures are 0
-        return float(_values(assay, model, metric, tradeoff, held_out=held_out).max() - least)
+        return float(_values(model, metric, tradeoff, held_out=held_out).max() - least)
     k = assay.n_classes
     width = {"pal": 1 - 1 / k, "korner": k - 1.0}.get(assay.settings.nonspecificity, float(np.log(k)))
     imprecision = 0.0 if model.n_points == 1 else width
@@ -179,7 +233,7 @@ def _all_classes_occur(assay: "Assay") -> bool:
     return assay.labels.ndim == 1 and len(np.unique(assay.labels)) == assay.n_classes
 
 
-def _values(assay: "Assay", model: ModelScores, metric: str, tradeoff: float, *, held_out: bool = False) -> Array:
+def _values(model: ModelScores, metric: str, tradeoff: float, *, held_out: bool = False) -> Array:
     """Values of every run and instance, ``(R, n)``."""
     if metric == "unified":
         return loss_of(model, tradeoff, held_out=held_out)
@@ -195,14 +249,14 @@ def order_error(a: ModelScores, b: ModelScores) -> float:
     return float((first - second).std(ddof=1) / np.sqrt(size))
 
 
-def _order_errors(models: Sequence[ModelScores], factor: float, references: Sequence[str]) -> Array:
+def _order_errors(models: Mapping[str, ModelScores], factor: float, references: Sequence[str]) -> Array:
     """Standard errors that estimated non-specificities add to the differences, ``(J, J)``; 0 between references."""
     errors = np.zeros((len(models), len(models)))
-    if factor and any(len(m.order_deviations) for m in models):
-        for i, a in enumerate(models):
-            for j, b in enumerate(models[:i]):
-                if not (a.name in references and b.name in references):
-                    errors[i, j] = errors[j, i] = factor * order_error(a, b)
+    if factor and any(len(m.order_deviations) for m in models.values()):
+        for i, (a, first) in enumerate(models.items()):
+            for j, (b, second) in enumerate(list(models.items())[:i]):
+                if not (a in references and b in references):
+                    errors[i, j] = errors[j, i] = factor * order_error(first, second)
     return errors
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.evidence.rank_sets import pair_tests
+from uqassay.evidence.rank_sets import compare_with_one
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
@@ -69,15 +69,11 @@ class TestsAgainst:
     def at(self, tradeoff: float) -> tuple[Array, Array]:
         """Mean E of the others minus that of the one, and two-sided p-values, not adjusted, ``(J,)``; nan without a test."""
         if tradeoff not in self._known:
-            self._known[tradeoff] = self._tested(tradeoff)
+            rows, guard = self._rows, self.guard
+            self._known[tradeoff] = compare_with_one(
+                self._assay, self.one, self.others, tradeoff, rows=rows, guard=guard
+            )
         return self._known[tradeoff]
-
-    def _tested(self, tradeoff: float) -> tuple[Array, Array]:
-        names = (self.one, *self.others)
-        found = pair_tests(
-            self._assay, names, tradeoff=tradeoff, references=self.others, rows=self._rows, guard=self.guard
-        )
-        return found.difference[1:, 0], found.pvalue[1:, 0]
 
     def better(self, tradeoff: float) -> Array:
         """p-value of each other for the claim that the one model is better: 1 where its mean is not lower, ``(J,)``.

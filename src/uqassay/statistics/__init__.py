@@ -1,6 +1,6 @@
 """Estimates with confidence intervals, resampling, paired tests and sample sizes, computed from plain arrays."""
 
-from uqassay.statistics.agreeing import agreeing_comparisons
+from uqassay.statistics.agreeing import agreeing_comparisons, agreeing_pvalues
 from uqassay.statistics.bootstrap import (
     bca_interval,
     bootstrap_means,
@@ -48,6 +48,7 @@ __all__ = [
     "PrecisionPlan",
     "RankSets",
     "agreeing_comparisons",
+    "agreeing_pvalues",
     "auc_estimate",
     "bca_interval",
     "benjamini_hochberg",

@@ -7,8 +7,23 @@ import numpy as np
 from uqassay.errors import InputError
 from uqassay.statistics.comparisons import PairwiseComparisons
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
+from uqassay.statistics.samples import Floats
 
-__all__ = ["agreeing_comparisons"]
+__all__ = ["agreeing_comparisons", "agreeing_pvalues"]
+
+
+def agreeing_pvalues(first: Floats, pvalue: Floats, second: Floats, second_pvalue: Floats) -> Floats:
+    """p-values of two readings of the same differences; see `agreeing_comparisons`. For use by other rooms too.
+
+    Examples
+    --------
+    >>> first, second = np.array([0.2, 0.2, 0.2]), np.array([0.3, -0.1, np.nan])
+    >>> agreeing_pvalues(first, np.array([0.01, 0.01, 0.01]), second, np.array([0.02, 0.02, np.nan])).tolist()
+    [0.02, 1.0, 0.01]
+    """
+    alike = np.sign(first) * np.sign(second) > 0
+    both = ~np.isnan(pvalue) & ~np.isnan(second_pvalue)
+    return np.where(both, np.where(alike, np.fmax(pvalue, second_pvalue), 1.0), pvalue)
 
 
 def agreeing_comparisons(first: PairwiseComparisons, second: PairwiseComparisons) -> PairwiseComparisons:
@@ -39,7 +54,7 @@ def agreeing_comparisons(first: PairwiseComparisons, second: PairwiseComparisons
     >>> low = pairwise_mean_tests(losses)
     >>> high = pairwise_mean_tests(losses | {"a": [0.2, 0.5, 0.4, 0.4]})
     >>> [float(t.pvalue[0, 1].round(3)) for t in (low, high, agreeing_comparisons(low, high))]
-    [0.035, 0.092, 0.092]
+    [0.035, 0.182, 0.182]
     """
     if first.names != second.names:
         raise InputError(
@@ -50,9 +65,7 @@ def agreeing_comparisons(first: PairwiseComparisons, second: PairwiseComparisons
             code="mismatch",
         )
     both = ~np.isnan(first.pvalue) & ~np.isnan(second.pvalue)
-    alike = np.sign(first.difference) * np.sign(second.difference) > 0
-    greater = np.where(alike, np.fmax(first.pvalue, second.pvalue), 1.0)
-    pvalue = np.where(both, greater, first.pvalue)
+    pvalue = agreeing_pvalues(first.difference, first.pvalue, second.difference, second.pvalue)
     upper = np.triu_indices(len(first.names), 1)
     discovery = np.full(pvalue.shape, np.nan)
     discovery[upper] = discovery.T[upper] = benjamini_hochberg(pvalue[upper])
