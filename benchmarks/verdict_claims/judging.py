@@ -25,7 +25,8 @@ KINDS = {
     "no model is worth using": "Below λ = … no model is worth using",
     "worse than the winner": "At λ = 0.5 worse than A is B by …",
     "best": "At λ = 0.5 A has the lowest mean E and is the best",
-    "best: mean E": "in `Assay.claims()` alone: the mean E of A with an interval that allows for the choice",
+    "best: mean E": "in `Assay.claims()` alone: the lowest mean E with an interval that allows for the choice",
+    "best: own interval": "in the table of the models: the interval of this mean E, which does not",
     "baseline better at the default λ": "At λ = 0.5 saying nothing does better than A",
     "same losses": "A and B have the same loss in every instance",
     "bounded losses": "By the Brier score B is not among the best",
@@ -47,6 +48,7 @@ NOT_COUNTED = frozenset(
     {
         "headline: if no huge loss is missing",
         "best: mean E",
+        "best: own interval",
         "rank sets of accuracy",
         "rank sets of the Brier score",
         "refusal: accuracy kept",
@@ -95,6 +97,7 @@ def false_and_true(assay: uq.Assay, truth: Truth) -> Judged:
     """Every claim that can be false, by the names of `KINDS`."""
     for claim in assay.claims():
         yield from _TESTS[claim.kind](claim, truth)
+    yield from _own_interval(assay, truth)
     yield from _changes(assay, truth)
     yield from _rank_sets(assay, truth)
 
@@ -237,6 +240,14 @@ def _changes(assay: uq.Assay, truth: Truth) -> Judged:
             low, high = below.facts["lowest"][-1][0], min(above.facts["lowest"][0][1], FAR)
             true = truth.better(a, b, [max(low, below.low)]) and truth.better(b, a, [min(high, above.high)])
             yield "headline: the choice changes", true
+
+
+def _own_interval(assay: uq.Assay, truth: Truth) -> Judged:
+    """Of several models that with the lowest mean E: whether its interval in the ranking holds its true mean."""
+    rows = [r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank is not None]
+    if len(rows) > 1:
+        mean = truth.models[rows[0].model].at(DEFAULT_TRADEOFF)
+        yield "best: own interval", rows[0].estimate.low <= mean <= rows[0].estimate.high
 
 
 def _rank_sets(assay: uq.Assay, truth: Truth) -> Judged:

@@ -39,10 +39,10 @@ TRUTH = Truth(
 AT = (0.2, 0.2)
 
 
-def counted(*claims):
+def counted(*claims, ranked=()):
     """Names and truth of made-up claims, without those of rank sets."""
     nothing = SimpleNamespace(better=np.zeros((2, 2), bool), names=("a", "b"))
-    assay = SimpleNamespace(claims=lambda: claims, rank_sets=lambda *a, **k: nothing)
+    assay = SimpleNamespace(claims=lambda: claims, rank_sets=lambda *a, **k: nothing, ranked=lambda tradeoff: ranked)
     return list(false_and_true(assay, TRUTH))
 
 
@@ -117,6 +117,16 @@ def test_intervals_are_counted_beside_their_claims():
         facts = {"costs": True, "gain_low": low, "gain_high": -0.05}
         found = counted(Claim("backward-score", ("a",), metric="s", facts=facts))
         assert found == [("backward score", True), ("backward score: cost", true)]
+
+
+def test_own_interval_of_the_lowest_mean():
+    """The true mean E of a is .35 at λ = .5; baselines have no rank, and a single model is not chosen."""
+    rows = [
+        SimpleNamespace(model=m, rank=r, estimate=estimate(0.3, 0.34))
+        for m, r in (("vacuous", None), ("a", 1), ("b", 2))
+    ]
+    assert counted(ranked=rows) == [("best: own interval", False)]
+    assert counted(ranked=rows[:2]) == []
 
 
 def test_directions_of_miscalibration_are_counted():
