@@ -230,6 +230,12 @@ def test_function_that_is_not_there_is_told(name, code, got):
         function_of(name)
 
 
+def test_program_without_a_file_has_no_version(monkeypatch):
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)  # as of a script
+    with refuses("function", "missing"):
+        code_version("__main__:work")
+
+
 def test_module_that_is_not_there_has_no_version():
     with refuses("function", "missing"):
         code_version("no_such.one:run")

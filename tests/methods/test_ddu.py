@@ -5,20 +5,12 @@ import pytest
 import torch
 from scipy import stats
 from sklearn.base import clone
-from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import train_test_split
 from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.methods import DDU, StandardNetwork, fit_together
 from uqassay.methods.spectral_norm import ResidualBlock, SpectralDense, SpectralLayer
-
-
-@pytest.fixture(scope="module")
-def digits():
-    x, y = load_digits(return_X_y=True)
-    return train_test_split(x, y, test_size=0.5, stratify=y, random_state=0)
 
 
 def blobs(n=90, seed=0):

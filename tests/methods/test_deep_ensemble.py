@@ -2,18 +2,10 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from tests.refusals import refuses
 
 from uqassay import Members
 from uqassay.methods import DeepEnsemble, StandardNetwork
-
-
-@pytest.fixture(scope="module")
-def digits():
-    x, y = load_digits(return_X_y=True)
-    return train_test_split(x, y, test_size=0.5, stratify=y, random_state=0)
 
 
 def test_average_beats_its_members(digits):

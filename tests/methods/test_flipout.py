@@ -7,6 +7,7 @@ from scipy import stats
 from scipy.integrate import quad
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
+from tests.methods.made_up_data import blobs
 from tests.refusals import refuses
 
 from uqassay import GaussianLogits
@@ -26,12 +27,6 @@ def random_layer(inputs=5, outputs=3, seed=0):
     layer = FlipoutDense(inputs, outputs, initial_rho=-1.0)
     layer.rho.data += 0.3 * torch.randn_like(layer.rho)
     return layer
-
-
-def blobs(n=60):
-    rng = np.random.default_rng(0)
-    y = np.arange(n) % 3
-    return rng.normal(size=(n, 4)) + 3.0 * (y[:, None] == np.arange(4)), y
 
 
 # -- the layer ----------------------------------------------------------------------------------------------------------

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from tests.refusals import refuses
 from threadpoolctl import threadpool_limits
 
@@ -23,12 +21,6 @@ def one_thread():
     """Where cores are shared, several threads wait for each other at each of many small steps: ten times as long."""
     with threadpool_limits(1):
         yield
-
-
-@pytest.fixture(scope="module")
-def digits():
-    x, y = load_digits(return_X_y=True)
-    return train_test_split(x, y, test_size=0.5, stratify=y, random_state=0)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from tests.methods.made_up_data import world
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -14,12 +15,6 @@ from uqassay.methods.local_gaussian_process import cells, rbf_kernel, rule_lengt
 from uqassay.methods.logistic_sites import logistic_sites
 
 WHOLE = {"cell_size": 10**6, "n_neighbours": 10**6}
-
-
-def world(n=150, seed=0, d=2):
-    g = np.random.default_rng(seed)
-    x = g.uniform(-2, 2, size=(n, d))
-    return x, (g.random(n) < expit(6 * np.sin(2 * x[:, 0]) * np.cos(2 * x[:, -1]))).astype(int)
 
 
 def whole_process(x, y, new, lengthscale, variance):

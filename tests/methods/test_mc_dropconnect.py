@@ -3,18 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from tests.methods.made_up_data import blobs
 from tests.refusals import refuses
 
 from uqassay.methods import MCDropConnect
 from uqassay.methods.gaussian_logits import GaussianHead
 from uqassay.methods.layers import Draws
 from uqassay.methods.mc_dropconnect import DropConnectDense
-
-
-def blobs(n=60):
-    rng = np.random.default_rng(0)
-    y = np.arange(n) % 3
-    return rng.normal(size=(n, 4)) + 3.0 * (y[:, None] == np.arange(4)), y
 
 
 def test_layer_against_weights_dropped_by_hand():

@@ -3,18 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from sklearn.datasets import load_digits
-from sklearn.model_selection import train_test_split
 from tests.refusals import refuses
 
 from uqassay.methods import MCDropout, StandardNetwork
 from uqassay.methods.layers import Draws, Dropout
-
-
-@pytest.fixture(scope="module")
-def digits():
-    x, y = load_digits(return_X_y=True)
-    return train_test_split(x, y, test_size=0.5, stratify=y, random_state=0)
 
 
 @pytest.mark.parametrize("where", ["all", "last"])

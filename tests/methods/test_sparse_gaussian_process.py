@@ -9,6 +9,7 @@ from scipy.special import expit
 from scipy.stats import norm, qmc
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
+from tests.methods.made_up_data import rbf, world
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -18,16 +19,6 @@ from uqassay.methods import LocalGaussianProcess, SparseGaussianProcess
 
 # the kernel as given, inducing points at the instances, until the fixpoint
 FIXED = {"standardise": False, "learn_kernel": False, "learn_inducing": False, "epochs": 1, "final_passes": 300}
-
-
-def world(n=150, seed=0, d=2):
-    g = np.random.default_rng(seed)
-    x = g.uniform(-2, 2, size=(n, d))
-    return x, (g.random(n) < expit(6 * np.sin(2 * x[:, 0]) * np.cos(2 * x[:, -1]))).astype(int)
-
-
-def rbf(a, b, lengthscale, variance):
-    return variance * np.exp(-0.5 * ((a[:, None] - b) ** 2).sum(axis=2) / lengthscale**2)
 
 
 def exact_probs(x, y, new, lengthscale, variance):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from tests.methods.made_up_data import rbf
 from tests.refusals import refuses
 
 from uqassay.methods.sparse_latent import SparseLatent
@@ -43,10 +44,6 @@ def trained(x, target, inducing=None, *, lengthscale=0.7, signal_variance=4.0, d
 
 def moments(latent, x):
     return np.array([one.numpy() for one in latent.moments(torch.from_numpy(x))])
-
-
-def rbf(a, b, lengthscale=0.7, variance=4.0):
-    return variance * np.exp(-0.5 * ((a[:, None] - b) ** 2).sum(axis=2) / lengthscale**2)
 
 
 def fixpoint(x, target, new, lengthscale=0.7, variance=4.0):
