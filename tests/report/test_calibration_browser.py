@@ -149,10 +149,10 @@ def test_words_and_pvalues_are_those_of_the_assay(page, assay):
 
 def test_the_tests_are_told_once_until_the_words_of_each_are_opened(page):
     assert len(texts(page, "#lens-calibration > .said")) == 2  # of all tests, and of the one that is looked at closely
-    height = "return document.querySelector('#lens-calibration .tests').getBoundingClientRect().height"
-    assert page.execute_script(height) == 0
+    visible = "return document.querySelector('#lens-calibration .tests').checkVisibility()"
+    assert not page.execute_script(visible)
     page.execute_script("document.querySelector('#lens-calibration .tests').parentElement.open = true")
-    assert page.execute_script(height) > 0
+    assert page.execute_script(visible)
 
 
 @pytest.mark.parametrize("width", [400, 700, 1280])
