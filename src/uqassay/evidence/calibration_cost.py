@@ -16,7 +16,7 @@ __all__ = ["Afforded", "afforded", "choose_instances", "n_points", "point_draws"
 
 Rows = NDArray[np.intp]
 
-SET_WORK = 3e5  # n K (M + 16) of one test of a set: two seconds
+SET_WORK = 3e5  # n K (M + 16) of one test of a set: two seconds, four if labels come from two mixtures
 RUNS_WORK = 6e5  # the same over the runs of a model
 FEWEST = 300  # least number of instances of a test of a set, at any cost
 LARGEST_WORK = 9e5  # a set whose test of `FEWEST` instances costs more is tested by its mean

@@ -31,7 +31,7 @@ WEIGHT = 0.95  # that the heaviest members carry together
 OUTCOMES = {"rejected": "no mixture is", "passed": "not rejected", "undefined": "undefined"}
 NULLS = {
     "single": "labels are drawn from its own probabilities",
-    "minimised": "labels are drawn from a mixture that is likely, and the best mixture for them is sought again",
+    "minimised": "labels are drawn from one or two likely mixtures, and the best mixture for them is sought again",
     "random": (
         "labels are drawn from mixtures chosen at random and judged by these, as in the paper; this rejects less often than "
         "it may"
