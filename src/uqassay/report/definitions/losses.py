@@ -132,8 +132,8 @@ LOSSES: dict[str, Definition] = {
     ),
     "class-prior": Definition(
         "class-prior (baseline)",
-        "Predicts the class frequencies in every instance: those given as prior, or by default those of these labels, which "
-        "favours it slightly.",
+        "Predicts the class frequencies in every instance: those given as prior, or by default those of these labels. As these "
+        "saw each label, a model is then told from them only if it also is from the frequencies of all other instances.",
         "E = −ln (frequency of y), on average the entropy of the labels",
         "",
     ),
