@@ -4,10 +4,10 @@ As a test this measures small data sets and asserts what must hold. As a script 
 file, goes on where it stopped, and prints the table in the documentation:
 
     python -m tests.calibration.test_calibration_error_rates rates.jsonl [--grid small|full|corners|corners-large|
-        corners-measures|corners-power] [--null random,minimised] [--runs 200] [--draws 99] [--part 1/2] [--print]
+        corners-measures|corners-power] [--null random,minimised] [--runs 200] [--part 1/2] [--print]
 
-The grids "corners…" have the rows of the tables about corners of the simplex, measured with --draws 39; --truth, --sizes (of n)
-and --members select cells of a grid.
+The grids "corners…" have the rows of the tables about corners of the simplex, with both kinds of members in a row; --truth,
+--sizes (of n) and --members select cells of a grid.
 """
 
 import json
@@ -39,10 +39,11 @@ class Cell:
     u: float = 0.1
     resample: bool = False
     members: str = "certain"  # at fixed truths; see `data_set`
+    draws: int = 99
 
-    def pvalues(self, runs, *, n_draws=99):
+    def pvalues(self, runs, *, n_draws=None):
         """One p-value for each run; a run has the same data in every cell of its size and truth."""
-        return np.array([self._pvalue(run, n_draws) for run in runs])
+        return np.array([self._pvalue(run, n_draws or self.draws) for run in runs])
 
     def _pvalue(self, run, n_draws):
         rng = np.random.default_rng([run, self.n, self.m, self.k, round(1000 * self.u)])
@@ -233,7 +234,7 @@ def corners(name, nulls):
         cells = [((3, 3, n), "ece-confidence", ("flatter", "sharper"), both) for n in (50, 200)]
         cells += [((3, 3, n), "ece-confidence", ("outside",), ("certain",)) for n in (50, 200)]
     return [
-        Cell(truth, measure, null, n=n, m=m, k=k, members=members)
+        Cell(truth, measure, null, n=n, m=m, k=k, members=members, draws=39)
         for (k, m, n), measure, truths, kinds in cells
         for truth in truths
         for members in kinds
@@ -267,7 +268,7 @@ def selected(cells, options):
     return cells
 
 
-def main(path, cells, n_runs, part, only_print, n_draws=99):
+def main(path, cells, n_runs, part, only_print):
     path, (mine, parts) = Path(path), part
     found = {}
     for line in path.read_text().splitlines() if path.exists() else []:
@@ -277,20 +278,20 @@ def main(path, cells, n_runs, part, only_print, n_draws=99):
         for i, cell in enumerate(cells):
             if i % parts != mine or first in found.get(cell, {}):
                 continue
-            pvalues = cell.pvalues(range(first, first + BLOCK), n_draws=n_draws).tolist()
+            pvalues = cell.pvalues(range(first, first + BLOCK)).tolist()
             found.setdefault(cell, {})[first] = pvalues
             with path.open("a") as out:
                 out.write(json.dumps({"cell": vars(cell), "first": first, "pvalues": pvalues}) + "\n")
-    print(
-        "| N | M | K | members | truth | measure | null | runs |", " | ".join(f"α = {alpha:g}" for alpha in ALPHAS), "|"
-    )
-    print("|" + "---|" * (8 + len(ALPHAS)))
-    for cell in cells:
-        if cell in found:
-            pvalues = np.concatenate(list(found[cell].values()))
-            rates = " | ".join(f"{share(pvalues, alpha):.3f}" for alpha in ALPHAS)
-            what = f"{cell.n} | {cell.m} | {cell.k} | {cell.members} | {cell.truth} | {cell.measure} | {cell.null}"
-            print(f"| {what} | {len(pvalues)} | {rates} |")
+    rows = {}
+    for cell in cells:  # kinds of members share a row
+        row = (cell.n, cell.m, cell.k, cell.truth, cell.measure, cell.null)
+        rows.setdefault(row, []).extend(np.concatenate(list(found[cell].values())) if cell in found else [])
+    print("| N | M | K | truth | measure | null | runs |", " | ".join(f"α = {alpha:g}" for alpha in ALPHAS), "|")
+    print("|" + "---|" * (7 + len(ALPHAS)))
+    for row, pvalues in rows.items():
+        if pvalues:
+            rates = [f"{share(np.array(pvalues), alpha):.3f}" for alpha in ALPHAS]
+            print("|", " | ".join(map(str, [*row, len(pvalues), *rates])), "|")
 
 
 if __name__ == "__main__":
@@ -305,5 +306,4 @@ if __name__ == "__main__":
         int(options.get("--runs", "200")),
         (piece[0] - 1, piece[1]),
         "--print" in sys.argv,
-        int(options.get("--draws", "99")),
     )
