@@ -1,9 +1,9 @@
 """Power of the calibration tests of one classifier against under- and overconfidence, by measure.
 
-The test measures a few cells. The command measures all and prints the table of docs/measured-coverage.md, with tests of MAPIE
-where that package is installed:
+The test measures a few cells. The command measures all and prints the table of docs/coverage-calibration.md, with tests of
+MAPIE and calzone where these packages are installed:
 
-    python -m tests.calibration.test_measures_power [data sets] [classes,...] [instances,...]
+    python -m tests.calibration.test_measures_power [data sets] [classes,...] [instances,...] [measure,... or none]
 """
 
 import importlib
@@ -29,7 +29,8 @@ MEASURES = (
     "log-loss",
 )
 SCALE = {2: 2.0, 10: 3.5, 100: 5.0}  # of the logits: the accuracy is about .8
-PEERS = ("spiegelhalter_p_value", "kolmogorov_smirnov_p_value", "kuiper_p_value")
+MAPIE = ("spiegelhalter_p_value", "kolmogorov_smirnov_p_value", "kuiper_p_value")
+CALZONE = ("SpiegelhalterZ", "HL-H", "HL-C")
 
 
 def reweighted(probs, weights):
@@ -84,12 +85,27 @@ def _pvalue(measure, prepared, null, labels):
 
 
 def peers():
-    """Tests of MAPIE: is the predicted class right as often as its confidence says?"""
+    """Tests of MAPIE and calzone: is the predicted class right as often as its confidence says?"""
+    found = {}
     try:
-        package = importlib.import_module("mapie.metrics.calibration")
+        mapie = importlib.import_module("mapie.metrics.calibration")
     except ImportError:
-        return {}
-    return {f"MAPIE {name.removesuffix('_p_value')}": getattr(package, name) for name in PEERS}
+        pass
+    else:
+        found |= {f"MAPIE {name.removesuffix('_p_value').replace('_', ' ')}": getattr(mapie, name) for name in MAPIE}
+    try:
+        calzone = importlib.import_module("calzone.metrics")
+    except ImportError:
+        pass
+    else:
+        found |= {f"calzone {name}": partial(_calzone, calzone.CalibrationMetrics(), name) for name in CALZONE}
+    return found
+
+
+def _calzone(metrics, name, right, confidence):
+    """p-value of calzone with its defaults, for two classes: the predicted one is wrong or right."""
+    probs = np.column_stack([1 - confidence, confidence])
+    return metrics.calculate_metrics(right, probs, metrics=[name])[f"{name} p-value"]
 
 
 def _peer(function, probs, labels):
@@ -108,12 +124,12 @@ def test_both_directions_are_seen():
         )
 
 
-def main(n_sets, classes, sizes):
+def main(n_sets, classes, sizes, measures):
     print("| K | n | test |", " | ".join(TRUTHS), "|")
     print("|---" * (3 + len(TRUTHS)) + "|")
     for k in classes:
         for n in sizes:
-            found = rejections(k, n, n_sets)
+            found = rejections(k, n, n_sets, measures)
             for name in dict.fromkeys(name for name, _ in found):
                 print(
                     f"| {k} | {n} | {name} |",
@@ -124,7 +140,8 @@ def main(n_sets, classes, sizes):
 
 
 if __name__ == "__main__":
-    numbers = [[int(x) for x in argument.split(",")] for argument in sys.argv[1:]]
+    numbers = [[int(x) for x in argument.split(",")] for argument in sys.argv[1:4]]
     usual = [[100], [2, 10, 100], [500, 2000, 10000]]
     (n_sets,), classes, sizes = [*numbers, *usual[len(numbers) :]]
-    main(n_sets, classes, sizes)
+    names = MEASURES if len(sys.argv) < 5 else tuple(name for name in sys.argv[4].split(",") if name != "none")
+    main(n_sets, classes, sizes, names)

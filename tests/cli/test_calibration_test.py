@@ -43,7 +43,7 @@ def test_json_is_that_of_the_library(files, run):
     for name, file in (("P", "point"), ("EDL", "edl")):
         probs = uq.load(files / f"{file}.npz").mean_probs()
         t = next(t for t in tests if t["model"] == name)
-        expected = calibration_test(y, probs, measure="ece-confidence", n_draws=99, rng=np.random.default_rng([0, 23]))
+        expected = calibration_test(y, probs, measure=t["measure"], n_draws=99, rng=np.random.default_rng([0, 23]))
         assert (t["statistic"], t["pvalue"], t["tested"]) == (expected.statistic, expected.pvalue, "mean")
 
 
@@ -79,7 +79,7 @@ def test_options_reach_the_library(files, run):
 
 def test_the_authors_code_and_the_conservative_null(files, run):
     y, members = np.load(files / "labels.npy"), uq.load(files / "de.npz")
-    one = ("--measure", "ece-confidence", "--json")
+    one = ("--measure", "kuiper-confidence", "--json")
     t = run("calibration-test", *words(files, "DE"), "--convention", "paper-code", *one).json()["tests"][0]
     options = {"null": "random", "convention": "paper-code", "rng": np.random.default_rng([0, 21])}
     assert t["pvalue"] == credal_calibration_test(y, members, **options).pvalue
@@ -110,8 +110,8 @@ def test_fail_if_rejected(files, wrong, run):
     bad = run("calibration-test", *words(files, "DE")[:1], "--labels", wrong, "--fail-if-rejected", "--json")
     assert bad.code == 1
     assert bad.err.splitlines() == [
-        f"Rejected: No mixture of the 5 members of DE is {what} calibrated ({what} ECE, p < .001)."
-        for what in ("confidence", "classwise")
+        f"Rejected: No mixture of the 5 members of DE is {what} calibrated ({by}, p < .001)."
+        for what, by in (("confidence", "Kuiper on confidence"), ("classwise", "classwise ECE"))
     ]
     assert bad.json()["tests"][0]["rejected"] is True
 
@@ -222,3 +222,19 @@ def test_labels_are_needed(files, run):
 
 def test_it_is_listed_among_the_commands(run):
     assert "Test whether a model, or a mixture of its members" in " ".join(run("--help").out.split())
+
+
+def test_groups_are_accounted_for_or_the_sentence_says_that_they_are_not(files, run):
+    np.save(files / "groups.npy", np.arange(60) % 20)
+    argv = ["calibration-test", *words(files, "DE", "P"), "--groups", files / "groups.npy", "--measure", "brier"]
+    de, p = run(*argv, "--draws", "39", "--json").json()["tests"]
+    assert (de["ignores_groups"], p["ignores_groups"], p["null_kind"]) == (True, False, "signs")
+    assert ", labels taken as independent)" in de["sentence"]
+    assert "independent" not in p["sentence"]
+    y, probs = np.load(files / "labels.npy"), uq.load(files / "point.npz")
+    rng = np.random.default_rng([0, 26, 0])
+    expected = calibration_test(y, probs, measure="brier", groups=np.arange(60) % 20, n_draws=39, rng=rng)
+    assert p["pvalue"] == expected.pvalue
+    shown = run(*argv, "--resample", "--null", "random", "--draws", "39").out
+    assert shown.count(", labels taken as independent") == 2
+    assert "Note: labels are taken as independent, so dependence within groups is not accounted for" in shown

@@ -17,7 +17,7 @@ from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
 from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.evidence.calibration_tests import calibration_tests
 
-MEASURES = check_measures(("ece-confidence", "ece-classwise"), "calibration")
+MEASURES = check_measures(uq.evidence.CALIBRATION, "calibration")
 CLASSES = 3
 
 

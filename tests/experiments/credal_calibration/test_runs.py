@@ -7,10 +7,12 @@ import pytest
 from tests.experiments.credal_calibration.made import SMALL
 from tests.refusals import refuses
 
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.experiments.credal_calibration import runs
 from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, ErrorRates, Plan, error_rates, judge_data_set
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting
 from uqassay.experiments.credal_calibration.tables import read_rates
+from uqassay.metrics.calibration.hosmer_lemeshow import hosmer_lemeshow_statistic
 
 
 def same(one: ErrorRates, other: ErrorRates) -> bool:
@@ -79,6 +81,23 @@ def test_damaged_files_and_other_settings_count_as_missing(three, tmp_path):
     assert not same(error_rates(other, 2, resume=tmp_path), error_rates(SMALL, 2, resume=tmp_path))
     assert len(list(tmp_path.iterdir())) == 2
     assert json.loads((folder / "settings.json").read_text())["setting"]["n_members"] == 3
+
+
+def test_no_bins_are_merged(monkeypatch):
+    seen = []
+
+    def note(labels, members, *, measure, **options):
+        if measure.name == "hosmer-lemeshow":
+            seen.append((labels, np.asarray(members).mean(axis=1), measure))
+        return credal_calibration_test(labels, members, measure=measure, **options)
+
+    monkeypatch.setattr(runs, "credal_calibration_test", note)
+    judge_data_set(SMALL, 1)
+    assert len(seen) == 3
+    for labels, mean, measure in seen:
+        plain, merged = (hosmer_lemeshow_statistic(labels, mean, least_expected=least) for least in (0, 1))
+        assert float(measure.prepare(mean).values(labels)) == pytest.approx(plain)
+        assert plain != pytest.approx(merged)
 
 
 def test_the_order_of_the_data_sets_does_not_matter(three, monkeypatch):

@@ -11,7 +11,7 @@ import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -22,7 +22,8 @@ from uqassay._files import whole_file
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting, draw_ensemble, draw_truth
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
+from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 
 __all__ = ["ALPHAS", "MEASURES", "Convention", "ErrorRates", "Null", "Plan", "error_rates", "judge_data_set"]
 
@@ -191,7 +192,7 @@ def judge_data_set(plan: Plan, run: int) -> Record:
                 found = credal_calibration_test(
                     sample.labels,
                     ensemble.members,
-                    measure=measure,
+                    measure=_measure_of(plan, measure),
                     null=plan.null,
                     n_draws=plan.n_draws,
                     resample=plan.resample,
@@ -203,13 +204,21 @@ def judge_data_set(plan: Plan, run: int) -> Record:
                 "rejected": [_decision(found, alpha) for alpha in ALPHAS],
             }
             if scenario == "S1" and plan.convention == "exact":
-                truth = calibration_measure(measure).prepare(sample.truth).values(sample.labels)
+                truth = _measure_of(plan, measure).prepare(sample.truth).values(sample.labels)
                 entry["above_truth"] = int(found.statistic > float(truth) + 1e-9 * max(1.0, abs(float(truth))))
             record[scenario][measure] = entry
     return record
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _measure_of(plan: Plan, name: str) -> CalibrationMeasure:
+    """The measure of this name; the paper merges no bins of Hosmer and Lemeshow's statistic."""
+    found = calibration_measure(name)
+    if name == "hosmer-lemeshow" and plan.convention == "exact":
+        return replace(found, prepare=PrepareHosmerLemeshow())
+    return found
 
 
 def _decision(found: CredalCalibrationTest, alpha: float) -> int:
