@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from tests.calibration.made_up_data import grid_of_weights, labelled_by_a_mixture
 from uqassay.calibration.ensemble_weights import EnsembleWeights
-from uqassay.calibration.score_weights import brier_weights, log_loss_weights, mean_score
+from uqassay.calibration.score_weights import brier_weights, log_loss_weights
 from uqassay.metrics.calibration.measures import calibration_measure
 
 SOLVERS = {"log-loss": log_loss_weights, "brier": brier_weights}
@@ -33,7 +33,6 @@ def test_scores_against_slsqp(name, seed, n, m, k):
         options={"maxiter": 500, "ftol": 1e-12},
     )
     assert value == pytest.approx(score(name, members, labels, weights), abs=1e-12)
-    assert value == pytest.approx(mean_score(name, np.einsum("nmk,m->nk", members, weights), labels), abs=1e-12)
     mixed = np.einsum("nmk,m->nk", members, weights)
     assert value == pytest.approx(float(calibration_measure(name).prepare(mixed).values(labels)), abs=1e-9)
     assert value <= by_scipy.fun + 1e-9

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import row_chunks
 
-__all__ = ["ScoreWeights", "brier_weights", "log_loss_weights", "mean_score"]
+__all__ = ["ScoreWeights", "brier_weights", "log_loss_weights"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -67,15 +67,6 @@ def brier_weights(members: Floats, labels: Labels) -> ScoreWeights:
         return float(weights @ slope - 2 * weights @ target + 1), 2 * (slope - target), 2 * products
 
     return _least_on_simplex(oracle, m)
-
-
-def mean_score(score: str, probs: Floats, labels: Labels) -> float:
-    """Mean log loss (nats) or Brier score of probabilities (n, K)."""
-    given = np.take_along_axis(probs, labels[:, np.newaxis], axis=1)[:, 0]
-    if score == "log-loss":
-        with np.errstate(divide="ignore"):
-            return -float(np.log(given).mean())
-    return float(((probs**2).sum(axis=1) - 2 * given + 1).mean())
 
 
 def _least_on_simplex(oracle: Oracle, m: int) -> ScoreWeights:

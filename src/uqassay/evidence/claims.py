@@ -1,6 +1,6 @@
 """Everything that the verdict may say, as data."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from uqassay.errors import InputError
 from uqassay.evidence.choice import choice_claims, choices
@@ -15,7 +15,7 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["CLAIM_COLUMNS", "claim_rows", "claims_of"]
+__all__ = ["CLAIM_COLUMNS", "claims_of"]
 
 CLAIM_COLUMNS = (
     *("kind", "models", "others", "low", "high", "metric", "estimate", "estimate_low", "estimate_high", "level"),
@@ -45,8 +45,3 @@ def claims_of(assay: "Assay") -> tuple[Claim, ...]:
         *backward_claims(assay),
         *not_calibrated_claims(assay),
     )
-
-
-def claim_rows(assay: "Assay") -> list[dict[str, Any]]:
-    """The claims as rows of plain values."""
-    return [claim.to_dict() for claim in assay.claims()]

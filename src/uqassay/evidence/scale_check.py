@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay import wording
 from uqassay.evidence.findings import one_run
 from uqassay.evidence.rank_sets import greatest_excess
 from uqassay.evidence.scale_result import ModelScale, ScaleCheck
@@ -23,6 +22,7 @@ from uqassay.statistics import (
     rank_sets,
     student_draws,
 )
+from uqassay.wording import count, listed, significant
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -48,7 +48,7 @@ def scale_check_of(assay: "Assay", tradeoff: float) -> ScaleCheck:
     notes = []
     without = [m.name for m in assay.candidates if m.name not in assay.scaled]
     if without:
-        text = f"no set to scale: {wording.listed(without)}"
+        text = f"no set to scale: {listed(without)}"
         notes.append(Note("left-out", text, {"models": without}))
     return ScaleCheck(
         tradeoff=float(tradeoff),
@@ -145,7 +145,7 @@ def _of_model(
         if assay.n_units == 1:
             notes.append(Note("no-test", "a single unit: no interval and no test"))
         if lowest == len(losses) - 1:
-            notes.append(Note("edge", f"the best scale is the greatest of the grid, {wording.significant(best)}"))
+            notes.append(Note("edge", f"the best scale is the greatest of the grid, {significant(best)}"))
     if chosen is None:
         scale, difference, p = 1.0, _nothing(level, len(scaled.rows)), 1.0 if np.isfinite(best) else np.nan
     else:
@@ -156,7 +156,7 @@ def _of_model(
         )
     if len(scaled.rows) < assay.n_instances:
         sizes = {"used": len(scaled.rows), "n": assay.n_instances}
-        text = f"{wording.count(sizes['used'])} of {wording.count(sizes['n'])} instances"
+        text = f"{count(sizes['used'])} of {count(sizes['n'])} instances"
         notes.append(Note("sample", text, sizes))
     return ModelScale(
         model=model.name,

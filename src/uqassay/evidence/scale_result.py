@@ -6,9 +6,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay import wording
 from uqassay.notes import Note
 from uqassay.statistics import Estimate, RankSets
+from uqassay.wording import counted, listed, number, tradeoff
 
 __all__ = ["SCALE_COLUMNS", "ModelScale", "ScaleCheck"]
 
@@ -111,18 +111,18 @@ class ScaleCheck:
         found = self.wider
         if not found:
             return ""
-        wide = [f"{wording.tradeoff(m.scale)} times the spread of {m.model}" for m in found[:SHOWN]]
+        wide = [f"{tradeoff(m.scale)} times the spread of {m.model}" for m in found[:SHOWN]]
         if len(found) > SHOWN:
-            wide.append(f"a greater spread of {wording.counted(len(found) - SHOWN, 'other')}")
-        what = f"{wording.listed(wide)} would score better"
+            wide.append(f"a greater spread of {counted(len(found) - SHOWN, 'other')}")
+        what = f"{listed(wide)} would score better"
         if len(found) == 1:
-            before, after = (wording.number(x) for x in (found[0].loss, found[0].scale_loss))
+            before, after = (number(x) for x in (found[0].loss, found[0].scale_loss))
             sampled = any(
                 note.code == "sample" for note in found[0].notes
             )  # the means then differ from those of all instances
-            of = f" on {wording.counted(found[0].n, 'instance')} chosen at random" if sampled else ""
+            of = f" on {counted(found[0].n, 'instance')} chosen at random" if sampled else ""
             what += f", E = {after} in place of {before}{of}"
-        return f"At λ = {wording.tradeoff(self.tradeoff)}, {what}: here E rewards width, not knowledge."
+        return f"At λ = {tradeoff(self.tradeoff)}, {what}: here E rewards width, not knowledge."
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each model that states sets, with the columns of `SCALE_COLUMNS`."""

@@ -10,7 +10,7 @@ import numpy as np
 from uqassay._optional import optional_package
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ROW_FIELDS, adjusted_pvalues
-from uqassay.evidence.claims import CLAIM_COLUMNS, claim_rows
+from uqassay.evidence.claims import CLAIM_COLUMNS
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
 from uqassay.evidence.prior_of_the_others import is_held_out
 from uqassay.evidence.scale_result import SCALE_COLUMNS
@@ -51,7 +51,7 @@ def _changes(assay: "Assay") -> Rows:
 
 
 def _claims(assay: "Assay") -> Rows:
-    return claim_rows(assay)
+    return [claim.to_dict() for claim in assay.claims()]
 
 
 def _calibration(assay: "Assay") -> Rows:

@@ -19,7 +19,6 @@ __all__ = [
     "Range",
     "TestsAgainst",
     "anchored",
-    "covers",
     "inwards",
     "joined",
     "limit",
@@ -164,17 +163,6 @@ def joined(ranges: Iterable[Range]) -> tuple[Range, ...]:
             one = Range(last.low, max(last.high, one.high), max(last.pvalue, one.pvalue))
         found.append(one)
     return tuple(found)
-
-
-def covers(ranges: Iterable[Range], low: float, high: float) -> bool:
-    """Whether one of the ranges holds all λ from low to high.
-
-    Examples
-    --------
-    >>> covers([Range(0.5, 3.0, 0.01)], 0.5, 2.0), covers([Range(0.5, 3.0, 0.01)], 0.5, 4.0)
-    (True, False)
-    """
-    return any(r.low <= low and min(high, FARTHEST) <= r.high for r in ranges)
 
 
 def limit(tradeoff: float) -> float:

@@ -84,7 +84,7 @@ def details(assay: "Assay") -> tuple[str, ...]:
     of: dict[str, list[Claim]] = {}
     for claim in claims:
         of.setdefault(claim.kind, []).append(claim)
-    told = [_scale(assay)]
+    told: list[str] = []
     if not any(c.limited_by == "infinite" and c.kind == "cannot-tell" for c in claims):
         told = [
             _best(assay, of),
@@ -99,9 +99,8 @@ def details(assay: "Assay") -> tuple[str, ...]:
             _resamples(assay),
             _refusal(of),
             assay.scale_check(DEFAULT_TRADEOFF).sentence if "wider-better" in of else "",
-            *told,
         ]
-    told = [*told[:-1], _backward(of), told[-1]]
+    told += [_backward(of), _scale(assay)]
     return tuple(without_direction(text) for text in told if text)
 
 

@@ -140,9 +140,6 @@ def pairwise_statistic_tests(
             difference[row, column], low[row, column], high[row, column] = float(d), d.low, d.high
             difference[column, row], low[column, row], high[column, row] = -float(d), -d.high, -d.low
             pvalue[row, column] = pvalue[column, row] = found.pvalue
-    off = np.triu_indices(j, 1)
-    table = np.full((j, j), np.nan)
-    table[off] = table.T[off] = benjamini_hochberg(pvalue[off])
     return PairwiseComparisons(
         names=names,
         values=np.array([mean.statistic.value for mean in means]),
@@ -151,7 +148,7 @@ def pairwise_statistic_tests(
         high=high,
         pvalue=pvalue,
         adjusted=shaffer(pvalue),
-        benjamini_hochberg=table,
+        benjamini_hochberg=benjamini_hochberg(pvalue),  # each pair stands in the table twice, which changes nothing
         level=level,
         limited_by=np.full((j, j), "", dtype="<U8"),
     )

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay.metrics.run_summaries import midranks
 from uqassay.statistics.samples import Floats, Units, make_units
 
 __all__ = ["chance_pvalue"]
@@ -46,17 +47,11 @@ def chance_pvalue(errors: ArrayLike, uncertainty: ArrayLike, *, groups: ArrayLik
     units = make_units(e.shape[1], groups, None)
     if units.n_units < 2:
         return float("nan")
-    found = [_statistic(one, ranks, units) for one, ranks in zip(e, map(_mid_ranks, s), strict=True)]
+    found = [_statistic(one, ranks, units) for one, ranks in zip(e, midranks(s), strict=True)]
     value, deviation = (float(np.mean(column)) for column in zip(*found, strict=True))
     if deviation == 0:
         return float("nan")
     return 2 * float(special.stdtr(units.n_units - 1, -abs(value) / deviation))
-
-
-def _mid_ranks(values: Floats) -> Floats:
-    """Ranks from 1 to n, averaged within ties."""
-    _, level, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[level]
 
 
 def _statistic(errors: Floats, ranks: Floats, units: Units) -> tuple[float, float]:

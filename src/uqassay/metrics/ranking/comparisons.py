@@ -8,12 +8,12 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import generator
 from uqassay.errors import InputError
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
+from uqassay.metrics.run_summaries import midranks
 from uqassay.predictions.base import Array
 from uqassay.statistics import PairedComparison, PairwiseComparisons
 from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.samples import check_choice, check_draws, make_units
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
-from uqassay.statistics.u_statistics import dense_ranks
 
 __all__ = ["paired_ranking_test", "pairwise_ranking_tests"]
 
@@ -103,7 +103,7 @@ def pairwise_ranking_tests(
     sample_weight: ArrayLike | None = None,
     level: float = 0.95,
 ) -> PairwiseComparisons:
-    """Test every pair of several rankings on the same instances, with p-values adjusted by Holm and Benjamini-Hochberg.
+    """Test every pair of several rankings on the same instances, with p-values adjusted by Shaffer and Benjamini-Hochberg.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def _swap_pvalue(
 ) -> float:
     """Two-sided p-value of the difference under random swaps of the two rankings, unit by unit."""
     truths = [np.asarray(truth, dtype=np.float64) for truth, _ in (a, b)]
-    ranks = [_midranks(np.asarray(uncertainty, dtype=np.float64)) for _, uncertainty in (a, b)]
+    ranks = [midranks(uncertainty) for _, uncertainty in (a, b)]  # the same scale for both
     n = len(truths[0])
     if len(truths[1]) != n:
         raise InputError(
@@ -224,11 +224,3 @@ def _check_ranking(ranking: Ranking, name: str) -> None:
             "pass both as a tuple",
             code="type",
         )
-
-
-def _midranks(scores: Array) -> Array:
-    """Mid-ranks of the scores, which have the same scale for both rankings. Ties share their mean rank."""
-    ranks, levels, _ = dense_ranks(scores)
-    counts = np.bincount(ranks, minlength=levels)
-    ends = np.cumsum(counts)
-    return (ends - 0.5 * counts)[ranks]
