@@ -123,7 +123,10 @@ class PreparedConfidence:
     def values(self, labels: Labels) -> Floats:
         """The measure for labels (..., n)."""
         happened = self.event == labels
-        happened = np.take_along_axis(happened, np.broadcast_to(self.order, happened.shape), axis=-1)
+        if self.order.ndim == 1:  # one order for all draws of labels
+            happened = happened.take(self.order, axis=-1)
+        else:
+            happened = np.take_along_axis(happened, np.broadcast_to(self.order, happened.shape), axis=-1)
         return self._greatest(self.rising - happened)
 
     def by_groups(self, groups: Labels, n_groups: int) -> Signed:
@@ -238,7 +241,9 @@ def _ordered(values: Floats) -> tuple[Labels, Floats, NDArray[np.bool_]]:
 def _greatest(deviations: Floats, ends: NDArray[np.bool_], statistic: Statistic) -> Floats:
     """The statistic of deviations in rising order of the probabilities, (..., n) -> (...)."""
     n = deviations.shape[-1]
-    sums = np.where(ends, np.cumsum(deviations, axis=-1), 0.0)  # C starts at 0, so 0 changes nothing
+    sums = np.cumsum(deviations, axis=-1)
+    if not ends.all():
+        sums = np.where(ends, sums, 0.0)  # C starts at 0, so 0 changes nothing
     if statistic == "ks":
         return np.abs(sums).max(axis=-1) / n
     return (np.maximum(sums.max(axis=-1), 0.0) - np.minimum(sums.min(axis=-1), 0.0)) / n
