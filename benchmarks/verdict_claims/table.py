@@ -16,6 +16,7 @@ __all__ = ["BEGIN", "END", "lines", "write_into"]
 
 # cells that can tell little or are not held, whose verdict is quoted
 QUOTED = ("ahead-10-300", "rare-2%-float64-10-100", "groups-rare-2", "runs-5-1-10-brier")
+NAMED = 8  # cells of a list
 MOST, LEAST = 0.05, 20  # rate of false sentences; data sets of a cell that has its own row
 BEGIN, END = "<!-- {}: printed by benchmarks.verdict_claims -->", "<!-- end -->"
 Held = Mapping[str, tuple[Cell, Sequence[dict[str, Any]]]]
@@ -56,7 +57,8 @@ def _kinds(held: Held) -> Iterator[str]:
         above = [f"`{name}`" for name, rate in rates.items() if rate.low > MOST]
         total = Rate(sum(r.count for r in rates.values()), sum(r.of for r in rates.values()))
         told = f"{_rate(rates[worst])} `{worst}`" if rates[worst].count else "none"
-        yield f"| {kind} | {sentence} | {len(printing)} | {_percent(total.value)} | {told} | {', '.join(above) or 'none'} |"
+        which = ", ".join(above) if len(above) <= NAMED else f"{len(above)} cells"
+        yield f"| {kind} | {sentence} | {len(printing)} | {_percent(total.value)} | {told} | {which or 'none'} |"
     told = [
         row["unadjusted_best"] for _, rows in held.values() for row in rows if row.get("unadjusted_best", [False])[0]
     ]

@@ -29,17 +29,30 @@ def headline(assay: "Assay", claims: Sequence[Claim]) -> tuple[str, ...]:
         return tuple(map(without_direction, _one_unit(assay)))
     groups = [c for c in claims if c.kind == "top-group" and c.facts.get("lowest")]
     no_model = [c for c in claims if c.kind == "baseline-better" and c.facts.get("every_model")]
+    condition = _condition(assay, claims, groups)
     for most in (SHOWN_NAMES, 2, 1, 0, -1):  # fewer names, in the end their number alone, until three lines hold all
-        said = _sentences(assay, groups, no_model, most)
+        said = _sentences(assay, groups, no_model, most, condition)
         if sum(-(-len(text) // LINE) for text in said) <= LINES:
             break
     return tuple(map(without_direction, said))
 
 
-def _sentences(assay: "Assay", groups: Sequence[Claim], no_model: Sequence[Claim], most: int) -> list[str]:
+def _condition(assay: "Assay", claims: Sequence[Claim], groups: Sequence[Claim]) -> str:
+    """What a choice rests on; in the sentence itself, which must not be quoted without it."""
+    if any(g.limited_by == "unseen" for g in groups):
+        return f"if these {counted(assay.n_instances, 'instance')}, too few to exclude it, miss no rare huge loss: "
+    resting = {name for c in claims if c.kind == "cannot-tell" and c.limited_by == "groups" for name in c.models}
+    if resting & {name for g in groups for name in g.models}:
+        return f"if no huge losses strike whole groups, which {counted(assay.n_units, 'group')} cannot exclude: "
+    return ""
+
+
+def _sentences(
+    assay: "Assay", groups: Sequence[Claim], no_model: Sequence[Claim], most: int, condition: str
+) -> list[str]:
     usual = _usual(assay)
     no_model = [c for c in no_model if c.low < usual]
-    said = [_choice(assay, groups, most) if groups else _no_choice(assay, no_model)]
+    said = [_choice(assay, groups, most, condition) if groups else _no_choice(assay, no_model)]
     said.append(_where_none(assay, groups, no_model, usual))
     return [text for text in said if text]
 
@@ -56,12 +69,10 @@ def _usual(assay: "Assay") -> float:
 # -- the choice ---------------------------------------------------------------------------------------------------------
 
 
-def _choice(assay: "Assay", groups: Sequence[Claim], most: int) -> str:
+def _choice(assay: "Assay", groups: Sequence[Claim], most: int, condition: str) -> str:
     shown = groups[:SHOWN_RANGES]
     clauses = [f"{_where(g.low, g.high)} choose {_names(g, most)}{_ties(assay, g, most)}" for g in shown]
-    if any(g.limited_by == "unseen" for g in groups):  # in the sentence itself, which must not be quoted without it
-        n = counted(assay.n_instances, "instance")
-        clauses[0] = f"if these {n}, too few to exclude it, miss no rare huge loss: {clauses[0]}"
+    clauses[0] = f"{condition}{clauses[0]}"
     if len(groups) > len(shown):
         clauses.append(f"for greater λ the choice changes {counted(len(groups) - len(shown), 'more time')}")
     elif any(a.high < b.low for a, b in pairwise(groups)):
