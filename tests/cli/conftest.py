@@ -102,3 +102,11 @@ def judged(files):
     """The assay of these models by the library."""
     predictions = {name: uq.load(files / f"{file}.npz") for name, file in MODELS.items()}
     return uq.assay(predictions, np.load(files / "labels.npy"))
+
+
+@pytest.fixture
+def wrong(files):
+    """Labels that none of the models foresees."""
+    y = np.load(files / "labels.npy")
+    np.save(files / "wrong.npy", (y + 1) % 3)
+    return files / "wrong.npy"

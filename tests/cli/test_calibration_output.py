@@ -8,14 +8,6 @@ from uqassay.calibration.weighted_average import weighted_average_effect
 from uqassay.cli.calibration_tables import measure_text
 
 
-@pytest.fixture
-def wrong(files):
-    """Labels that none of the models foresees."""
-    y = np.load(files / "labels.npy")
-    np.save(files / "wrong.npy", (y + 1) % 3)
-    return files / "wrong.npy"
-
-
 def test_table_words_and_weights(files, wrong, run):
     argv = [*words(files, "DE", "EDL")[:2], "--labels", wrong]
     ran = run("calibration-test", *argv)

@@ -10,14 +10,6 @@ from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.single_hypothesis import calibration_test
 
 
-@pytest.fixture
-def wrong(files):
-    """Labels that none of the models foresees."""
-    y = np.load(files / "labels.npy")
-    np.save(files / "wrong.npy", (y + 1) % 3)
-    return files / "wrong.npy"
-
-
 def test_json_is_that_of_the_library(files, run):
     ran = run("calibration-test", *words(files, "DE", "P", "EDL", "box", "RS"), "--draws", "99", "--json")
     assert (ran.code, ran.err) == (0, "")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.cli.calibration_words import words
 
 
 @pytest.fixture
@@ -26,19 +27,6 @@ def test_fail_if_says_which_models_it_leaves_out(files, run):
     assert ran.err.count("\n") == 1
     assert ran.err.startswith("Check uq-auc@total-entropy<0.01 leaves right out: no errors")
     ran.json()
-
-
-def words(folder, *names):
-    files = {"DE": "de", "P": "point", "EDL": "edl", "box": "intervals", "RS": "masses"}
-    return [*(f"{name}={folder / files[name]}.npz" for name in names), "--labels", folder / "labels.npy"]
-
-
-@pytest.fixture
-def wrong(files):
-    """Labels that none of the models foresees."""
-    y = np.load(files / "labels.npy")
-    np.save(files / "wrong.npy", (y + 1) % 3)
-    return files / "wrong.npy"
 
 
 def test_checks_know_the_pvalues(files, wrong, run):

@@ -3,7 +3,6 @@
 import shlex
 
 import numpy as np
-import pytest
 
 import uqassay as uq
 from uqassay._json import plain
@@ -97,14 +96,6 @@ def test_report_against_paper_table(shared, run):
     for cell, value in printed.items():
         assert round(found[cell], 3) == value
     assert round(100 * found["RS-NN", "accuracy"], 2) == 92.99
-
-
-@pytest.fixture
-def wrong(files):
-    """Labels that none of the models foresees."""
-    y = np.load(files / "labels.npy")
-    np.save(files / "wrong.npy", (y + 1) % 3)
-    return files / "wrong.npy"
 
 
 def test_reports_show_the_tests_and_can_leave_them_out(files, wrong, run, monkeypatch):

@@ -3,16 +3,12 @@
 from functools import cache
 
 import numpy as np
+from tests.report.cases import softmax
 
 import uqassay as uq
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.metrics.calibration.reliability import reliability
-
-
-def softmax(z):
-    p = np.exp(z - z.max(axis=-1, keepdims=True))
-    return p / p.sum(axis=-1, keepdims=True)
 
 
 @cache
