@@ -14,6 +14,7 @@ from uqassay.statistics.tied_samples import (
     TiedSample,
     Unseen,
     averaged_samples,
+    tied_share,
     unseen_of,
     unseen_reach,
     unseen_variance,
@@ -106,6 +107,13 @@ def test_the_test_rejects_where_the_interval_leaves_0(random_generator, side):
     assert paired_statistic_test(none, first).pvalue == pytest.approx(1.0 - level)
     unguarded = paired_statistic_test(Linearised(value, shift), none)
     assert unguarded.pvalue <= 1.0 - level
+
+
+def test_share_of_ties_of_sorted_values(random_generator):
+    values = np.sort(random_generator.integers(0, 9, 40)).astype(float)
+    same = [values[i] == values[j] for i, j in itertools.combinations(range(40), 2)]
+    assert tied_share(values) == pytest.approx(np.mean(same))
+    assert [tied_share(np.array(v)) for v in ([3.0], [3.0, 3.0], [1.0, 3.0])] == [1.0, 1.0, 0.0]
 
 
 def test_runs_tie_where_every_run_does():

@@ -107,10 +107,10 @@ def backward_scores(assay: "Assay", *, coverage: float = 0.9) -> tuple[BackwardS
     Notes
     -----
     Looked at are all scores of all models that differ between instances and have a UQ-AUC. With m of them the intervals have
-    the level 1 − α/m. Wilcoxon's test (`metrics.ranking.chance`) must reject at α/m too, because the interval of a score that
-    ties nearly all instances is too short. If no score is worse than chance, the probability that any is reported is at most
-    α/2, because only one end of the intervals counts. `BackwardScore.costs` is a second statement on the scores reported,
-    with the other α/2. docs/measured-coverage.md has the measured rates and the power.
+    the level 1 − α/m. Wilcoxon's test (`metrics.ranking.chance`) must reject at α/m too, because its variance under chance
+    holds for scores that tie nearly all instances. If no score is worse than chance, the probability that any is reported is
+    at most α/2, because only one end of the intervals counts. `BackwardScore.costs` is a second statement on the scores
+    reported, with the other α/2. docs/measured-coverage.md has the measured rates and the power.
 
     Examples
     --------

@@ -29,7 +29,7 @@ from uqassay.statistics.samples import (
     make_units,
     scaled_weights,
 )
-from uqassay.statistics.tied_samples import TiedSample
+from uqassay.statistics.tied_samples import LEAST_TIED, TiedSample, tied_share
 
 __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 
@@ -207,9 +207,9 @@ def named_auc(
 
 
 def _has_ties(values: Floats) -> bool:
-    """True for a single value too. Sorts the values in place."""
+    """True if unseen instances lengthen the interval. Sorts the values in place."""
     values.sort()
-    return bool((values[1:] == values[:-1]).any()) or len(values) == 1
+    return len(values) > 0 and tied_share(values) > LEAST_TIED
 
 
 def _is_plain_mask(positive: ArrayLike) -> bool:

@@ -15,9 +15,10 @@ from scipy import special
 
 from uqassay.statistics.samples import Floats, Spread, Units
 
-__all__ = ["TiedSample", "Unseen", "averaged_samples", "unseen_of", "unseen_reach", "unseen_variance"]
+__all__ = ["TiedSample", "Unseen", "averaged_samples", "tied_share", "unseen_of", "unseen_reach", "unseen_variance"]
 
 ROUNDING = 1e-12
+LEAST_TIED = 1e-3  # a smaller probability of ties changes no interval visibly
 
 
 @final
@@ -85,6 +86,16 @@ class Unseen:
         return max(reach, quantile * error)
 
 
+def tied_share(ordered: Floats) -> float:
+    """Probability that two of these sorted values tie; 1 for a single value."""
+    m = ordered.size
+    if m == 1:
+        return 1.0
+    ends = np.flatnonzero(ordered[1:] != ordered[:-1])
+    counts = np.diff(ends, prepend=-1, append=m - 1).astype(np.float64)
+    return min(float(counts @ counts - m) / (float(m) * m - m), 1.0)
+
+
 def averaged_samples(runs: Sequence[TiedSample]) -> TiedSample:
     """The sample of the mean of several statistics; instances tie if they do in every run."""
     level = runs[0].level
@@ -109,7 +120,7 @@ def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]
         square, of_cells = float(by_unit @ by_unit), float(by_cell @ by_cell)
         pairs, tied = total**2 - square, float(by_level @ by_level) - of_cells  # of different units
         share = min(tied / pairs, 1.0) if pairs > ROUNDING * square else 1.0  # a single unit ties with itself
-        if share <= ROUNDING:
+        if share <= LEAST_TIED:
             continue
         shift = units.keep(sample.shift)
         mean = float((inside * shift).sum()) / total

@@ -13,7 +13,7 @@ from uqassay.statistics import rank_sets
 from uqassay.statistics.statistic_comparisons import pairwise_statistic_tests
 
 RANKINGS = (2, 5, 10)
-METRICS = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
+METRICS = ("uq-auc", "uq-c-index", "aurc")
 CORRELATION = 0.5
 
 
@@ -89,23 +89,18 @@ def false_pairs(world, n_rankings, metrics, *, n_samples, seed):
 def worlds():
     """Name → world, of the table of error rates."""
     found = {}
-    for n, wrong in ((100, 3), (100, 10), (300, 10), (300, 30), (2000, 10), (2000, 100)):
-        for label, make in (("scores", scores_of_one_model), ("models", models)):
-            for name, kind in (
-                ("no ties", ""),
-                ("50 % tied, uncertain", "50 uncertain"),
-                ("97 % tied, certain", "97 certain"),
-                ("97 % tied, uncertain", "97 uncertain"),
-                ("all but 2 tied", f"2/{n} certain"),
-                ("two values", "binary"),
-            ):
-                found[f"{label}, {n:,}, {wrong} errors, {name}"] = make(n, wrong, 0.7, kind)
+    kinds = {"no ties": "", "97 % tied, certain": "97 certain", "two values": "binary"}
     for g in (5, 10, 30):
         sizes = np.maximum(1, np.round(60 * 0.75 ** np.arange(g))).astype(int)
-        for name, kind in (("no ties", ""), ("97 % tied, certain", "97 certain")):
-            found[f"models, {g} groups, 10 % errors, {name}"] = models(100, 10, 0.7, kind, sizes=sizes)
-    for name, kind in (("no ties", ""), ("97 % tied, certain", "97 certain")):
-        found[f"models of 3 runs, 300, 30 errors, {name}"] = models(300, 30, 0.7, kind, runs=3)
+        for name in ("no ties", "97 % tied, certain"):
+            found[f"models, {g} groups, 10 % errors, {name}"] = models(100, 10, 0.7, kinds[name], sizes=sizes)
+    for n, wrong in ((100, 10), (300, 30), (2000, 100), (100, 3)):
+        for label, make in (("scores", scores_of_one_model), ("models", models)):
+            for name, kind in kinds.items():
+                found[f"{label}, {n:,}, {wrong} errors, {name}"] = make(n, wrong, 0.7, kind)
+    for runs in (2, 3):
+        for name in ("no ties", "97 % tied, certain"):
+            found[f"models of {runs} runs, 300, 30 errors, {name}"] = models(300, 30, 0.7, kinds[name], runs=runs)
     return found
 
 

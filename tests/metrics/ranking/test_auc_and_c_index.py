@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
+from tests.metrics.ranking import tied_rankings
 from tests.notes import said, texts
 from tests.refusals import refuses
 
@@ -291,3 +292,10 @@ def test_two_values_of_the_gap_give_the_interval_of_uq_auc(random_generator):
     gap, scores = np.where(random_generator.random(60) < 0.2, 0.9, 0.1), random_generator.integers(0, 3, 60)
     auc, found = uq_auc_score(gap > 0.5, scores), uq_c_index_score(gap, scores)
     assert (found, found.low, found.high) == pytest.approx((auc, auc.low, auc.high), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["50 uncertain", "97 certain", "97 uncertain", "2/300 certain", "binary"])
+def test_ties_widen_the_interval_where_plain_delong_fails(kind):
+    adjusted, plain, _ = tied_rankings.beside_delong(tied_rankings.tied(300, 10, 0.65, kind), 200, 41)
+    assert adjusted >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / 200)
+    assert plain < 0.95 or kind == "50 uncertain"

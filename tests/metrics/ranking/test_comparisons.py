@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.metrics.ranking import equal_rankings
 from tests.refusals import refuses
 
 from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
@@ -72,3 +73,9 @@ def test_groups_with_the_same_instances_are_interchangeable():
 def test_invalid_rankings_are_refused(call, parameter, code, got):
     with refuses(parameter, code, got=got):
         call()
+
+
+def test_no_pair_of_equal_rankings_is_separated_too_often():
+    for world in (equal_rankings.scores_of_one_model(100, 10, 0.7, "binary"), equal_rankings.models(100, 10, 0.7)):
+        shares = equal_rankings.false_pairs(world, 3, ("uq-auc", "aurc"), n_samples=40, seed=42)
+        assert (shares <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 40)).all()

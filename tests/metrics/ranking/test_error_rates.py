@@ -1,8 +1,7 @@
 """Measured coverage of the ranking metrics' intervals, type-I error and power of their paired tests.
 
-Run as a script, this file prints the tables of docs/measured-coverage.md and docs/ranking-errors.md (a number of samples
-and the names of tables may follow: areas, groups, concordance, tests, power); as a test it measures fewer samples and asserts
-what the tables say.
+Run as a script, this file prints the tables of docs/coverage-ranking.md (a number of samples and names in TABLES may follow); as
+a test it measures fewer samples and asserts what the tables say.
 """
 
 import sys
@@ -10,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import special, stats
-from tests.metrics.risk.test_error_rates import FEW_CELLS, TIES, Population, few_ties
+from tests.metrics.ranking import equal_rankings, tied_rankings
 
 from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking.comparisons import paired_ranking_test
@@ -46,21 +45,6 @@ def random_errors(rng, n, rate, auc, levels=None):
     """`binormal` with a random number of errors."""
     wrong = max(1, min(n - 1, rng.binomial(n, rate)))
     return binormal(rng, wrong, n - wrong, auc, levels)
-
-
-def tied(n, wrong, auc, kind):
-    """A function of rng that draws errors, tied scores, not all equal, and their true area."""
-    population = Population(wrong / n, auc, kind)
-    truth = 0.5 + 0.5 * population.areas()[3]
-
-    def draw(rng):
-        while True:
-            errors, scores, _ = binormal(rng, wrong, n - wrong, auc)
-            scores = population.coarse(scores)
-            if (scores != scores[0]).any():
-                return errors, scores, truth
-
-    return draw
 
 
 def grouped(rng, n, rate, auc, *, unequal=False):
@@ -246,16 +230,6 @@ def print_areas(n_samples):
         print(f"{wrong:5d} {right:5d}  {rows[0]}   {rows[1]}", flush=True)
 
 
-def print_ties(n_samples):
-    print("ties, coverage of UQ-AUC: n, errors; AUC before ties .5 / .65 / .8 / .95; adjusted")
-    for n, wrong in FEW_CELLS:
-        for kind, label in {**TIES, **few_ties(n)}.items():
-            shares = [
-                coverage(tied(n, wrong, auc, kind), n_samples // 4, [n, wrong])[0] for auc in (0.5, 0.65, 0.8, 0.95)
-            ]
-            print(f"{n:5d} {wrong:4d} {label:22}  {percent(shares)}", flush=True)
-
-
 def print_groups(n_samples):
     print("groups of ten, correlation .3: n, rate, AUC; equal, unequal, and groups ignored")
     for n in (200, 1000):
@@ -324,11 +298,12 @@ def print_power(n_samples):
 
 TABLES = {
     "areas": print_areas,
-    "ties": print_ties,
+    "ties": tied_rankings.print_ties,
     "groups": print_groups,
     "concordance": print_concordance,
     "tests": print_tests,
     "power": print_power,
+    "sets": equal_rankings.print_rank_sets,
 }
 
 
