@@ -1,7 +1,7 @@
 """Measured coverage of the ranking metrics' intervals, type-I error and power of their paired tests.
 
-Run as a script, this file prints the tables of docs/coverage-ranking.md (a number of samples and names in TABLES may follow); as
-a test it measures fewer samples and asserts what the tables say.
+Run as a script, this file prints the tables of docs/coverage-ranking.md (a number of samples and names in TABLES may follow).
+As a test it measures fewer samples and asserts what the tables say.
 """
 
 import sys
@@ -19,8 +19,6 @@ SIZES = ((2, 198), (4, 196), (10, 190), (20, 180), (20, 980), (20, 20), (60, 140
 
 
 # -- samples ----------------------------------------------------------------------------------------------------------
-
-
 def binormal(rng, wrong, right, auc, levels=None):
     """Errors, normal scores shifted for errors, and the true area; with `levels` the scores are cut into that many levels."""
     shift = np.sqrt(2) * stats.norm.ppf(auc)
