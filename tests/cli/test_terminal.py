@@ -55,6 +55,15 @@ def test_a_ranking_explains_the_columns_it_has(files):
     assert "resamples won: share of" in " ".join(wide.split())
 
 
+def test_one_model_is_not_compared_with_others(files, run):
+    out = run("rank", files / "de.npz", "--labels", files / "labels.npy", "--draws", "10").out
+    assert "resamples won" not in out
+    assert "Lowest mean E among the models" not in out
+    both = run("rank", files / "de.npz", files / "edl.npz", "--labels", files / "labels.npy", "--draws", "10").out
+    assert "resamples won" in both
+    assert "Lowest mean E among the models, by λ" in both
+
+
 def test_the_default_tradeoff_is_marked_and_every_ranking_shows_its_own(files, run):
     argv = ("rank", files / "de.npz", "--labels", files / "labels.npy", "--draws", "10")
     titles = [line for line in run(*argv).out.splitlines() if line.startswith("Ranking")]

@@ -47,6 +47,7 @@ __all__ = [
     "print_warnings",
 ]
 
+WON = "resamples won"  # header of a column
 KEPT = 0.9  # share of the instances kept where the most uncertain ones are refused
 
 
@@ -138,7 +139,9 @@ def _first(assay: Assay, parts: Sequence[Part], at: float) -> str:
 
 
 def print_breakpoints(assay: Assay) -> None:
-    """Which model has the lowest mean E on which interval of λ."""
+    """Which of several models has the lowest mean E on which interval of λ."""
+    if len(assay.candidates) == 1:
+        return
     console = open_console()
     table = plain_table()
     table.add_column("from λ", justify="right", no_wrap=True)
@@ -147,7 +150,7 @@ def print_breakpoints(assay: Assay) -> None:
     for low, high, names in assay.winners():
         table.add_row(tradeoff(low), tradeoff(high), Text(printable(", ".join(names))))
     console.print()
-    console.print(Text("Lowest mean E by λ", "bold"))
+    console.print(Text("Lowest mean E among the models, by λ", "bold"))
     console.print(table)
 
 
@@ -157,20 +160,23 @@ def _ranking_columns(
     """The cells of a ranking by header; `decimals` of E and `finer` ones of differences follow the intervals."""
     own = _decimals([r for r in rows if r.rank is not None])
     decimals, finer = own[0] if decimals is None else decimals, own[1] if finer is None else finer
-    return {
+    cells = {
         "rank": [_ranks(r) for r in rows],
         "model": [printable(r.model) + (" (baseline)" if r.rank is None else "") for r in rows],
         "mean E": [number(float(r.estimate), decimals) for r in rows],
         f"{level_text(assay.settings.level)} interval": [
             interval(r.estimate.low, r.estimate.high, decimals) for r in rows
         ],
-        "resamples won": [share_of_draws(r.win_share, assay.settings.n_draws) for r in rows],
+        WON: [share_of_draws(r.win_share, assay.settings.n_draws) for r in rows],
         "worse than best by": [ABSENT if r.rank == 1 else number(float(r.difference), finer) for r in rows],
         "p (adjusted)": _pvalues(rows),
         "accuracy": [percent(_mean(assay, r.model, "correct") if r.model != "vacuous" else None) for r in rows],
         f"mean {_distance_name(assay)}": [number(_mean(assay, r.model, "distance"), decimals) for r in rows],
         "mean non-sp.": [number(_mean(assay, r.model, "nonspecificity"), decimals) for r in rows],
     }
+    if len(assay.candidates) == 1:  # which wins every resample
+        del cells[WON]
+    return cells
 
 
 def _ranks(row: Ranked) -> str:
@@ -189,8 +195,10 @@ def _pvalues(rows: Sequence[Ranked]) -> list[str]:
 
 def _spare(columns: dict[str, list[str]]) -> list[str]:
     """Headers of a ranking that a narrow terminal leaves out, the last of them first."""
-    *_, between, share, worse, p, accuracy, distance, nonspecificity = columns
-    return [p, share, between, worse, accuracy, nonspecificity, distance]
+    *_, worse, p, accuracy, distance, nonspecificity = columns
+    between = list(columns)[list(columns).index("mean E") + 1]
+    share = [WON] if WON in columns else []
+    return [p, *share, between, worse, accuracy, nonspecificity, distance]
 
 
 def _decimals(rows: Sequence[Ranked]) -> tuple[int, int]:
@@ -214,7 +222,7 @@ def _explained_ranking(assay: Assay, *tables: Table) -> str:
             f"rank: all ranks that the model can have, {level_text(assay.settings.level)} for all models at once; "
             "from 1 on (bold): no model is shown to be better"
         ),
-        "resamples won": f"resamples won: share of {count(assay.settings.n_draws)} with the lowest mean E",
+        WON: f"{WON}: share of {count(assay.settings.n_draws)} with the lowest mean E",
         "p (adjusted)": "p: paired test against the best, adjusted for all pairs",
     }
     cells = [cell for table in tables for column in table.columns for cell in column.cells]
