@@ -19,7 +19,12 @@ def site(files):
 def judged(files, site):
     predictions = {name: uq.load(files / f"{name}.npz") for name in ("de", "point", "intervals")}
     groups = np.arange(60) // 2
-    return uq.assay(predictions, np.load(files / "labels.npy"), subgroups={"site": site}, groups=groups, n_draws=50)
+    y = np.load(files / "labels.npy")
+    return uq.assay(predictions, y, subgroups={"site": site}, groups=groups, prior=frequencies(y), n_draws=50)
+
+
+def frequencies(y):
+    return np.bincount(y, minlength=3) / len(y)
 
 
 def test_parts_against_an_assay_of_these_instances(files, site, judged):
@@ -29,8 +34,7 @@ def test_parts_against_an_assay_of_these_instances(files, site, judged):
     for part in parts:
         rows = np.flatnonzero(site == part.value)
         predictions = {name: uq.load(files / f"{name}.npz")[rows] for name in judged.model_names}
-        prior = np.bincount(y, minlength=3) / len(y)
-        alone = uq.assay(predictions, y[rows], groups=(np.arange(60) // 2)[rows], prior=prior, n_draws=50)
+        alone = uq.assay(predictions, y[rows], groups=(np.arange(60) // 2)[rows], prior=frequencies(y), n_draws=50)
         assert ranking_json(part.assay, [0.2, 1.0]) == ranking_json(alone, [0.2, 1.0])
 
 
