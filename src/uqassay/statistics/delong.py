@@ -61,7 +61,8 @@ def auc_estimate(
     method : {"adjusted", "delong"}
         Both use DeLong's variance, the logit scale and Student's t with Satterthwaite's degrees of freedom. "adjusted"
         adds 0.3 of an imaginary instance, which ties with all others, to each sample. This changes the interval but not
-        the estimate, and keeps the coverage in small samples and under perfect separation.
+        the estimate, and keeps the coverage in small samples and under perfect separation. Where members of a sample tie,
+        "adjusted" also allows for members not yet seen that do not (`tied_samples`).
 
     Returns
     -------
@@ -79,8 +80,8 @@ def auc_estimate(
     With groups the placements are summed over each group (Obuchowski 1997), with the correction of `mean_estimate` for
     unequal groups.
 
-    The adjusted interval covers the area in 93 to 98 of 100 samples from four instances on, plain DeLong in as few as 79
-    (docs/measured-coverage.md). Bootstrap intervals are too short in such samples, see `bootstrap_estimate`.
+    The adjusted interval covers the area in 93 to 100 of 100 samples, plain DeLong in as few as 79, and in as few as 5
+    if scores tie (docs/coverage-ranking.md). Bootstrap intervals are too short in such samples, see `bootstrap_estimate`.
 
     References
     ----------

@@ -51,8 +51,9 @@ def paired_statistic_test(
     result : PairedComparison
         Student's t test with the difference of the influences as the influences of the difference, and the degrees of
         freedom of `linearised_estimate`. For two areas under the ROC curve on one sample this is the test of DeLong et
-        al.; imaginary instances, if there are any, are part of the difference too. If statistics and influences are
-        equal, the statistic is 0 and the p-value 1.
+        al.; imaginary instances, if there are any, are part of the difference too. Where instances of a sample tie, the
+        variance has the addition of `tied_samples`, for instances not yet seen that could undo the difference. If statistics
+        and influences are equal, the statistic is 0 and the p-value 1.
 
     Examples
     --------

@@ -125,7 +125,8 @@ def selective_gain(
     Notes
     -----
     With the error rates R of the instances kept and ρ of those refused, the gain is (1 − c)(ρ − R). Its interval combines
-    the intervals of the two rates and their correlation (Newcombe's method for a difference of two proportions).
+    the intervals of the two rates and their correlation (Newcombe's method for a difference of two proportions). Where
+    scores tie, it is lengthened by what unseen instances could change (`statistics.tied_samples`).
 
     The measured coverage of 95 % intervals is 92 to 98 %. It is lowest if UQ-AUC is near 1 and scores have few levels, and
     highest if few errors are kept (docs/measured-coverage.md).
