@@ -4,6 +4,7 @@ The test measures a few cells. The command measures all and prints the table of 
 MAPIE and calzone where these packages are installed:
 
     python -m tests.calibration.test_measures_power [data sets] [classes,...] [instances,...] [measure,... or none]
+    python -m tests.calibration.test_measures_power sets [data sets]
 """
 
 import importlib
@@ -14,6 +15,8 @@ import numpy as np
 import pytest
 
 from tests.calibration.made_up_data import softmax
+from tests.calibration.test_calibration_error_rates import Cell, data_set
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.miscalibration import Miscalibration
 from uqassay.calibration.monte_carlo import labels_from, monte_carlo_pvalue
 from uqassay.metrics.calibration.measures import calibration_measure
@@ -112,6 +115,24 @@ def _peer(function, probs, labels):
     return float(function((probs.argmax(axis=1) == labels).astype(int), probs.max(axis=1)))
 
 
+def members_of_one_mean(k, n, temperature, run):
+    """Five members with similar logits, and labels from their mean at this temperature."""
+    rng = np.random.default_rng([run, n, k, 5])
+    logits = SCALE[k] * rng.standard_normal((n, 1, k))
+    members = softmax(logits + 0.3 * rng.standard_normal((n, 5, k)))
+    truth = Miscalibration.temperature(temperature).truth(members.mean(axis=1))
+    return members, labels_from(truth, 1, rng)[0]
+
+
+def set_rejections(data_sets, measure, n_draws=99):
+    """Share of sets of members that are rejected at 5 %, and the median spread of independent searches."""
+    tests = [
+        credal_calibration_test(labels, members, measure=measure, n_draws=n_draws, rng=run)
+        for run, (members, labels) in enumerate(data_sets)
+    ]
+    return np.mean([test.pvalue <= 0.05 for test in tests]), np.median([test.search_spread for test in tests])
+
+
 @pytest.mark.slow
 def test_both_directions_are_seen():
     truths = {name: TRUTHS[name] for name in ("none", "T = 0.8", "T = 1.25")}
@@ -139,7 +160,26 @@ def main(n_sets, classes, sizes, measures):
                 )
 
 
+def main_sets(n_sets):
+    print("| labels come from | ece-confidence | kuiper-confidence |\n|---|---|---|")
+    worlds = {f"the mean with T = {t:g}": partial(members_of_one_mean, 10, 300, t) for t in (0.8, 1.25)}
+    for k in (3, 10):
+        cell = Cell("outside", "", "minimised", m=k, k=k)
+        worlds[f"outside, M = K = {k}"] = lambda run, cell=cell, k=k: data_set(
+            cell, np.random.default_rng([run, cell.n, k, k, 100])
+        )
+    for name, world in worlds.items():
+        data_sets = [world(run) for run in range(n_sets)]
+        found = [set_rejections(data_sets, measure) for measure in ("ece-confidence", "kuiper-confidence")]
+        print(
+            f"| {name} |", " | ".join(f"{100 * share:.0f} ({spread:.2f})" for share, spread in found), "|", flush=True
+        )
+
+
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["sets"]:
+        main_sets(int(sys.argv[2]) if len(sys.argv) > 2 else 40)
+        sys.exit()
     numbers = [[int(x) for x in argument.split(",")] for argument in sys.argv[1:4]]
     usual = [[100], [2, 10, 100], [500, 2000, 10000]]
     (n_sets,), classes, sizes = [*numbers, *usual[len(numbers) :]]
