@@ -221,7 +221,7 @@ def test_levels_out_of_reach_are_refused():
         found.reject(0.05)
 
 
-def rate(null, n_training, n_test, n_samples, *, n_draws=99, l2=None):
+def rate(null, n_training, n_test, n_samples, *, n_draws=99, l2=None, measure="kuiper-confidence"):
     """Share of data sets, with the truth in the family, in which the test rejects at level 5 %."""
     n, rejected = n_training + n_test, 0
     for seed in range(n_samples):
@@ -230,6 +230,7 @@ def rate(null, n_training, n_test, n_samples, *, n_draws=99, l2=None):
             labels,
             members,
             x,
+            measure=measure,
             null=null,
             fraction=n_training / n,
             n_draws=n_draws,
@@ -241,8 +242,9 @@ def rate(null, n_training, n_test, n_samples, *, n_draws=99, l2=None):
 
 if __name__ == "__main__":
     N_SAMPLES = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    MEASURE = sys.argv[2] if len(sys.argv) > 2 else "kuiper-confidence"
     SIZES = ((50, 50), (200, 200), (800, 800), (800, 200), (3200, 200))
     for sizes in SIZES:
-        print("fixed", *sizes, f"{100 * rate('fixed', *sizes, 2 * N_SAMPLES):.1f}", flush=True)
+        print("fixed", *sizes, f"{100 * rate('fixed', *sizes, 2 * N_SAMPLES, measure=MEASURE):.1f}", flush=True)
     for sizes in SIZES:
-        print("refitted", *sizes, f"{100 * rate('refitted', *sizes, N_SAMPLES):.1f}", flush=True)
+        print("refitted", *sizes, f"{100 * rate('refitted', *sizes, N_SAMPLES, measure=MEASURE):.1f}", flush=True)
