@@ -151,8 +151,8 @@ def instance_dependent_calibration_test(
     rejection says that the learnt p_λ(x) is not calibrated, and it keeps its level exactly. It does not support the stronger
     claim that no λ(x) of this model is calibrated, because the learnt λ has an estimation error. If the training part is not
     much larger than the test part, this error is as large as the scatter of the statistic, and the fixed null rejects too
-    often although some λ(x) is calibrated. The refitted null contains the estimation error in its draws: it rejects 4 to 6 %
-    at α = .05 from 200 training instances on (docs/measured-coverage.md).
+    often although some λ(x) is calibrated. The refitted null contains the estimation error in its draws: from 200 training
+    instances on it rejects 3 to 8 % of 40 to 100 data sets at α = .05 (docs/measured-coverage.md).
 
     References
     ----------
