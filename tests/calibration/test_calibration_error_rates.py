@@ -261,6 +261,7 @@ def corners(name, nulls):
         for members in kinds
         for null in nulls
         if null != "single" and (null != "known" or truth in CALIBRATED)
+        if truth != "mean" or m > 2  # that is the edge
     ]
 
 
