@@ -6,11 +6,13 @@ import sys
 import numpy as np
 import pytest
 
+import uqassay as uq
 from tests.calibration.made_up_data import draw_labels
 from tests.metrics.calibration.kernel_definitions import FORMULAS, predictions, term
 from tests.notes import said
 from tests.refusals import refuses
 from uqassay.calibration.kernel_hypothesis import kernel_calibration_estimate, skce_pvalue
+from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.metrics.calibration.kernel_error import (
     kernel_calibration_error,
 )
@@ -198,6 +200,14 @@ def print_tables():
         shares = 100 * coverage(n, n_classes, calibrated, (2, 5, 10), n_sets=2000, seed=21)
         state = "calibrated" if calibrated else "temperature ½"
         print(f"  {state}, K = {n_classes}, n = {n}: " + " / ".join(f"{value:.1f}" for value in shares), flush=True)
+
+
+def test_groups_are_noted(random_generator):
+    probs = random_generator.dirichlet(np.ones(3), 20)
+    labels = random_generator.integers(0, 3, 20)
+    grouped = skce_pvalue(labels, uq.Point(probs, groups=np.arange(20) // 2), n_draws=19)
+    plain = skce_pvalue(labels, probs, n_draws=19)
+    assert (grouped.pvalue, grouped.notes) == (plain.pvalue, (*plain.notes, IN_GROUPS))
 
 
 if __name__ == "__main__":
