@@ -36,7 +36,7 @@ ALPHAS = (0.05, 0.1, 0.2)
 class Cell:
     """One entry of the table: where labels come from, how large the data are, and what is done with them."""
 
-    truth: str  # "random" λ0 of S1, "vertex", "sharp", "mean", "edge"; not calibrated: "outside" of S2, "flatter", "sharper"
+    truth: str  # "random" λ0 of S1, "vertex", "sharp", "mean", "edge"; not calibrated: "outside" of S2, "sharper"
     measure: str
     null: str
     n: int = 100
@@ -117,7 +117,7 @@ def flat(cell, rng):
 
 
 MEMBERS = {"certain": nearly_certain, "temperatures": temperatures, "flat": flat}
-POWERS = {"flatter": 0.5, "sharper": 2.0}  # labels come from the mean's probabilities to this power
+POWERS = {"sharper": 2.0}  # labels come from the mean's probabilities to this power
 
 
 def drawn(probs, rng):
@@ -252,7 +252,7 @@ def corners(name, nulls):
     elif name == "corners-measures":
         cells = [((3, 3, n), measure, ("vertex", "mean"), both) for n in (50, 200) for measure in OTHERS]
     else:
-        cells = [((3, 3, n), "ece-confidence", ("flatter", "sharper"), both) for n in (50, 200)]
+        cells = [((3, 3, n), "ece-confidence", ("sharper",), both) for n in (50, 200)]
         cells += [((3, 3, n), "ece-confidence", ("outside",), ("certain",)) for n in (50, 200)]
     return [
         Cell(truth, measure, null, n=n, m=m, k=k, members=members, draws=39)
