@@ -31,7 +31,9 @@ def test_groups_count_as_single_instances():
     assert said == (
         "40 groups cannot exclude huge losses that strike whole groups: that a is better rests on their absence."
     )
-    assert a.headline()[0].startswith("If no huge losses strike whole groups, which 40 groups cannot exclude: for λ from ")
+    assert a.headline()[0].startswith(
+        "If no huge losses strike whole groups, which 40 groups cannot exclude: for λ from "
+    )
     worse = [c for c in a.claims() if c.kind == "worse" and c.low == c.high]
     of_many = judged(MEANS, n, groups=np.arange(n) % many, floor=floor)
     assert group_claims(of_many, worse) == ()

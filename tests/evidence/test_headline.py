@@ -20,7 +20,7 @@ def test_one_clear_model():
 
 def test_a_single_model_is_named():
     (choose, below) = judged({"only": (0.15, 0.05)}, N).headline()
-    assert choose.endswith("choose only.")
+    assert choose.endswith("only is worth using.")
     assert "only is not worth using" in below
 
 

@@ -62,7 +62,7 @@ def test_losses_that_were_not_seen_and_what_bounded_losses_tell():
     a = judged({"a": (0.15, 0.1), "b": (0.22, 0.1)}, 300, floor=None)
     assert sentence_with(a, "cannot tell") == (
         "300 instances cannot tell KL distances this close: losses as great as can be, but too rare to have been seen, could "
-        "reverse what separates b from a; by the Brier score b is not among the best (a); a greater floor or a bounded "
+        "reverse what separates b from a; by the Brier score b is not among the best; a greater floor or a bounded "
         "distance, such as brier, can tell more."
     )
     absent(judged({"a": (0.15, 0.1), "b": (0.22, 0.1)}, 3000), "cannot tell")

@@ -71,7 +71,10 @@ def _usual(assay: "Assay") -> float:
 
 def _choice(assay: "Assay", groups: Sequence[Claim], most: int, condition: str) -> str:
     shown = groups[:SHOWN_RANGES]
-    clauses = [f"{_where(g.low, g.high)} choose {_names(g, most)}{_ties(assay, g, most)}" for g in shown]
+    if len(assay.candidates) == 1:
+        clauses = [f"{_where(g.low, g.high)} {g.models[0]} is worth using" for g in shown]
+    else:
+        clauses = [f"{_where(g.low, g.high)} choose {_names(g, most)}{_ties(assay, g, most)}" for g in shown]
     clauses[0] = f"{condition}{clauses[0]}"
     if len(groups) > len(shown):
         clauses.append(f"for greater λ the choice changes {counted(len(groups) - len(shown), 'more time')}")
@@ -89,6 +92,8 @@ def _where(low: float, high: float) -> str:
     low, high = inwards(low, high)
     if np.isinf(high):
         return "at every λ" if low == 0 else f"for λ from {tradeoff(low)} on"
+    if tradeoff(low) == tradeoff(high):
+        return f"for λ near {tradeoff(low)}"
     return f"for λ up to {tradeoff(high)}" if low == 0 else f"for λ from {tradeoff(low)} to {tradeoff(high)}"
 
 
@@ -98,7 +103,8 @@ def _ties(assay: "Assay", group: Claim, most: int) -> str:
     never = [name for name in group.others if name not in partly]
     rest = len(assay.candidates) - len(group.models)
     if most < 0 and group.others:
-        return f" (throughout better than {rest - len(group.others) or 'none'} of the {rest} others)"
+        told = rest - len(group.others) or "none"
+        return f" (throughout told from {told} of the {rest} others)"
     parts = []
     if len(group.models) > 1:
         nor = ""

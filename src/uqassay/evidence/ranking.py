@@ -113,7 +113,7 @@ def ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
                 top=bool(ranks.top[j]) if candidate else None,
                 estimate=estimates[j],
                 win_share=float(wins[j]) if candidate else None,
-                difference=compare_at(assay, models[j].name, models[best].name, tradeoff).difference,
+                difference=_difference(assay, j, best, tradeoff),
                 pvalue=float(tests.pvalue[j, best]),
                 pvalue_adjusted=float(tests.adjusted[j, best]),
                 limited_by=str(tests.limited_by[j, best]),
@@ -121,6 +121,14 @@ def ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
             )
         )
     return tuple(rows)
+
+
+def _difference(assay: "Assay", j: int, best: int, tradeoff: float) -> Estimate:
+    """The mean E of a model minus that of the best; of the best itself 0 without width, whatever its runs."""
+    found = compare_at(assay, assay.models[j].name, assay.models[best].name, tradeoff).difference
+    if j != best or np.isnan(found):
+        return found
+    return Estimate(0.0, low=0.0, high=0.0, level=found.level, n=found.n, method=found.method, notes=found.notes)
 
 
 def compare_at(

@@ -96,8 +96,8 @@ def details(assay: "Assay") -> tuple[str, ...]:
             _lowest_in_turn(of),
             _baselines(assay, of),
             _parts(of),
-            _resamples(assay),
-            _refusal(of),
+            _resamples(assay, of),
+            _refusal(assay, of),
             assay.scale_check(DEFAULT_TRADEOFF).sentence if "wider-better" in of else "",
         ]
     told += [_backward(of), _scale(assay)]
@@ -176,8 +176,8 @@ def _unseen(of: dict[str, list[Claim]]) -> str:
     telling: dict[str, list[str]] = {}  # what the bounded losses tell, and which of them
     for name, found in claim.facts["bounded"].items():
         if found["rest"]:
-            top, rest = listed(found["top"], most=SHOWN_NAMES), listed(found["rest"], most=SHOWN_NAMES)
-            told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not among the best ({top})"
+            rest = listed(found["rest"], most=SHOWN_NAMES)
+            told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not among the best"
             telling.setdefault(told, []).append(f"the {METRICS[name]}")
     told_by = [f"by {listed(names)} {told}" for told, names in telling.items()]
     remedy = ["a greater floor or a bounded distance, such as brier, can tell more"] if losses == LOSSES["kl"] else []
@@ -276,18 +276,20 @@ def _parts(of: dict[str, list[Claim]]) -> str:
     return f"Better than {winner} at λ = {tradeoff(DEFAULT_TRADEOFF)} {are} {listed(each)}{rest} ({p} in {tests})."
 
 
-def _resamples(assay: "Assay") -> str:
+def _resamples(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     if assay.n_units == 1 or len(assay.candidates) == 1:
         return ""
     row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
     share = share_of_draws(row.win_share, assay.settings.n_draws, in_sentence=True)
-    return f"In {share} of resamples {row.model} has the lowest mean E at λ = {tradeoff(DEFAULT_TRADEOFF)}."
+    text = f"In {share} of resamples {row.model} has the lowest mean E at λ = {tradeoff(DEFAULT_TRADEOFF)}"
+    unseen = any(c.limited_by == "unseen" for c in of.get("cannot-tell", []))
+    return f"{text}; resamples show no losses that the test set lacks." if unseen else f"{text}."
 
 
 # -- refusal, backward scores, the scale of λ -------------------------------------------------------------------------------
 
 
-def _refusal(of: dict[str, list[Claim]]) -> str:
+def _refusal(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     """What refusing the most uncertain instances does to the accuracy of the best model."""
     open_ = [c for c in of.get("cannot-tell", []) if c.limited_by == "refusal"]
     claim = next(iter([*of.get("refusal", []), *open_]), None)
@@ -300,6 +302,8 @@ def _refusal(of: dict[str, list[Claim]]) -> str:
         return f"Refusing {unsure} need not help: accuracy changes by {ends} points."
     before, after = (percent(facts[key], in_sentence=True) for key in ("accuracy_all", "accuracy_kept"))
     ends = percent_interval(facts["accuracy_kept_low"], facts["accuracy_kept_high"], in_sentence=True)
+    if ends != ABSENT and len(assay.candidates) > 1:
+        ends = f"{ends}, adjusted for the choice among {len(assay.candidates)} models"
     return f"Refuse {unsure} and its accuracy rises from {before} to {after}{'' if ends == ABSENT else f' ({ends})'}."
 
 

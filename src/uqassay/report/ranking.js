@@ -137,7 +137,9 @@ function drawRanking() {
   const cursor = document.querySelector("#strip .cursor");
   if (cursor) cursor.style.left = across(lambda());
   const next = ranking.changes.find((c) => c.at > lambda());
-  const change = next ? fillTemplate(text.next_change, { ...next, tradeoff: wording.tradeoff(next.at) }) : text.no_change;
+  const near = next && wording.tradeoff(next.at) === wording.tradeoff(lambda()); // would read as the λ at hand
+  const where = next && (near ? String(Number(next.at.toPrecision(4))) : wording.tradeoff(next.at));
+  const change = next ? fillTemplate(text.next_change, { ...next, tradeoff: where }) : text.no_change;
   fill(byId("next-sentence"), candidates.length < 2 ? "" : change);
   byId("previous-change").disabled = !changesOfWinner().some((x) => indexAt(x) < state.index);
   byId("next-change").disabled = !changesOfWinner().some((x) => indexAt(x) > state.index);

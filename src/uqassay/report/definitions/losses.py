@@ -8,7 +8,8 @@ LOSSES: dict[str, Definition] = {
     "unified": Definition(
         "E, the unified loss",
         "How far the prediction's credal set is from what happened, plus λ times how imprecise the set is; lower is better. "
-        "It is averaged over all instances.",
+        "It is averaged over all instances. The interval beside a mean is that model's own; the lowest of several means lies a "
+        "little too low, which its interval does not allow for.",
         "E = d(y, ŷ) + λ · NS(ŷ)",
         f"{UNIFIED_PAPER}, equation 6",
     ),
