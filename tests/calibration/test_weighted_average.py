@@ -32,7 +32,7 @@ def test_a_row_of_the_table_by_hand():
     labels, members = ensemble_with_a_calibrated_member(0, 400)
     rows = np.arange(0, 400, 2)
     effect = weighted_average_effect(labels, members, calibration_rows=rows, n_draws=50)
-    test = credal_calibration_test(labels[rows], members[rows], rng=0)
+    test = credal_calibration_test(labels[rows], members[rows], measure="ece-confidence", rng=0)
     assert effect.test.pvalue == test.pvalue
     assert np.array_equal(effect.weights, test.weights)
     rest = np.arange(1, 400, 2)
