@@ -8,7 +8,7 @@ file, goes on where it stopped, and prints the table in the documentation:
 
 The grids "corners…" have the rows of the tables about corners of the simplex, with both kinds of members in a row. Two more
 nulls stand there for comparison: "known" draws labels from the true λ, "predictive" from the first λ of the minimised null
-alone. --truth, --sizes (of n) and --members select cells of a grid.
+alone. --truth, --sizes (of n), --members (kinds) and --measures select cells of a grid.
 """
 
 import json
@@ -245,15 +245,15 @@ def corners(name, nulls):
     """Cells about true λ at corners, edges and in the middle of the simplex."""
     both = ("temperatures", "flat")
     if name == "corners":
-        cells = [((3, m, n), "ece-confidence", CALIBRATED, both) for n in (50, 100, 200) for m in (3, 2, 10)]
+        cells = [((3, m, n), measure, CALIBRATED, both) for n in (50, 100, 200) for m in (3, 2, 10) for measure in TWO]
     elif name == "corners-large":
-        cells = [((3, m, 1000), "ece-confidence", CALIBRATED, both) for m in (3, 2, 10)]
-        cells += [((10, 10, n), "ece-confidence", CALIBRATED, both) for n in (50, 200)]
+        cells = [((3, m, 1000), measure, CALIBRATED, both) for m in (3, 2, 10) for measure in TWO]
+        cells += [((10, 10, n), measure, CALIBRATED, both) for n in (50, 200) for measure in TWO]
     elif name == "corners-measures":
-        cells = [((3, 3, n), measure, ("vertex", "mean"), both) for n in (50, 200) for measure in OTHERS]
+        cells = [((3, 3, n), measure, CALIBRATED, both) for n in (50, 200, 1000) for measure in OTHERS]
     else:
-        cells = [((3, 3, n), "ece-confidence", ("sharper",), both) for n in (50, 200)]
-        cells += [((3, 3, n), "ece-confidence", ("outside",), ("certain",)) for n in (50, 200)]
+        cells = [((3, 3, n), measure, ("sharper",), both) for n in (50, 200) for measure in TWO]
+        cells += [((3, 3, n), measure, ("outside",), ("certain",)) for n in (50, 200) for measure in TWO]
     return [
         Cell(truth, measure, null, n=n, m=m, k=k, members=members, draws=39)
         for (k, m, n), measure, truths, kinds in cells
@@ -266,7 +266,8 @@ def corners(name, nulls):
 
 
 CALIBRATED = ("vertex", "sharp", "edge", "mean")
-OTHERS = ("kuiper-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
+TWO = ("kuiper-confidence", "ece-confidence")  # the default and the one of paper 001
+OTHERS = ("ece-classwise", "hosmer-lemeshow", "skce-ul")
 
 
 def grid(name, nulls):
@@ -284,8 +285,8 @@ def grid(name, nulls):
 
 
 def selected(cells, options):
-    """Cells with the truths, sizes and kinds of members that the options name."""
-    for option, name in (("--truth", "truth"), ("--sizes", "n"), ("--members", "members")):
+    """Cells with the truths, sizes, kinds of members and measures that the options name."""
+    for option, name in (("--truth", "truth"), ("--sizes", "n"), ("--members", "members"), ("--measures", "measure")):
         if option in options:
             cells = [cell for cell in cells if str(getattr(cell, name)) in options[option].split(",")]
     return cells
