@@ -18,8 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["CLAIM_COLUMNS", "claims_of"]
 
 CLAIM_COLUMNS = (
-    *("kind", "models", "others", "low", "high", "metric", "estimate", "estimate_low", "estimate_high", "level"),
-    *("pvalue", "limited_by", "facts"),
+    "kind",
+    "models",
+    "others",
+    "low",
+    "high",
+    "metric",
+    "estimate",
+    "estimate_low",
+    "estimate_high",
+    "level",
+    "pvalue",
+    "limited_by",
+    "facts",
 )
 
 

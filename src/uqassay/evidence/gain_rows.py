@@ -22,8 +22,16 @@ Rows = list[dict[str, Any]]
 
 # attributes of `GainResult` that are numbers over the runs
 QUANTITIES = (
-    *("correlation", "error", "debiased", "calibrated_error", "calibrated_debiased", "reduction"),
-    *("mean_gain", "mean_epistemic", "excess", "excess_calibrated"),
+    "correlation",
+    "error",
+    "debiased",
+    "calibrated_error",
+    "calibrated_debiased",
+    "reduction",
+    "mean_gain",
+    "mean_epistemic",
+    "excess",
+    "excess_calibrated",
 )
 BINS = ("epistemic", "gain", "calibrated", "true")
 DELAY = ("gained", "random", "above")

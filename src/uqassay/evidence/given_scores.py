@@ -32,7 +32,11 @@ METRICS = (
 TAKEN = {
     *COLUMNS,
     *METRICS,
-    *("model", "run", "instance", "y_true", "calibration-pvalue"),
+    "model",
+    "run",
+    "instance",
+    "y_true",
+    "calibration-pvalue",
     *SCORES,
     *RANKING_METRICS,
     *OOD_METRICS,

@@ -16,9 +16,26 @@ Array = NDArray[np.float64]
 
 SHOWN = 3  # models that the sentence names before it counts the others
 SCALE_COLUMNS = (
-    *("model", "tradeoff", "n", "loss", "best", "best_low", "best_high", "best_loss", "scale", "scale_loss"),
-    *("difference", "difference_low", "difference_high", "pvalue", "wider", "clipped"),
-    *("own_loss", "own_rank_low", "own_rank_high", "notes"),
+    "model",
+    "tradeoff",
+    "n",
+    "loss",
+    "best",
+    "best_low",
+    "best_high",
+    "best_loss",
+    "scale",
+    "scale_loss",
+    "difference",
+    "difference_low",
+    "difference_high",
+    "pvalue",
+    "wider",
+    "clipped",
+    "own_loss",
+    "own_rank_low",
+    "own_rank_high",
+    "notes",
 )
 
 

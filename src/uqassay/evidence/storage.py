@@ -25,8 +25,15 @@ SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
 SCALED_ARRAYS = tuple(ScaledScores.__dataclass_fields__)
 TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
 TEST_NUMBERS = (
-    *("statistic", "pvalue", "mean_value", "mean_pvalue", "accuracy_mean", "accuracy_weighted", "width"),
-    *("gap", "gap_pvalue"),
+    "statistic",
+    "pvalue",
+    "mean_value",
+    "mean_pvalue",
+    "accuracy_mean",
+    "accuracy_weighted",
+    "width",
+    "gap",
+    "gap_pvalue",
 )
 DIAGRAMS = ("before", "after")
 DIAGRAM_ARRAYS = ("edges", "count", "confidence", "accuracy", "low", "high")

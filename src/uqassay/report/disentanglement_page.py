@@ -39,8 +39,16 @@ __all__ = ["render_disentanglement", "write_disentanglement_page"]
 
 DECIMALS = 2
 HEADS = (
-    *("contender", "error", "size_aleatoric", "size_epistemic", "noise_aleatoric", "noise_epistemic"),
-    *("runs", "chance", "names", "best"),
+    "contender",
+    "error",
+    "size_aleatoric",
+    "size_epistemic",
+    "noise_aleatoric",
+    "noise_epistemic",
+    "runs",
+    "chance",
+    "names",
+    "best",
 )
 SHAPES = {"aleatoric": "", "epistemic": " square", "accuracy": " triangle-up"}
 

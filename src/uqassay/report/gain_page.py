@@ -47,8 +47,16 @@ __all__ = ["render_gain", "write_gain_page"]
 DECIMALS, FINE = 3, 4
 SMALL = "assumption"  # notes of this code stand beside the figures of their score
 HEADS = (
-    *("estimate", "runs", "mean_gain", "correlation", "error", "debiased", "calibrated_error", "excess"),
-    *("delayed", "random"),
+    "estimate",
+    "runs",
+    "mean_gain",
+    "correlation",
+    "error",
+    "debiased",
+    "calibrated_error",
+    "excess",
+    "delayed",
+    "random",
 )
 UNDER = {"zero-one": "In accuracy", "log": "Under the log loss", "brier": "Under the Brier loss"}
 PANEL = (3.9, 3.0)  # inches
