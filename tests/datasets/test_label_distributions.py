@@ -64,25 +64,77 @@ def test_real_labels_that_are_not_what_they_should_be(lists, own_cache):
         read_real_labels()
 
 
-def test_real_scores_are_normalised_by_image(own_cache):
-    (own_cache / "real").mkdir(parents=True)
-    info = np.array(
-        [["ILSVRC2012_val_02", "5"], ["ILSVRC2012_val_01", "7"], ["ILSVRC2012_val_02", "6"], ["val_03", "1"]]
-    )
-    path = own_cache / "real" / "scores.npz"
-    np.savez(path, scores=np.array([0.9, 0.4, 0.3, 0.0]), info=info)
+PAIRS = [("02", "5"), ("01", "7"), ("02", "6"), ("03", "1")]
+INFO = np.array([[f"ILSVRC2012_val_000000{image}.JPEG", label] for image, label in PAIRS])
+SCORES = np.array([0.9, 0.4, 0.3, 0.0])
+
+
+def save_scores(folder, **arrays):
+    """`scores.npz` of google-research/reassessed-imagenet: `tensor` has the scores, `info` the (fname, label) pairs."""
+    path = folder / "real" / "scores.npz"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_name("scores.npz.checked.json").unlink(missing_ok=True)
+    np.savez_compressed(path, **arrays)
+
+
+def records(kind):
+    return np.array([(name, int(label)) for name, label in INFO.tolist()], dtype=[("fname", kind), ("label", "<i8")])
+
+
+@pytest.mark.parametrize("info", [INFO, INFO.astype(bytes), records("U28"), records("S28")])
+@pytest.mark.parametrize("key", ["tensor", "scores"])
+def test_real_scores_are_normalised_by_image(key, info, own_cache):
+    save_scores(own_cache, **{key: SCORES, "info": info})
     real = read_real_scores()
-    assert real.ids.tolist() == ["ILSVRC2012_val_01", "ILSVRC2012_val_02"]
+    assert real.ids.tolist() == ["ILSVRC2012_val_00000001.JPEG", "ILSVRC2012_val_00000002.JPEG"]
     np.testing.assert_allclose(real.probs()[1, [5, 6]], [0.75, 0.25])
     np.testing.assert_allclose(real.probs()[0, 7], 1.0)
-    path.with_name("scores.npz.checked.json").unlink()
-    np.savez(path, scores=np.array([-0.9, 0.4]), info=info[:2])
-    with refuses("arrays", "shape", got="negative scores", source="scores.npz"):
+
+
+@pytest.mark.parametrize(
+    ("arrays", "parameter", "code", "got"),
+    [
+        ({"values": SCORES, "info": INFO}, "arrays", "missing", "got values and info"),
+        ({"tensor": SCORES}, "arrays", "missing", "got tensor"),
+        ({"tensor": -SCORES, "info": INFO}, "arrays", "shape", "scores outside"),
+        ({"tensor": SCORES[:3], "info": INFO}, "arrays", "shape", r"got shapes \(3,\) and \(4, 2\)"),
+        ({"tensor": SCORES, "info": INFO.T}, "info", "shape", r"\(2, 4\)"),
+        ({"tensor": SCORES, "info": np.zeros((4, 2))}, "info", "shape", "float64"),
+        ({"tensor": SCORES[:2], "info": np.array([["a", "5"], ["b", "1000"]])}, "labels", "range", "got 5 … 1000"),
+        (
+            {"tensor": SCORES, "info": INFO.astype(object)},
+            "info",
+            "pickle",
+            r"info=np.array\(d\['info'\].tolist\(\), str",
+        ),
+    ],
+)
+def test_real_scores_that_are_not_what_they_should_be(arrays, parameter, code, got, own_cache):
+    save_scores(own_cache, **arrays)
+    with refuses(parameter, code, got=got, source="scores.npz"):
         read_real_scores()
-    path.with_name("scores.npz.checked.json").unlink()
-    np.savez(path, scores=np.array([0.9, 0.4]), info=np.array([["a", "5"], ["b", "1000"]]))
-    with refuses("labels", "range", got="got 5 … 1000", source="scores.npz"):
-        read_real_scores()
+
+
+def test_the_conversion_that_the_refusal_names_is_readable(own_cache):
+    save_scores(own_cache, tensor=SCORES, info=INFO.astype(object))
+    f = own_cache / "real" / "scores.npz"
+    with np.load(f, allow_pickle=True) as d:
+        tensor, info = d["tensor"], np.array(d["info"].tolist(), str)
+    save_scores(own_cache, tensor=tensor, info=info)
+    assert read_real_scores().votes.shape == (2, 1000)
+
+
+@pytest.mark.slow
+def test_real_scores_of_the_published_size(own_cache):
+    n = 184_962
+    images, labels = np.arange(n) // 4 % 50_000, np.arange(n) % 1000
+    info = np.array(
+        [[f"ILSVRC2012_val_{i + 1:08d}.JPEG", str(k)] for i, k in zip(images.tolist(), labels.tolist(), strict=True)]
+    )
+    save_scores(own_cache, tensor=np.full(n, 0.5), info=info)
+    real = read_real_scores()
+    assert real.votes.shape == (46_241, 1000)
+    assert real.votes.sum() == pytest.approx(n / 2)
 
 
 def save_messages(folder, lines):
@@ -92,19 +144,64 @@ def save_messages(folder, lines):
     path.with_name("mine.jsonl.gz.checked.json").unlink(missing_ok=True)
 
 
+MESSAGES = [  # as the publisher's data card shows them
+    {
+        "message_id": "m1",
+        "text": "Wie alt ist die Erde?",
+        "role": "prompter",
+        "lang": "de",
+        "labels": {"spam": {"value": 0.5, "count": 4}, "quality": {"value": 0.75, "count": 8}},
+    },
+    {"message_id": "m2", "text": "b", "lang": "en", "labels": {"toxicity": {"value": 0.0, "count": 3}}},
+    {"message_id": "m3", "text": "c", "lang": "en", "labels": None},
+    {
+        "message_id": "m4",
+        "text": "d",
+        "lang": "en",
+        "labels": {
+            "humor": {"value": 1.0, "count": 1},
+            "pii": {"value": 0.2, "count": 5},
+            "spam": {"value": None, "count": 2},
+        },
+    },
+]
+
+
 def test_oasst2(own_cache):
-    messages = [
-        {"message_id": "m1", "labels": {"spam": {"value": 0.5, "count": 4}, "quality": {"value": 0.75, "count": 8}}},
-        {"message_id": "m2", "labels": {"toxicity": {"value": 0.0, "count": 3}}},
-        {"message_id": "m3", "labels": None},
-        {"message_id": "m4", "labels": {"humor": {"value": 1.0, "count": 1}, "pii": {"value": 0.2, "count": 5}}},
-    ]
-    save_messages(own_cache, map(json.dumps, messages))
+    save_messages(own_cache, map(json.dumps, MESSAGES))
     votes = read_oasst2(file="mine.jsonl.gz")
     assert votes.ids.tolist() == ["m1", "m4"]
+    assert votes.texts == ("Wie alt ist die Erde?", "d")
+    assert votes.languages == ("de", "en")
     np.testing.assert_allclose(votes.votes, [[2.0, 6.0], [1.0, 1.0]])
     np.testing.assert_allclose(votes.probs()[0], [0.25, 0.75])
     np.testing.assert_allclose(read_oasst2(file="mine.jsonl.gz", positive=("spam",)).votes[0], [6.0, 2.0])
+
+
+def test_the_validation_part_of_oasst2_is_a_table(own_cache, needs):
+    """Its columns as on the publisher's data card: labels is a sequence of name, value and count."""
+    needs("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    label = pa.struct(
+        [("name", pa.list_(pa.string())), ("value", pa.list_(pa.float64())), ("count", pa.list_(pa.int32()))]
+    )
+    columns = {name: [m[name] for m in MESSAGES] for name in ("message_id", "text", "lang")}
+    rated = [m["labels"] for m in MESSAGES]
+    labels = [
+        r and {"name": list(r), "value": [v["value"] for v in r.values()], "count": [v["count"] for v in r.values()]}
+        for r in rated
+    ]
+    table = pa.table({**columns, "deleted": [False] * 4, "labels": pa.array(labels, label)})
+    (own_cache / "oasst2").mkdir(parents=True)
+    pq.write_table(table, own_cache / "oasst2" / "validation.parquet")
+    save_messages(own_cache, map(json.dumps, MESSAGES))
+    votes, same = read_oasst2(part="validation"), read_oasst2(file="mine.jsonl.gz")
+    assert (votes.ids.tolist(), votes.texts, votes.languages) == (same.ids.tolist(), same.texts, same.languages)
+    np.testing.assert_array_equal(votes.votes, same.votes)
+    with refuses("part", "choice", got="got 'test'"):
+        read_oasst2(part="test")
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,12 @@
 """Votes of several annotators on the same instances: CIFAR-10H, ReaL-ImageNet and OASST2.
 
-The files of the cache folder hold the votes alone, in the order of the instances (of CIFAR-10, ImageNet, the messages).
+The files of the cache folder hold the votes, in the order of the instances (of CIFAR-10, ImageNet, the messages). Those of
+OASST2 hold the text of the messages too.
 """
 
 import gzip
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -14,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_labels
+from uqassay._optional import optional_package
 from uqassay.datasets.cache import Progress, fetch
-from uqassay.errors import FileFormatError
+from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions.file_numpy import read_npz
 from uqassay.predictions.file_opening import problems_named
+from uqassay.wording import listed
 
 __all__ = ["LabelDistributions", "read_cifar10h", "read_oasst2", "read_real_labels", "read_real_scores"]
 
@@ -26,10 +29,13 @@ CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "hors
 FEWEST_VOTES = 30  # CIFAR-10H has 47 to 63 per image
 REAL = "https://raw.githubusercontent.com/google-research/reassessed-imagenet/master/"
 IMAGENET_CLASSES = 1000
-OASST2 = (
-    "https://huggingface.co/datasets/OpenAssistant/oasst2/resolve/"
-    "179dd21fc55192153d94adb0e0ce8f69e222bf75/2023-11-05_oasst2_ready.messages.jsonl.gz"
-)
+REAL_SCORES = ("tensor", "scores")  # the published file has the first name, the authors' README says the second
+OASST2 = "https://huggingface.co/datasets/OpenAssistant/oasst2/resolve/"
+OASST2_ALL = "2023-11-05_oasst2_ready.messages.jsonl.gz"
+OASST2_FILES = {  # the part: its name in the cache folder, its address
+    "all": (OASST2_ALL, f"{OASST2}179dd21fc55192153d94adb0e0ce8f69e222bf75/{OASST2_ALL}"),
+    "validation": ("validation.parquet", f"{OASST2}refs%2Fconvert%2Fparquet/default/validation/0000.parquet"),
+}
 OASST2_POSITIVE = ("quality", "helpfulness", "creativity", "humor")
 
 
@@ -47,6 +53,8 @@ class LabelDistributions:
         Instance of each row: its place in the test set, the number of the image, the id of the message.
     class_names : tuple of K str
     source, licence : str
+    texts, languages : tuple of n str
+        What was rated and its language, such as "en"; empty where the instances are images.
     """
 
     name: str
@@ -55,6 +63,8 @@ class LabelDistributions:
     class_names: tuple[str, ...]
     source: str
     licence: str
+    texts: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
     def probs(self) -> NDArray[np.float64]:
         """Label distributions, ``(n, K)``: the votes of each row divided by their sum."""
@@ -122,98 +132,200 @@ def read_real_labels(folder: Path | None = None, progress: Progress | None = Non
 def read_real_scores(folder: Path | None = None, progress: Progress | None = None) -> LabelDistributions:
     """ReaL's scores of rated (image, label) pairs, which paper 003 normalises to label distributions.
 
-    ``real/scores.npz`` in the cache folder, with the arrays ``scores`` (n,) and ``info`` (n, 2): file name of the image
-    and label. Images are sorted by name; `ids` has the names. Images whose scores are all 0 are left out.
+    ``real/scores.npz`` in the cache folder, as published: ``tensor`` holds the scores (n,), in [0, 1], and ``info`` the pairs
+    of file name and label, as text (n, 2) or as records of two fields. The authors' README calls the scores ``scores``; that
+    name is read too. Images are sorted by name; `ids` has the names. Images whose scores are all 0 are left out.
+
+    Raises
+    ------
+    InputError
+        No file, arrays of other names or forms, or ``info`` as pickled objects. These are never loaded; the error has the line
+        that converts a file which you trust.
     """
     path = fetch("real/scores.npz", f"{REAL}scores.npz", folder=folder, progress=progress)
     with problems_named(path):
         held = read_npz(path).arrays
-        scores, info = np.asarray(held["scores"].read(), dtype=np.float64), held["info"].read()
-        if scores.ndim != 1 or info.shape != (len(scores), 2) or not (np.isfinite(scores) & (scores >= 0)).all():
+        key = next((name for name in REAL_SCORES if name in held), None)
+        if key is None or "info" not in held:
             raise FileFormatError(
                 "arrays",
-                "must be scores (n,) from 0 up and info (n, 2)",
-                f"got {scores.shape} and {info.shape}, or negative scores",
+                "must be tensor (the scores) and info (the pairs of image and label)",
+                f"got {listed(list(held)) or 'none'}",
+                "get scores.npz of google-research/reassessed-imagenet again",
+                code="missing",
+            )
+        scores = np.asarray(held[key].read(), dtype=np.float64)
+        names, labels = _rated_pairs(_pairs(held["info"].dtype, held["info"].read))
+        if scores.shape != names.shape or not ((scores >= 0) & (scores <= 1)).all():
+            raise FileFormatError(
+                "arrays",
+                "must be scores (n,) from 0 to 1 and info (n, 2)",
+                f"got shapes {scores.shape} and {(len(names), 2)}, or scores outside [0, 1]",
                 "get it again",
                 code="shape",
             )
-        labels = info[:, 1].astype(np.int64)
-        if ((labels < 0) | (labels >= IMAGENET_CLASSES)).any():
-            raise FileFormatError(
-                "labels",
-                f"must lie in 0 … {IMAGENET_CLASSES - 1}",
-                f"got {labels.min()} … {labels.max()}",
-                "get it again",
-                code="range",
-            )
-    images, place = np.unique(info[:, 0], return_inverse=True)
+    rated = scores > 0
+    images, place = np.unique(names[rated], return_inverse=True)
     votes = np.zeros((len(images), IMAGENET_CLASSES))
-    np.add.at(votes, (place, labels), scores)
-    rated = votes.sum(axis=1) > 0
-    return LabelDistributions(
-        "real-scores", votes[rated], images[rated], _numbers(IMAGENET_CLASSES), REAL, "Apache-2.0"
-    )
+    np.add.at(votes, (place, labels[rated]), scores[rated])
+    return LabelDistributions("real-scores", votes, images, _numbers(IMAGENET_CLASSES), REAL, "Apache-2.0")
 
 
 def read_oasst2(
     folder: Path | None = None,
     *,
+    part: str = "all",
     positive: Sequence[str] = OASST2_POSITIVE,
-    file: str = "2023-11-05_oasst2_ready.messages.jsonl.gz",
+    file: str | None = None,
     progress: Progress | None = None,
 ) -> LabelDistributions:
-    """Weights of negative and positive ratings of each message of OASST2 (Köpf et al. 2023).
+    """Weights of negative and positive ratings of each message of OASST2, its text and its language (Köpf et al. 2023).
 
     Paper 003 sorts the 15 categories of content into negative and positive ones and does not print which is which. Here the
     weight of a rating is its value in [0, 1] times the number of annotators; the two columns are the sums over the other and
-    over the positive categories. Messages without weight are left out.
+    over the positive categories. Messages without weight are left out, and so are ratings without a value.
 
     Parameters
     ----------
     folder : Path, optional
         The cache folder with ``oasst2/<file>``.
+    part : {"all", "validation"}
+        "validation" is the publisher's validation part, 6,599 messages, which the paper uses. Its file is a Parquet table and
+        needs pyarrow.
     positive : sequence of str
         Categories of the class "positive".
-    file : str
-        Messages, one JSON object per line, packed by gzip; only the default file can be downloaded.
+    file : str, optional
+        Another file of messages in the folder: a Parquet table if its name ends so, else one JSON object per line, packed by
+        gzip. It can only be put in place by hand.
     progress : callable, optional
+
+    Raises
+    ------
+    InputError
+        An unknown part, no file, or something else in it.
+    MissingDependencyError
+        A Parquet table without pyarrow.
     """
-    url = OASST2 if OASST2.endswith(file) else None
-    path = fetch(f"oasst2/{file}", url, folder=folder, progress=progress)
-    ids, votes = [], []
+    if part not in OASST2_FILES:
+        raise InputError(
+            "part",
+            f"must be {listed(list(OASST2_FILES), last='or')}",
+            f"got {part!r}",
+            "all is the default",
+            code="choice",
+        )
+    name, url = OASST2_FILES[part]
+    path = fetch(f"oasst2/{file or name}", url if file in (None, name) else None, folder=folder, progress=progress)
+    kept = []
     with problems_named(path):
-        with gzip.open(path, "rb") as lines:
-            for number, line in enumerate(lines, start=1):
-                name, weights = _rating(line, positive, number)
-                if sum(weights) > 0:
-                    ids.append(name)
-                    votes.append(weights)
-        if not votes:
+        messages = _table_rows(path) if path.suffix == ".parquet" else _json_lines(path)
+        for number, message in enumerate(messages, start=1):
+            rated = _rated_message(message, positive, number)
+            if sum(rated[1]) > 0:
+                kept.append(rated)
+        if not kept:
             raise FileFormatError(
                 "messages", "must have ratings", "none has", "get the file of rated messages", code="empty"
             )
-    return LabelDistributions("oasst2", np.array(votes), np.array(ids), ("negative", "positive"), OASST2, "Apache-2.0")
+    ids, votes, texts, languages = zip(*kept, strict=True)
+    return LabelDistributions(
+        "oasst2", np.array(votes), np.array(ids), ("negative", "positive"), url, "Apache-2.0", texts, languages
+    )
 
 
-def _rating(line: bytes, positive: Sequence[str], number: int) -> tuple[str, tuple[float, float]]:
-    """Id of a message, and the weights of its negative and of its positive categories."""
+def _pairs(dtype: str, read: Callable[[], Any]) -> NDArray[Any]:
+    """The array of pairs; one of pickled objects is refused with the line that converts it."""
+    if dtype == "object":
+        raise FileFormatError(
+            "info",
+            "pickled Python objects are never loaded",
+            "the pairs of image and label are such objects",
+            "convert a file that you trust: d = np.load(f, allow_pickle=True); np.savez(f, tensor=d['tensor'], "
+            "info=np.array(d['info'].tolist(), str))",
+            code="pickle",
+        )
+    return np.asarray(read())
+
+
+def _rated_pairs(info: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """File names and labels of the rated pairs: text or bytes (n, 2), or records (n,) of two fields."""
+    if info.dtype.names is not None and len(info.dtype.names) == 2 and info.ndim == 1:
+        columns = [info[field] for field in info.dtype.names]
+    elif info.dtype.kind in "US" and info.ndim == 2 and info.shape[1] == 2:
+        columns = [info[:, 0], info[:, 1]]
+    else:
+        raise FileFormatError(
+            "info",
+            "must be text (n, 2), or records of two fields",
+            f"got {info.dtype} {info.shape}",
+            "get scores.npz of google-research/reassessed-imagenet again",
+            code="shape",
+        )
+    names = np.char.decode(columns[0], "ascii") if columns[0].dtype.kind == "S" else columns[0].astype(str)
+    labels = columns[1].astype(np.int64)
+    if ((labels < 0) | (labels >= IMAGENET_CLASSES)).any():
+        raise FileFormatError(
+            "labels",
+            f"must lie in 0 … {IMAGENET_CLASSES - 1}",
+            f"got {labels.min()} … {labels.max()}",
+            "get it again",
+            code="range",
+        )
+    return names, labels
+
+
+def _json_lines(path: Path) -> Iterator[Any]:
+    """The messages of a file of JSON lines, packed by gzip."""
+    with gzip.open(path, "rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield json.loads(line)
+            except ValueError as problem:
+                raise _no_message(number, problem) from problem
+
+
+def _table_rows(path: Path) -> Iterable[Any]:
+    """The messages of a Parquet table, with the columns that are needed."""
+    parquet = optional_package("pyarrow.parquet", "files", "the validation part of OASST2")
+    rows: list[Any] = parquet.read_table(path, columns=["message_id", "text", "lang", "labels"]).to_pylist()
+    return rows
+
+
+def _rated_message(message: Any, positive: Sequence[str], number: int) -> tuple[str, tuple[float, float], str, str]:
+    """Id of a message, the weights of its negative and of its positive categories, its text and its language."""
     try:
-        message = json.loads(line)
         weights = [0.0, 0.0]
-        for category, rating in (message.get("labels") or {}).items():
-            value, count = float(rating["value"]), float(rating["count"])
+        for category, rated, annotators in _ratings(message.get("labels") or {}):
+            if rated is None:
+                continue
+            value, count = float(rated), float(annotators)
             if not (0.0 <= value <= 1.0 and count >= 0):
                 raise ValueError(f"{category} has value {value} and count {count}")
             weights[category in positive] += value * count
-        return str(message["message_id"]), (weights[0], weights[1])
+        text, language = str(message.get("text") or ""), str(message.get("lang") or "")
+        return str(message["message_id"]), (weights[0], weights[1]), text, language
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise FileFormatError(
-            f"line {number}",
-            "must be a message with ratings",
-            f"{type(problem).__name__}: {problem}",
-            "get the file of messages",
-            code="type",
-        ) from problem
+        raise _no_message(number, problem) from problem
+
+
+def _ratings(labels: Any) -> Iterable[tuple[str, Any, Any]]:
+    """(Category, value, count) of a message's ratings.
+
+    JSON has a mapping of category to value and count, the table three lists of equal length: ``name``, ``value``, ``count``.
+    """
+    if isinstance(labels, Mapping) and set(labels) == {"name", "value", "count"} and isinstance(labels["name"], list):
+        return list(zip(labels["name"], labels["value"], labels["count"], strict=True))
+    return [(category, rating["value"], rating["count"]) for category, rating in labels.items()]
+
+
+def _no_message(number: int, problem: Exception) -> FileFormatError:
+    return FileFormatError(
+        f"line {number}",
+        "must be a message with ratings",
+        f"{type(problem).__name__}: {problem}",
+        "get the file of messages",
+        code="type",
+    )
 
 
 def _numbers(n: int) -> tuple[str, ...]:
