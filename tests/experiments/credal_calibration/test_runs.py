@@ -1,12 +1,14 @@
 """The simulation of error rates: kept, continued and shared out without a difference."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.experiments.credal_calibration.made import SMALL
 from tests.refusals import refuses
 
+from uqassay.bench.cell import code_version
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.experiments.credal_calibration import runs
 from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, ErrorRates, Plan, error_rates, judge_data_set
@@ -81,6 +83,44 @@ def test_damaged_files_and_other_settings_count_as_missing(three, tmp_path):
     assert not same(error_rates(other, 2, resume=tmp_path), error_rates(SMALL, 2, resume=tmp_path))
     assert len(list(tmp_path.iterdir())) == 2
     assert json.loads((folder / "settings.json").read_text())["setting"]["n_members"] == 3
+
+
+def test_data_sets_of_other_code_are_not_used_and_a_note_says_so(three, tmp_path, monkeypatch):
+    first = error_rates(SMALL, 3, resume=tmp_path)
+    assert first.notes == error_rates(SMALL, 3).notes == ()
+    assert SMALL.facts["code"] == code_version("uqassay.experiments.credal_calibration.runs:judge_data_set")
+    (older,) = tmp_path.iterdir()
+    facts = json.loads((older / "settings.json").read_text())
+    former = {name: value for name, value in facts.items() if name != "code"} | {"version": "0.1", "schema": "former"}
+    (older / "settings.json").write_text(json.dumps(former))  # as it was written when a version stood for the code
+    judged: list[int] = []
+
+    def judge(plan, run):
+        judged.append(run)
+        return judge_data_set(plan, run)
+
+    monkeypatch.setattr(runs, "judge_data_set", judge)
+    monkeypatch.setattr(runs, "code_version", lambda function: "of a changed source")
+    again = error_rates(SMALL, 3, resume=tmp_path)
+    assert judged == [0, 1, 2]
+    assert same(again, three)
+    (note,) = again.notes
+    assert note.startswith(f"3 data sets in {tmp_path} were made by other code and are not used")
+    assert error_rates(Plan(SMALL.setting, n_draws=19, seed=1), 1, resume=tmp_path).notes == ()
+    (older / "settings.json").write_text('{"sch')
+    assert error_rates(SMALL, 3, resume=tmp_path).notes == ()
+
+
+@pytest.mark.parametrize("changed", ["simplex_search.py", "hosmer_lemeshow.py", "scenarios.py"])
+def test_a_changed_source_has_another_key(changed, monkeypatch):
+    before, read = SMALL.digest, Path.read_bytes
+    code_version.cache_clear()
+    assert SMALL.digest == before
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == changed))
+    code_version.cache_clear()
+    assert SMALL.digest != before
+    monkeypatch.undo()
+    code_version.cache_clear()
 
 
 def test_no_bins_are_merged(monkeypatch):

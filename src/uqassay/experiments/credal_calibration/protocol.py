@@ -73,7 +73,7 @@ def reproduce_credal_calibration(
         Seed of every random draw.
     resume : path, optional
         Folder for finished data sets, or for the trainings of Table 1; the same command continues an interrupted run, also
-        with more runs.
+        with more runs. Results that other code made are not used, and a note says so.
     data : path, optional
         Folder of ensembles for Table 1; None trains the predictors.
     figures : path, optional
@@ -160,7 +160,8 @@ def reproduce_credal_calibration(
         from uqassay.experiments.credal_calibration.figures import write_error_figure
 
         reading.append(f"figure: {write_error_figure(figures, figure, found)}")
-    return Reproduction("credal-calibration", SOURCE, tuple(cells), NOTES, tuple(reading))
+    notes = (*NOTES, *(note for rates in found for note in rates.notes))
+    return Reproduction("credal-calibration", SOURCE, tuple(cells), notes, tuple(reading))
 
 
 def progress_steps(

@@ -1,7 +1,8 @@
 """The credal calibration test on many synthetic data sets, each written to a file when it is finished.
 
 Every random draw is keyed by the seed, the number of the data set, the scenario and the measure. So the results do not depend
-on the order of the data sets, the number of processes, or interruptions.
+on the order of the data sets, the number of processes, or interruptions. Files are found by a digest of the settings and of the
+code (`uqassay.bench.cell.code_version`), so results of other code are never returned.
 """
 
 import hashlib
@@ -19,9 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._files import whole_file
+from uqassay.bench.cell import code_version
 from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
 from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting, draw_ensemble, draw_truth
+from uqassay.experiments.older_results import older_sentence
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 
@@ -29,7 +32,10 @@ __all__ = ["ALPHAS", "MEASURES", "Convention", "ErrorRates", "Null", "Plan", "er
 
 MEASURES = ("skce-ul", "hosmer-lemeshow", "ece-confidence", "ece-classwise")
 ALPHAS = (0.01, *(round(0.05 * i, 2) for i in range(1, 20)), 0.99)
-SCHEMA = "uqassay.credal-run/1"
+SCHEMA = "uqassay.credal-run/2"
+FUNCTION = "uqassay.experiments.credal_calibration.runs:judge_data_set"
+OF_CODE = ("schema", "code", "version")  # facts that are not settings; "version" was written in place of "code"
+SETTINGS = "settings.json"
 Convention = Literal["exact", "paper-code"]
 Null = Literal["random", "minimised"]
 
@@ -64,10 +70,9 @@ class Plan:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Everything that the results depend on, except the number of data sets."""
-        from uqassay import __version__
-
-        return {"schema": SCHEMA, "version": __version__, "alphas": ALPHAS, "measures": MEASURES, **asdict(self)}
+        """Everything that the results depend on, the code included, except the number of data sets."""
+        code = code_version(FUNCTION)
+        return {"schema": SCHEMA, "code": code, "alphas": ALPHAS, "measures": MEASURES, **asdict(self)}
 
     @property
     def digest(self) -> str:
@@ -91,6 +96,8 @@ class ErrorRates:
         Measure → number of data sets of S1 in which the least value found is above the value at the true combination.
     outside : float
         Share of the instances whose centre p_e lies outside their credal set.
+    notes : tuple of str
+        Whether the folder has data sets of these settings that other code made and that are not used.
     """
 
     plan: Plan
@@ -98,6 +105,7 @@ class ErrorRates:
     rejected: dict[tuple[str, str], NDArray[np.bool_]]
     above_truth: dict[str, int]
     outside: float
+    notes: tuple[str, ...] = ()
 
     @property
     def n_runs(self) -> int:
@@ -128,7 +136,8 @@ def error_rates(
     workers : int
         Number of processes.
     resume : path, optional
-        Folder for finished data sets, from which an interrupted run continues.
+        Folder for finished data sets, from which an interrupted run continues. Those that other code made are not used, and
+        a note says so.
     progress : callable, optional
         Called with a line of text for each finished data set.
 
@@ -168,7 +177,8 @@ def error_rates(
             kept.write(record)
         records[record["run"]] = record
         say(f"data set {len(records)} of {n_runs}")
-    return _gathered(plan, [records[run] for run in range(n_runs)])
+    rates = _gathered(plan, [records[run] for run in range(n_runs)])
+    return rates if kept is None else replace(rates, notes=kept.notes())
 
 
 def judge_data_set(plan: Plan, run: int) -> Record:
@@ -284,7 +294,7 @@ class _Kept:
                 "check its permissions",
                 code="unwritable",
             ) from None
-        self._write("settings.json", plan.facts)
+        self._write(SETTINGS, plan.facts)
 
     def read(self, n_runs: int) -> dict[int, Record]:
         """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing."""
@@ -298,6 +308,15 @@ class _Kept:
                 found[run] = record
         return found
 
+    def notes(self) -> tuple[str, ...]:
+        """A sentence on the data sets of the same settings that other code made."""
+        here = _without_code(self.plan.facts)
+        n = 0
+        for path in self.folder.parent.glob(f"credal-*/{SETTINGS}"):
+            if path.parent != self.folder and _settings_in(path) == here:
+                n += len(list(path.parent.glob("run-*.json")))
+        return (older_sentence(n, "data set", self.folder.parent),) if n else ()
+
     def write(self, record: Record) -> None:
         self._write(_name(record["run"]), record)
 
@@ -308,6 +327,20 @@ class _Kept:
 
 def _name(run: int) -> str:
     return f"run-{run:06d}.json"
+
+
+def _without_code(facts: dict[str, Any]) -> dict[str, Any]:
+    """Settings as they are read from a file."""
+    settings: dict[str, Any] = json.loads(json.dumps(facts))
+    return {name: value for name, value in settings.items() if name not in OF_CODE}
+
+
+def _settings_in(path: Path) -> dict[str, Any] | None:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return _without_code(found) if isinstance(found, dict) else None
 
 
 def _complete(record: Any, run: int) -> bool:

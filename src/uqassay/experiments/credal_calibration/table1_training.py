@@ -65,7 +65,7 @@ def reproduce_trained_table1(
         PyTorch or scikit-learn is missing; with several workers, Dask; with the preset "paper", torchvision.
     """
     from uqassay.experiments.credal_calibration.table1_data import training_sets
-    from uqassay.experiments.trainings import all_failed, folder_of, train_cells, trained_cells
+    from uqassay.experiments.trainings import all_failed, folder_of, older_notes, train_cells, trained_cells
 
     say = progress or (lambda step: None)
     with folder_of(resume) as folder:
@@ -74,6 +74,7 @@ def reproduce_trained_table1(
         failed = train_cells(list(cells.values()), folder, workers=workers, say=say)
         rows = {cell.name: f"{title}, {predictor}" for (title, predictor), cell in cells.items()}
         notes += [f"{rows[name]} failed: {reason}" for name, reason in failed.items()]
+        notes += older_notes(list(cells.values()), folder)
         judged, sizes = [], {}
         places = {cell.key: (place, *row) for place, (row, cell) in enumerate(cells.items())}
         for cell, kept in trained_cells(list(cells.values()), folder):

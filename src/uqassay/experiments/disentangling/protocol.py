@@ -30,7 +30,7 @@ from uqassay.experiments.disentangling.text_of_tables import convention_lines, t
 from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.named_options import check_whole, taken_by
 from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
-from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, train_cells
+from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells
 from uqassay.wording import counted
 
 __all__ = ["PRESETS", "progress_steps", "reproduce_disentanglement"]
@@ -138,7 +138,7 @@ def reproduce_disentanglement(
     notes = [*NOTES, *(plan.sentence(preset, slice_) for plan, slice_ in asked.slices(runs)), *skipped]
     with folder_of(resume) as folder:
         failed = train_cells(cells, folder, workers=workers, say=say)
-        notes += failure_notes(failed)
+        notes += [*failure_notes(failed), *older_notes(cells, folder)]
         studies = studies_of(trainings, folder)
     judged = [one for row in rows if (one := row.judged(studies)) is not None]
     if not judged:

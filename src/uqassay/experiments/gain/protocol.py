@@ -19,7 +19,7 @@ from uqassay.experiments.gain.tables import GainRow, gain_cells
 from uqassay.experiments.gain.text_of_tables import size_line, table_lines, truth_lines
 from uqassay.experiments.named_options import check_whole, taken_by
 from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
-from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, train_cells
+from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells
 
 __all__ = ["PRESETS", "progress_steps", "reproduce_epistemic_gain"]
 
@@ -109,7 +109,7 @@ def reproduce_epistemic_gain(
     notes += choice_notes(asked)
     with folder_of(resume) as folder:
         failed = train_cells(cells, folder, workers=workers, say=say)
-        notes += failure_notes(failed)
+        notes += [*failure_notes(failed), *older_notes(cells, folder)]
         rows = [row for one in plans if (row := one.row(folder)) is not None]
     if not rows:
         raise all_failed("method", failed)

@@ -20,7 +20,7 @@ from uqassay.evidence import assay
 from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.named_options import check_whole
 from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
-from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
+from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells, trained_cells
 from uqassay.experiments.unified.claims import claim_lines
 from uqassay.experiments.unified.predictors import (
     PREDICTORS,
@@ -149,7 +149,7 @@ def reproduce_unified(
     notes = [*NOTES, *(f"{name} is left out: {problem}" for name, problem in missing.items())]
     with folder_of(resume) as folder:
         failed = train_cells(cells, folder, workers=workers, say=say)
-        notes += failure_notes(failed)
+        notes += [*failure_notes(failed), *older_notes(cells, folder)]
         judged = []
         for name in names:
             say(f"judging {name}")
