@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.evidence.findings import one_run
 from uqassay.evidence.mistake_ranking import compare_rankings, scores_of
+from uqassay.evidence.order_errors import order_errors
 from uqassay.evidence.prior_of_the_others import column_of, has_held_out, loss_of
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
@@ -25,7 +26,7 @@ from uqassay.statistics import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["compare_with_one", "greatest_excess", "mean_metrics", "order_error", "pair_tests", "rank_sets_of"]
+__all__ = ["compare_with_one", "greatest_excess", "mean_metrics", "pair_tests", "rank_sets_of"]
 
 Array = NDArray[np.float64]
 
@@ -167,7 +168,9 @@ def _tested(
         bound=[greatest_excess(assay, m, metric, tradeoff, held_out=h) for m, h in readings.values()]
         if guard
         else None,
-        extra_error=_order_errors({name: m for name, (m, _) in readings.items()}, factor, references),
+        extra_error=order_errors(
+            {name: m.order_deviations for name, (m, _) in readings.items()}, factor, references=references
+        ),
         references=references,
     )
 
@@ -238,26 +241,6 @@ def _values(model: ModelScores, metric: str, tradeoff: float, *, held_out: bool 
     if metric == "unified":
         return loss_of(model, tradeoff, held_out=held_out)
     return column_of(model, COLUMNS.get(metric, "distance"), held_out=held_out)
-
-
-def order_error(a: ModelScores, b: ModelScores) -> float:
-    """Standard error that estimated non-specificities add to the difference of two means; the orders are shared."""
-    size = max(len(a.order_deviations), len(b.order_deviations))
-    if size == 0:
-        return 0.0
-    first, second = (np.asarray(m.order_deviations) if len(m.order_deviations) else np.zeros(size) for m in (a, b))
-    return float((first - second).std(ddof=1) / np.sqrt(size))
-
-
-def _order_errors(models: Mapping[str, ModelScores], factor: float, references: Sequence[str]) -> Array:
-    """Standard errors that estimated non-specificities add to the differences, ``(J, J)``; 0 between references."""
-    errors = np.zeros((len(models), len(models)))
-    if factor and any(len(m.order_deviations) for m in models.values()):
-        for i, (a, first) in enumerate(models.items()):
-            for j, (b, second) in enumerate(list(models.items())[:i]):
-                if not (a in references and b in references):
-                    errors[i, j] = errors[j, i] = factor * order_error(first, second)
-    return errors
 
 
 def _of_ranking_metric(assay: "Assay", metric: str, score: str | None) -> RankSets:

@@ -10,8 +10,8 @@ from scipy.special import stdtr, stdtrit
 
 from uqassay.errors import InputError
 from uqassay.evidence.findings import loss_estimate, one_run
+from uqassay.evidence.order_errors import order_error
 from uqassay.evidence.prior_of_the_others import has_held_out, loss_of
-from uqassay.evidence.rank_sets import order_error
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.metrics.choice_of_tradeoff import tradeoff_scale
@@ -135,7 +135,7 @@ def compare_at(
     assay: "Assay", a: str, b: str, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
 ) -> PairedComparison:
     """Paired test of the mean E of two models at one λ; see `Assay.compare`."""
-    error = tradeoff * order_error(assay[a], assay[b])
+    error = order_error(assay[a].order_deviations, assay[b].order_deviations, tradeoff)
 
     def tested(held_out: bool) -> PairedComparison:
         test = paired_mean_test(

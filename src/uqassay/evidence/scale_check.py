@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.evidence.findings import one_run
+from uqassay.evidence.order_errors import order_errors
 from uqassay.evidence.rank_sets import greatest_excess
 from uqassay.evidence.scale_result import ModelScale, ScaleCheck
 from uqassay.evidence.scaled_sets import ScaledScores
@@ -88,15 +89,15 @@ def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -
         none = Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=curves.shape[2], method="student-t")
         return _Tests(places, (none,) * len(places), np.full(len(places), np.nan))
     gains = {str(scaled.scales[s]): curves[:, s] - curves[:, at] for s in places}
-    errors = np.zeros((1 + len(places),) * 2)
-    errors[0, 1:] = errors[1:, 0] = [_order_error(scaled, int(s), at, tradeoff) for s in places]
+    from_one = scaled.order_deviations - scaled.order_deviations[at]  # (S, 32) or (S, 0); of s = 1 itself 0
+    deviations = {OWN: from_one[at], **{str(scaled.scales[s]): from_one[s] for s in places}}
     found = pairwise_mean_tests(
         {OWN: np.zeros(curves.shape[2]), **gains},
         groups=groups,
         level=level,
         bound=[greatest_excess(assay, model, "unified", tradeoff)]
         + [_greatest_loss_by_scaling(assay, model, float(scaled.scales[s]), tradeoff) for s in places],
-        extra_error=errors,
+        extra_error=order_errors(deviations, tradeoff, references=tuple(gains)),
         references=tuple(gains),
     )
     differences = tuple(mean_estimate(gain, groups=groups, level=level) for gain in gains.values())
@@ -115,14 +116,6 @@ def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, 
         return anything
     width = greatest_excess(assay, model, "nonspecificity") if scale > 1 else 0.0
     return min(anything, abs(float(np.log(scale))) + tradeoff * width)
-
-
-def _order_error(scaled: ScaledScores, s: int, at: int, tradeoff: float) -> float:
-    """Standard error that estimated non-specificities add to a difference of scales; the orders are shared."""
-    if scaled.order_deviations.shape[1] == 0:
-        return 0.0
-    apart = scaled.order_deviations[s] - scaled.order_deviations[at]
-    return float(tradeoff * apart.std(ddof=1) / np.sqrt(len(apart)))
 
 
 def _of_model(
@@ -215,26 +208,21 @@ def _interval_of_best(assay: "Assay", scaled: ScaledScores, curves: Array) -> tu
 
 def _own_ranking(assay: "Assay", tradeoff: float) -> RankSets:
     rows = min((s.rows for s in assay.scaled.values()), key=len)
-    values, deviations = {}, []
+    values, deviations = {}, {}
     for m in assay.models:
         if m.name in assay.scaled:
-            values[m.name], by_orders = _at_own_scale(assay, m, rows, tradeoff)
+            values[m.name], deviations[m.name] = _at_own_scale(assay, m, rows, tradeoff)
         else:
-            values[m.name], by_orders = assay.loss(m.name, tradeoff)[:, rows], np.empty(0)
-        deviations.append(by_orders)
-    size = max(len(d) for d in deviations)
-    filled = np.stack([d if len(d) else np.zeros(size) for d in deviations])  # (J, 32)
-    errors = np.zeros((len(values),) * 2)
-    if size:
-        errors = tradeoff * (filled[:, None] - filled[None]).std(axis=2, ddof=1) / np.sqrt(size)
+            values[m.name], deviations[m.name] = assay.loss(m.name, tradeoff)[:, rows], np.empty(0)
+    references = [m.name for m in assay.models if m.baseline]
     return rank_sets(
         pairwise_mean_tests(
             {name: one_run(v) for name, v in values.items()},
             groups=None if assay.groups is None else assay.groups[rows],
             level=assay.settings.level,
             bound=[greatest_excess(assay, m, "unified", tradeoff) for m in assay.models],
-            extra_error=errors,
-            references=[m.name for m in assay.models if m.baseline],
+            extra_error=order_errors(deviations, tradeoff, references=references),
+            references=references,
         )
     )
 
