@@ -19,6 +19,7 @@ from tests.calibration.test_calibration_error_rates import Cell, data_set
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.miscalibration import Miscalibration
 from uqassay.calibration.monte_carlo import labels_from, monte_carlo_pvalue
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import calibration_measure
 
 MEASURES = (
@@ -78,7 +79,7 @@ def rejections(k, n, n_sets, measures=MEASURES, n_draws=199, truths=TRUTHS):
 
 def _null(name, probs, drawn):
     measure = calibration_measure(name)
-    prepared = measure.prepare(np.ascontiguousarray(probs.T).T)
+    prepared = measure.prepare(classes_apart(probs))
     null = np.concatenate([prepared.values(part) for part in np.array_split(drawn, max(1, len(drawn) // 20))])
     return measure, prepared, null
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import argmax_of_rows
 from uqassay.metrics.calibration.bins import bins_of_classes
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow, merged_bins
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.notes import Note
 from uqassay.statistics.pairwise_means import pairwise_mean_tests
@@ -89,7 +90,7 @@ def unseen_notes(measure: CalibrationMeasure, probs: Floats, n_members: int = 1)
     found = (UPPER_ALONE,) if measure.sides == "both" and n_members > 1 else ()
     match measure.prepare:
         case PrepareHosmerLemeshow(n_bins=n_bins, binning=binning, form="counts", least_expected=least) if least:
-            bins = bins_of_classes(np.ascontiguousarray(probs.T).T, n_bins, binning)
+            bins = bins_of_classes(classes_apart(probs), n_bins, binning)
             return (*found, *single_bins_note(bins.expected, least))
     return found
 

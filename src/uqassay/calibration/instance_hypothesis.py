@@ -15,6 +15,7 @@ from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from
 from uqassay.calibration.parts import groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.shared_members import IN_GROUPS, independence
 from uqassay.calibration.single_hypothesis import undefined_notes
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides, calibration_measure
 from uqassay.notes import Note, reason
 from uqassay.statistics.samples import check_choice, check_draws
@@ -224,6 +225,6 @@ def instance_dependent_calibration_test(
 
 
 def _values(measure: CalibrationMeasure, probs: Floats, labels: Rows) -> Floats:
-    """The measure for probabilities (n, K) and labels (..., n); the copy puts classes before instances in memory."""
+    """The measure for probabilities (n, K) and labels (..., n)."""
     with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
-        return np.asarray(measure.prepare(np.ascontiguousarray(probs.T).T).values(labels))
+        return np.asarray(measure.prepare(classes_apart(probs)).values(labels))

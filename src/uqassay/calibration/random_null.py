@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.monte_carlo import labels_from
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["Instances", "known_mixture_null", "random_mixture_null"]
@@ -23,7 +24,7 @@ def known_mixture_null(
 ) -> Floats:
     """The measure of probabilities (n, K) for D draws of labels from them, (D,)."""
     n, n_classes = probs.shape
-    prepared = measure.prepare(np.ascontiguousarray(probs.T).T)
+    prepared = measure.prepare(classes_apart(probs))
     null = np.empty(n_draws)
     for part in _parts(n_draws, 40.0 * n + 80.0 * n_classes):
         null[part] = prepared.values(labels_from(probs, part.stop - part.start, generator))

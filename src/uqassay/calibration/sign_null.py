@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from uqassay.calibration.monte_carlo import ROUNDING, monte_carlo_pvalue, smallest_pvalue
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.group_signs import Groupwise, Signed, SignedMeasure
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides
 
 __all__ = ["SignTest", "n_patterns", "sign_test"]
@@ -82,7 +83,7 @@ def sign_test(
     deviation over them, is compared with that of the draws. It scarcely depends on how strongly labels really go together.
     Draws stop when 25 of them reach the statistic (Besag, Clifford, 1991, Sequential Monte Carlo p-values).
     """
-    prepared = measure.prepare(np.ascontiguousarray(probs.T).T)
+    prepared = measure.prepare(classes_apart(probs))
     n_groups = int(groups.max()) + 1
     if not isinstance(prepared, Groupwise):
         raise InputError(

@@ -25,6 +25,7 @@ from uqassay.calibration.shared_members import mean_probs
 from uqassay.calibration.sign_null import SignTest, sign_test
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.metrics.calibration.proper_score_parts import PreparedScore, prepare_brier, prepare_log_score
@@ -201,7 +202,7 @@ def statistic_and_null(
 ) -> tuple[float, Floats]:
     """The measure for the labels (n,) and for D draws of labels from the probabilities (n, K)."""
     with np.errstate(all="ignore"):
-        statistic = float(measure.prepare(np.ascontiguousarray(probs.T).T).values(labels))
+        statistic = float(measure.prepare(classes_apart(probs)).values(labels))
         if resample:
             mixtures, truths = Mixtures(probs[:, np.newaxis]), np.ones((n_draws, 1))
             return statistic, random_mixture_null(mixtures, truths, measure, generator, instances="resampled")

@@ -12,6 +12,7 @@ from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.calibration.sign_null import sign_test
 from uqassay.evidence.calibration_cost import choose_instances, point_draws
 from uqassay.metrics.calibration.group_signs import Groupwise
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides
 from uqassay.notes import Note
 
@@ -111,7 +112,7 @@ def _by_signs(probs: Floats, measures: Sequence[CalibrationMeasure], groups: NDA
     """Which measures are tested by signs of the groups."""
     if groups is None:
         return [False] * len(measures)
-    by_class = np.ascontiguousarray(probs.T).T
+    by_class = classes_apart(probs)
     return [isinstance(measure.prepare(by_class), Groupwise) for measure in measures]
 
 
@@ -240,7 +241,7 @@ def _monte_carlo(
     *,
     stop: bool,
 ) -> list[PointTest]:
-    by_class = np.ascontiguousarray(probs.T).T
+    by_class = classes_apart(probs)
     with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
         prepared = [measure.prepare(by_class) for measure in measures]
         statistics = [float(one.values(labels)) for one in prepared]

@@ -10,7 +10,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.metrics import confidence_calibration_error, kernel_calibration_error, reliability_diagram
-from uqassay.metrics.calibration.inputs import as_probs, instance_weights, labels_and_probs
+from uqassay.metrics.calibration.inputs import as_probs, classes_apart, instance_weights, labels_and_probs
 from uqassay.metrics.calibration.kernels import kernel_bandwidth
 
 
@@ -131,3 +131,12 @@ def test_labels_are_class_indices(y, code, got):
 def test_weights_are_relative_to_the_greatest():
     assert instance_weights(None, 3) is None
     np.testing.assert_array_equal(instance_weights([1, 2, 4], 3), [0.25, 0.5, 1.0])
+
+
+def test_classes_lie_apart_in_memory_with_the_same_values(random_generator):
+    for probs in (random_generator.dirichlet(np.ones(3), 7), random_generator.dirichlet(np.ones(3), (2, 7))):
+        found = classes_apart(probs)
+        np.testing.assert_array_equal(found, probs)
+        assert np.swapaxes(found, -1, -2).flags.c_contiguous
+        assert np.shares_memory(classes_apart(found), found)
+        assert not np.shares_memory(found, probs)

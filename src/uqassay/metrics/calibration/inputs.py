@@ -11,7 +11,7 @@ from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
 from uqassay.statistics.samples import scaled_weights
 
-__all__ = ["as_probs", "instance_weights", "labels_and_probs"]
+__all__ = ["as_probs", "classes_apart", "instance_weights", "labels_and_probs"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -66,7 +66,7 @@ def labels_and_probs(y_true: ArrayLike, probs: PredictionLike, *, batched: bool 
 
 
 def as_probs(probs: PredictionLike, *, batched: bool = False) -> Floats:
-    """Probabilities (n, K), for members their mean; the copy puts classes before instances in memory.
+    """Probabilities (n, K), for members their mean, in memory as `classes_apart`.
 
     Row sums may differ from 1 within the tolerance of the dtype; rounding below 0 or above 1 is clipped. With `batched` an
     array (..., n, K) is a batch of data sets.
@@ -79,6 +79,15 @@ def as_probs(probs: PredictionLike, *, batched: bool = False) -> Floats:
         )
     by_class = np.clip(np.swapaxes(given, -1, -2), 0.0, 1.0, dtype=np.float64, order="C")
     return np.swapaxes(by_class, -1, -2)
+
+
+def classes_apart(probs: Floats) -> Floats:
+    """Probabilities (..., n, K) with the instances of one class next to each other in memory.
+
+    Measures sort and sum the instances of each class: neighbours in memory are faster, and sums do not depend on the layout of
+    what was passed. Arrays that lie so already are not copied.
+    """
+    return np.swapaxes(np.ascontiguousarray(np.swapaxes(probs, -1, -2)), -1, -2)
 
 
 def _batch(probs: ArrayLike) -> NDArray[Any]:
