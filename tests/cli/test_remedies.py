@@ -24,6 +24,7 @@ FACTS = {
     "can_normalise": True,
     "bare": True,
     "dtype": "<U1",
+    "class_names": ("cat", "dog"),
 }
 
 
