@@ -11,7 +11,6 @@ from tests.refusals import refuses
 from uqassay.statistics import (
     bca_interval,
     bootstrap_means,
-    bootstrap_run_means,
     percentile_interval,
     win_shares,
 )
@@ -121,101 +120,6 @@ def test_read_only_and_strided_values(random_generator):
 def test_bad_values_are_refused(values, options, parameter, code, got):
     with refuses(parameter, code, got=got):
         bootstrap_means(values, **options)
-
-
-# -------------------------------------------------------------------------------------------- bootstrap_run_means
-
-
-def test_single_runs_are_plain_bootstrap_means(random_generator):
-    values, weights = random_generator.normal(size=(3, 15, 2)), random_generator.random(15)
-    draws = bootstrap_run_means(
-        list(values[:, np.newaxis]), n_draws=40, sample_weight=weights, groups=np.arange(15) // 4
-    )
-    columns = values.transpose(1, 0, 2).reshape(15, 6)
-    expected = bootstrap_means(columns, n_draws=40, sample_weight=weights, groups=np.arange(15) // 4)
-    np.testing.assert_array_equal(draws, expected.reshape(40, 3, 2))
-
-
-def test_run_variance_against_theory(random_generator):
-    rng = random_generator
-    instances = rng.normal(size=(1, 40, 2))
-    runs = instances + np.array([0.3, 1.0]) * rng.normal(size=(3, 1, 2)) + 0.2 * rng.normal(size=(3, 40, 2))
-    draws = bootstrap_run_means([runs], n_draws=20000)[:, 0]  # (B, C)
-    between = np.cov(runs.mean(axis=1).T) / 3
-    within = np.cov(runs.mean(axis=0).T, ddof=0) / 40
-    expected = between + within
-    np.testing.assert_allclose(np.cov(draws.T), expected, atol=0.05 * np.abs(expected).max())
-    np.testing.assert_allclose(draws.mean(axis=0), runs.mean(axis=(0, 1)), atol=0.03)
-
-
-def test_runs_are_drawn_independently_but_instances_jointly(random_generator):
-    effects = random_generator.normal(size=(4, 1, 1))
-    instances = random_generator.normal(size=(1, 30, 1))
-    draws = bootstrap_run_means([effects + 0 * instances] * 2 + [instances] * 2, n_draws=10000)[:, :, 0]
-    correlation = np.corrcoef(draws.T)
-    assert abs(correlation[0, 1]) < 0.05  # the same run effects, drawn independently
-    assert correlation[2, 3] == pytest.approx(1.0)
-
-
-def test_a_further_model_changes_no_draw_of_the_others(random_generator):
-    models = [random_generator.normal(size=(r, 12, 1)) for r in (3, 1, 5)]
-    np.testing.assert_allclose(
-        bootstrap_run_means(models[:2], n_draws=100), bootstrap_run_means(models, n_draws=100)[:, :2], rtol=1e-12
-    )
-
-
-def test_run_draws_do_not_depend_on_the_number_of_draws(random_generator):
-    models = [random_generator.normal(size=(r, 12, 2)) for r in (3, 1)]
-    long = bootstrap_run_means(models, n_draws=100, rng=9)
-    np.testing.assert_array_equal(bootstrap_run_means(models, n_draws=65, rng=9), long[:65])
-    np.testing.assert_array_equal(bootstrap_run_means(models, n_draws=100, rng=np.random.default_rng(9)), long)
-
-
-def test_run_draws_follow_the_seed_and_are_independent_of_the_instances():
-    runs = np.array([0.0, 1.0, 4.0])[:, np.newaxis, np.newaxis] + np.zeros((3, 3, 1))
-    instances = np.array([0.0, 1.0, 4.0])[np.newaxis, :, np.newaxis]
-    first = bootstrap_run_means([runs, instances], n_draws=2000, rng=0)[:, :, 0]
-    second = bootstrap_run_means([runs, instances], n_draws=2000, rng=1)[:, :, 0]
-    assert abs(np.corrcoef(first[:, 0], second[:, 0])[0, 1]) < 0.12
-    assert abs(np.corrcoef(first.T)[0, 1]) < 0.12
-
-
-def test_run_weights_of_zero_are_absence(random_generator):
-    models = [random_generator.normal(size=(3, 12, 2))]
-    weights = np.array([1, 0, 2] * 4)
-    np.testing.assert_array_equal(
-        bootstrap_run_means(models, n_draws=20, sample_weight=weights),
-        bootstrap_run_means([models[0][:, weights > 0]], n_draws=20, sample_weight=weights[weights > 0]),
-    )
-
-
-def test_infinite_losses_of_one_run(random_generator):
-    runs = random_generator.normal(size=(2, 6, 2))
-    runs[1, 3, 0] = np.inf
-    draws = bootstrap_run_means([runs], n_draws=200)[:, 0]
-    held = np.isinf(draws[:, 0])
-    assert 0.5 < held.mean() < 0.8  # 1 − (5/6)^6 = 0.67
-    assert not np.isnan(draws).any()
-    assert np.isfinite(draws[:, 1]).all()
-
-
-@pytest.mark.parametrize(
-    ("models", "parameter", "code", "got"),
-    [
-        ([], "models", "empty", "got none"),
-        ([np.ones((2, 3))], "models[0]", "shape", r"got shape \(2, 3\)"),
-        (
-            [np.ones((2, 3, 1)), np.ones((2, 4, 1))],
-            "models[1]",
-            "mismatch",
-            r"got shape \(2, 4, 1\)",
-        ),
-        ([np.full((1, 2, 1), -np.inf)], "models[0]", "finite", r"index \(0, 0, 0\) is -inf"),
-    ],
-)
-def test_bad_models_are_refused(models, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        bootstrap_run_means(models)
 
 
 # ------------------------------------------------------------------------------------------------------ intervals

@@ -14,7 +14,8 @@ from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.notes import Note
-from uqassay.statistics import Estimate, bca_interval, bootstrap_run_means, mean_estimate
+from uqassay.statistics import Estimate, bca_interval, bootstrap_means, mean_estimate
+from uqassay.statistics.resampling import draw_run_effects
 
 VALUES = hnp.arrays(np.float64, st.integers(2, 30), elements=st.floats(-100, 100, width=32))
 
@@ -259,7 +260,10 @@ def test_runs_against_brute_force(random_generator):
 def test_bca_of_runs_against_the_two_sample_acceleration(random_generator):
     runs = random_generator.exponential(size=(3, 8)) + np.array([[0.0], [0.1], [2.0]])
     estimate = mean_estimate(runs, method="bca", n_draws=4000, level=0.8)
-    draws = bootstrap_run_means([runs[:, :, np.newaxis]], n_draws=4000)[:, 0, 0]
+    rng = np.random.default_rng(0)
+    run_rng = rng.spawn(1)[0]
+    draws = bootstrap_means(runs.mean(axis=0), n_draws=4000, rng=rng)
+    draws += draw_run_effects(runs.mean(axis=1, keepdims=True), 4000, run_rng)[:, 0]
     # influences of the instances and of the runs on the grand mean (Efron 1987, section 7: several samples)
     influence = np.r_[(runs.mean(axis=0) - runs.mean()) / 8, (runs.mean(axis=1) - runs.mean()) / 3]
     low, high = bca_interval(runs.mean(), draws, -influence, level=0.8)

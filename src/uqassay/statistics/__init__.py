@@ -4,7 +4,6 @@ from uqassay.statistics.agreeing import agreeing_comparisons, agreeing_pvalues
 from uqassay.statistics.bootstrap import (
     bca_interval,
     bootstrap_means,
-    bootstrap_run_means,
     percentile_interval,
     win_shares,
 )
@@ -54,7 +53,6 @@ __all__ = [
     "benjamini_hochberg",
     "bootstrap_estimate",
     "bootstrap_means",
-    "bootstrap_run_means",
     "bootstrap_weights",
     "concordance",
     "delong_covariance",

@@ -1,6 +1,4 @@
-"""Bootstrap draws of means over instances, groups and training runs; intervals and shares of wins from draws."""
-
-from collections.abc import Sequence
+"""Bootstrap draws of means over instances and groups; intervals and shares of wins from draws."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,13 +6,12 @@ from scipy import special
 
 from uqassay._array import generator
 from uqassay.errors import InputError
-from uqassay.statistics.resampling import draw_means, draw_run_effects
-from uqassay.statistics.samples import Floats, Units, as_floats, as_models, check_draws, check_level, make_units
+from uqassay.statistics.resampling import draw_means
+from uqassay.statistics.samples import Floats, as_floats, check_draws, check_level, make_units
 
 __all__ = [
     "bca_interval",
     "bootstrap_means",
-    "bootstrap_run_means",
     "percentile_interval",
     "win_shares",
 ]
@@ -79,79 +76,6 @@ def bootstrap_means(
     columns = units.keep(floats.T if floats.ndim == 2 else floats[np.newaxis]).T  # (n, C)
     draws = draw_means(columns, units, n_draws, generator(rng))
     return draws if floats.ndim == 2 else draws[:, 0]
-
-
-def bootstrap_run_means(
-    models: Sequence[ArrayLike],
-    *,
-    n_draws: int = 2000,
-    groups: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-    rng: int | np.random.Generator | None = None,
-) -> Floats:
-    """Means of every model's columns over drawn instances and drawn training runs.
-
-    A run effect is the deviation of a run's mean from the model's grand mean. Each draw resamples the instances
-    once for all models and, for each model with R_j ≥ 2 runs, resamples its runs independently. The draw is the
-    mean of the run-averaged values over the drawn instances, plus √(R/(R−1)) times the mean run effect of the drawn
-    runs. Without this factor the draws would understate the between-run variance s²/R by (R−1)/R. The run effects
-    of all columns of a run are drawn together.
-
-    Parameters
-    ----------
-    models : sequence of J array_like, each of shape (R_j, n, C)
-        R_j training runs of model j on the same n instances. The draws of a model with R_j = 1 contain no variation
-        between runs: they describe the trained model, not the training method. The same holds for a column with an
-        infinite value, because its run effects are undefined.
-    n_draws, groups, sample_weight, rng
-        As in `bootstrap_means`. With one run per model both functions return the same draws.
-
-    Returns
-    -------
-    draws : ndarray, shape (B, J, C)
-
-    Raises
-    ------
-    InputError
-        As in `bootstrap_means`; also when the models differ in n or C, or a loss is -inf.
-
-    Notes
-    -----
-    The variance of a draw is that of `mean_estimate` for runs, with the factor (n−1)/n on the instance part. It is
-    too large by the interaction of runs and instances, σ²_interaction / (n·R). The between-run part has R − 1 degrees
-    of freedom, and quantiles of draws do not account for that: prefer Student-t intervals below ten runs.
-
-    Examples
-    --------
-    >>> one = [[[0.2], [0.4]], [[0.4], [0.6]]]  # 2 runs, 2 instances, 1 column
-    >>> two = [[[0.5], [0.7]]]  # 1 run
-    >>> bootstrap_run_means([one, two], n_draws=300).shape
-    (300, 2, 1)
-    """
-    arrays = as_models(models)
-    n, c = arrays[0].shape[1:]
-    for j, array in enumerate(arrays):
-        if np.isneginf(array).any():
-            where = tuple(np.argwhere(np.isneginf(array))[0].tolist())
-            raise InputError(
-                f"models[{j}]",
-                "a loss must be above -inf",
-                f"index {where} is -inf",
-                "check that instance",
-                code="finite",
-            )
-    check_draws(n_draws)
-    units = make_units(n, groups, sample_weight)
-    root = generator(rng)
-    run_rngs = root.spawn(len(arrays))
-    runs = [units.keep(array.swapaxes(1, 2)) for array in arrays]  # each (R_j, C, n)
-    averaged = np.stack([run.mean(axis=0) for run in runs])  # (J, C, n)
-    draws = draw_means(averaged.reshape(-1, units.n_instances).T, units, n_draws, root).reshape(n_draws, -1, c)
-    for j, (run, run_rng) in enumerate(zip(runs, run_rngs, strict=True)):
-        r = run.shape[0]
-        if r > 1:
-            draws[:, j] += draw_run_effects(_run_means(run, units), n_draws, run_rng)
-    return draws
 
 
 def percentile_interval(
@@ -314,12 +238,6 @@ def win_shares(draws: ArrayLike, tradeoffs: ArrayLike | None = None) -> Floats:
     step = max(1, _TOTALS_AT_ONCE // d.size)
     blocks = [lambdas[t : t + step, np.newaxis, np.newaxis] for t in range(0, lambdas.size, step)]
     return np.concatenate([_shares(d + block * ns) for block in blocks])
-
-
-def _run_means(run: Floats, units: Units) -> Floats:
-    weights = np.ones(units.n_instances) if units.weights is None else units.weights
-    with np.errstate(invalid="ignore"):
-        return (run * weights).sum(axis=-1) / weights.sum()  # (R, C)
 
 
 def _shares(totals: Floats) -> Floats:

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from tests.refusals import refuses
 
-from uqassay.metrics.calibration.density_error import density_bandwidth, density_calibration_error, prepare_density
+from uqassay.metrics.calibration.density_error import density_bandwidth, density_calibration_error
 
 # the function of this name stands before the module in uqassay.metrics
 module = importlib.import_module("uqassay.metrics.calibration.density_error")
@@ -123,17 +123,13 @@ def test_known_error_is_found():
 
 @pytest.mark.parametrize("notion", NOTIONS)
 @pytest.mark.parametrize("debiased", [False, True])
-def test_batch_equals_loop_and_prepared(notion, debiased):
+def test_batch_equals_loop(notion, debiased):
     rng = np.random.default_rng(6)
     probs, labels = rng.dirichlet([0.5] * 3, (4, 1, 10)), rng.integers(0, 3, (5, 10))
     options = {"notion": notion, "debiased": debiased}
     got = density_calibration_error(labels, probs, **options, batched=True)
     want = [[density_calibration_error(y, p[0], **options) for y in labels] for p in probs]
     assert got == pytest.approx(np.array(want), rel=1e-9, abs=1e-12)
-    swapped = np.swapaxes(np.ascontiguousarray(np.swapaxes(probs, -1, -2)), -1, -2)
-    prepared = prepare_density(notion, bandwidth=0.1, debiased=debiased)(swapped)
-    want = density_calibration_error(labels, probs, bandwidth=0.1, **options, batched=True)
-    assert prepared.values(labels) == pytest.approx(want, rel=1e-9, abs=1e-12)
 
 
 def test_chunk_size_does_not_change_results(monkeypatch):

@@ -5,7 +5,7 @@ import pytest
 from tests.notes import said
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_linearised, coverage_at_risk_score
+from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import accuracy_at_coverage_score
 
@@ -107,31 +107,6 @@ def test_weights_are_repetitions_and_row_order_does_not_matter():
     third = coverage_at_risk_score(errors[order], uncertainty[order], risk=0.15, sample_weight=weights[order])
     assert third == one
     assert (third.low, third.high) == pytest.approx((one.low, one.high), abs=1e-9)
-
-
-def test_influence_against_finite_differences_where_the_window_is_the_tie():
-    # five ties of a fifth each with rising error shares; the crossing lies inside the fourth
-    errors = np.concatenate([np.arange(20) < k for k in (0, 1, 2, 8, 15)]).astype(float)
-    uncertainty = np.repeat(np.arange(5), 20)
-    found = coverage_at_risk_linearised(errors, uncertainty, None, risk=0.1)
-    assert 0.66 < found.value < 0.74
-    assert found.influence.sum() == pytest.approx(0.0, abs=1e-10)
-    for i in range(0, 100, 7):
-        step = np.zeros(100)
-        step[i] = 1e-5
-        up = coverage_at_risk_linearised(errors, uncertainty, 1 + step, risk=0.1).value
-        down = coverage_at_risk_linearised(errors, uncertainty, 1 - step, risk=0.1).value
-        assert found.influence[i] == pytest.approx(100 * (up - down) / 2e-5, abs=1e-5)
-
-
-def test_influence_at_the_ends_is_zero_and_elsewhere_finite():
-    for seed in range(20):
-        errors, uncertainty, _ = random_case(seed, n=40)
-        for risk in (0.0, 0.05, 0.2, 0.29, 1.0):
-            found = coverage_at_risk_linearised(errors, uncertainty, None, risk=risk)
-            assert np.isfinite(found.influence).all()
-            assert (found.influence == 0).all() == (found.value in (0.0, 1.0))
-            assert bool(said(found)) == (found.value in (0.0, 1.0))
 
 
 def test_bad_input_is_refused():

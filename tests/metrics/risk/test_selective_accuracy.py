@@ -8,10 +8,10 @@ from tests.refusals import refuses
 from uqassay.metrics.risk.ranked_errors import rank_errors
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import (
-    accuracy_at_coverage_linearised,
     accuracy_at_coverage_score,
     accuracy_estimate,
     gain_estimate,
+    kept_part,
     selective_gain,
 )
 from uqassay.statistics import proportion_estimate
@@ -100,13 +100,12 @@ def test_influence_against_finite_differences_where_the_window_is_the_tie():
     # five ties of a fifth each: the window around the middle of one sees that tie alone
     rng = np.random.default_rng(3)
     errors, uncertainty = (rng.random(100) < 0.4).astype(float), np.repeat(np.arange(5), 20)
-    found = accuracy_at_coverage_linearised(errors, uncertainty, None, coverage=0.5)
+    found = kept_part(rank_errors(errors, uncertainty), 0.5)
     assert found.influence.sum() == pytest.approx(0.0, abs=1e-12)
     for i in range(0, 100, 7):
         step = np.zeros(100)
         step[i] = 1e-5
-        up = accuracy_at_coverage_linearised(errors, uncertainty, 1 + step, coverage=0.5).value
-        down = accuracy_at_coverage_linearised(errors, uncertainty, 1 - step, coverage=0.5).value
+        up, down = (kept_part(rank_errors(errors, uncertainty, 1 + s), 0.5).risk for s in (step, -step))
         assert found.influence[i] == pytest.approx(100 * (up - down) / 2e-5, abs=1e-6)
 
 

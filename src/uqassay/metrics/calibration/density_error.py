@@ -4,9 +4,8 @@ Each prediction is compared with the labels of similar predictions: a mean of th
 Dirichlet kernels, which are defined on the simplex and lose no mass at its border.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Literal, cast, final
 
 import numpy as np
@@ -19,7 +18,7 @@ from uqassay.metrics.calibration.inputs import as_probs, labels_and_probs
 from uqassay.predictions import PredictionLike
 from uqassay.statistics.samples import check_choice
 
-__all__ = ["density_bandwidth", "density_calibration_error", "prepare_density"]
+__all__ = ["density_bandwidth", "density_calibration_error"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -179,14 +178,6 @@ def density_bandwidth(probs: PredictionLike, *, notion: Notion = "canonical", ba
     return _likeliest(as_probs(probs, batched=batched), notion)
 
 
-def prepare_density(
-    notion: Notion = "canonical", *, p: int = 2, bandwidth: float | Floats, debiased: bool = False
-) -> Callable[[Floats], PreparedDensity]:
-    """Factory of `PreparedDensity` with a fixed bandwidth, one or (V,)."""
-    options = _checked(notion, p, bandwidth, debiased)
-    return partial(_prepared, bandwidth=np.asarray(bandwidth, dtype=np.float64), options=options)
-
-
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
@@ -214,10 +205,6 @@ def _checked(notion: Notion, p: int, bandwidth: object, debiased: bool) -> tuple
             "bandwidth", 'must be a positive number or "likelihood"', f"got {bandwidth!r}", "try 0.02", code="range"
         )
     return notion, p, debiased
-
-
-def _prepared(probs: Floats, bandwidth: Floats, options: tuple[Notion, int, bool]) -> PreparedDensity:
-    return PreparedDensity(probs, np.broadcast_to(bandwidth, (_n_views(probs, options[0]),)), *options)
 
 
 def _n_views(probs: Floats, notion: Notion) -> int:

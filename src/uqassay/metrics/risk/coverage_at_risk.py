@@ -6,14 +6,12 @@ from numpy.typing import ArrayLike
 from uqassay.errors import InputError
 from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_coverage import Bands
-from uqassay.metrics.risk.selective_accuracy import kept_part
 from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Units, check_level, is_number, make_units
 
-__all__ = ["coverage_at_risk_linearised", "coverage_at_risk_score"]
+__all__ = ["coverage_at_risk_score"]
 
 GRID = 4096  # coverages at which the risk is tested; the thresholds are tested too if there are no more of them
 
@@ -79,25 +77,6 @@ def coverage_at_risk_score(
         if low == 0 < value:
             notes.append(Note("one-sided", "no coverage is shown to have a lower risk"))
     return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="inverted score", notes=notes)
-
-
-def coverage_at_risk_linearised(
-    errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, risk: float
-) -> Linearised:
-    """Coverage at a risk and the influence of every instance, which is 0 at coverage 0 and 1. For use by other rooms."""
-    _check_risk(risk)
-    ranked = rank_errors(errors, uncertainty, weights)
-    value, why = _coverage_at(ranked, risk)
-    if value in (0.0, 1.0):
-        return Linearised(value, np.zeros(ranked.n), notes=why)
-    widen, rate = 1.0, 0.0
-    # implicit function theorem: dc = −c dR / (ε − risk) with the error rate ε near the threshold, which must exceed the
-    # risk; widening the window ends, because the error rate of all instances exceeds it
-    while rate <= risk:
-        rate = float(ranked.local_rate(np.array([value]), widen)[0])
-        widen *= 2
-    kept = kept_part(ranked, value, rate)
-    return Linearised(value, -kept.influence * value / (rate - risk), notes=why)
 
 
 def _coverage_at(ranked: RankedErrors, risk: float) -> tuple[float, tuple[Note, ...]]:

@@ -90,10 +90,10 @@ class RankedErrors:
         # interpolate from the nearer end: at a share of 1 the result is `end` exactly
         return np.where(share < 0.5, before + share * step, end - (1 - share) * step)
 
-    def local_rate(self, coverage: Floats, widen: float = 1.0) -> Floats:
+    def local_rate(self, coverage: Floats) -> Floats:
         """Error rate of the instances near a coverage, which a small move of the threshold adds or removes."""
         total = self.kept[-1]
-        half = widen * min(WINDOW, 0.5 * self.thresholds.size ** (-1 / 3))
+        half = min(WINDOW, 0.5 * self.thresholds.size ** (-1 / 3))
         low, high = np.maximum(coverage - half, 0.0) * total, np.minimum(coverage + half, 1.0) * total
         return np.clip((self._wrong_below(high) - self._wrong_below(low)) / (high - low), 0.0, 1.0)
 

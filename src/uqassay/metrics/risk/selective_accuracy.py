@@ -12,7 +12,7 @@ from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_coverage import risk_interval, small_sample
 from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised, with_runs
+from uqassay.statistics.linearised import with_runs
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_level, is_number, make_units
@@ -151,17 +151,7 @@ def selective_gain(
     return SelectiveGain(float(coverage), float(threshold), every, kept, gain)
 
 
-# -- for other rooms: the linearised statistic of one run, and estimates of several -------------------------------------
-
-
-def accuracy_at_coverage_linearised(
-    errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None, *, coverage: float
-) -> Linearised:
-    """Accuracy at a coverage and the influence of every instance. For use by other rooms."""
-    check_coverage(coverage)
-    ranked = rank_errors(errors, uncertainty, weights)
-    kept = kept_part(ranked, coverage)
-    return Linearised(1 - kept.risk, -kept.influence)
+# -- for other rooms: estimates over several runs ------------------------------------------------------------------------
 
 
 def accuracy_estimate(
@@ -240,13 +230,13 @@ class KeptPart:
     tied: tuple[TiedSample, ...] = ()
 
 
-def kept_part(ranked: RankedErrors, coverage: float, rate: float | None = None) -> KeptPart:
-    """Error rate of the instances kept at a coverage. The default `rate` is `RankedErrors.local_rate`."""
+def kept_part(ranked: RankedErrors, coverage: float) -> KeptPart:
+    """Error rate of the instances kept at a coverage, and the influence of every instance on it."""
     coverage = max(coverage, LEAST)
     at = np.array([coverage])
     k, f = ranked.place(at)
     a = float(ranked.inside(ranked.wrong, k, f)[0]) / float(ranked.kept[-1])
-    rate = float(ranked.local_rate(at)[0]) if rate is None else rate
+    rate = float(ranked.local_rate(at)[0])
     blocks = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
     m = np.where(blocks < k[0], 1.0, np.where(blocks == k[0], f[0], 0.0))
     threshold = rate * (coverage - m)
