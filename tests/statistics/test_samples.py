@@ -13,6 +13,7 @@ from uqassay.statistics import bootstrap_weights, kendall_tau_estimate, mean_est
 from uqassay.statistics.samples import (
     _small_sample_correction,
     as_floats,
+    check_choice,
     check_level,
     make_units,
     scaled_weights,
@@ -159,3 +160,10 @@ def test_invalid_levels_are_refused(level):
 def test_levels_of_any_kind_of_number(level):
     check_level(level)
     assert mean_estimate([0.0, 1.0], level=level).low < 0
+
+
+@pytest.mark.parametrize("value", ["c", None, 1, np.array(["a", "b"]), ["a"]])
+def test_a_choice_is_one_of_the_names(value):
+    check_choice("a", "kind", ("a", "b"))
+    with refuses("kind", "choice", got="must be one of 'a', 'b'"):
+        check_choice(value, "kind", ("a", "b"))

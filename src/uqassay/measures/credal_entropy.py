@@ -14,6 +14,7 @@ from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
 from uqassay.errors import InputError, TooManyClassesError
 from uqassay.predictions import Intervals, Masses, Prediction, PredictionLike, as_prediction
+from uqassay.statistics.samples import check_choice
 
 __all__ = ["credal_uncertainty", "lower_entropy", "upper_entropy"]
 
@@ -123,11 +124,11 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convent
     >>> credal_uncertainty(prediction, convention="paper").round(4).tolist()
     [0.35]
     """
-    _check_choice(convention, "convention", ("exact", "paper"))
+    check_choice(convention, "convention", ("exact", "paper"))
     prediction = as_prediction(prediction)
     if convention == "exact":
         return _difference(prediction, over)
-    _check_choice(over, "over", CHOICES)
+    check_choice(over, "over", CHOICES)
     if over == "hull":
         raise InputError(
             "over",
@@ -146,7 +147,7 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convent
 
 def _kind(prediction: Prediction, over: str) -> str:
     """The set: "hull", "core" or "box"."""
-    _check_choice(over, "over", CHOICES)
+    check_choice(over, "over", CHOICES)
     if over != "set":
         return over
     if isinstance(prediction, Masses):
@@ -169,10 +170,3 @@ def _difference(prediction: Prediction, over: str) -> Float:
     l, u = (np.asarray(p, dtype=np.float64) for p in bounds)
     single = (u - l <= 4 * np.finfo(np.float64).eps * u).all(axis=1)
     return np.where(single, 0.0, np.maximum(difference, 0.0))
-
-
-def _check_choice(value: str, name: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InputError(
-            name, f"must be one of {', '.join(allowed)}", f"got {value!r}", "choose one of them", code="choice"
-        )

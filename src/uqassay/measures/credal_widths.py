@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
 from uqassay.predictions import PredictionLike, as_prediction, sum_over_classes
+from uqassay.statistics.samples import check_choice
 
 __all__ = ["credal_width"]
 
@@ -37,10 +37,7 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     >>> [round(float(credal_width(prediction, of=of)[0]), 4) for of in ("mean", "predicted", "max")]
     [0.2, 0.3, 0.3]
     """
-    if not isinstance(of, str) or of not in ("mean", "predicted", "max"):
-        raise InputError(
-            "of", "must be one of mean, predicted, max", f"got {of!r}", "choose one of them", code="choice"
-        )
+    check_choice(of, "of", ("mean", "predicted", "max"))
     prediction = as_prediction(prediction)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
     width = np.ascontiguousarray(u - l)  # (n, K); a fixed memory layout, so that rounding does not depend on the chunk

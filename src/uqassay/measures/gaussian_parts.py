@@ -9,6 +9,7 @@ from uqassay.measures.entropies import Decomposition, shannon_entropy
 from uqassay.predictions import GaussianLogits, OrderFreeSum, PredictionLike, as_prediction
 from uqassay.predictions.gaussian_logits import MOST
 from uqassay.predictions.logistic_normal import two_class_probs
+from uqassay.statistics.samples import check_choice
 
 __all__ = ["CONVENTIONS", "check_convention", "gaussian_logits_decomposition"]
 
@@ -88,14 +89,7 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
 
 def check_convention(convention: str) -> None:
     """Refuse an unknown convention."""
-    if convention not in CONVENTIONS:
-        raise InputError(
-            "convention",
-            f"must be one of {', '.join(CONVENTIONS)}",
-            f"got {convention!r}",
-            "choose one of them",
-            code="choice",
-        )
+    check_choice(convention, "convention", tuple(CONVENTIONS))
 
 
 def _gaussians(prediction: GaussianLogits, convention: str) -> tuple[Array, Array, Array]:

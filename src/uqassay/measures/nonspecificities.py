@@ -20,6 +20,7 @@ from uqassay.measures.hartley import (
     lattice_bytes,
 )
 from uqassay.predictions import Masses, Point, Prediction, PredictionLike, as_prediction
+from uqassay.statistics.samples import check_choice
 
 __all__ = ["NONSPECIFICITIES", "check_convention", "mass_sum", "nonspecificity"]
 
@@ -74,14 +75,7 @@ def nonspecificity(
     >>> float(uq.measures.nonspecificity(m).values[0].round(4)), float(uq.measures.nonspecificity(m, "korner").values[0])
     (0.5493, 2.0)
     """
-    if not isinstance(measure, str) or measure not in NONSPECIFICITIES:
-        raise InputError(
-            "measure",
-            f"must be one of {', '.join(NONSPECIFICITIES)}",
-            f"got {measure!r}",
-            "choose one of them",
-            code="choice",
-        )
+    check_choice(measure, "measure", tuple(NONSPECIFICITIES))
     check_convention(convention, focal_sets)
     prediction = as_prediction(prediction)
     if convention == "paper" and not isinstance(prediction, Point):

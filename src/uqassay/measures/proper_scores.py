@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
 from uqassay.measures.entropies import (
     LEAST,
     Decomposition,
@@ -30,6 +29,7 @@ from uqassay.predictions import (
     not_negative,
     sum_over_classes,
 )
+from uqassay.statistics.samples import check_choice
 
 __all__ = ["PROPER_SCORES", "REFERENCES", "proper_score_decomposition"]
 
@@ -86,19 +86,12 @@ def proper_score_decomposition(
     [0.837] [0.5623] [0.2747]
     """
     prediction = as_prediction(prediction)
-    _check("score", score, PROPER_SCORES)
-    _check("reference", reference, REFERENCES)
+    check_choice(score, "score", PROPER_SCORES)
+    check_choice(reference, "reference", REFERENCES)
     if reference == "mean":
         return _FROM_THE_MEAN[score](prediction)
     found = _PAIRWISE[score](prediction)
     return replace(found, total=found.aleatoric + found.epistemic)
-
-
-def _check(parameter: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(
-            parameter, f"must be one of {', '.join(known)}", f"got {value!r}", "choose one of them", code="choice"
-        )
 
 
 def _spherical(prediction: Prediction) -> Decomposition:

@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
 from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
 from uqassay.measures.credal_widths import credal_width
@@ -28,6 +27,7 @@ from uqassay.predictions import (
     Vertices,
     as_prediction,
 )
+from uqassay.statistics.samples import check_choice
 
 __all__ = ["SCORES", "Score", "score_columns", "score_names", "uncertainty_score"]
 
@@ -345,8 +345,5 @@ def score_names(prediction: PredictionLike, *, on_request: bool = False) -> tupl
 
 
 def _named(name: str) -> Score:
-    if not isinstance(name, str) or name not in SCORES:
-        raise InputError(
-            "name", f"must be one of {', '.join(SCORES)}", f"got {name!r}", "choose one of them", code="choice"
-        )
+    check_choice(name, "name", tuple(SCORES))
     return SCORES[name]

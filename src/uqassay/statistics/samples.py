@@ -104,7 +104,7 @@ def check_draws(n_draws: int) -> None:
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
     """Raise InputError for a value that is not among the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         known = ", ".join(repr(choice) for choice in choices)
         raise InputError(name, f"must be one of {known}", f"got {value!r}", "choose one of these", code="choice")
 
