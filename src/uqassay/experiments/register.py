@@ -18,6 +18,7 @@ PROTOCOLS: dict[str, str] = {
     "ranking-intervals": "uqassay.experiments.ranking.printed_intervals:reproduce_ranking_intervals",
     "ranking-synthetic": "uqassay.experiments.ranking.synthetic:reproduce_ranking_synthetic",
     "ranking-cifar10h": "uqassay.experiments.ranking.cifar10h:reproduce_ranking_cifar10h",
+    "ranking-cifar10h-probes": "uqassay.experiments.ranking.linear_probes:reproduce_ranking_cifar10h_probes",
     "ranking-imagenet-real": "uqassay.experiments.ranking.imagenet_real:reproduce_ranking_imagenet_real",
     "ranking-oasst2": "uqassay.experiments.ranking.oasst2:reproduce_ranking_oasst2",
     "credal-calibration": "uqassay.experiments.credal_calibration.protocol:reproduce_credal_calibration",
