@@ -179,6 +179,12 @@ def test_a_backward_score_need_not_cost_much():
     assert note.text.endswith("refusing the 10 % most uncertain by it changes the accuracy by −0.6 to 0.6 points.")
 
 
+def test_an_undefined_pvalue_tells_nothing(mixed, monkeypatch):
+    assert backward_scores(mixed)
+    monkeypatch.setattr("uqassay.evidence.backward.chance_pvalue", lambda *_, **__: float("nan"))
+    assert backward_scores(mixed) == ()
+
+
 # -- error rates -------------------------------------------------------------------------------------------------------
 
 CHANCE = [

@@ -392,7 +392,7 @@ def test_json_is_strict_and_carries_a_schema(all_kinds):
     models, y = all_kinds
     found = uq.assay(models, y, tradeoffs=(0.5,), n_draws=20).to_json()
     text = json.dumps(found, allow_nan=False)
-    assert json.loads(text)["schema"] == "uqassay.assay/4"
+    assert json.loads(text)["schema"] == "uqassay.assay/5"
     row = found["tradeoff"][0]["ranking"][0]
     assert {"model", "estimate", "low", "high", "win_share"} <= set(row)
     assert found["breakpoints"][-1]["high"] == "Infinity"

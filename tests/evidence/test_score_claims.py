@@ -45,10 +45,12 @@ def test_nothing_is_said_of_a_constant_score_or_a_single_group():
     assert refusal_claims(judged(np.arange(N) % 2, groups=np.zeros(N)), "m") == ()
 
 
-def test_backward_scores_are_those_of_the_warnings(tmp_path):
+def test_backward_scores_are_those_of_the_assay(tmp_path):
     y = (np.arange(N) % 3 == 0) & (P > 0.7)
     a = judged(y)
-    records = uq.evidence.backward_scores(a)
+    records = a.backward
+    assert [r.to_dict() for r in records] == [r.to_dict() for r in uq.evidence.backward_scores(a)]
+    assert [row for note in a.warnings for row in note.facts.get("scores", ())] == [r.row() for r in records]
     found = claims(a, "backward-score")
     assert [(c.models[0], c.metric) for c in found] == [(r.model, r.score) for r in records]
     for claim, record in zip(found, records, strict=True):
@@ -59,6 +61,8 @@ def test_backward_scores_are_those_of_the_warnings(tmp_path):
         assert claim.facts["gain"] == float(record.gain)
         assert claim.estimate.level == pytest.approx(record.uq_auc.level)
     again = uq.Assay.load(a.save(tmp_path / "kept"))
+    assert len(records) > 0
+    assert [r.to_dict() for r in again.backward] == [r.to_dict() for r in records]
     assert [c.to_dict() for c in again.claims()] == [c.to_dict() for c in a.claims()]
 
 

@@ -62,8 +62,8 @@ def test_a_missing_entry_is_named(kept):
 
 
 def test_another_version_is_refused(kept):
-    change_facts(kept, lambda facts: facts.update(schema="uqassay.assay/3"))
-    with refuses(str(kept), "unreadable", got=r"this version reads 'uqassay\.assay/4'", error=FileFormatError):
+    change_facts(kept, lambda facts: facts.update(schema="uqassay.assay/4"))
+    with refuses(str(kept), "unreadable", got=r"this version reads 'uqassay\.assay/5'", error=FileFormatError):
         uq.Assay.load(kept)
 
 

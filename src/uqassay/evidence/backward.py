@@ -1,6 +1,6 @@
 """Backward scores: uncertainties that are shown to be lower where the model is wrong, and what refusing by them costs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ from uqassay.wording import counted, interval, level_text, listed, number, perce
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["BackwardScore", "backward_notes", "backward_scores"]
+__all__ = ["METRIC", "BackwardScore", "backward_notes", "backward_scores"]
 
 METRIC = "uq-auc"
 CHANCE = 0.5
@@ -83,6 +83,16 @@ class BackwardScore:
             "costs": self.costs,
             "level": self.level,
         }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain values, from which `from_dict` makes it again."""
+        return vars(self) | {"uq_auc": self.uq_auc.to_dict(), "gain": self.gain.to_dict()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "BackwardScore":
+        """The record that `to_dict` wrote."""
+        estimates = {name: Estimate.from_dict(values[name]) for name in ("uq_auc", "gain")}
+        return cls(**{**values, **estimates})
 
 
 def backward_scores(assay: "Assay", *, coverage: float = 0.9) -> tuple[BackwardScore, ...]:
@@ -175,11 +185,16 @@ def _pvalue(assay: "Assay", model: str, score: str) -> float | None:
     if plain >= 0:
         return 1.0
     if excess(least) < 0:
-        return max(LEAST, chance_pvalue(errors, scores, groups=assay.groups))
+        return _greater(LEAST, chance_pvalue(errors, scores, groups=assay.groups))
     while most - least > 1e-6:  # the upper end falls as α rises: bisection on ln α
         middle = (least + most) / 2
         least, most = (least, middle) if excess(middle) < 0 else (middle, most)
-    return max(float(np.exp(most)), chance_pvalue(errors, scores, groups=assay.groups))
+    return _greater(float(np.exp(most)), chance_pvalue(errors, scores, groups=assay.groups))
+
+
+def _greater(first: float, second: float) -> float:
+    """The greater of two p-values; nan if either is, where `max` would depend on their order."""
+    return float(np.maximum(first, second))
 
 
 def _record(assay: "Assay", model: str, score: str, pvalue: float, n_tests: int, coverage: float) -> BackwardScore:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.evidence.backward import backward_scores
 from uqassay.evidence.calibration_result import ModelCalibration, adjusted_tests, model_groups
 from uqassay.evidence.mistake_ranking import MistakeRanking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
@@ -64,9 +63,9 @@ def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
 def mistake_rows(assay: "Assay") -> list[dict[str, Any]]:
     """How each score of each model ranks the mistakes, over all runs and of each run.
 
-    "backward" tells whether the score is among the `backward_scores`, in the row of its UQ-AUC over all runs; None in others.
+    "backward" tells whether the score is in `Assay.backward`, in the row of its UQ-AUC over all runs; None in others.
     """
-    backward = {(found.model, found.score) for found in backward_scores(assay)}
+    backward = {(found.model, found.score) for found in assay.backward}
     rows = []
     for found in assay.mistake_ranking:
         told = found.run is None and found.metric == "uq-auc"

@@ -207,7 +207,8 @@ def assay(
         classwise_error=errors,
         scaled=scaled,
     )
-    result = replace(result, warnings=(*result.warnings, *backward_notes(backward_scores(result))))
+    backward = backward_scores(result)
+    result = replace(result, backward=backward, warnings=(*result.warnings, *backward_notes(backward)))
     result.sets.update(_pictures(result, valid))
     result.provenance["seconds"] = round(time.perf_counter() - started, 3)
     return result

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
+from uqassay.evidence.backward import BackwardScore
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.claims import claims_of
@@ -77,6 +78,8 @@ class Assay:
         Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
     scaled : dict of str to ScaledScores
         Both terms of E with the spread of the sets scaled, of the models that state sets.
+    backward : tuple of BackwardScore
+        The scores that are shown to rank the mistakes backwards, where 10 % are refused.
     """
 
     models: tuple[ModelScores, ...]
@@ -93,6 +96,7 @@ class Assay:
     calibration: tuple[ModelCalibration, ...] = field(default=(), repr=False)
     classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
     scaled: dict[str, ScaledScores] = field(default_factory=dict, repr=False)
+    backward: tuple[BackwardScore, ...] = field(default=(), repr=False)
 
     # -- sizes and names ----------------------------------------------------------------------------------------------
 
@@ -195,20 +199,20 @@ class Assay:
         return self.table("breakpoints")
 
     def winners(self) -> tuple[tuple[float, float, tuple[str, ...]], ...]:
-        """Intervals of λ and the models with the lowest mean E there, (low, high, names)."""
+        """Intervals of λ and the models with the lowest mean E there, (low, high, names); none if all means are infinite."""
         d, ns = self._mean_lines()
-        return tuple((w.low, w.high, tuple(self.model_names[j] for j in w.models)) for w in lower_envelope(d, ns))
+        found = lower_envelope(d, ns) if np.isfinite(d).any() else ()
+        return tuple((w.low, w.high, tuple(self.model_names[j] for j in w.models)) for w in found)
 
     def ranking_changes(self) -> tuple[tuple[float, str, str], ...]:
         """Every λ at which two models swap places: (λ, the one ahead below it, the one ahead above it)."""
-        d, ns = self._mean_lines()
-        return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(d, ns))
+        return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(*self._mean_lines()))
 
     def win_shares(self, tradeoffs: ArrayLike) -> Array:
         """Share of resamples won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
         if self.n_units == 1:
             return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
-        return win_shares(self._draws, np.asarray(tradeoffs, dtype=np.float64))
+        return win_shares(self._draws, tradeoffs)
 
     def compare(
         self, a: str, b: str, *, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
@@ -242,12 +246,8 @@ class Assay:
     @cached_property
     def mistake_ranking(self) -> tuple[MistakeRanking, ...]:
         """How each score of each model ranks the mistakes, over all runs and, where there are several, of each run."""
-        found = []
-        for m in self.candidates:
-            found += rank_mistakes(self, m)
-            for run in range(m.n_runs if m.n_runs > 1 else 0):
-                found += rank_mistakes(self, m, run=run)
-        return tuple(found)
+        each = ((m, run) for m in self.candidates for run in (None, *range(m.n_runs if m.n_runs > 1 else 0)))
+        return tuple(found for m, run in each for found in rank_mistakes(self, m, run=run))
 
     def compare_uncertainties(
         self, a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"

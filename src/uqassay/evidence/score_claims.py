@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from uqassay.evidence.backward import METRIC
 from uqassay.evidence.calibration_statements import calibration_claims
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.mistake_ranking import reference_score, refusal
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.statistics import Estimate
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -45,31 +45,19 @@ def refusal_claims(assay: "Assay", model: str) -> tuple[Claim, ...]:
 
 
 def backward_claims(assay: "Assay") -> tuple[Claim, ...]:
-    """Scores that are shown to rank the mistakes backwards, from the records of the assay's warnings."""
-    claims = []
-    for note in assay.warnings:
-        for row in note.facts["scores"] if note.code == "backward-score" else ():
-            level = 1 - (1 - row["level"]) / row["n_tests"]
-            auc = Estimate(
-                row["uq_auc"],
-                low=row["uq_auc_low"],
-                high=row["uq_auc_high"],
-                level=level,
-                n=assay.n_instances,
-                method="simultaneous",
-            )
-            facts = {key: row[key] for key in ("coverage", "gain", "gain_low", "gain_high", "costs", "n_tests")}
-            claims.append(
-                Claim(
-                    "backward-score",
-                    (row["model"],),
-                    metric=row["score"],
-                    estimate=auc,
-                    pvalue=row["pvalue"],
-                    facts=facts | {"of": "uq-auc"},
-                )
-            )
-    return tuple(claims)
+    """The scores that are shown to rank the mistakes backwards; all hold at once."""
+    told = ("coverage", "gain", "gain_low", "gain_high", "costs", "n_tests")
+    return tuple(
+        Claim(
+            "backward-score",
+            (found.model,),
+            metric=found.score,
+            estimate=found.uq_auc,
+            pvalue=found.pvalue,
+            facts={key: found.row()[key] for key in told} | {"of": METRIC},
+        )
+        for found in assay.backward
+    )
 
 
 def wider_claims(assay: "Assay") -> tuple[Claim, ...]:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay._json import number_from_json, plain
+from uqassay.evidence.backward import BackwardScore
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.saved_folder import SavedKind, note_from_values, note_values, read_folder, save_folder
 from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
+from uqassay.losses.unified import check_tradeoffs
 from uqassay.metrics.calibration.reliability import Reliability
 from uqassay.notes import Note
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plain", "ranking_json", "read_assay", "save_assay", "to_json"]
 
-KIND = SavedKind("uqassay.assay/4", "Assay.save", "an", "assay")
+KIND = SavedKind("uqassay.assay/5", "Assay.save", "an", "assay")
 SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
 SCALED_ARRAYS = tuple(ScaledScores.__dataclass_fields__)
 TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
@@ -42,7 +44,7 @@ COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-
 
 def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
     """Findings, rankings at each λ, breakpoints, settings; everything but the scores of single instances."""
-    lambdas = assay.tradeoffs if tradeoffs is None else tradeoffs
+    lambdas = assay.tradeoffs if tradeoffs is None else check_tradeoffs(tradeoffs)
     return plain(
         {
             "schema": KIND.schema,
@@ -153,6 +155,7 @@ def _facts(assay: "Assay") -> dict[str, Any]:
             for t in assay.calibration
         ],
         "classwise_error": assay.classwise_error,
+        "backward": [found.to_dict() for found in assay.backward],
     }
 
 
@@ -213,8 +216,9 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
         "classwise_error": {name: tuple(values) for name, values in facts["classwise_error"].items()},
         "scaled": {
             name: ScaledScores(**{k: arrays[f"scaled/{i}/{k}"] for k in SCALED_ARRAYS})
-            for i, name in enumerate(facts.get("scaled", []))  # absent before the scale check
+            for i, name in enumerate(facts["scaled"])
         },
+        "backward": tuple(BackwardScore.from_dict(entry) for entry in facts["backward"]),
     }
 
 

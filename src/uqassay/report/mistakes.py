@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.evidence.backward import backward_scores
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
@@ -50,7 +49,7 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
         (None without mistakes or right predictions), "unmixed" (what it makes where that is so), the scores that are
         "constant", and under "scores" of each other score "refusals" (per share the accuracy of what is kept and the gain,
         each with its ends; none of an unmixed model), "curve" (risk, low and high per coverage), "backward" (whether it is
-        among the `backward_scores`) and "undefined" (per metric why it has no value). "comparisons": matrices over the models
+        in `Assay.backward`) and "undefined" (per metric why it has no value). "comparisons": matrices over the models
         of each score and over the scores of each model.
         "views": sentences that follow the chosen score; "text": all others; "cautions". The estimates of the ranking metrics
         are among the findings. Where nothing can be ranked, only {"nothing": why}.
@@ -92,7 +91,7 @@ class _Found:
         self.ranked = {m: ranked_scores(assay, m) for m in assay.model_names}
         self.best = best_scores(assay)
         self.unmixed = {m: _unmixed(assay, m) for m in assay.model_names}
-        self.backward = backward_scores(assay)
+        self.backward = assay.backward
         self.fast = assay
         if assay.groups is not None:  # whole numbers are sorted faster than names, and that is done thousands of times
             self.fast = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
