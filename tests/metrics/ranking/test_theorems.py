@@ -245,6 +245,91 @@ def test_agreement_is_not_monotone_on_sublevel_sets_of_psi_for_three_classes():
     np.testing.assert_allclose(agreement, [0.0, 0.5])
 
 
+# ----------------------------------------------------------------------- theorems 2.4 and 2.6: no scoring dominates φ, ψ
+
+
+def path(order, chance):
+    """Share of the inputs in each sub-level set of a scoring, and the mean chance in it; inputs of equal weight."""
+    inside = order <= np.unique(order)[:, None]  # (levels, n)
+    return inside.mean(axis=1), (inside * chance).sum(axis=1) / inside.sum(axis=1)
+
+
+def has_property(order, chance):
+    """Conditions (10) and (11): the risk grows from each sub-level set to the next."""
+    return bool((np.diff(path(order, chance)[1]) > 1e-12).all())
+
+
+def coverages(order, chance, risks):
+    """The greatest sub-level set whose risk is at most each of the given risks, as a share of the inputs."""
+    share, risk = path(order, chance)
+    return np.where(risk <= risks[:, None] + 1e-12, share, 0.0).max(axis=1)
+
+
+def rivals_of(truth, chance):
+    """Coverage of the truth at every risk that any scoring reaches, and that of each other scoring with the property."""
+    orders = [order for order in all_weak_orders(len(truth)) if has_property(order, chance)]
+    risks = np.unique(np.concatenate([path(order, chance)[1] for order in orders]))
+    return coverages(truth, chance, risks), [(order, coverages(order, chance, risks)) for order in orders]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_scoring_dominates_phi(seed):
+    _, p, f = population(np.random.default_rng(seed), 5, 3)
+    phi, _ = truths(p, f)
+    own, rivals = rivals_of(phi, phi)
+    assert len(rivals) > 30
+    for order, other in rivals:
+        assert (own >= other).all()  # at no accuracy does another scoring keep more
+        same = np.array_equal(np.argsort(order, kind="stable"), np.argsort(phi)) and len(set(order)) == len(phi)
+        assert (own > other).any() != same
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_scoring_dominates_psi_for_two_classes(seed):
+    rng = np.random.default_rng(seed)
+    p, f = rng.dirichlet([1, 1], size=5), rng.dirichlet([1, 1], size=5)
+    f[0], f[1], f[4] = p[0], p[1], 1 - p[4]  # two agree with the Bayes label, and one does not
+    _, psi = truths(p, f)
+    misaligned = (p.argmax(axis=1) != f.argmax(axis=1)).astype(float)
+    own, rivals = rivals_of(psi, misaligned)
+    for _, other in rivals:
+        assert (own >= other).all()
+    assert any((own > other).any() for _, other in rivals)
+
+
+def test_neither_of_two_scorings_dominates_the_other_for_every_phi():
+    """The model and both scorings stay; only what is true changes, and with it the better scoring."""
+    f = np.array([[0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
+    first, second = np.array([0, 1, 2]), np.array([1, 0, 2])
+    risks = np.linspace(0.05, 0.5, 46)
+    for correct, better, worse in (((0.9, 0.8, 0.6), first, second), ((0.8, 0.9, 0.6), second, first)):
+        p = np.column_stack([correct, 1 - np.array(correct)])
+        phi, _ = truths(p, f)
+        assert has_property(better, phi)
+        kept, less = coverages(better, phi, risks), coverages(worse, phi, risks)
+        assert (kept >= less).all()
+        assert (kept > less).any()
+        pairs = pair_weights(np.full(3, 1 / 3), p, errors_of(p, f))
+        assert concordance_of(better, pairs) > concordance_of(worse, pairs)
+
+
+def test_neither_of_two_scorings_dominates_the_other_for_every_model():
+    """The truth and both scorings stay; only the model changes, and with it the better scoring for ψ."""
+    p = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3]])
+    first, second = np.array([0, 1, 2]), np.array([2, 1, 0])
+    risks = np.linspace(0.0, 0.9, 91)
+    for kept_probs, better, worse in (((0.9, 0.8, 0.2), first, second), ((0.2, 0.8, 0.9), second, first)):
+        f = np.column_stack([kept_probs, 1 - np.array(kept_probs)])
+        _, psi = truths(p, f)
+        np.testing.assert_allclose(psi, 1 - np.array(kept_probs))
+        misaligned = (f.argmax(axis=1) != 0).astype(float)
+        kept, less = coverages(better, misaligned, risks), coverages(worse, misaligned, risks)
+        assert (kept >= less).all()
+        assert (kept > less).any()
+        pairs = pair_weights(np.full(3, 1 / 3), p, 1 - f)
+        assert concordance_of(better, pairs) > concordance_of(worse, pairs)
+
+
 # ------------------------------------------------------------------------------------- calibration versus ranking
 
 
