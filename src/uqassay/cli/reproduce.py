@@ -24,8 +24,9 @@ def reproduce_command(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Folder with labels, votes and prediction files; of disentanglement: train.npz and test.npz in place of the "
-            "data set's files; of epistemic-gain: the .npz file with the images of EMNIST ByMerge.",
+            help="Folder with labels, votes and prediction files, or features of ranking-cifar10h-probes; of disentanglement: "
+            "train.npz and test.npz in place of the data set's files; of epistemic-gain: the .npz file with the images of EMNIST "
+            "ByMerge.",
             metavar="PATH",
         ),
     ] = None,

@@ -1,4 +1,4 @@
-"""Figures 1 to 5 of the ranking experiments as whole pictures."""
+"""Figures 1 to 6 of the ranking experiments as whole pictures."""
 
 import numpy as np
 import pytest
@@ -17,10 +17,10 @@ def test_figures_are_whole_pictures_and_progress_is_counted_right(tmp_path, need
     said: list[str] = []
     options = {"preset": "smoke", "figures": tmp_path / "new" / "figures"}
     result = reproduce_ranking_synthetic(**options, progress=said.append)
-    assert len(said) == progress_steps(**options) == 25
+    assert len(said) == progress_steps(**options) == 26
     assert said[0] == "Bayes error 0.15: predictor 1 of 20"
     paths = sorted(options["figures"].iterdir())
-    assert [path.name[:7] for path in paths] == [f"figure{i}" for i in range(1, 6)]
+    assert [path.name[:7] for path in paths] == [f"figure{i}" for i in range(1, 7)]
     assert all(path.suffix == ".png" for path in paths)
     for path in paths:
         picture = imread(path)

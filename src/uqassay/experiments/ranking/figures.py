@@ -1,4 +1,4 @@
-"""Figures 1 to 5 of the ranking experiments, and Figure 1 for real models: from results to PNG files."""
+"""Figures 1 to 6 of the ranking experiments, and Figure 1 for real models: from results to PNG files."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -25,6 +25,7 @@ Array = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
+MOST_NAMED = 24  # models that a legend names
 N_PICKED = 6  # models of Figures 4 and 5, the same number of each method
 N_POPULATION = 100_000  # instances behind the curves of Figure 3
 SCORE_LABELS = {
@@ -43,13 +44,13 @@ def write_synthetic_figures(
     one_sample: bool = False,
     progress: Progress | None = None,
 ) -> list[Path]:
-    """Write Figures 1 to 5 of the synthetic experiment.
+    """Write Figures 1 to 6 of the synthetic experiment.
 
     Parameters
     ----------
     folder : path
     scorings : sequence of Scoring
-        Those of the grid, for Figure 1.
+        Those of the grid, for Figures 1 and 6.
     data : TwoGaussians
     seed : int
         Seed of the predictors of Figures 2, 4 and 5, which are trained again, and of the sample of Figure 3.
@@ -71,6 +72,7 @@ def write_synthetic_figures(
         ("figure3_data_and_truths", (9.2, 7.8), lambda f: _data_and_truths(f, data, seed)),
         ("figure4_scores_against_misclassification", (9.2, 5.8), lambda f: _scores_against(f, picked, 0)),
         ("figure5_scores_against_misalignment", (9.2, 5.8), lambda f: _scores_against(f, picked, 1)),
+        ("figure6_metrics_by_method", (9.6, 6.4), lambda f: _metrics_by_method(f, scorings)),
     ]
     paths = []
     for name, size, draw in drawings:
@@ -132,10 +134,45 @@ def _models_against_truth(figure: Any, scorings: Sequence[Scoring], dataset: str
             f"r = {100 * float(r):.0f} % [{100 * r.low:.0f}, {100 * r.high:.0f}]", loc="left", fontsize="small"
         )
     _label_panels(panels)
-    handles = [swatch(look_at(i), plain(s.model), line=False) for i, s in enumerate(scorings)]
-    figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    if len(scorings) <= MOST_NAMED:
+        handles = [swatch(look_at(i), plain(s.model), line=False) for i, s in enumerate(scorings)]
+        figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
     title = f"{dataset}: {len(scorings)} models scored by the entropy of their mean prediction; bars: 95 % intervals"
     figure.suptitle(title, fontsize="medium")
+
+
+def _metrics_by_method(figure: Any, scorings: Sequence[Scoring]) -> None:
+    """Figure 1 split by method and metric: each metric against τ with the truth it is tied to, one look for a score."""
+    kept = [s for s in scorings if s.defined]
+    scores = list(dict.fromkeys(s.score for s in kept))
+    panels = figure.subplots(len(METRICS), len(METHODS), sharex="row", sharey="row")
+    for column, method in enumerate(METHODS):
+        of_method = [s for s in kept if s.method == method]
+        for row in range(len(METRICS)):
+            ax = panels[row, column]
+            ax.axhline(0.5, color=GREY, linewidth=0.7, linestyle=":", zorder=0)
+            ax.axvline(0.0, color=GREY, linewidth=0.7, linestyle=":", zorder=0)
+            for place, score in enumerate(scores):
+                look, shown = look_at(place), [s for s in of_method if s.score == score]
+                ax.scatter(
+                    [float(s.taus[row]) for s in shown],  # UQ-AUC is tied to φ, the C-index to ψ
+                    [float(s.metrics[row]) for s in shown],
+                    s=13,
+                    color=look.colour,
+                    marker=look.marker,
+                    alpha=0.6,
+                    linewidth=0,
+                )
+            ax.set_title(f"{method}, {len(of_method)} scorings", loc="left", fontsize="small")
+            ax.set_xlabel(f"Kendall's τ with {LETTERS[TRUTHS[row]]}", fontsize="small")
+    for row, metric in enumerate(METRICS):
+        panels[row, 0].set_ylabel(metric)
+    handles = [
+        swatch(look_at(i), SCORE_LABELS.get(score, score.replace("-", " ")), line=False)
+        for i, score in enumerate(scores)
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
+    figure.suptitle("Figure 1 by method and metric, each metric with the truth it is tied to", fontsize="medium")
 
 
 def _label_panels(panels: Any) -> None:

@@ -100,7 +100,7 @@ def reproduce_ranking_synthetic(
     sweep : bool
         Also run the grid at five Bayes errors, three seeds each, with a sample for each predictor and with one for all.
     figures : path, optional
-        Folder for Figures 1 to 5 as PNG files; needs matplotlib.
+        Folder for Figures 1 to 6 as PNG files; needs matplotlib.
     progress : callable, optional
         Called with a line of text at every step.
 
@@ -188,7 +188,7 @@ def progress_steps(
     """Number of calls of ``progress``."""
     neighbours = 0 if preset == "smoke" else sum(error != bayes_error for error in NEIGHBOURS)
     runs = 1 + neighbours + (2 * SWEEP_SEEDS * len(SWEEP_ERRORS) if sweep else 0)
-    return runs * len(grid(preset)) + (5 if figures is not None else 0)
+    return runs * len(grid(preset)) + (6 if figures is not None else 0)
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------------
