@@ -1,6 +1,7 @@
 # make demo   train a few classifiers on real data and open demo/report.html
 # make test   style, types, and every test; what CI runs
 # make bench  speed, side by side with what people use today
+# make docs-numbers  list the measured tables of the guide, and make those again that are older than their code (NAMES="a b": these)
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -10,7 +11,7 @@ TORCH  ?= torch==2.13.0
 JOBS   ?= 2
 BIN     = $(VENV)/bin
 
-.PHONY: demo test bench lint clean
+.PHONY: demo test bench lint docs-numbers clean
 
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
@@ -23,9 +24,13 @@ lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m benchmarks.docs_numbers --check
 
 bench: $(VENV)/.test
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+docs-numbers: $(VENV)/.test
+	$(BIN)/python -m benchmarks.docs_numbers --make $(NAMES)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

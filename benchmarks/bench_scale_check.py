@@ -1,6 +1,8 @@
 """Error rate and power of the scale check's sentence, coverage of its best scale, and the time it takes.
 
-Run: python benchmarks/bench_scale_check.py [DATA_SETS]   (1,000 data sets a cell: about five minutes on one core)
+Run: python -m benchmarks.bench_scale_check [DATA_SETS] [--store]   (1,000 data sets a cell: about five minutes on one core)
+
+--store keeps the table for the guide; see benchmarks/docs_numbers.py.
 
 Two classes; the members of every instance span the segment centre ± w about the true label distribution, so all expectations
 have a closed form. In the columns "none" λ is such that a wider set has the same expected E as the set itself, and every other
@@ -19,11 +21,34 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy as np
 from scipy.optimize import brentq
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that it also runs uninstalled
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
 
 import uqassay as uq
+from benchmarks.stored_tables import Source, Table, store
+from uqassay.wording import number
 
 CENTRE, WIDTH = 0.7, 0.05
+SIZES = {  # instances and groups
+    "50": (50, 0),
+    "200": (200, 0),
+    "1,000": (1000, 0),
+    "5,000": (5000, 0),
+    "300 in 10 groups, correlation ¼": (300, 10),
+    "300 in 30 groups, correlation ¼": (300, 30),
+}
+COLUMNS = (
+    "instances",
+    "false sentence, scales 1 and 3",
+    "false sentence, all scales",
+    "sentence found",
+    "interval holds the best scale",
+)
+SOURCE = Source(
+    "python -m benchmarks.bench_scale_check 500 --store",
+    "benchmarks.bench_scale_check:cell",
+    cost="about three minutes on one core",
+)
 
 
 def members(n: int) -> uq.Members:
@@ -92,13 +117,18 @@ def speed() -> tuple[float, float]:
 
 
 def main() -> None:
-    n_sets = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    words = [word for word in sys.argv[1:] if word != "--store"]
+    n_sets = int(words[0]) if words else 1000
+    code, rows = SOURCE.code(), []
     rng = np.random.default_rng(0)
     print(f"{n_sets} data sets a cell; λ of no gain {indifferent(3):.3f} and {indifferent(1.5):.3f}")
-    print("     n  groups  none (1, 3)   none  power  interval")
-    for n, n_groups in ((50, 0), (200, 0), (1000, 0), (5000, 0), (300, 10), (300, 30)):
-        two, false, right, inside = cell(n, n_groups, n_sets, rng)
-        print(f"{n:6d}  {n_groups or '–':>6}  {two:11.3f}  {false:5.3f}  {right:5.3f}  {inside:8.3f}", flush=True)
+    print(" | ".join(COLUMNS))
+    for name, (n, n_groups) in SIZES.items():
+        rows.append([name, *(number(share) for share in cell(n, n_groups, n_sets, rng))])
+        print(" | ".join(rows[-1]), flush=True)
+    if "--store" in sys.argv:
+        store("scale-check", Table(COLUMNS, rows), SOURCE, code=code)
+        return
     scaling, check = speed()
     print(f"ten models, 10,000 instances, ten members, ten classes: {scaling:.1f} s, then {check:.2f} s for each λ")
 

@@ -1,8 +1,6 @@
 """Results of data sets as JSON lines, one file for each cell, and their rates with binomial intervals."""
 
-import json
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,12 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
+from benchmarks.keyed_lines import read_lines
 from benchmarks.verdict_claims.judging import NOT_COUNTED
 from benchmarks.verdict_claims.truth import definition
 from benchmarks.verdict_claims.worlds import Cell
+from uqassay.bench.cell import code_version
 
-__all__ = ["Rate", "any_false", "append", "former_false", "results", "share_told"]
+__all__ = ["FUNCTION", "Rate", "any_false", "former_false", "path_of", "present_code", "results", "share_told"]
 
+FUNCTION = "benchmarks.verdict_claims.judging:judge"
 Rows = Sequence[dict[str, Any]]
 
 
@@ -42,36 +43,27 @@ class Rate:
         return 1.0 if self.count == self.of else float(betaincinv(self.count + 1, self.of - self.count, 0.975))
 
 
-def append(path: Path, row: dict[str, Any]) -> None:
-    """Add a line in one write; a line that was torn before is ended first."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
-    try:
-        size = os.lseek(file, 0, os.SEEK_END)
-        torn = size > 0 and os.pread(file, 1, size - 1) != b"\n"
-        os.write(file, ("\n" * torn + json.dumps(row, ensure_ascii=False) + "\n").encode())
-    finally:
-        os.close(file)
+def present_code() -> str:
+    """Digest of the code that judges a data set."""
+    return code_version(FUNCTION)
 
 
-def results(cell: Cell, folder: Path) -> list[dict[str, Any]]:
-    """The data sets of a cell as it is defined now, by seed, each once; torn lines are left out."""
-    path, key = folder / f"{cell.name}.jsonl", definition(cell)
-    found: dict[int, dict[str, Any]] = {}
-    for row in _lines(path) if path.exists() else ():
+def path_of(cell: Cell, folder: Path) -> Path:
+    """The file of a cell's data sets."""
+    return folder / f"{cell.name}.jsonl"
+
+
+def results(cell: Cell, folder: Path, code: str = "") -> tuple[list[dict[str, Any]], int]:
+    """The data sets of a cell as it is defined now, by seed, each once, and how many further ones other code judged.
+
+    Torn lines are left out; so are lines of a cell that was defined otherwise. `code` is the present one by default.
+    """
+    key, found = definition(cell), {}
+    rows, others = read_lines(path_of(cell, folder), code or present_code())
+    for row in rows:
         if row.get("cell") == key:
             found.setdefault(row["seed"], row)
-    return [found[seed] for seed in sorted(found)]
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
-            continue
-        if isinstance(row, dict):
-            yield row
+    return [found[seed] for seed in sorted(found)], others
 
 
 def any_false(rows: Rows, names: Iterable[str] | None = None) -> Rate:

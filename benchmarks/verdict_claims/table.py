@@ -1,38 +1,57 @@
 """The measured rates as the tables of the guide."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.stored_tables import Table
 from benchmarks.verdict_claims.cells import CELLS, NOT_HELD
 from benchmarks.verdict_claims.counting import Rate, any_false, former_false, results, share_told
 from benchmarks.verdict_claims.judging import KINDS
 from benchmarks.verdict_claims.worlds import Cell
 
-__all__ = ["BEGIN", "END", "lines", "write_into"]
+__all__ = ["tables"]
 
 # cells that can tell little or are not held, whose verdict is quoted
 QUOTED = ("ahead-10-300", "rare-2%-float64-10-100", "groups-rare-2", "runs-5-1-10-brier")
 NAMED = 8  # cells of a list
 MOST, LEAST = 0.05, 20  # rate of false sentences; data sets of a cell that has its own row
-BEGIN, END = "<!-- {}: printed by benchmarks.verdict_claims -->", "<!-- end -->"
 Held = Mapping[str, tuple[Cell, Sequence[dict[str, Any]]]]
+Row = Sequence[str]
+KIND_COLUMNS = (
+    "sentence",
+    "such as",
+    "cells that print it",
+    "false in all of them, %",
+    "worst cell",
+    "cells above 5 %",
+)
+LOST_COLUMNS = ("cell", "data sets", "any false sentence, %", "false by kind, %")
+CELL_COLUMNS = (
+    *LOST_COLUMNS[:3],
+    "most often false",
+    "rank sets of E: false, %",
+    "formerly: false, %",
+    "worse than the winner: told, %",
+    "formerly told, %",
+    "pairs told, %",
+    "top group",
+)
 
 
-def lines(folder: Path) -> dict[str, list[str]]:
-    """Tables of Markdown by name: "kinds", "not held", "quotes" and "cells"."""
-    held = {name: (cell, results(cell, folder)) for name, cell in CELLS.items()}
+def tables(folder: Path, code: str = "") -> dict[str, Table]:
+    """Tables by their names in the guide, of the data sets that this code judged; by default the present one."""
+    held = {name: (cell, results(cell, folder, code)[0]) for name, cell in CELLS.items()}
     held = {name: (cell, rows) for name, (cell, rows) in held.items() if rows}
     kept = {name: found for name, found in held.items() if name not in NOT_HELD}
     lost = {name: found for name, found in held.items() if name in NOT_HELD}
     return {
-        "kinds": list(_kinds(kept)),
-        "not held": list(_not_held(lost)),
-        "quotes": list(_quotes(held)),
-        "cells": list(_cells(held)),
+        "verdict-claims-kinds": Table(KIND_COLUMNS, list(_kinds(kept)), list(_unadjusted(kept))),
+        "verdict-claims-not-held": Table(LOST_COLUMNS, list(_not_held(lost))),
+        "verdict-claims-quotes": Table(text=list(_quotes(held))[:-1]),
+        "verdict-claims-cells": Table(CELL_COLUMNS, list(_cells(held))),
     }
 
 
@@ -44,10 +63,8 @@ def _rate(rate: Rate) -> str:
     return f"{_percent(rate.value)} ({_percent(rate.low)}-{_percent(rate.high)})"
 
 
-def _kinds(held: Held) -> Iterator[str]:
+def _kinds(held: Held) -> Iterator[Row]:
     """By kind of sentence: the worst cell, and the cells whose rate lies above 5 % beyond chance."""
-    yield "| sentence | such as | cells that print it | false in all of them, % | worst cell | cells above 5 % |"
-    yield "|---|---|---|---|---|---|"
     for kind, sentence in KINDS.items():
         printing = {name: rows for name, (_, rows) in held.items() if any(kind in row["made"] for row in rows)}
         if not printing:
@@ -58,27 +75,28 @@ def _kinds(held: Held) -> Iterator[str]:
         total = Rate(sum(r.count for r in rates.values()), sum(r.of for r in rates.values()))
         told = f"{_rate(rates[worst])} `{worst}`" if rates[worst].count else "none"
         which = ", ".join(above) if len(above) <= NAMED else f"{len(above)} cells"
-        yield f"| {kind} | {sentence} | {len(printing)} | {_percent(total.value)} | {told} | {which or 'none'} |"
+        yield kind, sentence, str(len(printing)), _percent(total.value), told, which or "none"
+
+
+def _unadjusted(held: Held) -> Iterator[str]:
+    """What another procedure for the best model would tell."""
     told = [
         row["unadjusted_best"] for _, rows in held.values() for row in rows if row.get("unadjusted_best", [False])[0]
     ]
     if told:
         false, same = sum(not true for _, true, _ in told), sum(by_ranks for _, _, by_ranks in told)
-        yield ""
         yield (
             f"By the largest unadjusted p-value against any rival alone (Hung and Fithian 2019) A would be the best in "
             f"{len(told):,} data sets, falsely in {false:,}; its rank set is 1 alone in {same:,} of them."
         )
 
 
-def _not_held(held: Held) -> Iterator[str]:
+def _not_held(held: Held) -> Iterator[Row]:
     """Of the cells that are not held: how often each kind of sentence is false."""
-    yield "| cell | data sets | any false sentence, % | false by kind, % |"
-    yield "|---|---|---|---|"
     for name, (cell, rows) in held.items():
         rates = {kind: any_false(rows, [kind]) for kind in KINDS}
         each = "; ".join(f"{kind}: {_percent(rate.value)}" for kind, rate in rates.items() if rate.count)
-        yield f"| {cell.about} (`{name}`) | {len(rows)} | {_rate(any_false(rows))} | {each or 'none'} |"
+        yield f"{cell.about} (`{name}`)", str(len(rows)), _rate(any_false(rows)), each or "none"
 
 
 def _quotes(held: Held) -> Iterator[str]:
@@ -98,19 +116,14 @@ def _quotes(held: Held) -> Iterator[str]:
         yield ""
 
 
-def _cells(held: Held) -> Iterator[str]:
+def _cells(held: Held) -> Iterator[Row]:
     """By cell: any false sentence, the former procedure, and power."""
-    yield (
-        "| cell | data sets | any false sentence, % | most often false | rank sets of E: false, % | formerly: false, % "
-        "| worse than the winner: told, % | formerly told, % | pairs told, % | top group |"
-    )
-    yield "|---|---|---|---|---|---|---|---|---|---|"
     for name, (cell, rows) in held.items():
         if len(rows) >= LEAST:
             yield _cell(name, cell, rows)
 
 
-def _cell(name: str, cell: Cell, rows: Sequence[dict[str, Any]]) -> str:
+def _cell(name: str, cell: Cell, rows: Sequence[dict[str, Any]]) -> Row:
     kinds = {kind: any_false(rows, [kind]) for kind in KINDS}
     worst = max(kinds, key=lambda kind: kinds[kind].count)
     told = f"{worst}: {_percent(kinds[worst].value)}" if kinds[worst].count else "none"
@@ -132,20 +145,4 @@ def _cell(name: str, cell: Cell, rows: Sequence[dict[str, Any]]) -> str:
     of_procedures = [row["false_of_procedures"] for row in rows if "false_of_procedures" in row]
     if of_procedures:
         columns[0] += f"; {_rate(Rate(sum(of_procedures), len(of_procedures)))} % false of the procedures"
-    return f"| {' | '.join(columns)} |"
-
-
-def write_into(pages: Sequence[Path], folder: Path) -> None:
-    """Replace the tables between their marks in the pages, each in that which has its place."""
-    texts = {page: page.read_text(encoding="utf-8") for page in pages}
-    for name, table in lines(folder).items():
-        begin = BEGIN.format(name)
-        pattern = re.compile(f"{re.escape(begin)}.*?{re.escape(END)}", re.DOTALL)
-        page = next((page for page, text in texts.items() if pattern.search(text)), None)
-        if page is None:
-            among = ", ".join(map(str, pages))
-            raise SystemExit(f"{among}: no place for the table {name!r}; add a line {begin} and a line {END}")
-        table_text = "\n".join((begin, "", *table, "", END))
-        texts[page] = pattern.sub(lambda _, new=table_text: new, texts[page])
-    for page, text in texts.items():
-        page.write_text(text, encoding="utf-8")
+    return columns

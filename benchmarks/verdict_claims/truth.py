@@ -12,13 +12,14 @@ import numpy as np
 
 import uqassay as uq
 from benchmarks.verdict_claims.worlds import CHANCE, SUBGROUP, Cell, DataSet, Kind, data_set
+from uqassay.bench.cell import code_version
 from uqassay.evidence.scaled_sets import SCALES, scaled_prediction
 
 __all__ = ["ALIKE", "BASELINES", "FAR", "Means", "Truth", "definition", "given_single_runs", "truth_of"]
 
 SAMPLES, CHUNK = 1_000_000, 100_000
 SCALED = 20_000  # of a chunk's instances, for the means of scaled sets
-EDITION = 2  # of the files' content
+FUNCTION = "benchmarks.verdict_claims.truth:truth_of"
 FAR = 1e6  # stands for λ = ∞
 ALIKE = (
     1e-3  # true means closer than this count as equal: the truth's own error, so that more claims are counted as false
@@ -87,9 +88,9 @@ def _told(given: Cell | Kind) -> dict[str, Any]:
 
 
 def truth_of(cell: Cell, folder: Path, *, samples: int = SAMPLES) -> Truth:
-    """The truth of a cell; cells of the same kinds of models share a file."""
+    """The truth of a cell; cells of the same kinds of models share a file, whose name holds a digest of the code."""
     each = _one_of_each(cell)
-    path = folder / "truth" / f"{definition(each)}-{samples}-{EDITION}.json"
+    path = folder / "truth" / f"{definition(each)}-{samples}-{code_version(FUNCTION)[:16]}.json"
     if path.exists():
         held = json.loads(path.read_text(encoding="utf-8"))
     else:

@@ -104,6 +104,29 @@ def test_source_of_whatever_is_imported_from_the_package_counts(package):
     assert "packed.work" not in sys.modules
 
 
+@pytest.mark.parametrize(
+    ("source", "file", "counts"),
+    [
+        ("import uqassay as uq\nuq.losses.log_loss", "losses/proper_scores.py", True),
+        ("import uqassay\nuqassay.load('a')", "predictions/files.py", True),
+        ("import uqassay.errors\nuqassay.losses.log_loss", "losses/proper_scores.py", True),
+        ("from uqassay import assay", "evidence/judgement.py", True),
+        ("import uqassay as uq\nuq.losses.log_loss", "evidence/judgement.py", False),
+        ("import json as uq\nuq.losses", "losses/proper_scores.py", False),
+    ],
+)
+def test_what_is_taken_from_uqassay_itself_counts(package, monkeypatch, source, file, counts):
+    (package / "work.py").write_text(source)
+    code_version.cache_clear()
+    first, read = code_version("packed.work:run"), Path.read_bytes
+    changed = Path(uqassay.__file__).parent / file
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == changed))
+    code_version.cache_clear()
+    assert (code_version("packed.work:run") != first) is counts
+    monkeypatch.undo()
+    code_version.cache_clear()
+
+
 def test_packages_beside_and_above_count_and_no_name_is_taken_for_a_module(package):
     """Of `packed.part.work`: `packed.other` by a name in its __init__, and packed/__init__ by a name in that."""
     for name, text in (

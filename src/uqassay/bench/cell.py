@@ -210,7 +210,8 @@ def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
 
     The source code is that of the function's module, of the modules in `rests_on`, and of all modules that these import,
     directly or indirectly, from their own packages and from uqassay. No module is imported for it. ``uqassay/__init__.py``
-    imports the whole package, so it counts by its version only.
+    offers the whole package, so it counts by its version, and by the modules of those names that a source takes from it, as
+    ``uq.assay`` or ``from uqassay import assay``.
 
     Raises
     ------
@@ -311,21 +312,44 @@ def _modules_in(module: str, is_package: bool, source: bytes, finder: _Finder) -
     tops = ("uqassay", module.partition(".")[0])
     names = []
     for base, name in _imports(module, is_package, source):
-        if base.partition(".")[0] in tops:
+        if base == "uqassay" and name and not finder.has_file(f"uqassay.{name}"):
+            names.append(_offered(finder).get(name, base))
+        elif base.partition(".")[0] in tops:
             inner = f"{base}.{name}" if name else base
             names.append(inner if finder.has_file(inner) else base)
     return [name for name in names if name != "uqassay" and finder.has_file(name)]
 
 
+def _offered(finder: _Finder) -> dict[str, str]:
+    """The modules of the names that uqassay itself offers."""
+    path = finder.file("uqassay")
+    pairs = () if path is None else _imports("uqassay", True, path.read_bytes())
+    return {name: base for base, name in pairs if name and base.startswith("uqassay.")}
+
+
 @lru_cache(maxsize=2048)  # methods share most of their modules
 def _imports(module: str, is_package: bool, source: bytes) -> tuple[tuple[str, str], ...]:
-    """All imports of a source, as pairs of a module and a name in it, which may itself be a module."""
+    """All imports of a source, as pairs of a module and a name in it, which may itself be a module.
+
+    With ``import uqassay as uq``, ``uq.assay`` counts as an import of ``assay``.
+    """
     package = module if is_package else module.rpartition(".")[0]
     found = []
+    own: set[str] = set()  # names of uqassay itself
+    taken: list[tuple[str, str]] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found += [(alias.name, "") for alias in node.names]
+            own |= {alias.asname or "uqassay" for alias in node.names if _binds_uqassay(alias)}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            taken.append((node.value.id, node.attr))
         elif isinstance(node, ast.ImportFrom) and (package or not node.level):
             base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             found += [(base, alias.name) for alias in node.names]
+    found += [("uqassay", name) for value, name in taken if value in own]
     return tuple(dict.fromkeys(found))
+
+
+def _binds_uqassay(alias: ast.alias) -> bool:
+    """Whether an import binds a name to uqassay itself, as ``import uqassay.losses`` does as well."""
+    return alias.name == "uqassay" or (alias.name.startswith("uqassay.") and alias.asname is None)

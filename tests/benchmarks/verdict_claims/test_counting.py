@@ -2,13 +2,16 @@
 
 import pytest
 import scipy.stats
+from benchmarks.docs_numbers import PLACE, ROOT
+from benchmarks.keyed_lines import append
 from benchmarks.verdict_claims.cells import CELLS, NOT_HELD
-from benchmarks.verdict_claims.counting import Rate, any_false, append, former_false, results, share_told
-from benchmarks.verdict_claims.table import BEGIN, END, lines
+from benchmarks.verdict_claims.counting import Rate, any_false, former_false, present_code, results, share_told
+from benchmarks.verdict_claims.table import tables
 from benchmarks.verdict_claims.truth import definition
 from benchmarks.verdict_claims.worlds import Cell, Kind
 
 from benchmarks.verdict_claims import __main__ as command
+from benchmarks.verdict_claims import counting
 
 CELL = Cell("small", (Kind(2),), n=60)
 
@@ -33,15 +36,20 @@ def test_rate_against_scipy(count, of):
     assert (rate.value, rate.low, rate.high) == pytest.approx((count / of, interval.low, interval.high))
 
 
-def test_torn_lines_are_left_out_and_not_continued(tmp_path):
-    path = tmp_path / "small.jsonl"
-    append(path, row(0))
+def test_data_sets_of_other_code_and_other_cells_are_not_used(tmp_path, monkeypatch):
+    path, code = tmp_path / "small.jsonl", present_code()
+    append(path, row(0), code)
     path.write_text(path.read_text() + '{"cell": "torn')
-    append(path, row(1))
-    append(path, row(1, "best"))
-    append(path, {**row(2), "cell": "another definition"})
-    assert [(r["seed"], list(r["false"])) for r in results(CELL, tmp_path)] == [(0, []), (1, [])]
-    assert results(Cell("other", (Kind(2),)), tmp_path) == []
+    append(path, row(1), code)
+    append(path, row(1, "best"), code)
+    append(path, {**row(2), "cell": "another definition"}, code)
+    append(path, row(3), "of a former source")
+    rows, others = results(CELL, tmp_path)
+    assert ([(r["seed"], list(r["false"])) for r in rows], others) == ([(0, []), (1, [])], 1)
+    assert [r["seed"] for r in results(CELL, tmp_path, "of a former source")[0]] == [3]
+    assert results(Cell("other", (Kind(2),)), tmp_path) == ([], 0)
+    monkeypatch.setattr(counting, "code_version", lambda function: "of a changed source")
+    assert results(CELL, tmp_path) == ([], 5)
 
 
 def test_counts_of_false_sentences_and_of_what_is_told():
@@ -59,8 +67,9 @@ def test_a_stopped_run_goes_on_and_gives_the_same(tmp_path):
     path = parts / "small.jsonl"
     path.write_text(path.read_text() + '{"cell": "' + definition(CELL))
     command.run([CELL], parts, 3, workers=1, samples=500)
-    assert results(CELL, whole) == results(CELL, parts)
-    assert [r["seed"] for r in results(CELL, whole)] == [0, 1, 2]
+    rows, others = results(CELL, whole)
+    assert (rows, others) == results(CELL, parts)
+    assert ([r["seed"] for r in rows], others) == ([0, 1, 2], 0)
     assert command.work([CELL], whole, 3) == []
     assert command.work([CELL], whole, 25) == [
         (CELL, list(range(3, 13))),
@@ -70,37 +79,31 @@ def test_a_stopped_run_goes_on_and_gives_the_same(tmp_path):
     assert next(command.report([CELL], whole)).startswith("small: 3 data sets, any false sentence ")
 
 
-def test_tables_are_written_between_their_marks(tmp_path, capsys):
-    cell = CELLS["equal-2-100"]
+def test_tables_are_printed_and_kept_with_the_code_that_judged(tmp_path, capsys, monkeypatch):
+    cell, kept = CELLS["equal-2-100"], {}
     for seed in range(20):
         made = {**row(seed, *["best"] * (seed == 0)), "pairs": [0, 0], "backward": [0, 0], "miscalibrated": [0, 0]}
-        append(tmp_path / f"{cell.name}.jsonl", {**made, "cell": definition(cell)})
-    pages = tmp_path / "page.md", tmp_path / "cells.md"
-    for page, names in zip(pages, (("kinds", "not held", "quotes"), ("cells",)), strict=True):
-        page.write_text("".join(f"{BEGIN.format(name)}\nan earlier table\n{END}\ntext\n" for name in names))
-    command.main(["--table", "--folder", str(tmp_path)])
-    printed = capsys.readouterr().out
-    command.main(["--table", "--folder", str(tmp_path), "--into", *map(str, pages)])
-    first, second = (page.read_text() for page in pages)
-    assert "an earlier table" not in first + second
-    assert (first.count("text\n"), second.count("text\n")) == (3, 1)
-    assert "| 20 | 5.0 (0.1-24.9) | best: 5.0 |" in second
-    assert all(line in first + second for line in printed.splitlines())
-    assert set(lines(tmp_path)) == {"kinds", "not held", "quotes", "cells"}
-    before = pages[1].read_text()
-    pages[0].write_text("no place")
-    with pytest.raises(SystemExit, match="no place for the table 'kinds'"):
-        command.main(["--table", "--folder", str(tmp_path), "--into", *map(str, pages)])
-    assert pages[1].read_text() == before
+        append(tmp_path / f"{cell.name}.jsonl", {**made, "cell": definition(cell)}, "of a former source")
+    monkeypatch.setattr(command, "store", lambda name, table, source, code: kept.update({name: (table, code)}))
+    with pytest.raises(SystemExit):
+        command.main(["--table", "--folder", str(tmp_path)])
+    assert "20 data sets of other code not in the tables" in capsys.readouterr().err
+    command.main(["--table", "--store", "--code", "of a former source", "--folder", str(tmp_path)])
+    assert "| 20 | 5.0 (0.1-24.9) | best: 5.0 |" in capsys.readouterr().out
+    assert {code for _, code in kept.values()} == {"of a former source"}
+    places = {match[1] for page in (ROOT / "docs").glob("*.md") for match in PLACE.finditer(page.read_text())}
+    assert set(kept) <= places
+    with pytest.raises(SystemExit):
+        command.main(["--code", "of a former source", "--folder", str(tmp_path)])
 
 
 def test_cells_that_are_not_held_have_a_table_of_their_own(tmp_path):
     for name in (NOT_HELD[0], "equal-2-100"):
         for seed in range(20):
             made = {**row(seed, *["best"] * (seed < 9)), "pairs": [0, 0], "backward": [0, 0], "miscalibrated": [0, 0]}
-            append(tmp_path / f"{name}.jsonl", {**made, "cell": definition(CELLS[name])})
-    found = lines(tmp_path)
-    assert "| 1 | 45.0 |" in found["kinds"][2]
-    (lost,) = found["not held"][2:]
-    assert f"(`{NOT_HELD[0]}`)" in lost
-    assert lost.endswith("| best: 45.0 |")
+            append(tmp_path / f"{name}.jsonl", {**made, "cell": definition(CELLS[name])}, present_code())
+    found = tables(tmp_path)
+    assert found["verdict-claims-kinds"].rows[0][2:4] == ("1", "45.0")
+    (lost,) = found["verdict-claims-not-held"].rows
+    assert f"(`{NOT_HELD[0]}`)" in lost[0]
+    assert lost[-1] == "best: 45.0"

@@ -1,0 +1,133 @@
+"""Tables of measured numbers in the guide: each is written from a stored result that names the code that made it.
+
+    python -m benchmarks.docs_numbers            list the tables, and which are older than the code they measure
+    python -m benchmarks.docs_numbers --make     make the older ones again, by their commands; or those named
+    python -m benchmarks.docs_numbers --write    only write the pages from the stored results
+    python -m benchmarks.docs_numbers --check    name the older ones; exit code 1 if a page differs from its stored result
+
+A stored result is docs/results/NAME.json. Its table stands in a page between the lines `<!-- table: NAME -->` and
+`<!-- end -->`. A script that measures calls `benchmarks.stored_tables.store`.
+"""
+
+import argparse
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks.stored_tables import NAME, NOT_RECORDED, ROOT, Stored, stored_results
+from uqassay._files import whole_file
+
+__all__ = ["main", "mismatches", "write_pages"]
+
+PLACE = re.compile(rf"^<!-- table: ({NAME}) -->\n(.*?)^<!-- end -->$", re.M | re.S)
+DIGITS = 12  # of a digest that is shown
+
+
+def write_pages(root: Path = ROOT) -> list[Path]:
+    """Write the stored tables into their places; the pages that changed."""
+    texts = {stored.name: _block(stored) for stored in stored_results(root)}
+    changed = []
+    for page in _pages(root):
+        before = page.read_text(encoding="utf-8")
+        after = PLACE.sub(lambda found: texts.get(found[1], found[0]), before)
+        if after != before:
+            with whole_file(page) as stream:
+                stream.write(after.encode())
+            changed.append(page)
+    return changed
+
+
+def mismatches(root: Path = ROOT) -> list[str]:
+    """Where pages and stored results differ, one sentence each."""
+    texts = {stored.name: _block(stored) for stored in stored_results(root)}
+    found, places = [], _places(root)
+    for name, (page, text) in places.items():
+        if name not in texts:
+            found.append(f"{page}: the table {name} has no stored result docs/results/{name}.json")
+        elif text != texts[name]:
+            found.append(
+                f"{page}: the table {name} differs from docs/results/{name}.json; write it from there with --write"
+            )
+    found += [
+        f"docs/results/{name}.json: no page has a line <!-- table: {name} -->" for name in texts if name not in places
+    ]
+    return found
+
+
+def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
+    """The command; the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.docs_numbers", description=(__doc__ or "").splitlines()[0]
+    )
+    does = parser.add_mutually_exclusive_group()
+    does.add_argument("--make", nargs="*", metavar="NAME", help="make these again, by default those that are older")
+    does.add_argument("--write", action="store_true", help="write the pages from the stored results")
+    does.add_argument("--check", action="store_true", help="exit code 1 if a page differs from its stored result")
+    told = parser.parse_args(arguments)
+    all_stored = stored_results(root)
+    older = [stored for stored in all_stored if stored.is_older]
+    shown = older if told.check else all_stored
+    print("\n".join(_line(stored, stored in older, root) for stored in shown), flush=True)
+    if told.make is not None:
+        unknown = set(told.make) - {stored.name for stored in all_stored}
+        if unknown:
+            parser.error(f"no stored result of this name: {', '.join(sorted(unknown))}")
+        _make([stored for stored in all_stored if (stored.name in told.make if told.make else stored in older)], root)
+    if told.make is not None or told.write:
+        print("\n".join(f"written: {page}" for page in write_pages(root)))
+    wrong = mismatches(root)
+    print("\n".join(wrong), file=sys.stderr)
+    return int(bool(wrong))
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------------
+
+
+def _block(stored: Stored) -> str:
+    """The table between its marks."""
+    return "\n".join((f"<!-- table: {stored.name} -->", "", *stored.table.markdown(), "", "<!-- end -->"))
+
+
+def _pages(root: Path) -> Iterator[Path]:
+    yield from (page for page in (root / "README.md", *sorted((root / "docs").glob("*.md"))) if page.exists())
+
+
+def _places(root: Path) -> dict[str, tuple[str, str]]:
+    """Page and text of each marked table, by name."""
+    found: dict[str, tuple[str, str]] = {}
+    for page in _pages(root):
+        name = page.relative_to(root).as_posix()
+        for match in PLACE.finditer(page.read_text(encoding="utf-8")):
+            if match[1] in found:
+                raise ValueError(f"{name}: the table {match[1]} already stands in {found[match[1]][0]}")
+            found[match[1]] = name, match[0]
+    return found
+
+
+def _line(stored: Stored, is_older: bool, root: Path) -> str:
+    page = _places(root).get(stored.name, ("no page", ""))[0]
+    state = (
+        f"older than its code, which is now {stored.source.code()[:DIGITS] or 'gone'}"
+        if is_older
+        else "of the present code"
+    )
+    code = "that was not recorded" if stored.code == NOT_RECORDED else stored.code[:DIGITS]
+    made = f"made {stored.made} by code {code}"
+    return (
+        f"{stored.name} ({page}): {state}; {made}; {stored.source.command} ({stored.source.cost or 'cost not known'})"
+    )
+
+
+def _make(chosen: Sequence[Stored], root: Path) -> None:
+    """Run each command once."""
+    for command in dict.fromkeys(stored.source.command for stored in chosen):
+        print(command, flush=True)
+        program, *words = shlex.split(command)
+        subprocess.run([sys.executable if program == "python" else program, *words], cwd=root, check=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

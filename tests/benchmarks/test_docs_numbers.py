@@ -1,0 +1,85 @@
+"""Tables of the guide: written from stored results, made again by their commands, and held against the pages."""
+
+import subprocess
+import sys
+
+import pytest
+from benchmarks.docs_numbers import main, mismatches, write_pages
+from benchmarks.stored_tables import Source, Table, store, stored_results
+
+MEASURING = """
+import sys
+sys.path[:0] = {places!r}
+from pathlib import Path
+from benchmarks.stored_tables import Source, Table, store
+store("shares", Table(("share",), [(".7",)]), Source("python measuring.py", "json:dumps"), root=Path.cwd())
+"""
+PAGE = (
+    "Words.\n\n<!-- table: shares -->\nan earlier table\n<!-- end -->\n\n    <!-- table: NAME -->\n    <!-- end -->\n"
+)
+WRITTEN = PAGE.replace("an earlier table", "\n| share |\n|---|\n| .5 |\n")
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A guide of one page with one table, made by other code."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "page.md").write_text(PAGE)
+    (tmp_path / "README.md").write_text("No table.\n")
+    (tmp_path / "measuring.py").write_text(MEASURING.format(places=sys.path))
+    source = Source("python measuring.py", "json:dumps", cost="a second")
+    store("shares", Table(("share",), [(".5",)]), source, code="0123456789abcdef", root=tmp_path)
+    return tmp_path
+
+
+def test_tables_are_written_into_their_places(root):
+    page = root / "docs" / "page.md"
+    assert mismatches(root) == [
+        "docs/page.md: the table shares differs from docs/results/shares.json; write it from there with --write"
+    ]
+    assert write_pages(root) == [page]
+    assert page.read_text() == WRITTEN
+    assert write_pages(root) == mismatches(root) == []
+
+
+def test_the_check_fails_where_page_and_result_differ_and_names_older_tables(root, capsys):
+    assert main(["--check"], root=root) == 1
+    assert "the table shares differs" in capsys.readouterr().err
+    assert main(["--write"], root=root) == 0
+    assert "docs/page.md" in capsys.readouterr().out
+    assert main(["--check"], root=root) == 0
+    told = capsys.readouterr()
+    assert told.out.startswith("shares (docs/page.md): older than its code, which is now ")
+    assert (
+        told.out.endswith("made by code 0123456789ab; python measuring.py (a second)\n") or "0123456789ab" in told.out
+    )
+    assert not told.err.strip()
+
+
+def test_older_tables_are_made_again_by_their_commands(root, capfd):
+    assert main(["--make"], root=root) == 0
+    assert (root / "docs" / "page.md").read_text() == WRITTEN.replace(".5", ".7")
+    assert not stored_results(root)[0].is_older
+    (root / "measuring.py").write_text("raise SystemExit(1)")
+    assert main(["--make"], root=root) == 0  # nothing is older
+    assert "of the present code" in capfd.readouterr().out
+    with pytest.raises(subprocess.CalledProcessError):
+        main(["--make", "shares"], root=root)
+    with pytest.raises(SystemExit):
+        main(["--make", "others"], root=root)
+
+
+def test_places_and_results_without_each_other_are_named(root):
+    store("alone", Table(text=["words"]), Source("x", "json:dumps"), root=root)
+    (root / "README.md").write_text("<!-- table: nothing -->\n<!-- end -->\n")
+    found = mismatches(root)
+    assert "README.md: the table nothing has no stored result docs/results/nothing.json" in found
+    assert "docs/results/alone.json: no page has a line <!-- table: alone -->" in found
+    (root / "docs" / "second.md").write_text(PAGE)
+    with pytest.raises(ValueError, match=r"already stands in docs/page\.md"):
+        mismatches(root)
+
+
+def test_the_guide_agrees_with_its_stored_results():
+    assert stored_results()
+    assert mismatches() == []
