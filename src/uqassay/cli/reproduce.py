@@ -25,8 +25,8 @@ def reproduce_command(
         Path | None,
         typer.Option(
             help="Folder with labels, votes and prediction files, or features of ranking-cifar10h-probes; of disentanglement: "
-            "train.npz and test.npz in place of the data set's files; of epistemic-gain: the .npz file with the images of EMNIST "
-            "ByMerge.",
+            "train.npz and test.npz in place of the data set's files; of epistemic-gain: the .npz file with the images of "
+            "EMNIST ByMerge.",
             metavar="PATH",
         ),
     ] = None,
