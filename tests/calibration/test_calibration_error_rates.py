@@ -1,24 +1,26 @@
 """Type-I error and power of the calibration tests.
 
 As a test this measures small data sets and asserts what must hold. As a script it measures a grid, keeps every p-value in a
-file, goes on where it stopped, and prints the table in the documentation:
+file, goes on where it stopped, and prints the table in the documentation. Lines of the file that other code made are not used,
+unless --code names their code, and nothing is measured (--print):
 
     python -m tests.calibration.test_calibration_error_rates rates.jsonl [--grid small|full|corners|corners-large|
-        corners-measures|corners-power] [--null random,minimised] [--runs 200] [--part 1/2] [--print]
+        corners-measures|corners-power] [--null random,minimised] [--runs 200] [--part 1/2] [--code DIGEST] [--print]
 
 The grids "corners…" have the rows of the tables about corners of the simplex, with both kinds of members in a row. Two more
 nulls stand there for comparison: "known" draws labels from the true λ, "predictive" from the first λ of the minimised null
 alone. --truth, --sizes (of n), --members (kinds) and --measures select cells of a grid.
 """
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.keyed_lines import append, read_lines
 
+from uqassay.bench.cell import code_version
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.predictive_weights import predictive_weights
@@ -26,7 +28,9 @@ from uqassay.calibration.simplex_search import QUICK
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.calibration.worst_mixture import null_at
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
+from uqassay.experiments.older_results import older_sentence
 from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.wording import counted
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 ALPHAS = (0.05, 0.1, 0.2)
@@ -236,9 +240,31 @@ def test_resampled_instances_break_the_level_of_sparse_bins():
     assert rejected / 60 > highest(0.05, 60)
 
 
+def test_as_a_script_it_measures_again_what_other_code_made(tmp_path, capsys):
+    path, cell = tmp_path / "rates.jsonl", Cell("random", "ece-confidence", "single", n=20, m=1, k=3, draws=9)
+    main(path, [cell], 2, (0, 1), only_print=False)
+    printed = capsys.readouterr().out
+    assert f"| 20 | 1 | 3 | random | ece-confidence | single | {BLOCK} |" in printed
+    held = path.read_text()
+    main(path, [cell], 2, (0, 1), only_print=False)
+    assert (capsys.readouterr().out, path.read_text()) == (printed, held)
+    path.write_text(held.replace(code_version(CODE), "of a former source") + '{"cell": "torn')
+    main(path, [cell], 2, (0, 1), only_print=True)
+    told = capsys.readouterr()
+    assert told.out.count("\n") == 2  # no rows
+    assert "1 line of other code left out" in told.err
+    main(path, [cell], 2, (0, 1), only_print=True, code="of a former source")
+    assert capsys.readouterr().out == printed
+    main(path, [cell], 2, (0, 1), only_print=False)
+    told = capsys.readouterr()
+    assert told.out == printed
+    assert f"1 line in {path} was made by other code and is not used" in told.err
+
+
 # -- as a script ------------------------------------------------------------------------------------------------------
 
 BLOCK = 10
+CODE = "tests.calibration.test_calibration_error_rates:main"  # the code that makes the lines of a file
 
 
 def corners(name, nulls):
@@ -292,11 +318,15 @@ def selected(cells, options):
     return cells
 
 
-def main(path, cells, n_runs, part, only_print):
+def main(path, cells, n_runs, part, only_print, code=""):
     path, (mine, parts) = Path(path), part
+    code = code or code_version(CODE)
+    records, others = read_lines(path, code)
+    if others:
+        left_out = f"{counted(others, 'line')} of other code left out; --code DIGEST prints them"
+        print(left_out if only_print else older_sentence(others, "line", path), file=sys.stderr)
     found = {}
-    for line in path.read_text().splitlines() if path.exists() else []:
-        record = json.loads(line)
+    for record in records:
         found.setdefault(Cell(**record["cell"]), {})[record["first"]] = record["pvalues"]
     for first in [] if only_print else range(0, n_runs, BLOCK):
         for i, cell in enumerate(cells):
@@ -304,8 +334,7 @@ def main(path, cells, n_runs, part, only_print):
                 continue
             pvalues = cell.pvalues(range(first, first + BLOCK)).tolist()
             found.setdefault(cell, {})[first] = pvalues
-            with path.open("a") as out:
-                out.write(json.dumps({"cell": vars(cell), "first": first, "pvalues": pvalues}) + "\n")
+            append(path, {"cell": vars(cell), "first": first, "pvalues": pvalues}, code)
     rows = {}
     for cell in cells:  # kinds of members share a row
         row = (cell.n, cell.m, cell.k, cell.truth, cell.measure, cell.null)
@@ -330,4 +359,5 @@ if __name__ == "__main__":
         int(options.get("--runs", "200")),
         (piece[0] - 1, piece[1]),
         "--print" in sys.argv,
+        options.get("--code", "") if "--print" in sys.argv else "",
     )
