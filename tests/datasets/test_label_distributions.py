@@ -193,7 +193,11 @@ def test_the_validation_part_of_oasst2_is_a_table(own_cache, needs):
         r and {"name": list(r), "value": [v["value"] for v in r.values()], "count": [v["count"] for v in r.values()]}
         for r in rated
     ]
-    table = pa.table({**columns, "deleted": [False] * 4, "labels": pa.array(labels, label)})
+    columns["message_id"].append("m5")
+    columns["text"].append("e")
+    columns["lang"].append("en")
+    labels.append({"name": None, "value": None, "count": None})
+    table = pa.table({**columns, "deleted": [False] * 5, "labels": pa.array(labels, label)})
     (own_cache / "oasst2").mkdir(parents=True)
     pq.write_table(table, own_cache / "oasst2" / "validation.parquet")
     save_messages(own_cache, map(json.dumps, MESSAGES))

@@ -313,8 +313,12 @@ def _ratings(labels: Any) -> Iterable[tuple[str, Any, Any]]:
 
     JSON has a mapping of category to value and count, the table three lists of equal length: ``name``, ``value``, ``count``.
     """
-    if isinstance(labels, Mapping) and set(labels) == {"name", "value", "count"} and isinstance(labels["name"], list):
-        return list(zip(labels["name"], labels["value"], labels["count"], strict=True))
+    if (
+        isinstance(labels, Mapping)
+        and set(labels) == {"name", "value", "count"}
+        and not isinstance(labels["name"], Mapping)
+    ):
+        return list(zip(*(labels[column] or () for column in ("name", "value", "count")), strict=True))
     return [(category, rating["value"], rating["count"]) for category, rating in labels.items()]
 
 
