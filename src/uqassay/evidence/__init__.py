@@ -3,6 +3,7 @@
 from uqassay.evidence.backward import BackwardScore, backward_scores
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.calibration_statements import CalibrationClaim, calibration_claims
+from uqassay.evidence.cautions import CAUTIONS
 from uqassay.evidence.claim import KINDS, Claim
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
@@ -21,6 +22,7 @@ from uqassay.evidence.scale_result import ModelScale, ScaleCheck
 
 __all__ = [
     "CALIBRATION",
+    "CAUTIONS",
     "FINDING_COLUMNS",
     "KINDS",
     "TRADEOFFS",

@@ -69,7 +69,7 @@ class Assay:
     sets : dict of str to SetSample
         Credal sets of some instances of each model's first run.
     warnings : tuple of Note
-        What should change how much the numbers are believed; each text is one sentence, codes are those of `CAUTIONS`.
+        What should change how much the numbers are believed; each text is one sentence, codes are those of `evidence.CAUTIONS`.
     provenance : dict
         Versions, input hashes, time taken.
     calibration : tuple of ModelCalibration
@@ -206,7 +206,8 @@ class Assay:
 
     def ranking_changes(self) -> tuple[tuple[float, str, str], ...]:
         """Every λ at which two models swap places: (λ, the one ahead below it, the one ahead above it)."""
-        return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(*self._mean_lines()))
+        d, ns = self._mean_lines()
+        return tuple((at, self.model_names[a], self.model_names[b]) for at, a, b in ranking_changes(d, ns))
 
     def win_shares(self, tradeoffs: ArrayLike) -> Array:
         """Share of resamples won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
@@ -348,8 +349,7 @@ class Assay:
 
     def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
         """Bins of one model's reliability diagram, all runs together."""
-        columns = self[model].columns
-        hits, confidence = columns["correct"].ravel(), columns["confidence"].ravel()
+        hits, confidence = (self[model].columns[name].ravel() for name in ("correct", "confidence"))
         return reliability(hits, confidence, n_bins=n_bins, level=self.settings.level)
 
     # -- instances ----------------------------------------------------------------------------------------------------
