@@ -8,7 +8,7 @@ from uqassay.notes import Note
 from uqassay.statistics import mean_estimate, proportion_estimate
 from uqassay.statistics.delong import auc_linearised
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of, spread_of_samples
-from uqassay.statistics.samples import make_units
+from uqassay.statistics.samples import make_units, spread_of_mean
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 
 
@@ -107,3 +107,69 @@ def test_few_instances_that_carry_the_variance_leave_few_degrees_of_freedom():
     assert spread_of(plain, units).dof == len(u) - 1
     assert spread_of(heavy, units).dof < 25
     assert spread_of(heavy, units).standard_error == spread_of(plain, units).standard_error
+
+
+# -- groups and weights of parts ---------------------------------------------------------------------------------------
+
+
+def part_mean(values, inside, groups, weights):
+    """Mean over the instances inside, as a statistic with that one part."""
+    w = inside * (np.ones(len(values)) if weights is None else weights)
+    mean = (w * values).sum() / w.sum()
+    influence = (
+        inside * (values - mean) * (w.sum() + ((1 - inside) * (1 if weights is None else weights)).sum()) / w.sum()
+    )
+    return Linearised(mean, influence, (influence,), (inside.astype(bool),))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_a_mean_over_a_part_has_the_spread_of_a_mean_over_its_instances(grouped, weighted, random_generator):
+    values = random_generator.normal(size=60)
+    groups = np.repeat(np.arange(6), [2, 4, 6, 8, 15, 25]) if grouped else None
+    weights = random_generator.exponential(size=60) if weighted else None
+    inside = random_generator.random(60) < 0.4
+    inside[:2], inside[-2:] = False, True  # one group has no instance in it
+    units = make_units(60, groups, weights)
+    found = spread_of(part_mean(values, inside * 1.0, groups, weights), units)
+    alone = make_units(inside.sum(), *(x if x is None else x[inside] for x in (groups, weights)))
+    expected = spread_of_mean(values[inside] - alone.mean(values[inside]), alone)
+    assert found.standard_error == pytest.approx(expected.standard_error)
+    assert found.dof == pytest.approx(expected.dof)
+
+
+def test_parts_in_groups_of_their_own_add_their_variances(random_generator):
+    values, groups = random_generator.normal(size=90), np.repeat(np.arange(9), [2, 4, 6, 8, 25, 5, 10, 10, 20])
+    inside = groups < 5
+    sides = [part_mean(values, side * 1.0, groups, None) for side in (inside, ~inside)]
+    both = Linearised(
+        sides[0].value - sides[1].value,
+        sides[0].influence - sides[1].influence,
+        (sides[0].influence, -sides[1].influence),
+        (inside, ~inside),
+    )
+    found = spread_of(both, make_units(90, groups, None))
+    alone = [
+        spread_of_mean(values[s] - values[s].mean(), make_units(s.sum(), groups[s], None)) for s in (inside, ~inside)
+    ]
+    variances = [spread.standard_error**2 for spread in alone]
+    assert found.standard_error**2 == pytest.approx(sum(variances))
+    dofs = [spread.dof for spread in alone]
+    assert found.dof == pytest.approx(sum(variances) ** 2 / sum(v**2 / d for v, d in zip(variances, dofs, strict=True)))
+
+
+def test_a_part_inside_a_single_group_leaves_the_variance_of_all(random_generator):
+    values, groups = random_generator.normal(size=30), np.repeat(np.arange(6), 5)
+    inside = groups == 2
+    first = part_mean(values, inside * 1.0, groups, None)
+    second = part_mean(values, ~inside * 1.0, groups, None)
+    both = Linearised(
+        first.value + second.value,
+        first.influence + second.influence,
+        (first.influence, second.influence),
+        (inside, ~inside),
+    )
+    found = spread_of(both, make_units(30, groups, None))
+    robust = spread_of_mean(both.influence, make_units(30, groups, None))
+    assert found.standard_error >= robust.standard_error > 0
+    assert 0 < found.dof <= robust.dof

@@ -11,12 +11,12 @@ from tests.refusals import refuses
 
 from uqassay.statistics import bootstrap_weights, kendall_tau_estimate, mean_estimate, proportion_estimate
 from uqassay.statistics.samples import (
-    _small_sample_correction,
     as_floats,
     check_choice,
     check_level,
     make_units,
     scaled_weights,
+    small_sample_correction,
 )
 
 
@@ -37,7 +37,7 @@ def test_correction_against_exact_fractions(greatest, g):
     weights = np.ones(g) + np.arange(g) % 2
     weights[g // 2] = greatest
     units = make_units(g, None, weights)
-    a, dof = _small_sample_correction(np.ones(g), units)
+    a, dof = small_sample_correction(np.ones(g), units)
     expected, expected_dof = exact_correction(units.weights)
     np.testing.assert_allclose(a, expected, rtol=1e-9)
     assert dof == pytest.approx(expected_dof, rel=1e-9)

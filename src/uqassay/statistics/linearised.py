@@ -17,7 +17,16 @@ from scipy import special
 from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.remarks import single_unit, unit_notes
-from uqassay.statistics.samples import Floats, Spread, Units, check_choice, check_level, make_units, spread_of_mean
+from uqassay.statistics.samples import (
+    Floats,
+    Spread,
+    Units,
+    check_choice,
+    check_level,
+    make_units,
+    small_sample_correction,
+    spread_of_mean,
+)
 from uqassay.statistics.tied_samples import TiedSample, averaged_samples, unseen_of, unseen_reach
 
 __all__ = ["Linearised", "linearised_estimate"]
@@ -214,16 +223,16 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
 def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] = ()) -> Spread:
     """Spread of a statistic, including the variance between independent run values (R,) each. For use inside this room.
 
-    The variance of each part has the factor m/(m − 1) for its m units. The parts of one stratum get one number of
+    The variance of each part has the factor m/(m − 1) for its m units; groups and weights have the factors and degrees of
+    freedom of Bell and McCaffrey for the sizes that they have inside the part. The parts of one stratum get one number of
     degrees of freedom, the harmonic mean weighted by their variances.
     """
     influence = units.keep(statistic.influence)
-    plain = units.codes is None and units.weights is None
     if statistic.parts:
         u, variance, dof = _of_parts(statistic, units)
-        if not plain:
+        if not _is_plain(units) and any(units_in(inside, units) < 2 for inside in statistic.inside):
+            # a part inside a single unit tells nothing of its variance
             robust = spread_of_mean(influence, units)
-            # the formula of parts ignores unequal groups and weights; the robust one ignores that a part may be small
             variance, dof = max(variance, robust.standard_error**2), min(dof, robust.dof)
     else:
         robust = spread_of_mean(influence, units)
@@ -253,13 +262,13 @@ def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float
         own, shadow, total, inverse = np.zeros(0), 0.0, 0.0, 0.0
         for p in (p for p, s in enumerate(strata) if s == stratum):
             count = units_in(statistic.inside[p], units) + statistic.imaginary
-            root = sample_factor(count) ** 0.5
-            mine = units.sums(units.keep(statistic.parts[p])[:, np.newaxis])[:, 0] * (root / weight)
-            hidden = root * statistic.shadows[p] if statistic.shadows else 0.0
+            factor, own_dof = _part_correction(statistic, p, units)
+            mine = units.sums(units.keep(statistic.parts[p])[:, np.newaxis])[:, 0] * (factor**0.5 / weight)
+            hidden = sample_factor(count) ** 0.5 * statistic.shadows[p] if statistic.shadows else 0.0
             square = _sum_of_squares(mine) + statistic.imaginary * hidden**2
             own = own + mine if own.size else mine
             shadow, total = shadow + hidden, total + square
-            inverse += square / max(count - 1, LEAST_DOF)
+            inverse += square / max(own_dof, LEAST_DOF)
             counted += count - 1
         whole += own
         extra += statistic.imaginary * shadow**2
@@ -272,6 +281,31 @@ def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float
     # an instance may be in parts of several strata, whose covariance is in the square of the sum alone
     variance = squares[0] if len(squares) == 1 else _sum_of_squares(whole) + extra
     return whole, variance, dof
+
+
+def _part_correction(statistic: Linearised, p: int, units: Units) -> tuple[Floats | float, float]:
+    """Factors of the squared sums of the units (G,) in one part, and their degrees of freedom, with imaginary units."""
+    count = units_in(statistic.inside[p], units)
+    with_imaginary = sample_factor(count + statistic.imaginary)
+    if _is_plain(units) or count < 2:
+        return with_imaginary, count + statistic.imaginary - 1
+    inside = units.keep(np.asarray(statistic.inside[p], dtype=np.float64))
+    members = np.flatnonzero(inside)
+    share = inside[members]
+    here, codes = members, None
+    if units.codes is not None:
+        here, codes = np.unique(units.codes[members], return_inverse=True)
+    weights = share if units.weights is None else share * units.weights[members]
+    own = Units(None, weights, codes, members.size, here.size)
+    a, dof = small_sample_correction(units.keep(statistic.parts[p])[members] / share, own)
+    factors = np.zeros(units.n_units)
+    factors[here] = a * (with_imaginary / sample_factor(here.size))
+    return factors, dof + statistic.imaginary
+
+
+def _is_plain(units: Units) -> bool:
+    """True if all instances count alike."""
+    return units.codes is None and units.weights is None
 
 
 def _sum_of_squares(u: Floats) -> float:

@@ -241,7 +241,7 @@ def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ())
     if scale == 0.0:
         return Spread(0.0, float(units.n_units - 1), 0.0)
     u = u / scale  # squares of residuals near 1e-200 would underflow to a variance of 0
-    a, dof = _small_sample_correction(residuals, units)
+    a, dof = small_sample_correction(residuals, units)
     parts = [(float((a * u * u).sum()), dof)]
     parts += [(float((means / scale).var(ddof=1)) / means.size, means.size - 1) for means in several]
     variance = sum(part for part, _ in parts)
@@ -249,11 +249,11 @@ def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ())
     return Spread(scale * variance**0.5, dof, float((u * u * u).sum()) / variance**1.5)
 
 
-def _small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | float, float]:
+def small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | float, float]:
     """Factors a_g that make Σ a_g u_g² unbiased under a working model, and its degrees of freedom.
 
     In the working model all residuals have the same variance and the same correlation ρ inside a unit; ρ is estimated.
-    Units of equal weight give G/(G−1) and G−1 for any ρ. A few large units give fewer degrees of freedom.
+    Units of equal weight give G/(G−1) and G−1 for any ρ. A few large units give fewer degrees of freedom. For at least 2 units.
     Bell, McCaffrey (2002); Imbens, Kolesár (2016), section IV.
     """
     g = units.n_units
