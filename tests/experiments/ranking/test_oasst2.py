@@ -54,6 +54,10 @@ def test_the_protocol_prints_the_papers_cells_beside_ours(folder):
     assert "of the messages are unanimous" in text
     assert "both weights are equal in 0.0 % of the messages" in text
     assert "english" in text
+    cells = {cell.name.removeprefix("table1/OASST2/"): cell for cell in found.rows}
+    assert cells["UQ-C-index/misalignment"].ours == pytest.approx(100.0, abs=1e-4)  # (1 + τ) / 2, by construction
+    assert abs(cells["UQ-AUC/misclassification"].ours) < 99.99
+    assert any("by construction" in note for note in found.notes)
     assert progress_steps(data=folder) == 30
 
 

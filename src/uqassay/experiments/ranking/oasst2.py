@@ -28,6 +28,8 @@ CHOICES = (
     "the weight of a rating is its value times the number of annotators",
     "the messages have no other label than their ratings: the metrics see the class with the greater weight, negative where "
     "both are equal, and the table below also has the ratings themselves as labels",
+    "with these labels the gap of the UQ-C-index is ψ itself, so that without ties it equals (1 + τ) / 2 and its correlation "
+    "with ψ is 100 % by construction: only the row of the ratings as labels can show that it follows ψ",
 )
 
 Progress = Callable[[str], None]
