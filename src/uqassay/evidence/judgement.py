@@ -26,7 +26,7 @@ from uqassay.evidence.prior_of_the_others import held_out_columns
 from uqassay.evidence.result import Assay
 from uqassay.evidence.scaled_sets import SCALES, check_scales, scale_models
 from uqassay.evidence.scoring import SetSample, Settings, remembering, sample_sets, score_baselines, score_model
-from uqassay.losses.unified import check_options, check_tradeoff
+from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.measures.scores import SCORES
 from uqassay.predictions import Masses, Point, Prediction
 from uqassay.predictions.drawn import check_draws
@@ -138,7 +138,7 @@ def assay(
     [('sure', 0.105), ('vacuous', 0.347), ('unsure', 0.602), ('class-prior', 0.693)]
     """
     started = time.perf_counter()
-    lambdas = _tradeoffs(tradeoffs)
+    lambdas = tuple(sorted(set(check_tradeoffs(tradeoffs))))
     seed = _seed(rng)
     if not (isinstance(level, (int, float)) and 0 < level < 1):
         raise InputError("level", "must lie between 0 and 1", f"got {level!r}", "0.95 is usual", code="range")
@@ -212,18 +212,6 @@ def assay(
     result.sets.update(_pictures(result, valid))
     result.provenance["seconds"] = round(time.perf_counter() - started, 3)
     return result
-
-
-def _tradeoffs(tradeoffs: Sequence[float]) -> tuple[float, ...]:
-    values = list(tradeoffs) if isinstance(tradeoffs, (Sequence, np.ndarray)) else [tradeoffs]
-    if not values:
-        raise InputError("tradeoffs", "needs at least one λ", "got none", "(0.1, 0.5, 1.0) is a start", code="empty")
-    for value in values:
-        try:
-            check_tradeoff(value)
-        except InputError as problem:
-            raise problem.replace(parameter="tradeoffs") from problem
-    return tuple(sorted({float(value) for value in values}))
 
 
 def _seed(rng: int | None) -> int:

@@ -1,5 +1,7 @@
 """Unified evaluation loss (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
 
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -165,7 +167,8 @@ def check_options(distance: str, nonspecificity: str, convention: str, focal_set
 
 def check_tradeoff(tradeoff: float) -> None:
     """Refuse a λ that is not a number, negative, or not finite."""
-    if not (isinstance(tradeoff, (int, float, np.number)) and np.isfinite(tradeoff) and tradeoff >= 0):
+    # a comparison, because np.isfinite fails on integers beyond 64 bits
+    if not (isinstance(tradeoff, (int, float, np.number)) and 0 <= tradeoff <= sys.float_info.max):
         raise InputError(
             "tradeoff",
             "must be finite and at least 0",
@@ -173,6 +176,20 @@ def check_tradeoff(tradeoff: float) -> None:
             "pass 0.5, or another cost of a nat of imprecision",
             code="range",
         )
+
+
+def check_tradeoffs(tradeoffs: Sequence[float]) -> tuple[float, ...]:
+    """One λ or several as numbers, in the order given; anything else is refused."""
+    several = isinstance(tradeoffs, (Sequence, np.ndarray)) and not isinstance(tradeoffs, str)
+    values: list[Any] = list(tradeoffs) if several else [tradeoffs]
+    if not values:
+        raise InputError("tradeoffs", "needs at least one λ", "got none", "(0.1, 0.5, 1.0) is a start", code="empty")
+    for value in values:
+        try:
+            check_tradeoff(value)
+        except InputError as problem:
+            raise problem.replace(parameter="tradeoffs") from problem
+    return tuple(float(value) for value in values)
 
 
 def unified_terms(
