@@ -1,5 +1,6 @@
 """An assay answers: winners on every interval of λ, the scale of λ, seeds."""
 
+import json
 import sys
 
 import numpy as np
@@ -28,6 +29,25 @@ def test_breakpoints_against_a_fine_grid(all_kinds):
     for at, ahead_below, ahead_above in result.ranking_changes():
         for step, first, second in ((-1e-9, ahead_below, ahead_above), (1e-9, ahead_above, ahead_below)):
             assert d[first] + (at + step) * ns[first] <= d[second] + (at + step) * ns[second] + 1e-12
+
+
+def test_infinite_means_have_no_winner_and_are_shown(tmp_path):
+    found = judge({"a": uq.Point([[1.0, 0.0]] * 9), "b": uq.Point([[1.0, 0.0]] * 9)}, [1] * 9, floor=0)
+    assert found.winners() == ()
+    assert found.table("breakpoints").empty
+    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["breakpoints"] == []
+    assert "No model has a finite mean E" in found.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("tradeoffs", "code"), [("0.5", "range"), ([], "empty"), ([0.5, -1.0], "range")])
+def test_tradeoffs_of_the_json_are_checked(all_kinds, tradeoffs, code):
+    models, y = all_kinds
+    found = judge({"m": next(iter(models.values()))}, y, n_draws=2)
+    with refuses("tradeoffs", code):
+        found.to_json(tradeoffs)
+    with refuses("tradeoffs", "type"):
+        found.win_shares("x")
+    assert [row["tradeoff"] for row in found.to_json(0.3)["tradeoff"]] == [0.3]
 
 
 def test_scale_of_the_tradeoff_for_other_distances(cifar10):

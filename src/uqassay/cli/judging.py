@@ -35,7 +35,6 @@ def judge(request: AssayRequest, checks: Sequence[Check], say: Callable[[str], N
     Everything that can be refused is refused here, before anything is printed.
     """
     assay = make_assay(request, progress=say)
-    assay.winners()
     outcomes = tuple(outcome_of(check, assay, on_intervals=on_intervals) for check in checks)
     say("resampling")
     assay.verdict()

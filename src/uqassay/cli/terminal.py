@@ -140,7 +140,7 @@ def _first(assay: Assay, parts: Sequence[Part], at: float) -> str:
 
 def print_breakpoints(assay: Assay) -> None:
     """Which of several models has the lowest mean E on which interval of λ."""
-    if len(assay.candidates) == 1:
+    if len(assay.candidates) == 1 or not assay.winners():
         return
     console = open_console()
     table = plain_table()

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from uqassay.errors import InputError
 from uqassay.evidence.choice import choice_claims, choices
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.group_claims import group_claims
@@ -36,9 +35,7 @@ CLAIM_COLUMNS = (
 
 def claims_of(assay: "Assay") -> tuple[Claim, ...]:
     """All claims of an assay; see `Assay.claims`."""
-    try:
-        assay.winners()
-    except InputError:
+    if not assay.winners():
         none = Claim("cannot-tell", assay.model_names, limited_by="infinite")
         return (none, *backward_claims(assay), *not_calibrated_claims(assay))
     winner = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)

@@ -132,10 +132,7 @@ def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
     (201, 2.0)
     """
     scale = _scale(assay)
-    try:
-        last = max((low for low, _, _ in assay.winners()), default=0.0)
-    except InputError:
-        last = 0.0
+    last = max((low for low, _, _ in assay.winners()), default=0.0)
     top = max(2 * scale, assay.tradeoffs[-1], DEFAULT_TRADEOFF)
     top = max(top, min(1.2 * last, 10 * top))
     work = sum(m.n_runs for m in assay.models) * assay.n_instances
@@ -166,11 +163,8 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
         for r in ranked:
             tables[r.model].append(_ranked(r, one=assay.n_units == 1))
     place = {m.name: j for j, m in enumerate(assay.models)}
-    try:
-        winners = [(low, high, list(names)) for low, high, names in assay.winners()]
-        changes = [{"at": at, "below": a, "above": b} for at, a, b in assay.ranking_changes()]
-    except InputError:
-        winners, changes = [], []
+    winners = [(low, high, list(names)) for low, high, names in assay.winners()]
+    changes = [{"at": at, "below": a, "above": b} for at, a, b in assay.ranking_changes()]
     top = float(grid[-1])
     return {
         "grid": grid.tolist(),

@@ -26,7 +26,6 @@ __all__ = [
     "axes_for",
     "axes_points",
     "draw_legend",
-    "finite_winners",
     "headline",
     "interval_level",
     "look_at",
@@ -268,7 +267,7 @@ def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Array:
     """The λ asked for, increasing; by default n of them from 0 past the last change of the winner, within reason."""
     if tradeoffs is None:
         top = assay.tradeoffs[-1]
-        last = max((low for low, _, _ in finite_winners(assay)), default=0.0)
+        last = max((low for low, _, _ in assay.winners()), default=0.0)
         top = max(top, 1.25 * last) if last <= 2 * top else top
         return np.union1d(np.linspace(0.0, top if top > 0 else 1.0, n).round(12), assay.tradeoffs)
     grid = np.unique(as_numeric(tradeoffs, "tradeoffs", ndim=1).astype(np.float64))
@@ -279,13 +278,6 @@ def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Array:
             "tradeoffs", "needs at least two different λ", "got one", "plot_ranking shows a single one", code="mismatch"
         )
     return grid
-
-
-def finite_winners(assay: "Assay") -> tuple[tuple[float, float, tuple[str, ...]], ...]:
-    """`Assay.winners`, or nothing where every mean is infinite."""
-    if not any(np.isfinite(m.columns["distance"]).all() for m in assay.candidates):
-        return ()
-    return assay.winners()
 
 
 def window(values: Array, *, from_zero: bool) -> tuple[float, float]:

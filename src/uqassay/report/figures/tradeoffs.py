@@ -10,7 +10,6 @@ from uqassay.report.figures.style import (
     axes_for,
     axes_points,
     draw_legend,
-    finite_winners,
     headline,
     interval_level,
     looks,
@@ -175,7 +174,7 @@ def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "
         )
         if seen[j]:
             handles.append(area)
-    for low, _, _ in finite_winners(assay):
+    for low, _, _ in assay.winners():
         if grid[0] < low < grid[-1]:
             ax.axvline(low, color="white", linewidth=1.4)
             ax.axvline(low, color="black", linewidth=0.9, linestyle=":")
@@ -205,7 +204,7 @@ def _winner_strip(ax: Any, assay: "Assay", left: float, right: float) -> int:
     rectangle = matplotlib_module("patches").Rectangle
     across = ax.get_xaxis_transform()  # x in data, y in axes
     changes, written = 0, -np.inf
-    for low, high, names in finite_winners(assay):
+    for low, high, names in assay.winners():
         start, end = max(low, left), min(high, right)
         if start >= end:
             continue
