@@ -62,6 +62,7 @@ def test_ranking_metrics_have_rank_sets_of_a_score(assay):
     ("options", "parameter", "code", "got"),
     [
         ({"metric": "f1"}, "metric", "choice", "'f1'"),
+        ({"metric": ["brier"]}, "metric", "choice", "'brier'"),
         ({"metric": "uq-auc"}, "score", "missing", ""),
         ({"metric": "uq-auc", "score": "density"}, "score", "choice", "'density'"),
         ({"metric": "brier", "score": "total-entropy"}, "score", "conflict", ""),

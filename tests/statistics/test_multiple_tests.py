@@ -152,6 +152,7 @@ def test_shaffer_of_sixty_means():
         (np.zeros((2, 3)), "shape", r"got shape \(2, 3\)"),
         ([[0.0, 0.1], [0.2, 0.0]], "mismatch", ""),
         ([0.1, 1.5, 0.2], "range", "1.5"),
+        ("x", "type", "str"),
     ],
 )
 def test_other_than_pairs_are_refused(pvalues, code, got):

@@ -63,5 +63,7 @@ def test_bad_levels_and_names_are_refused(random_generator):
     found = compared(random_generator, {"a": 0.0, "b": 0.1})
     with refuses("level", "range"):
         rank_sets(found, level=95)
+    with refuses("comparisons", "type", got="ndarray"):
+        rank_sets(found.adjusted)
     with refuses("model", "choice", got="'c'"):
         rank_sets(found).is_better("a", "c")

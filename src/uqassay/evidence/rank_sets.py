@@ -44,7 +44,7 @@ def mean_metrics(assay: "Assay") -> tuple[str, ...]:
 def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None) -> RankSets:
     """Rank sets of the models; see `Assay.rank_sets`."""
     check_tradeoff(tradeoff)
-    if metric in RANKING_METRICS:
+    if metric in tuple(RANKING_METRICS):  # which compares and does not hash, so that a list is refused below
         return _of_ranking_metric(assay, metric, score)
     known = mean_metrics(assay)
     if metric not in known:

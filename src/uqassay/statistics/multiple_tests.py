@@ -6,6 +6,7 @@ from math import comb, isqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uqassay._conversion import as_numeric
 from uqassay.errors import InputError
 from uqassay.statistics.samples import Floats
 
@@ -110,7 +111,7 @@ def shaffer(pvalues: ArrayLike) -> Floats:
     >>> shaffer([0.01, 0.03, 0.04]).round(3).tolist()  # three means: 3, 1 and 1 equalities
     [0.03, 0.03, 0.04]
     """
-    given = np.asarray(pvalues, dtype=np.float64)
+    given = _numbers(pvalues)
     if given.ndim == 1:
         j = (1 + isqrt(1 + 8 * given.size)) // 2
         if j * (j - 1) // 2 != given.size:
@@ -170,8 +171,13 @@ def _not_pairs(got: str) -> InputError:
     )
 
 
+def _numbers(pvalues: ArrayLike) -> Floats:
+    """The p-values as float64; none at all are allowed."""
+    return as_numeric(pvalues, "pvalues").astype(np.float64, copy=False)
+
+
 def _sorted_pvalues(pvalues: ArrayLike) -> tuple[Floats, np.ndarray, np.ndarray]:
-    p = np.asarray(pvalues, dtype=np.float64)
+    p = _numbers(pvalues)
     defined = ~np.isnan(p)
     bad = np.argwhere(defined & ((p < 0) | (p > 1)))
     if bad.size:

@@ -24,6 +24,7 @@ from uqassay.statistics.samples import (
     make_units,
     working_variances,
 )
+from uqassay.wording import counted
 
 __all__ = ["pairwise_mean_tests"]
 
@@ -166,6 +167,9 @@ def _models(values: Mapping[str, ArrayLike]) -> tuple[tuple[str, ...], list[Floa
             "values", "must map at least one name to values", got, 'write {"a": losses_of_a, …}', code="empty"
         )
     names = tuple(str(name) for name in values)
+    if len(set(names)) < len(names):
+        got = f"got {counted(len(set(names)), 'name')} for {len(names)} models"
+        raise InputError("values", "needs a name of its own for each model", got, "rename some", code="duplicate")
     runs = [as_runs(value, f"values[{name!r}]") for name, value in zip(names, values.values(), strict=True)]
     n = runs[0].shape[1]
     for name, run in zip(names, runs, strict=True):

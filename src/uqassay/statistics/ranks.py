@@ -107,6 +107,14 @@ def rank_sets(
     >>> found.low.tolist(), found.high.tolist(), found.top_names
     ([1, 1, 3], [2, 2, 3], ('a', 'b'))
     """
+    if not isinstance(comparisons, PairwiseComparisons):
+        raise InputError(
+            "comparisons",
+            "must be tests of all pairs",
+            f"got {type(comparisons).__name__}",
+            "pass the result of pairwise_mean_tests",
+            code="type",
+        )
     level = comparisons.level if level is None else level
     check_level(level)
     ranked = ~np.isin(comparisons.names, comparisons.references)
