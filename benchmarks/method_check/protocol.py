@@ -34,7 +34,7 @@ from uqassay.bench.methods import cells_of
 from uqassay.bench.results import StoredResult
 from uqassay.errors import InputError
 from uqassay.experiments.reproduction import PrintedCell, Reproduction
-from uqassay.experiments.trainings import all_failed, train_cells, trained_cells
+from uqassay.experiments.trainings import all_failed, older_notes, train_cells, trained_cells
 from uqassay.experiments.unified.predictors import available_data_sets
 from uqassay.wording import listed, number
 
@@ -171,6 +171,7 @@ def check_methods(
         run = _Run(place, workers, progress or (lambda step: None))
         cells = {name: _cells(name, preset, seeds, chosen) for name in names}
         run([cell for own in cells.values() for cell in own])
+        older = older_notes([cell for own in cells.values() for cell in own], place)
         for name, own in cells.items():
             run.say(f"judging {name}")
             found, without, longer = _results(run, own)
@@ -184,7 +185,7 @@ def check_methods(
         raise all_failed("methods", run.failed)
     left_out |= run.failed
     rows += left_out_cells(left_out)
-    notes = [*NOTES, *(f"{name} is left out: {reason}" for name, reason in left_out.items())]
+    notes = [*NOTES, *older, *(f"{name} is left out: {reason}" for name, reason in left_out.items())]
     if preset == "smoke":
         notes.append("a smoke run only checks that the code runs; it is no evidence")
     reading = (*lines, "", *signature_lines(signatures))
