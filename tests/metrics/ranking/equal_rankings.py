@@ -10,7 +10,9 @@ from tests.metrics.risk.test_error_rates import Population
 
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.statistics import rank_sets
-from uqassay.statistics.statistic_comparisons import pairwise_statistic_tests
+from uqassay.statistics.linearised import spread_of
+from uqassay.statistics.samples import make_units
+from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 
 RANKINGS = (2, 5, 10)
 METRICS = ("uq-auc", "uq-c-index", "aurc")
@@ -86,12 +88,44 @@ def false_pairs(world, n_rankings, metrics, *, n_samples, seed):
     return false / n_samples
 
 
+def group_sizes(n_groups, *, equal):
+    """Sizes of 5, 10 or 30 groups: 240 instances in equal groups, or 60, 45, 34, …, 1."""
+    if equal:
+        return np.full(n_groups, 240 // n_groups)
+    return np.maximum(1, np.round(60 * 0.75 ** np.arange(n_groups))).astype(int)
+
+
+def error_of_two(sizes, wrong, *, n_samples, seed):
+    """Share of p-values ≤ .05 of two equal UQ-AUCs in groups, and standard error over standard deviation of the difference."""
+    world, rng, found = models(100, wrong, 0.7, sizes=sizes), np.random.default_rng(seed), []
+    for _ in range(n_samples):
+        rankings, groups = world(rng, 2)
+        first, second = (RANKING_METRICS["uq-auc"].runs(*ranking, groups)[0] for ranking in rankings)
+        test = paired_statistic_test(first, second, groups=groups, bound=1.0)
+        error = spread_of(first - second, make_units(groups.size, groups, None)).standard_error
+        found.append((test.pvalue, float(test.difference), error))
+    p, differences, errors = np.array(found).T
+    return float((p <= 0.05).mean()), float(np.sqrt((errors**2).mean()) / differences.std())
+
+
+def print_groups_of_two(n_samples):
+    """Two equal UQ-AUCs in groups: percent rejected at 5 %, and the ratio of the standard error."""
+    print("two models, UQ-AUC: groups, sizes, errors; percent rejected at 5 %, standard error / standard deviation")
+    for n_groups in (5, 10, 30):
+        for equal in (True, False):
+            for wrong in (10, 30):
+                sizes = group_sizes(n_groups, equal=equal)
+                share, ratio = error_of_two(sizes, wrong, n_samples=n_samples, seed=[n_groups, wrong])
+                name = "equal" if equal else "60, 45, …, 1"
+                print(f"| {n_groups} | {name} | {wrong} % | {100 * share:.1f} | {ratio:.2f} |", flush=True)
+
+
 def worlds():
     """Name → world, of the table of error rates."""
     found = {}
     kinds = {"no ties": "", "97 % tied, certain": "97 certain", "two values": "binary"}
     for g in (5, 10, 30):
-        sizes = np.maximum(1, np.round(60 * 0.75 ** np.arange(g))).astype(int)
+        sizes = group_sizes(g, equal=False)
         for name in ("no ties", "97 % tied, certain"):
             found[f"models, {g} groups, 10 % errors, {name}"] = models(100, 10, 0.7, kinds[name], sizes=sizes)
     for n, wrong in ((100, 10), (300, 30), (2000, 100), (100, 3)):

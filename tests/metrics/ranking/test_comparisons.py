@@ -79,3 +79,12 @@ def test_no_pair_of_equal_rankings_is_separated_too_often():
     for world in (equal_rankings.scores_of_one_model(100, 10, 0.7, "binary"), equal_rankings.models(100, 10, 0.7)):
         shares = equal_rankings.false_pairs(world, 3, ("uq-auc", "aurc"), n_samples=40, seed=42)
         assert (shares <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 40)).all()
+
+
+@pytest.mark.slow
+def test_the_standard_error_holds_in_groups_of_very_unequal_sizes():
+    """A group has other shares of the errors than of the instances."""
+    sizes = equal_rankings.group_sizes(30, equal=False)
+    share, ratio = equal_rankings.error_of_two(sizes, 10, n_samples=500, seed=[30, 10])
+    assert share <= 0.07
+    assert ratio == pytest.approx(1, abs=0.07)

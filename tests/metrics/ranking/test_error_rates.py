@@ -302,6 +302,7 @@ TABLES = {
     "tests": print_tests,
     "power": print_power,
     "sets": equal_rankings.print_rank_sets,
+    "two": equal_rankings.print_groups_of_two,
 }
 
 
