@@ -84,3 +84,10 @@ def test_pairs_inside_groups_tell_nothing(data):
     assert found.pvalue == 1.0
     assert "signs of groups do not change the measure" in texts(found)[1]
     assert calibration_test(*data, measure="skce-uq", groups=np.arange(120) // 10, n_draws=99).pvalue < 1.0
+
+
+def test_a_printed_result_leaves_out_the_draws(data):
+    found = calibration_test(*data, n_draws=99)
+    assert len(found.null) == 99
+    assert "null=" not in repr(found)
+    assert f"pvalue={found.pvalue}" in repr(found)

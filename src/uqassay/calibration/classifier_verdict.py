@@ -1,7 +1,7 @@
 """Result of the test of calibration of one classifier."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
@@ -58,7 +58,7 @@ class CalibrationTest:
     notion: str
     statistic: float
     pvalue: float
-    null: Floats
+    null: Floats = field(repr=False)
     method: str
     n_instances: int
     n_classes: int

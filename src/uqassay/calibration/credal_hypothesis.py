@@ -1,7 +1,7 @@
 """Is some convex combination of an ensemble's members calibrated? The credal calibration test."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
 import numpy as np
@@ -87,7 +87,7 @@ class CredalCalibrationTest:
     statistic: float
     pvalue: float
     weights: Floats
-    null: Floats
+    null: Floats = field(repr=False)
     null_kind: str
     convention: str
     n_instances: int

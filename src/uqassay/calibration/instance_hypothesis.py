@@ -1,7 +1,7 @@
 """Test of a combination of members with instance-dependent weights: learnt on one part of the data, tested on the other."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, final
 
 import numpy as np
@@ -60,15 +60,15 @@ class InstanceDependentCalibrationTest:
 
     statistic: float
     pvalue: float
-    null: Floats
+    null: Floats = field(repr=False)
     null_kind: str
     measure: str
     notion: str
     weights: Floats
-    probs: Floats
+    probs: Floats = field(repr=False)
     estimator: InstanceWeights
-    training_rows: Rows
-    test_rows: Rows
+    training_rows: Rows = field(repr=False)
+    test_rows: Rows = field(repr=False)
     notes: tuple[Note, ...] = ()
     sides: Sides = "upper"
 
