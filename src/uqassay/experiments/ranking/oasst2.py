@@ -19,9 +19,9 @@ from uqassay.wording import percent
 __all__ = ["progress_steps", "reproduce_ranking_oasst2"]
 
 NEEDED = (
-    "put there one file NAME.npz for each model with probs or logits (n, 2), negative and positive, of the messages of "
-    "read_oasst2(part='validation'), in its order, or with ids, the ids of the messages in the languages of the model; the "
-    "messages are read from the cache folder, oasst2/validation.parquet"
+    "put there one file NAME.npz for each model with probs or logits (n, 2), negative and positive, of the "
+    "messages of OASST2's validation part, in the order of its file, or with ids, the ids of the messages in the languages of "
+    "the model; the messages are read from the cache folder, oasst2/validation.parquet"
 )
 CHOICES = (
     "the paper does not print which of its 15 categories are positive: quality, helpfulness, creativity and humor are here; "
