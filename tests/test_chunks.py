@@ -7,7 +7,7 @@ import pytest
 
 import uqassay as uq
 from tests.refusals import refuses
-from uqassay._chunks import SCATTERED_ROWS, release, row_chunks, scratch, still_whole, taken
+from uqassay._chunks import SCATTERED_ROWS, argmax_of_rows, release, row_chunks, scratch, still_whole, taken
 
 
 @pytest.fixture
@@ -38,6 +38,14 @@ def test_chunks_cover_all_rows_once():
     for n, size in ((0, 8), (1, 8), (1000, 8), (7, 10**12)):
         rows = [i for part in row_chunks(n, size, chunk_bytes=64) for i in range(part.start, part.stop)]
         assert rows == list(range(n))
+
+
+@pytest.mark.parametrize("shape", [(1, 5, 4, 3), (3, 2_000, 1_000), (300, 2)])
+def test_the_greatest_of_each_row_is_found_in_any_layout(random_generator, shape):
+    array = random_generator.integers(5, size=shape)  # with ties: the first one counts
+    by_class = np.swapaxes(np.ascontiguousarray(np.swapaxes(array, -1, -2)), -1, -2)
+    np.testing.assert_array_equal(argmax_of_rows(array), array.argmax(axis=-1))
+    np.testing.assert_array_equal(argmax_of_rows(by_class), array.argmax(axis=-1))
 
 
 def test_a_buffer_is_used_again_unless_it_is_large():

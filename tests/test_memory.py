@@ -38,5 +38,5 @@ def test_peak_memory_stays_below_the_size_of_the_file(tmp_path: Path, random_gen
     done = subprocess.run(
         [sys.executable, "-c", CODE, str(path), str(labels)], capture_output=True, text=True, check=True
     )
-    # 0.4, interpreter and chunks included; loaded as a whole it would be 1.2 at least
-    assert int(done.stdout) < 0.7 * size
+    # 0.63: the mean in double precision .2, interpreter .19, bins and draws; with the file as a whole 1.2 at least
+    assert int(done.stdout) < 0.8 * size

@@ -40,10 +40,10 @@ def row_chunks(n_rows: int, bytes_per_row: int, *, chunk_bytes: int = CHUNK_BYTE
 
 
 def argmax_of_rows(array: NDArray[Any]) -> NDArray[np.intp]:
-    """``array.argmax(axis=1)`` by chunks, because numpy copies an array (n, K) whose rows are not contiguous."""
-    found = np.empty(len(array), dtype=np.intp)
-    for rows in row_chunks(len(array), array[:1].nbytes, chunk_bytes=CACHE_BYTES):
-        array[rows].argmax(axis=1, out=found[rows])
+    """``array.argmax(axis=-1)`` by chunks, because numpy copies an array (..., n, K) whose rows are not contiguous."""
+    found = np.empty(array.shape[:-1], dtype=np.intp)
+    for rows in row_chunks(array.shape[-2], array[..., :1, :].nbytes, chunk_bytes=CACHE_BYTES):
+        found[..., rows] = array[..., rows, :].argmax(axis=-1)
     return found
 
 

@@ -6,6 +6,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import argmax_of_rows
 from uqassay.metrics.calibration.group_signs import GroupSums, Signed, summed
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.predictions import PredictionLike
@@ -118,7 +119,7 @@ class PreparedConfidence:
     def of(cls, probs: Floats, statistic: Statistic) -> "PreparedConfidence":
         """Order the greatest probabilities of (..., n, K)."""
         order, rising, ends = _ordered(probs.max(axis=-1))
-        return cls(probs.argmax(axis=-1), order, rising, ends, statistic)
+        return cls(argmax_of_rows(probs), order, rising, ends, statistic)
 
     def values(self, labels: Labels) -> Floats:
         """The measure for labels (..., n)."""
