@@ -65,7 +65,7 @@ def test_the_closest_corner_is_that_of_the_centre_and_the_random_one_any(random_
     ensemble = draw_ensemble(CredalSetting(n_instances=300, n_classes=4), random_generator)
     for scenario, agreeing in (("S2", (0.999, 1.0)), ("S3", (0.15, 0.35))):
         sample = draw_truth(ensemble, scenario, random_generator, convention="paper-code")
-        certain = ~sample.inside  # there the truth is the corner
+        certain = ~sample.segment.inside  # there the truth is the corner
         share = (sample.labels == closest_corner(ensemble.centre))[certain].mean()
         assert agreeing[0] <= share <= agreeing[1]
         assert (sample.truth[certain].max(axis=1) == 1.0).all()
@@ -74,8 +74,8 @@ def test_the_closest_corner_is_that_of_the_centre_and_the_random_one_any(random_
 def test_where_the_centre_lies_in_the_set_both_conventions_agree(random_generator):
     ensemble = draw_ensemble(CredalSetting(n_members=60, n_classes=2, spread=2.0), random_generator)
     exact, code = (draw_truth(ensemble, "S3", np.random.default_rng(5), convention=c) for c in ("exact", "paper-code"))
-    assert 0.5 < exact.inside.mean() < 1.0
-    np.testing.assert_array_equal(exact.truth[exact.inside], code.truth[exact.inside])
+    assert 0.5 < exact.segment.inside.mean() < 1.0
+    np.testing.assert_array_equal(exact.truth[exact.segment.inside], code.truth[exact.segment.inside])
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -194,8 +194,8 @@ def judge_data_set(plan: Plan, run: int) -> Record:
     record: Record = {"run": run}
     for i, scenario in enumerate(SCENARIOS):
         sample = draw_truth(ensemble, scenario, _generator(plan, run, i), convention=plan.convention)
-        if scenario == "S2" and sample.inside is not None:
-            record["outside"] = int((~sample.inside).sum())
+        if scenario == "S2" and sample.segment is not None:
+            record["outside"] = int((~sample.segment.inside).sum())
         record[scenario] = {}
         for j, measure in enumerate(MEASURES):
             with np.errstate(over="ignore"):  # Hosmer-Lemeshow exceeds any float where an event of p = 1e-300 happens

@@ -10,7 +10,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.credal.boundary import closest_corner, outside_segment
+from uqassay.credal.boundary import OutsideSegment, closest_corner, outside_segment
 from uqassay.errors import InputError
 from uqassay.wording import listed
 
@@ -78,14 +78,15 @@ class CredalSample:
     labels : int array (n,)
     weights : array (M,) or None
         Weights λ of the true combination; None in S2 and S3.
-    inside : bool array (n,) or None
-        Whether p_e lies in the credal set; None in S1, where it is not computed.
+    segment : OutsideSegment or None
+        In S2 and S3 the segments from the boundary of the credal sets to the corners on which the truth lies; its ``inside``
+        tells whether p_e lies in the credal set. None in S1.
     """
 
     truth: Floats
     labels: NDArray[np.intp]
     weights: Floats | None
-    inside: NDArray[np.bool_] | None
+    segment: OutsideSegment | None
 
 
 def draw_ensemble(setting: CredalSetting, generator: np.random.Generator) -> Ensemble:
@@ -146,16 +147,16 @@ def draw_truth(
             code="choice",
         )
     n, m, k = ensemble.members.shape
-    weights, inside = None, None
+    weights, segment = None, None
     if scenario == "S1":
         weights = generator.dirichlet(np.ones(m))
         truth = weights @ ensemble.members
     else:
         corner = closest_corner(ensemble.centre) if scenario == "S2" else generator.integers(0, k, n)
         otherwise: Literal["mean", "corner"] = "mean" if convention == "exact" else "corner"
-        found = outside_segment(ensemble.members, ensemble.centre, corner, otherwise=otherwise)
-        truth, inside = found.points(generator.random(n)), found.inside
-    return CredalSample(truth, _draw_labels(truth, generator), weights, inside)
+        segment = outside_segment(ensemble.members, ensemble.centre, corner, otherwise=otherwise)
+        truth = segment.points(generator.random(n))
+    return CredalSample(truth, _draw_labels(truth, generator), weights, segment)
 
 
 def log_dirichlet(log_concentration: Floats, generator: np.random.Generator) -> Floats:
