@@ -6,7 +6,7 @@ from tests.experiments.unified.made import assays, made
 
 import uqassay as uq
 from uqassay.experiments.unified.figures import FIGURES, write_unified_figures
-from uqassay.experiments.unified.protocol import JudgedDataSet
+from uqassay.experiments.unified.judging import JudgedDataSet
 
 MEASURES = ("total-entropy", "credal-width")
 

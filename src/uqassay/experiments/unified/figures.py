@@ -12,7 +12,7 @@ from uqassay.experiments.unified.tables import LINE, TRADEOFFS
 from uqassay.report import figures
 
 if TYPE_CHECKING:
-    from uqassay.experiments.unified.protocol import JudgedDataSet
+    from uqassay.experiments.unified.judging import JudgedDataSet
 
 __all__ = ["FIGURES", "write_unified_figures"]
 

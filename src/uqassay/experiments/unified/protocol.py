@@ -6,22 +6,16 @@ belong to other networks, and mostly to other data; they are shown as context.
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from uqassay.bench.cell import Cell
 from uqassay.bench.config import PRESETS
 from uqassay.errors import InputError
-from uqassay.evidence import assay
 from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.named_options import check_whole
 from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
-from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells, trained_cells
+from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells
 from uqassay.experiments.unified.claims import claim_lines
+from uqassay.experiments.unified.judging import JudgedDataSet, judge
 from uqassay.experiments.unified.predictors import (
     PREDICTORS,
     RUNS,
@@ -30,21 +24,13 @@ from uqassay.experiments.unified.predictors import (
     predictor_cells,
 )
 from uqassay.experiments.unified.tables import table_cells, table_lines
-from uqassay.predictions import Dirichlet, Masses, Point, Prediction
 from uqassay.wording import count, counted, listed
 
-if TYPE_CHECKING:
-    from uqassay.evidence.result import Assay
-
-__all__ = ["CONVENTIONS", "JudgedDataSet", "progress_steps", "reproduce_unified"]
+__all__ = ["progress_steps", "reproduce_unified"]
 
 Progress = Callable[[str], None]
-Convention = Literal["exact", "paper"]
 
 SOURCE = "Manchingal, Mubashar, Wang and Cuzzolin, A unified evaluation framework for epistemic predictions"
-CONVENTIONS: tuple[Convention, ...] = ("exact", "paper")
-MEASURES = ("total-entropy", "credal-width")
-MEMBERS = {"DE": (2, 5, 10, 15), "LB-BNN": (50, 100, 200, 500)}  # of Figure 13
 N_FIGURES = 9
 
 NOTES = (
@@ -56,30 +42,6 @@ NOTES = (
     "images keep their size; no augmentation and no schedule of the learning rate, 0.001 by Adam",
     "intervals are of the mean over test instances and training runs, 95 %; what the paper prints as ± is a standard deviation",
 )
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class JudgedDataSet:
-    """The assays of the predictors on a data set.
-
-    Attributes
-    ----------
-    dataset : str
-    n_train : int
-    assays : dict of str to Assay
-        By convention: the predictors, the averages of the sampled ones, and the baselines.
-    ranked : dict of str to Assay
-        By convention: the predictors that state sets, as in Tables 2 and 8.
-    members : dict of str to dict of str to dict of int to Assay
-        By convention, predictor and number of members or draws (Figure 13).
-    """
-
-    dataset: str
-    n_train: int
-    assays: "dict[str, Assay]"
-    ranked: "dict[str, Assay]"
-    members: "dict[str, dict[str, dict[int, Assay]]]"
 
 
 def reproduce_unified(
@@ -153,7 +115,7 @@ def reproduce_unified(
         judged = []
         for name in names:
             say(f"judging {name}")
-            found = _judge(folder, [cell for cell in cells if cell.dataset == name])
+            found = judge(folder, [cell for cell in cells if cell.dataset == name])
             if found is not None:
                 judged.append(found)
     if not judged:
@@ -197,79 +159,6 @@ def _check(preset: str, runs: int | None, seed: int, workers: int) -> None:
         )
     check_whole(1, runs=runs, workers=workers)
     check_whole(0, seed=seed)
-
-
-def _judge(folder: Path, cells: Sequence[Cell]) -> JudgedDataSet | None:
-    """Both conventions on the stored predictions of a data set; None without predictions."""
-    said: dict[str, list[Prediction]] = {}
-    labels: NDArray[Any] | None = None
-    counts = np.ones(1)
-    for cell, kept in trained_cells(cells, folder):
-        said.setdefault(cell.method, []).append(kept.prediction)
-        labels, counts = kept.labels, np.array(kept.metadata["facts"]["train_counts"])
-    if labels is None:
-        return None
-    family = _family(said)
-    options = {"exact": {}, "paper": {"focal_sets": family}}
-    assays: dict[str, Any] = {}
-    members: dict[str, dict[str, dict[int, Any]]] = {}
-    ranked: dict[str, Any] = {}
-    for convention in CONVENTIONS:
-        stated = _stated(said, convention)
-        common: dict[str, Any] = {
-            "convention": convention,
-            "measures": MEASURES,
-            "calibration": (),
-            "subgroups": {"all": np.zeros(len(labels), dtype=np.int64)},
-            "prior": counts / counts.sum(),
-            **options[convention],
-        }
-        found = assay(stated, labels, **common)
-        credal = {p.name for p in PREDICTORS if p.credal}
-        assays[convention] = found
-        ranked[convention] = replace(found, models=tuple(m for m in found.models if m.baseline or m.name in credal))
-        members[convention] = {
-            name: {
-                m: assay({name: stated[name]}, labels, common_members=m, **common) for m in _sizes(name, stated[name])
-            }
-            for name in MEMBERS
-            if name in stated
-        }
-    return JudgedDataSet(cells[0].dataset, int(counts.sum()), assays, ranked, members)
-
-
-def _stated(said: dict[str, list[Prediction]], convention: Convention) -> dict[str, list[Prediction]]:
-    """The models in the order of Table 1, with the averages."""
-    sets: dict[str, list[Prediction]] = {}
-    points: dict[str, list[Prediction]] = {}
-    for predictor in PREDICTORS:
-        if predictor.name not in said:
-            continue
-        runs = said[predictor.name]
-        if predictor.averaged:
-            points[f"{predictor.name} Avg"] = [Point(run.mean_probs()) for run in runs]
-        if convention == "paper" and predictor.name == "EDL":
-            runs = [replace(run, unit_concentration=True) if isinstance(run, Dirichlet) else run for run in runs]
-        (sets if predictor.credal else points)[predictor.name] = runs
-    order: list[str] = [name for name in ("SNN", "LB-BNN Avg", "DE Avg", "DDU") if name in points]
-    return sets | {name: points[name] for name in order}
-
-
-def _family(said: dict[str, list[Prediction]]) -> NDArray[np.bool_] | None:
-    """Events of the paper's convention: the sets that RS-NN chose in its first run, without Ω; None means all events."""
-    first = said.get("RS-NN", [None])[0]
-    if not isinstance(first, Masses):
-        return None
-    sets = np.asarray(first.focal_sets, dtype=bool)
-    return sets[~sets.all(axis=1)]
-
-
-def _sizes(name: str, runs: Sequence[Prediction]) -> list[int]:
-    """Numbers of members for Figure 13, up to the smallest number in any run."""
-    if all(isinstance(run, Dirichlet) for run in runs):
-        return list(MEMBERS[name])
-    most = min(run.hull_points().shape[1] for run in runs)
-    return [m for m in MEMBERS[name] if m <= most]
 
 
 def _headline(one: JudgedDataSet, preset: str) -> str:
