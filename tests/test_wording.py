@@ -76,11 +76,23 @@ def test_pvalues_in_sentences(p, relation, text):
     assert wording.pvalue_text(p, relation) == text
 
 
-def test_shares_of_draws_are_bounds_only_where_there_are_many():
-    assert wording.share_of_draws(1.0, 1000) == ">99.9 %"
-    assert wording.share_of_draws(1.0, 999) == "100.0 %"
-    assert wording.share_of_draws(0.0, 1000) == "<0.1 %"
-    assert wording.share_of_draws(NAN, 1000) == wording.share_of_draws(None, 10) == "–"
+@pytest.mark.parametrize(
+    ("share", "n_draws", "text"),
+    [
+        (1.0, 5000, ">99.9 %"),
+        (0.0, 5000, "<0.1 %"),
+        (1.0, 300, ">99.6 %"),
+        (0.0, 300, "<0.4 %"),
+        (299 / 300, 300, ">99.6 %"),
+        (298 / 300, 300, "99.3 %"),
+        (1 / 300, 300, "<0.4 %"),
+        (1.0, 1, ">0.0 %"),
+        (NAN, 1000, "–"),
+        (None, 10, "–"),
+    ],
+)
+def test_all_or_none_of_the_draws_is_a_bound(share, n_draws, text):
+    assert wording.share_of_draws(share, n_draws) == text
 
 
 @given(FINITE, FINITE)

@@ -32,7 +32,7 @@ __all__ = [
 ABSENT = "–"
 _CLAUSE = "; "
 ROUNDING = 1e-12  # a smaller number is what rounding left of 0
-MANY_DRAWS = 1000  # from here on a share of all draws is written as more than 99.9 %
+LEAST_SHARE = 0.001  # of draws; a smaller one is written as a bound, however many there are
 DIRECTIONS = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 
 
@@ -164,18 +164,22 @@ def level_text(level: float) -> str:
 
 
 def share_of_draws(share: float | None, n_draws: int, *, in_sentence: bool = False) -> str:
-    """A share of random draws in percent; all or none of many draws is written as a bound.
+    """A share of random draws in percent; all or none of them is written as a bound, because the next draw may differ.
 
     Examples
     --------
     >>> share_of_draws(1.0, 2000), share_of_draws(0.0, 2000), share_of_draws(0.25, 2000), share_of_draws(1.0, 100)
-    ('>99.9 %', '<0.1 %', '25.0 %', '100.0 %')
+    ('>99.9 %', '<0.1 %', '25.0 %', '>99.0 %')
     >>> share_of_draws(1.0, 2000, in_sentence=True)
     'more than 99.9 %'
     """
-    if share is not None and n_draws >= MANY_DRAWS and not math.isnan(share) and not 0.001 <= share <= 0.999:
-        share = 0.0001 if share < 0.5 else 0.9999
-    return percent(share, in_sentence=in_sentence)
+    if share is None or math.isnan(share):
+        return ABSENT
+    least = math.ceil(1000 * max(LEAST_SHARE, 1 / n_draws) - 1e-9)  # per mille
+    less, more = ("less than ", "more than ") if in_sentence else "<>"
+    if 1000 * share > 1000 - least:
+        return f"{more}{(1000 - least) / 10:.1f} %"
+    return f"{less}{least / 10:.1f} %" if 1000 * share < least else percent(share)
 
 
 def pvalue(p: float) -> str:

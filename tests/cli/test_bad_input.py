@@ -216,10 +216,10 @@ def test_instances_without_a_group(option, folder, run):
 
 
 OPTIONS = {
-    "negative λ": (("--tradeoff", "-0.5"), r"--tradeoff: must be finite and at least 0; got -0\.5"),
+    "negative λ": (("--tradeoff", "-0.5"), r"--tradeoff: must be a number from 0 to 1e\+100; got -0\.5"),
     "λ that is no number": (("--tradeoff", "0.1,high"), r"--tradeoff: must be a number.*got 'high'"),
-    "infinite λ": (("--tradeoff", "inf"), r"--tradeoff: must be finite"),
-    "nan as λ": (("--tradeoff", "nan"), r"--tradeoff: must be finite"),
+    "infinite λ": (("--tradeoff", "inf"), r"--tradeoff: must be a number"),
+    "nan as λ": (("--tradeoff", "nan"), r"--tradeoff: must be a number"),
     "no λ": (("--tradeoff", ""), r"--tradeoff: must be a number"),
     "unknown option": (("--lambda", "1"), r"^No such option.*--lambda[^.]*; see uqassay rank --help\.$"),
     "option without its value": (("--level",), r"'--level' requires an argument"),

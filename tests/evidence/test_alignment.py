@@ -62,6 +62,12 @@ def test_one_given_argument_is_named_in_errors(random_generator):
         align_models({"a": [three.probs, three.probs * 2]}, argument="outside")
 
 
+@pytest.mark.parametrize("name", ["one\ntwo", "one\u2028two", "", " ", "vacuous"])
+def test_names_that_no_line_could_show_are_refused(name, random_generator):
+    with refuses("predictions", "choice", got=repr(name).replace("\\", r"\\")):
+        align_models({name: random_prediction("Point", random_generator, 6, 3)})
+
+
 def test_ids_of_some_models_only_are_fine_where_nothing_moves(random_generator):
     plain = random_prediction("Point", random_generator, 4, 3)
     named = plain.with_metadata(ids=[3, 1, 2, 0])

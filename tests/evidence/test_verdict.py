@@ -145,6 +145,14 @@ def test_shares_of_resamples():
     )
 
 
+@pytest.mark.parametrize(("n_draws", "n_sentences"), [(99, 0), (100, 1)])
+def test_few_resamples_make_no_sentence(n_draws, n_sentences):
+    y = np.arange(60) % 2
+    models = {"a": uq.Point(0.7 * np.eye(2)[y] + 0.15), "b": uq.Point(0.5 * np.eye(2)[y] + 0.25)}
+    said = uq.assay(models, y, calibration=(), n_draws=n_draws).verdict()
+    assert sum("of resamples" in line for line in said) == n_sentences
+
+
 def test_refusal_that_helps_and_that_need_not():
     n = 1000
     p = np.linspace(0.55, 0.99, n)

@@ -112,6 +112,7 @@ def test_hostile_arrays_give_the_same_numbers(random_generator):
         ([[1, 0], [-1, 2]], {}, ("y_true", "range", "row 1 holds -1")),
         ([0, 1], {"tradeoff": -1}, ("tradeoff", "range", "got -1")),
         ([0, 1], {"tradeoff": np.inf}, ("tradeoff", "range")),
+        ([0, 1], {"tradeoff": 1e101}, ("tradeoff", "range")),
         ([0, 1], {"tradeoff": 10**400}, ("tradeoff", "range")),
         ([0, 1], {"distance": "l2"}, ("distance", "choice")),
         ([0, 1], {"nonspecificity": "size"}, ("nonspecificity", "choice")),

@@ -97,7 +97,7 @@ def test_shares(page):
     for low in (0.0, 0.2134, 0.5, math.nan):
         expected = [wording.percent_interval(low, v) for v in values]
         assert shown(page, f"wording.percentInterval({'NaN' if math.isnan(low) else low}, x)", values) == expected
-    for draws in (100, 1000, 2000):
+    for draws in (1, 100, 300, 2000):
         expected = [wording.share_of_draws(v, draws) for v in values]
         assert shown(page, f"wording.shareOfDraws(x, {draws})", values) == expected
 

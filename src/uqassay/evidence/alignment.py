@@ -224,6 +224,14 @@ def _read(predictions: Any, argument: str) -> Runs:
                 "rename it",
                 code="choice",
             )
+        if len(str(name).splitlines()) > 1:
+            raise InputError(
+                argument,
+                "the name of a model must be one line of text",
+                f"got {str(name)!r}",
+                "rename it",
+                code="choice",
+            )
     return {str(name): _runs(str(name), value, argument) for name, value in predictions.items()}
 
 

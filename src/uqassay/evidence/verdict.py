@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["details", "verdict"]
 
 SHOWN_NAMES, SHOWN_PARTS = 3, 3
+FEWEST_DRAWS = 100  # of resamples whose share is worth a sentence
 USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a default λ that amounts to one beyond them is remarked on
 BASELINES_IN_WORDS = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
 LOSSES = {"kl": "KL distances", "js": "distances", "brier": "Brier distances"}
@@ -277,7 +278,7 @@ def _parts(of: dict[str, list[Claim]]) -> str:
 
 
 def _resamples(assay: "Assay", of: dict[str, list[Claim]]) -> str:
-    if assay.n_units == 1 or len(assay.candidates) == 1:
+    if assay.n_units == 1 or len(assay.candidates) == 1 or assay.settings.n_draws < FEWEST_DRAWS:
         return ""
     row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
     share = share_of_draws(row.win_share, assay.settings.n_draws, in_sentence=True)

@@ -1,6 +1,5 @@
 """Unified evaluation loss (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -24,6 +23,7 @@ __all__ = ["DEFAULT_TRADEOFF", "UnifiedLoss", "set_nonspecificity", "unified_los
 Array = NDArray[np.float64]
 Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
 DEFAULT_TRADEOFF = 0.5  # default λ
+GREATEST_TRADEOFF = 1e100  # third powers of greater losses overflow in the tests
 NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty", "credal-uncertainty-box")
 OVER = {"credal-uncertainty": "set", "credal-uncertainty-box": "box"}  # the set whose entropies are compared
 
@@ -166,12 +166,12 @@ def check_options(distance: str, nonspecificity: str, convention: str, focal_set
 
 
 def check_tradeoff(tradeoff: float) -> None:
-    """Refuse a λ that is not a number, negative, or not finite."""
+    """Refuse a λ that is not a number, negative, or so large that sums overflow."""
     # a comparison, because np.isfinite fails on integers beyond 64 bits
-    if not (isinstance(tradeoff, (int, float, np.number)) and 0 <= tradeoff <= sys.float_info.max):
+    if not (isinstance(tradeoff, (int, float, np.number)) and 0 <= tradeoff <= GREATEST_TRADEOFF):
         raise InputError(
             "tradeoff",
-            "must be finite and at least 0",
+            f"must be a number from 0 to {GREATEST_TRADEOFF:g}",
             f"got {tradeoff!r}",
             "pass 0.5, or another cost of a nat of imprecision",
             code="range",

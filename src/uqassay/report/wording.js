@@ -5,7 +5,7 @@
 const wording = (() => {
   const ABSENT = "–";
   const ROUNDING = 1e-12;
-  const MANY_DRAWS = 1000;
+  const LEAST_SHARE = 0.001;
   const minus = (text) => text.replace("-", "−");
   const power = (decimals) => Number(`1e-${decimals}`);
 
@@ -66,8 +66,10 @@ const wording = (() => {
   }
 
   function shareOfDraws(share, draws) {
-    const known = share !== null && !Number.isNaN(share);
-    if (known && draws >= MANY_DRAWS && !(share >= 0.001 && share <= 0.999)) return share < 0.5 ? "<0.1 %" : ">99.9 %";
+    if (share === null || Number.isNaN(share)) return ABSENT;
+    const least = Math.ceil(1000 * Math.max(LEAST_SHARE, 1 / draws) - 1e-9); // per mille
+    if (1000 * share > 1000 - least) return `>${((1000 - least) / 10).toFixed(1)} %`;
+    if (1000 * share < least) return `<${(least / 10).toFixed(1)} %`;
     return percent(share);
   }
 

@@ -195,7 +195,8 @@ def win_shares(draws: ArrayLike, tradeoffs: ArrayLike | None = None) -> Floats:
     Returns
     -------
     shares : ndarray, shape (T, J), or (J,) without tradeoffs
-        Each row sums to 1. Totals within a relative 1e-12 of the lowest one tie with it: rounding decides no winner.
+        Each row sums to 1. Totals within a relative 1e-12 of the lowest one tie with it: rounding decides no winner. nan if in
+        some draw every total is infinite.
 
     Raises
     ------
@@ -244,7 +245,9 @@ def _shares(totals: Floats) -> Floats:
     best = totals.min(axis=-1, keepdims=True)  # (T, B, 1)
     slack = np.where(np.isfinite(best), _TIE * np.abs(best), 0.0)
     wins = totals <= best + slack  # (T, B, J)
-    return (wins / wins.sum(axis=-1, keepdims=True)).mean(axis=1)
+    shares: Floats = (wins / wins.sum(axis=-1, keepdims=True)).mean(axis=1)
+    shares[np.isposinf(best).any(axis=(1, 2))] = np.nan
+    return shares
 
 
 def _quantiles(columns: Floats, probabilities: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 from uqassay import metrics
 from uqassay.metrics.ranking.registry import RANKING_METRICS, is_constant
@@ -62,6 +63,17 @@ def test_runs_are_averaged(name, random_generator):
     one, weights = metric.linearised_of(*cases[0])
     np.testing.assert_allclose(one.influence, statistics[0].influence)
     assert weights is None
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_one_run_needs_no_axis_of_its_own(name, random_generator):
+    truth, s = case(random_generator)
+    metric = RANKING_METRICS[name]
+    assert metric.estimate(truth, s) == metric.estimate(truth[np.newaxis], s[np.newaxis])
+    with refuses("uncertainty", "shape"):
+        metric.estimate(truth, np.stack([s, s]))
+    with refuses("uncertainty", "finite"):
+        metric.estimate(truth, np.where(s == s[3], np.nan, s))
 
 
 def test_constant_scores_of_every_run():

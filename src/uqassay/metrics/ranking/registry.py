@@ -7,6 +7,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._array import as_numeric
+from uqassay.errors import InputError
 from uqassay.metrics.ranking.auc_and_c_index import (
     ARGUMENTS,
     DIFFERENT,
@@ -91,9 +93,13 @@ class RankingMetric:
         return [self.statistic(t, s, None, codes) for t, s in zip(truths, uncertainties, strict=True)]
 
     def estimate(
-        self, truths: Array, uncertainties: Array, *, groups: ArrayLike | None = None, level: float = 0.95
+        self, truths: ArrayLike, uncertainties: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95
     ) -> Estimate:
-        """Mean over training runs, from arrays ``(R, n)``, with its interval. One run shows no variation between runs."""
+        """Mean over training runs, from arrays ``(R, n)`` or ``(n,)``, with its interval.
+
+        One run shows no variation between runs.
+        """
+        truths, uncertainties = self._runs_of(truths, uncertainties)
         statistics = self.runs(truths, uncertainties, groups)
         found = self.interval(statistics if len(statistics) > 1 else statistics[0], groups, level)
         constant = is_constant(uncertainties)
@@ -103,6 +109,23 @@ class RankingMetric:
         each = [sample_counts(e, None, groups, SAMPLES) for e in truths]
         worst = [min((run[k] for run in each), key=lambda count: count[0]) for k in range(2)]
         return noted(found, worst, constant=constant)
+
+    def _runs_of(self, truths: ArrayLike, uncertainties: ArrayLike) -> tuple[Array, Array]:
+        """Checked arrays (R, n)."""
+        given = [
+            np.atleast_2d(as_numeric(v, name)) for v, name in ((truths, self.truth), (uncertainties, ARGUMENTS[1]))
+        ]
+        if given[0].ndim > 2 or given[0].shape != given[1].shape:
+            raise InputError(
+                ARGUMENTS[1],
+                f"must have shape (R, n) or (n,), and that of the {self.truth}",
+                f"got {given[1].shape} and {given[0].shape}",
+                "pass one row for each training run",
+                code="shape",
+            )
+        check = checked if self.truth == "errors" else checked_gap
+        runs = [check(t, s, None, (self.truth, ARGUMENTS[1])) for t, s in zip(*given, strict=True)]
+        return np.stack([t for t, _, _ in runs]), np.stack([s for _, s, _ in runs])
 
 
 def is_constant(uncertainties: Array) -> bool:
