@@ -1,14 +1,17 @@
-"""Error rates of the credal calibration test in the settings of the paper's Figure 1.
+"""Error rates of the credal calibration test in the settings of the paper's Figures 1 to 4.
 
-Run: python -m benchmarks.credal_error_rates [--data-sets 1000] [--workers 2] [--resume FOLDER] [--store]   (seven minutes)
+Run: python -m benchmarks.credal_error_rates [--data-sets 1000] [--workers 2] [--resume FOLDER] [--store]   (four minutes)
+     python -m benchmarks.credal_error_rates --further [--data-sets 1000] …                             (half an hour)
 
-The same as `uqassay reproduce credal-calibration --figure 1 --preset paper`, as the table of docs/reproduction-calibration.md.
---store keeps the table for the guide; see benchmarks/docs_numbers.py.
+The same as `uqassay reproduce credal-calibration --figure 1 --preset paper`, and with --further Figures 2 to 4, Figure 4 with
+instances that stay as they are, and the authors' code in the setting of Figure 1. --store keeps the table for the guide; see
+benchmarks/docs_numbers.py. The number of data sets is the one asked for; with --resume, a run that is interrupted continues.
 """
 
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -20,25 +23,76 @@ from benchmarks.stored_tables import Source, Table, store
 from uqassay.experiments.credal_calibration.protocol import FIGURES
 from uqassay.experiments.credal_calibration.runs import ALPHAS, FUNCTION, MEASURES, ErrorRates, Plan, error_rates
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS
+from uqassay.experiments.credal_calibration.tables import above_level, beside_references, rates_of
+from uqassay.statistics import Estimate
+from uqassay.wording import count, interval, listed
 
 LEVELS = (0.05, 0.1, 0.2, 0.5)
 COLUMNS = ("", "S1, type I", "S2, type II", "S3, type II")
-SOURCE = Source("python -m benchmarks.credal_error_rates --workers 2 --store", FUNCTION, cost="seven minutes of a core")
+RUN = "python -m benchmarks.credal_error_rates"
+SOURCE = Source(f"{RUN} --workers 2 --store", FUNCTION, cost="four minutes of a core")
+
+SHOWN = (0.05, 0.2)
+FURTHER = {
+    "Figure 2, u = .1": Plan(FIGURES["2"]),
+    "Figure 3, M = 100": Plan(FIGURES["3"]),
+    "Figure 4, K = 100": Plan(FIGURES["4"]),
+    "Figure 4, instances as they are": Plan(FIGURES["4"], resample=False),
+    "Figure 1, authors' code": Plan(FIGURES["1"], convention="paper-code", resample=False),
+}
+FURTHER_COLUMNS = ("setting", "measure", *(f"{scenario}, α = {_:g}" for scenario in COLUMNS[1:] for _ in SHOWN))
+FURTHER_SOURCE = Source(f"{RUN} --further --workers 2 --store", FUNCTION, cost="half an hour of a core")
 
 
 def table(rates: ErrorRates) -> Table:
-    """Rates at the levels .05 / .1 / .2 / .5, by measure and scenario."""
+    """Rates at the levels .05 / .1 / .2 / .5, by measure and scenario; beneath, the width of the intervals and references."""
     places = [ALPHAS.index(level) for level in LEVELS]
-    rows = []
+    rows, halves = [], []
     for measure in MEASURES:
-        shares = [rates.errors(scenario, measure)[:, places].mean(axis=0) for scenario in SCENARIOS]
-        rows.append([f"`{measure}`", *(" / ".join(_share(x) for x in found) for found in shares)])
-    return Table(COLUMNS, rows)
+        found = [[rates_of(rates, scenario, measure)[place] for place in places] for scenario in SCENARIOS]
+        rows.append([f"`{measure}`", *(" / ".join(_share(x) for x in part) for part in found)])
+        halves += [(x.high - x.low) / 2 for part in found for x in part]
+    text = [f"{count(rates.n_runs)} data sets: the 95 % intervals reach at most {_share(max(halves))} up and down."]
+    inside, known = beside_references(rates, LEVELS)
+    if known:
+        text.append(f"{inside} of the {known} references lie inside them.")
+    tested = rates.n_runs * len(rates.above_truth)
+    if tested:
+        above = sum(rates.above_truth.values())
+        text.append(
+            f"In {count(above)} of the {count(tested)} minimisations of S1 the least value found lies above that at the true λ."
+        )
+    return Table(COLUMNS, rows, [" ".join(text)])
+
+
+def further_table(found: dict[str, ErrorRates]) -> Table:
+    """Rates with intervals at the levels .05 and .2, by setting, measure and scenario; beneath, what exceeds its level."""
+    rows, text = [], []
+    for name, rates in found.items():
+        for i, measure in enumerate(MEASURES):
+            cells = []
+            for scenario in SCENARIOS:
+                by_level = dict(zip(ALPHAS, rates_of(rates, scenario, measure), strict=True))
+                cells += [_with_interval(by_level[level]) for level in SHOWN]
+            rows.append([name if i == 0 else "", f"`{measure}`", *cells])
+        worst = [f"`{measure}` at α = {_share(level)}" for measure, level in above_level(rates).items()]
+        what = f"these exceed α by more than chance, most clearly {listed(worst)}" if worst else "nothing exceeds α"
+        text.append(f"{name}: {count(rates.n_runs)} data sets; in S1 {what}.")
+    return Table(FURTHER_COLUMNS, rows, [" ".join(text)])
+
+
+def _with_interval(rate: Estimate) -> str:
+    ends = interval(rate.low, rate.high).split(" to ")
+    return f"{_share(rate)} ({' to '.join(end.removeprefix('0') for end in ends)})"
 
 
 def _share(x: float) -> str:
     """Three decimals without the zero before the point."""
     return f"{x:.3f}".removeprefix("0") if 0 < x < 1 else f"{x:.0f}"
+
+
+def _made(plans: Sequence[Plan], told: argparse.Namespace) -> list[ErrorRates]:
+    return [error_rates(plan, told.data_sets, workers=told.workers, resume=told.resume) for plan in plans]
 
 
 def main() -> None:
@@ -47,13 +101,17 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--resume", help="folder that keeps finished data sets")
     parser.add_argument("--store", action="store_true", help="keep the table for the guide")
+    parser.add_argument(
+        "--further", action="store_true", help="Figures 2 to 4 and the authors' code, instead of Figure 1"
+    )
     told = parser.parse_args()
-    plan, code = Plan(FIGURES["1"]), SOURCE.code()
-    rates = error_rates(plan, told.data_sets, workers=told.workers, resume=told.resume)
-    made = table(rates)
-    print("\n".join([*made.markdown(), *rates.notes]))
+    source = FURTHER_SOURCE if told.further else SOURCE
+    code = source.code()
+    found = _made(list(FURTHER.values()) if told.further else [Plan(FIGURES["1"])], told)
+    made = further_table(dict(zip(FURTHER, found, strict=True))) if told.further else table(found[0])
+    print("\n".join([*made.markdown(), *dict.fromkeys(note for rates in found for note in rates.notes)]))
     if told.store:
-        store("credal-error-rates", made, SOURCE, code=code)
+        store("credal-error-rates-further" if told.further else "credal-error-rates", made, source, code=code)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,17 @@ from uqassay.experiments.reproduction import PrintedCell
 from uqassay.statistics import Estimate, proportion_estimate
 from uqassay.wording import count, listed, percent, text_table
 
-__all__ = ["NOTES", "SHOWN", "SOURCE", "error_cells", "rates_of", "read_rates", "reference"]
+__all__ = [
+    "NOTES",
+    "SHOWN",
+    "SOURCE",
+    "above_level",
+    "beside_references",
+    "error_cells",
+    "rates_of",
+    "read_rates",
+    "reference",
+]
 
 SOURCE = "Mortier, Bengs, Hüllermeier, Luca and Waegeman, On calibration of ensemble-based credal predictors"
 SHOWN = (0.05, 0.1, 0.2, 0.5)
@@ -94,6 +104,39 @@ def read_rates(figure: str, runs: Sequence[ErrorRates]) -> list[str]:
     return lines[:-1]
 
 
+def beside_references(rates: ErrorRates, levels: Sequence[float] = SHOWN) -> tuple[int, int]:
+    """How many references lie inside our intervals, and how many there are.
+
+    Parameters
+    ----------
+    rates : ErrorRates
+    levels : sequence of float
+        Of `ALPHAS`.
+    """
+    inside = [
+        _place(known, rates_of(rates, scenario, measure)[ALPHAS.index(level)]) == "inside"
+        for scenario in SCENARIOS
+        for measure in MEASURES
+        for level in levels
+        if not np.isnan(known := reference(rates, scenario, measure, level))
+    ]
+    return sum(inside), len(inside)
+
+
+def above_level(rates: ErrorRates) -> dict[str, float]:
+    """Measures that reject more often than the level in S1 by more than chance, with the level where it is clearest.
+
+    A binomial tail below .0005 counts, because there are 84 of them.
+    """
+    found = {}
+    for measure in MEASURES:
+        errors = rates.errors("S1", measure).sum(axis=0)
+        tails = special.bdtrc(errors - 1.0, rates.n_runs, np.array(ALPHAS))  # P(as many errors or more)
+        if tails.min() < SURE:
+            found[measure] = ALPHAS[int(tails.argmin())]
+    return found
+
+
 # ---- helpers ---------------------------------------------------------------------------------------------------------
 
 
@@ -132,17 +175,10 @@ def _table(rates: ErrorRates) -> list[str]:
 
 def _about(rates: ErrorRates) -> list[str]:
     lines = [_against_level(rates)]
-    known = [
-        (reference(rates, scenario, measure, alpha), rates_of(rates, scenario, measure)[ALPHAS.index(alpha)])
-        for scenario in SCENARIOS
-        for measure in MEASURES
-        for alpha in SHOWN
-    ]
-    known = [(value, rate) for value, rate in known if not np.isnan(value)]
+    inside, known = beside_references(rates)
     if known:
-        inside = sum(_place(value, rate) == "inside" for value, rate in known)
         lines.append(
-            f"{inside} of {len(known)} references lie inside our 95 % intervals (the references vary by chance as well)."
+            f"{inside} of {known} references lie inside our 95 % intervals (the references vary by chance as well)."
         )
     if rates.plan.convention == "exact" and rates.plan.null == "random":
         above = ", ".join(f"{measure} {n}" for measure, n in rates.above_truth.items())
@@ -158,15 +194,10 @@ def _about(rates: ErrorRates) -> list[str]:
 
 
 def _against_level(rates: ErrorRates) -> str:
-    """Which measures exceed α in S1 by more than chance: binomial tails below .0005, because there are 84 of them."""
-    worst = []
-    for measure in MEASURES:
-        errors = rates.errors("S1", measure).sum(axis=0)
-        tails = special.bdtrc(errors - 1.0, rates.n_runs, np.array(ALPHAS))  # P(as many errors or more)
-        if tails.min() < SURE:
-            place = int(tails.argmin())
-            share = _shown(rates_of(rates, "S1", measure)[place])
-            worst.append(f"{measure} (most clearly at α = {ALPHAS[place]:g}: {share})")
+    worst = [
+        f"{measure} (most clearly at α = {level:g}: {_shown(rates_of(rates, 'S1', measure)[ALPHAS.index(level)])})"
+        for measure, level in above_level(rates).items()
+    ]
     if not worst:
         return f"In S1 no measure exceeds α by more than chance at any of the {len(ALPHAS)} levels."
     return f"In S1 these exceed α by more than chance: {listed(worst)}."
