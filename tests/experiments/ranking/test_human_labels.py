@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.experiments.ranking.human_labels import _difference, _verdict, correlate_with_votes, saved_steps
+from uqassay.experiments.ranking.human_labels import _difference, _verdict, correlate_with_votes, progress_steps
 from uqassay.experiments.ranking.saved_models import HumanLabels, SavedModel
 from uqassay.experiments.ranking.scorings import METRICS, TRUTHS
 
@@ -55,7 +55,7 @@ def test_few_models_are_weak_evidence_and_fewer_are_refused():
     assert notes[-1] == "a choice"
     with refuses("data", "empty", got="got 3; more"):
         correlate_with_votes("demo", models[:3], human, needed="more")
-    assert saved_steps(None) == 1
+    assert progress_steps(data=None) == 1
 
 
 def test_the_difference_of_correlations_against_brute_force():

@@ -28,6 +28,7 @@ from uqassay.experiments.ranking.scorings import (
     printed_cells,
     study,
 )
+from uqassay.experiments.ranking.trained_models import n_trainings
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.measures.scores import SCORES, score_names
 from uqassay.metrics.ranking.ground_truths import CorrelationStudy
@@ -35,7 +36,7 @@ from uqassay.predictions import Point, Prediction
 from uqassay.statistics import Estimate
 from uqassay.wording import estimate_text, interval, number, percent, text_table
 
-__all__ = ["LEAST", "correlate_saved", "correlate_with_votes", "saved_steps"]
+__all__ = ["LEAST", "correlate_saved", "correlate_with_votes", "progress_steps"]
 
 SCORE = "total-entropy"  # the only one that the paper uses here
 LEAST = 4  # models: Fisher's interval divides by √(n − 3)
@@ -69,18 +70,15 @@ def correlate_saved(
     notes, figures, progress
         As in `correlate_with_votes`.
     """
-    repaired: list[str] = []
-    found = correlate_with_votes(
+    said = list(notes)
+    return correlate_with_votes(
         protocol,
-        each_model(folder, human, repaired),
+        each_model(folder, human, said),
         human,
         needed=f"{folder} gives too few; {needed}",
-        notes=notes,
+        notes=said,
         figures=figures,
         progress=progress,
-    )
-    return Reproduction(
-        found.name, found.source, found.rows, (*found.notes, *repaired), found.reading, listed=found.listed
     )
 
 
@@ -91,6 +89,7 @@ def correlate_with_votes(
     *,
     needed: str,
     notes: Sequence[str] = (),
+    every_score: bool = False,
     figures: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -106,7 +105,9 @@ def correlate_with_votes(
     needed : str
         What to do if there are too few models.
     notes : sequence of str
-        Notes of the data set.
+        Notes of the data set. They are read when all models are judged, so that `models` may add some.
+    every_score : bool
+        Whether the reading has a table of every score of every model.
     figures : path, optional
         Folder for Figure 1 as a PNG file.
     progress : callable, optional
@@ -141,6 +142,8 @@ def correlate_with_votes(
     reading += _contrast(found, scorings)
     reading += _about_truths(human, scorings)
     reading += _more(scorings, by_votes, pooled)
+    if every_score:
+        reading += _score_table([s for s in pooled if s.model in {one.model for one in scorings}])
     if figures is not None:
         from uqassay.experiments.ranking.figures import write_real_figure
 
@@ -150,9 +153,12 @@ def correlate_with_votes(
     return Reproduction(protocol, SOURCE, tuple(cells), said, tuple(reading), listed=True)
 
 
-def saved_steps(data: str | os.PathLike[str] | None) -> int:
-    """About how often a protocol over the files of a folder reports its progress."""
-    return 1 if data is None else max(1, 6 * len(model_files(Path(data))))
+def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:
+    """About how often a protocol over the models of a folder reports its progress."""
+    if data is None:
+        return 1
+    folder = Path(data)
+    return max(1, 6 * len(model_files(folder)) + 2 * n_trainings(folder))
 
 
 def _judged(model: SavedModel, labels: NDArray[Any], scores: Iterable[str]) -> list[Scoring]:
@@ -195,6 +201,12 @@ def _model_table(scorings: Sequence[Scoring], accuracies: Sequence[float]) -> li
     ]
     header = ("model", "accuracy", *METRICS, *(f"τ, {LETTERS[truth]}" for truth in TRUTHS))
     return [f"Entropy of the mean prediction, {len(scorings)} models:", *text_table(header, body)]
+
+
+def _score_table(scorings: Sequence[Scoring]) -> list[str]:
+    header = ("model", "score", *METRICS, *(f"τ, {LETTERS[truth]}" for truth in TRUTHS))
+    body = [(s.model, s.score, *map(_shown, (*s.metrics, *s.taus))) for s in scorings]
+    return ["", f"Every score, {len(body)} scorings, with 95 % intervals:", *text_table(header, body)]
 
 
 def _contrast(found: CorrelationStudy, scorings: Sequence[Scoring]) -> list[str]:

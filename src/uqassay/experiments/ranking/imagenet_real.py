@@ -15,7 +15,7 @@ from uqassay.datasets.label_distributions import read_real_scores
 from uqassay.errors import InputError
 from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.ranking.cifar10h import check_agreement
-from uqassay.experiments.ranking.human_labels import correlate_saved, saved_steps
+from uqassay.experiments.ranking.human_labels import correlate_saved, progress_steps
 from uqassay.experiments.ranking.saved_models import HumanLabels, check_folder
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.predictions.files import load_labels
@@ -92,11 +92,6 @@ def reproduce_ranking_imagenet_real(
         figures=figures,
         progress=progress,
     )
-
-
-def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:
-    """About how often the protocol reports its progress."""
-    return saved_steps(data)
 
 
 def _places(names: Sequence[str]) -> NDArray[np.int64]:

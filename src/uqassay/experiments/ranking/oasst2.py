@@ -11,7 +11,7 @@ import numpy as np
 
 from uqassay.datasets.label_distributions import read_oasst2
 from uqassay.experiments.figure_files import check_figures
-from uqassay.experiments.ranking.human_labels import correlate_saved, saved_steps
+from uqassay.experiments.ranking.human_labels import correlate_saved, progress_steps
 from uqassay.experiments.ranking.saved_models import HumanLabels, check_folder
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.wording import percent
@@ -89,8 +89,3 @@ def reproduce_ranking_oasst2(
         figures=figures,
         progress=progress,
     )
-
-
-def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:
-    """About how often the protocol reports its progress."""
-    return saved_steps(data)

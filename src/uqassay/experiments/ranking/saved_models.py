@@ -13,7 +13,7 @@ from uqassay.errors import InputError
 from uqassay.predictions import Masses, Members, Point, Prediction
 from uqassay.predictions.files import load
 
-__all__ = ["HumanLabels", "SavedModel", "check_folder", "each_model", "model_files", "sub_ensembles"]
+__all__ = ["HumanLabels", "SavedModel", "check_folder", "each_model", "model_files", "sub_ensembles", "usable"]
 
 LARGEST_ENSEMBLE = 5  # members of which all sub-ensembles are formed
 
@@ -64,14 +64,16 @@ class SavedModel:
     votes: NDArray[Any]
 
 
-def check_folder(data: Any, needed: str) -> Path:
-    """The folder of an option ``data``.
+def check_folder(data: Any, needed: str, *, parameter: str = "data") -> Path:
+    """The folder of an option.
 
     Parameters
     ----------
     data : path or None
     needed : str
         What belongs there, for errors.
+    parameter : str
+        Name of the option, for errors.
 
     Raises
     ------
@@ -79,10 +81,10 @@ def check_folder(data: Any, needed: str) -> Path:
         Nothing is given, or it is no folder.
     """
     if data is None:
-        raise InputError("data", "must be a folder", "got none", needed, code="missing")
+        raise InputError(parameter, "must be a folder", "got none", needed, code="missing")
     folder = Path(data)
     if not folder.is_dir():
-        raise InputError("data", "must be a folder", f"got {folder}", needed, code="missing")
+        raise InputError(parameter, "must be a folder", f"got {folder}", needed, code="missing")
     return folder
 
 
@@ -110,15 +112,31 @@ def each_model(folder: Path, human: HumanLabels, repaired: list[str]) -> Iterato
     """
     for path in model_files(folder):
         prediction, labels, votes = _matched(load(path), human, path.name)
-        if isinstance(prediction, Masses) and prediction.signed:
-            prediction = prediction.repaired()
-            repaired.append(f"{path.stem}: {prediction.notes[-1]}")
+        prediction = usable(prediction, path.stem, repaired)
         if isinstance(prediction, Members):
             for m in range(prediction.n_members):
                 yield SavedModel(f"{path.stem}, member {m + 1}", Point(prediction.probs[:, m]), labels, votes)
             yield SavedModel(f"{path.stem}, mean", prediction, labels, votes)
         else:
             yield SavedModel(path.stem, prediction, labels, votes)
+
+
+def usable(prediction: Prediction, name: str, repaired: list[str]) -> Prediction:
+    """The prediction; beliefs that are no belief functions are repaired.
+
+    Parameters
+    ----------
+    prediction : Prediction
+    name : str
+        Of the model.
+    repaired : list of str
+        Takes a line for a repaired prediction.
+    """
+    if not (isinstance(prediction, Masses) and prediction.signed):
+        return prediction
+    mended = prediction.repaired()
+    repaired.append(f"{name}: {mended.notes[-1]}")
+    return mended
 
 
 def sub_ensembles(model: SavedModel) -> Iterator[SavedModel]:
