@@ -3,7 +3,8 @@
     python -m benchmarks.docs_numbers            list the tables, and which are older than the code they measure
     python -m benchmarks.docs_numbers --make     make the older ones again, by their commands; or those named
     python -m benchmarks.docs_numbers --write    only write the pages from the stored results
-    python -m benchmarks.docs_numbers --check    name the older ones; exit code 1 if a page differs from its stored result
+    python -m benchmarks.docs_numbers --check    name the older ones, with the modules that changed; exit code 1 if a page
+                                                 differs from its stored result
 
 A stored result is docs/results/NAME.json. Its table stands in a page between the lines `<!-- table: NAME -->` and
 `<!-- end -->`. A script that measures calls `benchmarks.stored_tables.store`.
@@ -17,13 +18,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.stored_tables import NAME, NOT_RECORDED, ROOT, Stored, stored_results
+from benchmarks.stored_tables import NAME, ROOT, Stored, stored_results
 from uqassay._files import whole_file
 
 __all__ = ["main", "mismatches", "write_pages"]
 
 PLACE = re.compile(rf"^<!-- table: ({NAME}) -->\n(.*?)^<!-- end -->$", re.M | re.S)
-DIGITS = 12  # of a digest that is shown
+SHOWN = 6  # modules that are named
 
 
 def write_pages(root: Path = ROOT) -> list[Path]:
@@ -109,16 +110,22 @@ def _places(root: Path) -> dict[str, tuple[str, str]]:
 
 def _line(stored: Stored, is_older: bool, root: Path) -> str:
     page = _places(root).get(stored.name, ("no page", ""))[0]
-    state = (
-        f"older than its code, which is now {stored.source.code()[:DIGITS] or 'gone'}"
-        if is_older
-        else "of the present code"
-    )
-    code = "that was not recorded" if stored.code == NOT_RECORDED else stored.code[:DIGITS]
-    made = f"made {stored.made} by code {code}"
+    state = _why_older(stored) if is_older else "of the present code"
+    made = f"transcribed {stored.made}" if stored.transcribed else f"made {stored.made}"
     return (
         f"{stored.name} ({page}): {state}; {made}; {stored.source.command} ({stored.source.cost or 'cost not known'})"
     )
+
+
+def _why_older(stored: Stored) -> str:
+    if stored.transcribed:
+        return f"older, transcribed from the page of {stored.transcribed}"
+    if not stored.source.code():
+        return "older than its code, which is gone"
+    if not stored.modules:
+        return "older than its code; the code that made it is not known by modules"
+    named, more = stored.changed[:SHOWN], len(stored.changed) - SHOWN
+    return f"older than its code: changed {', '.join(named)}" + (f" and {more} more" if more > 0 else "")
 
 
 def _make(chosen: Sequence[Stored], root: Path) -> None:

@@ -1,14 +1,15 @@
 """Stored results of measurements, each a table with the code that made it: docs/results/NAME.json.
 
-Scripts that measure store their tables here; `benchmarks.docs_numbers` writes them into the pages. This file is a part of the
-code of every script that uses it, so a change here makes their tables older than their code.
+Scripts that measure store their tables here; `benchmarks.docs_numbers` writes them into the pages. A result keeps a digest of
+each module that the measuring function rests on, so a table that is older than its code names the modules that have changed.
+How a table is written does not count: neither this file nor those of `benchmarks.measured`.
 """
 
 import json
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -17,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))  # so that it also runs uninstalled
 
 from uqassay._files import whole_file
-from uqassay.bench.cell import code_version
+from uqassay.bench.source_code import code_modules, code_version
 from uqassay.errors import InputError
 
 __all__ = ["NAME", "NOT_RECORDED", "ROOT", "Source", "Stored", "Table", "store", "stored_results"]
@@ -25,6 +26,8 @@ __all__ = ["NAME", "NOT_RECORDED", "ROOT", "Source", "Stored", "Table", "store",
 SCHEMA = "uqassay.docs-table/1"
 NAME = r"[\w-]+"
 NOT_RECORDED = "not recorded"  # code of tables that are older than this mechanism, or that several versions made
+NO_CODE = ("benchmarks.stored_tables",)  # writes tables and measures nothing
+DIGITS = 12  # of the digest of a module that are kept
 
 
 @dataclass(frozen=True)
@@ -72,25 +75,67 @@ class Source:
         except InputError:
             return ""
 
+    def modules(self) -> dict[str, str]:
+        """Digest of each module of the present code; empty if it is no longer there."""
+        try:
+            found = code_modules(self.function, tuple(self.rests_on))
+        except InputError:
+            return {}
+        return {name: digest[:DIGITS] for name, digest in sorted(found.items()) if name not in NO_CODE}
+
 
 @dataclass(frozen=True)
 class Stored:
-    """A stored table, the digest of the code that made it, and the day."""
+    """A stored table, the code that made it, and the day.
+
+    Attributes
+    ----------
+    code : str
+        Digest of the code that made it.
+    modules : mapping
+        Digest of each module of that code; empty if they are not known.
+    transcribed : str
+        The version of the page from which the numbers were copied, if no code stored them.
+    """
 
     name: str
     source: Source
     code: str
     made: str
     table: Table = field(default_factory=Table)
+    modules: Mapping[str, str] = field(default_factory=dict)
+    transcribed: str = ""
 
     @property
     def is_older(self) -> bool:
-        """Whether the code that it measures is no longer the code that made it."""
-        return self.source.code() != self.code
+        """Whether the code that it measures may no longer be the code that made it."""
+        if self.transcribed or not self.modules:
+            return bool(self.transcribed) or self.source.code() != self.code
+        return bool(self.changed)
+
+    @property
+    def changed(self) -> list[str]:
+        """The modules that have changed, come or gone since; empty if those of then are not known."""
+        now = self.source.modules()
+        return sorted(
+            name for name in self.modules.keys() | now if self.modules.get(name) != now.get(name) and self.modules
+        )
 
 
-def store(name: str, table: Table, source: Source, *, code: str = "", root: Path = ROOT) -> None:
-    """Store a table under a name; `code` is the digest of the code that made it, by default the present one.
+def store(name: str, table: Table, source: Source, *, code: str = "", transcribed: str = "", root: Path = ROOT) -> None:
+    """Store a table under a name.
+
+    Parameters
+    ----------
+    name : str
+    table : Table
+    source : Source
+    code : str
+        Digest of the code that made it, as `Source.code` gave it before the measuring; by default the present one.
+    transcribed : str
+        The version of the page from which the numbers are copied, if no code made them here.
+    root : path
+        Of the repository.
 
     Raises
     ------
@@ -102,8 +147,11 @@ def store(name: str, table: Table, source: Source, *, code: str = "", root: Path
     if not re.fullmatch(NAME, name):
         raise ValueError(f"a name has letters, digits and hyphens; got {name!r}")
     table.markdown()  # refuses rows of other lengths
-    code = code or code_version(source.function, tuple(source.rests_on))
+    present = source.code() if code or transcribed else code_version(source.function, tuple(source.rests_on))
+    code = NOT_RECORDED if transcribed else code or present
     content = {"schema": SCHEMA, "name": name, **asdict(source), "code": code, "made": _today()}
+    content |= {"transcribed": transcribed} if transcribed else {}
+    content |= {"modules": source.modules()} if code == present else {}
     content |= {"columns": list(table.columns), "rows": [list(row) for row in table.rows], "text": list(table.text)}
     path = root / "docs" / "results" / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,4 +176,6 @@ def _read(path: Path) -> Stored:
     if held["schema"] != SCHEMA or held["name"] != path.stem:
         raise ValueError(f"{path} is not a stored table of this name")
     source = Source(held["command"], held["function"], tuple(held["rests_on"]), held["cost"])
-    return Stored(path.stem, source, held["code"], held["made"], Table(held["columns"], held["rows"], held["text"]))
+    table = Table(held["columns"], held["rows"], held["text"])
+    modules, transcribed = held.get("modules", {}), held.get("transcribed", "")
+    return Stored(path.stem, source, held["code"], held["made"], table, modules, transcribed)

@@ -11,9 +11,10 @@ from tests.bench.bench_work import WORK, cells, draw, found
 from tests.refusals import refuses
 
 import uqassay.bench.runner as runner
-from uqassay.bench.cell import Cell, code_version
+from uqassay.bench.cell import Cell
 from uqassay.bench.files import FolderProblem
 from uqassay.bench.runner import cost_estimate, processes_of, run_cells
+from uqassay.bench.source_code import code_modules
 from uqassay.bench.store import Store
 from uqassay.bench.worker import run_cell
 from uqassay.errors import MissingDependencyError
@@ -91,11 +92,11 @@ def test_changed_source_is_another_cell(tmp_path, monkeypatch):
     changing = Cell("changing_work:run", dataset="toy", method="m", seed=0)
     assert here([changing], tmp_path / "run").n_ran == 1
     assert here([changing], tmp_path / "run").n_kept == 1
-    (tmp_path / "changing_work.py").write_text(text + "# another version\n")
+    (tmp_path / "changing_work.py").write_text(text + "VERSION = 2\n")
     assert here([changing], tmp_path / "run").n_kept == 0
     assert Store(tmp_path / "run").counts()["done"] == 2
     sys.modules.pop("changing_work")
-    code_version.cache_clear()
+    code_modules.cache_clear()
 
 
 def test_worker_with_other_source_refuses_the_cell(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from benchmarks.stored_tables import Source, Table, store, stored_results
 from tests.refusals import refuses
 
-from uqassay.bench.cell import code_version
+from uqassay.bench.source_code import code_version
 
 SOURCE = Source("python -m measuring --store", "json:dumps", ("json.decoder",), cost="a minute")
 
@@ -26,9 +26,33 @@ def test_what_is_stored_is_read(tmp_path):
         "Beneath.",
     ]
     assert not stored.is_older
+    assert set(stored.modules) == {"json", "json.decoder", "json.encoder", "json.scanner"}
     store("shares", table, SOURCE, code="of a former source", root=tmp_path)
     (stored,) = stored_results(tmp_path)
     assert stored.is_older
+    assert stored.changed == []  # the modules of that source are not known
+
+
+def test_an_older_table_names_the_modules_that_changed(tmp_path):
+    store("shares", Table(text=["words"]), SOURCE, root=tmp_path)
+    path = tmp_path / "docs" / "results" / "shares.json"
+    held = json.loads(path.read_text())
+    held["modules"] |= {"json.scanner": "0123", "json.gone": "4567"}
+    del held["modules"]["json.encoder"]
+    path.write_text(json.dumps(held | {"code": "of another version of the package"}))
+    (stored,) = stored_results(tmp_path)
+    assert stored.is_older
+    assert stored.changed == ["json.encoder", "json.gone", "json.scanner"]
+    held["modules"] = SOURCE.modules()
+    path.write_text(json.dumps(held | {"code": "of another version of the package"}))
+    assert not stored_results(tmp_path)[0].is_older
+
+
+def test_a_transcribed_table_is_older(tmp_path):
+    store("shares", Table(text=["words"]), SOURCE, transcribed="commit 0123 (2026-01-01)", root=tmp_path)
+    (stored,) = stored_results(tmp_path)
+    assert stored.is_older
+    assert (stored.code, stored.modules, stored.changed) == ("not recorded", {}, [])
 
 
 def test_a_table_whose_code_is_gone_is_older(tmp_path):

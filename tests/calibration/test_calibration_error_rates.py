@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 from benchmarks.keyed_lines import append, read_lines
 
-from uqassay.bench.cell import code_version
+from uqassay.bench.source_code import code_version
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.predictive_weights import predictive_weights

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.bench.cell import canonical_json, code_version
+from uqassay.bench.cell import canonical_json
+from uqassay.bench.source_code import code_version
 from uqassay.experiments.identity import identity_of
 
 
@@ -263,7 +264,7 @@ def test_functions_that_call_each_other():
 
 def test_keys_are_the_same_in_another_process(tmp_path):
     (tmp_path / "apart.py").write_text(
-        "from uqassay.bench.cell import canonical_json, code_version\n"
+        "from uqassay.bench.cell import canonical_json\nfrom uqassay.bench.source_code import code_version\n"
         "from uqassay.experiments.identity import identity_of\n"
         "LIMITS = (1, 'a')\n"
         "mine = lambda p: [one for one in p if one in {'x', 'y', 'z', 'w'}] + [(lambda q: q + 1)(2), LIMITS]\n"

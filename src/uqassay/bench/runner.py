@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from typing import final
 
 from uqassay._array import available_cores
-from uqassay.bench.cell import Cell, code_version
+from uqassay.bench.cell import Cell
 from uqassay.bench.claims import LEASE_SECONDS
 from uqassay.bench.engine import Jobs, give_up, run_round
+from uqassay.bench.source_code import code_modules
 from uqassay.bench.states import CellState
 from uqassay.bench.store import Store
 from uqassay.bench.worker import CellOutcome
@@ -147,7 +148,7 @@ def run_cells(
     """
     start = time.perf_counter()
     _check(cells, workers, scheduler)
-    code_version.cache_clear()  # sources may have changed since the last call in this process
+    code_modules.cache_clear()  # sources may have changed since the last call in this process
     jobs = {cell.key: cell for cell in cells}
     store = Store(folder, lease_seconds=lease_seconds)
     keys = list(jobs)

@@ -16,7 +16,7 @@ from typing import Any, final
 
 import numpy as np
 
-from uqassay.bench.cell import code_version
+from uqassay.bench.source_code import code_version
 from uqassay.errors import InputError
 from uqassay.experiments.code_names import code_values, global_names
 

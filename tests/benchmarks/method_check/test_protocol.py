@@ -181,7 +181,8 @@ def test_the_command_names_its_options_in_errors(given, words, capsys):
 
 
 def test_workers_can_import_the_function_of_a_cell():
-    from uqassay.bench.cell import code_version, function_of
+    from uqassay.bench.cell import function_of
+    from uqassay.bench.source_code import code_version
 
     assert function_of(protocol.FUNCTION) is training.train_and_measure
     assert len(code_version(protocol.FUNCTION)) == 64

@@ -8,7 +8,7 @@ import pytest
 from tests.experiments.credal_calibration.made import SMALL
 from tests.refusals import refuses
 
-from uqassay.bench.cell import code_version
+from uqassay.bench.source_code import code_modules, code_version
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.experiments.credal_calibration import runs
 from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, ErrorRates, Plan, error_rates, judge_data_set
@@ -114,13 +114,13 @@ def test_data_sets_of_other_code_are_not_used_and_a_note_says_so(three, tmp_path
 @pytest.mark.parametrize("changed", ["simplex_search.py", "hosmer_lemeshow.py", "scenarios.py"])
 def test_a_changed_source_has_another_key(changed, monkeypatch):
     before, read = SMALL.digest, Path.read_bytes
-    code_version.cache_clear()
+    code_modules.cache_clear()
     assert SMALL.digest == before
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path.name == changed))
-    code_version.cache_clear()
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"\nx = 1" * (path.name == changed))
+    code_modules.cache_clear()
     assert SMALL.digest != before
     monkeypatch.undo()
-    code_version.cache_clear()
+    code_modules.cache_clear()
 
 
 def test_no_bins_are_merged(monkeypatch):
