@@ -13,6 +13,7 @@ from uqassay.cli.ood import ood_command
 from uqassay.cli.rank import rank_command
 from uqassay.cli.report import report_command
 from uqassay.cli.reproduce import reproduce_command
+from uqassay.cli.reproduce_help import ReproduceCommand
 from uqassay.cli.second_order import second_order_command
 from uqassay.cli.tradeoff import tradeoff_command
 from uqassay.errors import InputError
@@ -33,7 +34,7 @@ app.command("rank")(rank_command)
 app.command("demo")(demo_command)
 app.command("inspect")(inspect_command)
 app.command("convert")(convert_command)
-app.command("reproduce")(reproduce_command)
+app.command("reproduce", cls=ReproduceCommand)(reproduce_command)
 app.command("tradeoff")(tradeoff_command)
 app.command("ood")(ood_command)
 app.command("gain")(gain_command)

@@ -2,123 +2,51 @@
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from uqassay.cli.reproduce_help import flag, set_options, settable
 from uqassay.cli.streams import print_json, print_text, progress
 from uqassay.errors import InputError
 
+if TYPE_CHECKING:
+    from uqassay.experiments.reproduction import Reproduction
+
 __all__ = ["reproduce_command"]
+
+
+def _own(help: str, metavar: str | None, *names: str) -> Any:
+    """An option of a single protocol; it is in the help of that protocol."""
+    return typer.Option(*names, help=help, metavar=metavar, show_default=False, hidden=True)
 
 
 def reproduce_command(
     name: Annotated[str | None, typer.Argument(help="The protocol.", show_default=False)] = None,
     preset: Annotated[
-        str,
-        typer.Option(
-            help="smoke, cpu or paper: how much is computed, or gpu-hour for disentanglement; the same in all where nothing "
-            "is trained."
-        ),
+        str, typer.Option(help="How much is computed: smoke, cpu, gpu-hour (where a protocol has it) or paper.")
     ] = "cpu",
     data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder with labels, votes and prediction files, or features of ranking-cifar10h-probes; of disentanglement: "
-            "train.npz and test.npz in place of the data set's files; of epistemic-gain: the .npz file with the images of "
-            "EMNIST ByMerge.",
-            metavar="PATH",
-        ),
+        Path | None, typer.Option(help="Folder or file with data or saved predictions.", metavar="PATH")
     ] = None,
     dataset: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A data set of unified, disentanglement or epistemic-gain in place of the preset's (repeatable).",
-            metavar="NAME",
-            show_default=False,
-        ),
+        typer.Option(help="A data set in place of the preset's (repeatable).", metavar="NAME", show_default=False),
     ] = None,
     method: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A method of disentanglement or epistemic-gain in place of the preset's, such as flipout (repeatable).",
-            metavar="NAME",
-            show_default=False,
-        ),
+        typer.Option(help="A method in place of the preset's (repeatable).", metavar="NAME", show_default=False),
     ] = None,
-    decomposition: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A decomposition of disentanglement: IT, GL, or a name such as variance (repeatable).",
-            metavar="NAME",
-            show_default="IT and GL",
-        ),
-    ] = None,
-    spread: Annotated[
-        list[float] | None,
-        typer.Option(
-            help="Standard deviation of the clusters of the toy data of epistemic-gain (repeatable).",
-            metavar="X",
-            show_default="0.35 and 0.25",
-        ),
-    ] = None,
-    train_share: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Share of the instances of every disc of the toy data of epistemic-gain that stays in the training set, or "
-            "random (repeatable).",
-            metavar="P",
-            show_default="0.01 to 0.5, by disc",
-        ),
-    ] = None,
-    where: Annotated[
-        str | None,
-        typer.Option(
-            help="printed, last or all: the Bayesian layers of disentanglement.", metavar="NAME", show_default="printed"
-        ),
-    ] = None,
-    backbone: Annotated[
-        str | None,
-        typer.Option(
-            help="mlp, cnn, cnn-small or resnet50: the networks of unified.", metavar="NAME", show_default=False
-        ),
-    ] = None,
-    figure: Annotated[
-        str | None,
-        typer.Option(
-            help="1, 2, 3, 4 or table1 of credal-calibration; table1 trains its predictors where no data are given.",
-            metavar="N",
-            show_default="1",
-        ),
-    ] = None,
-    table: Annotated[str | None, typer.Option(help="1: as --figure table1.", metavar="N", show_default=False)] = None,
     convention: Annotated[
         str | None,
-        typer.Option(
-            help="exact, paper-code (as the authors' code) or both; of disentanglement also single choices by name, or each.",
-            metavar="NAME",
-            show_default="exact",
-        ),
-    ] = None,
-    null: Annotated[
-        str | None,
-        typer.Option(help="random (the paper's) or minimised (ours).", metavar="NAME", show_default="random"),
-    ] = None,
-    resample: Annotated[
-        bool | None,
-        typer.Option(
-            "--resample/--no-resample",
-            help="Draw instances with replacement under the null hypothesis, as Algorithm 1 is printed.",
-            show_default="resample",
-        ),
+        typer.Option(help="exact, paper-code (as the authors' code) or both.", metavar="NAME", show_default="exact"),
     ] = None,
     runs: Annotated[
         int | None,
-        typer.Option(help="Number of data sets, or trainings, in place of the preset's.", metavar="N", min=1),
+        typer.Option(help="Data sets, or trainings, in place of the preset's.", metavar="N", min=1),
     ] = None,
     workers: Annotated[
-        int | None,
-        typer.Option(help="Processes that share the data sets, or train.", metavar="N", min=1, show_default="1"),
+        int | None, typer.Option(help="Processes that share the work.", metavar="N", min=1, show_default="1")
     ] = None,
     resume: Annotated[
         Path | None,
@@ -128,9 +56,30 @@ def reproduce_command(
     seed: Annotated[
         int | None, typer.Option(help="Seed of every sample and training.", metavar="N", min=0, show_default="0")
     ] = None,
-    sweep: Annotated[
-        bool, typer.Option("--sweep", help="Also at other difficulties and seeds; takes several minutes.")
-    ] = False,
+    further: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="Any further option of the protocol, its value as JSON or text (repeatable).",
+            metavar="NAME=VALUE",
+            show_default=False,
+        ),
+    ] = None,
+    backbone: Annotated[str | None, _own("unified: mlp, cnn, cnn-small or resnet50.", "NAME")] = None,
+    figure: Annotated[str | None, _own("credal-calibration: 1, 2, 3, 4 or table1.", "N")] = None,
+    table: Annotated[str | None, typer.Option(help="1: as --figure table1.", metavar="N", show_default=False)] = None,
+    null: Annotated[str | None, _own("credal-calibration: random or minimised.", "NAME")] = None,
+    resample: Annotated[
+        bool | None,
+        _own("credal-calibration: draw instances with replacement.", None, "--resample/--no-resample"),
+    ] = None,
+    spread: Annotated[list[float] | None, _own("epistemic-gain: of the clusters of the toy data.", "X")] = None,
+    train_share: Annotated[
+        list[str] | None, _own("epistemic-gain: share of every disc that is trained on, or random.", "P")
+    ] = None,
+    sweep: Annotated[bool, _own("ranking-synthetic: also other difficulties and seeds.", None, "--sweep")] = False,
+    decomposition: Annotated[list[str] | None, _own("disentanglement: IT, GL or another name.", "NAME")] = None,
+    where: Annotated[str | None, _own("disentanglement: Bayesian layers, printed, last or all.", "NAME")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one row for each printed cell as JSON.")] = False,
 ) -> None:
     """Compute a paper's printed tables again, and say which cells agree."""
@@ -163,16 +112,29 @@ def reproduce_command(
     options = _given(asked, taken, name, {"figure": "table"} if table is not None else {})
     if "preset" in taken:
         options["preset"] = preset
-    with progress(register.steps_of(name, **options)) as say:
-        if "progress" in taken:
-            options["progress"] = say
-        else:
-            say(name)
-        result = register.reproduce(name, **options)
+    set_here = set_options(name, further or (), ("preset", *asked))
+    options |= set_here
+    try:
+        result = _reproduced(name, options, with_progress="progress" in taken)
+    except InputError as problem:
+        if problem.parameter in set_here:
+            raise problem.replace(parameter=f"--set {problem.parameter}") from problem
+        raise
     if as_json:
         print_json(result.to_json())
     else:
         print_text(result.summary())
+
+
+def _reproduced(name: str, options: dict[str, Any], *, with_progress: bool) -> "Reproduction":
+    """Run the protocol, with a bar."""
+    from uqassay.experiments import register
+
+    with progress(register.steps_of(name, **options)) as say:
+        if with_progress:
+            return register.reproduce(name, **options, progress=say)
+        say(name)
+        return register.reproduce(name, **options)
 
 
 def _check(name: str | None, figure: str | None, table: str | None, protocols: Collection[str]) -> None:
@@ -213,16 +175,13 @@ def _given(asked: Mapping[str, Any], taken: Collection[str], name: str, said: Ma
     options = {option: value for option, value in asked.items() if value is not None}
     for option in options:
         if option not in taken:
-            known = ", ".join(map(_flag, ["preset", *(other for other in asked if other in taken)]))
+            known = [flag(other) for other in ("preset", *(other for other in asked if other in taken))]
+            known += [f"--set {other}=" for other in settable(name, ("preset", *asked))]
             raise InputError(
-                _flag(said.get(option, option)),
-                f"means nothing to {name}, which takes {known}",
+                flag(said.get(option, option)),
+                f"means nothing to {name}, which takes {', '.join(known)}",
                 "",
                 "leave it out",
                 code="conflict",
             )
     return options
-
-
-def _flag(option: str) -> str:
-    return f"--{option.replace('_', '-')}"

@@ -4,13 +4,25 @@ import inspect
 from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from uqassay.errors import InputError
+from uqassay.experiments.protocol_options import ProtocolOption, option_value, protocol_options
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.wording import listed
 
-__all__ = ["PROTOCOLS", "options_of", "presets_of", "reproduce", "steps_of"]
+__all__ = [
+    "PAPERS",
+    "PROTOCOLS",
+    "PaperProtocols",
+    "described_options",
+    "options_of",
+    "presets_of",
+    "purpose_of",
+    "reproduce",
+    "steps_of",
+    "typed_option",
+]
 
 PROTOCOLS: dict[str, str] = {
     "unified-tables": "uqassay.experiments.unified.printed_tables:reproduce_unified_tables",
@@ -26,6 +38,50 @@ PROTOCOLS: dict[str, str] = {
     "epistemic-gain": "uqassay.experiments.gain.protocol:reproduce_epistemic_gain",
     "disentanglement-tables": "uqassay.experiments.disentangling.printed_tables:reproduce_disentanglement_tables",
 }
+
+
+class PaperProtocols(NamedTuple):
+    """A paper with its protocols: what each of them makes, by its name in `PROTOCOLS`."""
+
+    title: str
+    makes: dict[str, str]
+
+
+PAPERS = (
+    PaperProtocols(
+        "Unified evaluation (Manchingal et al.)",
+        {
+            "unified-tables": "Tables 1-10 from their own numbers; nothing is trained",
+            "unified": "Tables 1, 2 and 4-10 and the figures, from predictors trained here",
+        },
+    ),
+    PaperProtocols(
+        "Calibration of credal predictors (Mortier et al.)",
+        {"credal-calibration": "Figures 1-4, error rates; --table 1: ensembles trained here or saved"},
+    ),
+    PaperProtocols(
+        "Epistemic gain (paper 002)",
+        {"epistemic-gain": "Tables 1 and 2, Figures 1-4, two mismatch studies"},
+    ),
+    PaperProtocols(
+        "Ranking metrics without ground truth (Pignet et al.)",
+        {
+            "ranking-intervals": "limits of Table 1 from its correlations; nothing is trained",
+            "ranking-synthetic": "Table 1, rows Synth, and Figures 1-6",
+            "ranking-cifar10h": "Table 1, rows CIFAR10-H, from saved predictions",
+            "ranking-cifar10h-probes": "Table 1, rows CIFAR10-H, from linear probes trained here",
+            "ranking-imagenet-real": "Table 1, rows R-ImageNet, from saved predictions",
+            "ranking-oasst2": "Table 1, rows OASST2, from saved predictions",
+        },
+    ),
+    PaperProtocols(
+        "Disentanglement (de Jong et al.)",
+        {
+            "disentanglement-tables": "Tables 1-5 from their own numbers; nothing is trained",
+            "disentanglement": "Tables 1-5 and the figures, from methods trained here",
+        },
+    ),
+)
 
 
 def reproduce(name: str, **options: Any) -> Reproduction:
@@ -77,6 +133,39 @@ def options_of(name: str) -> tuple[str, ...]:
     ('tables',)
     """
     return tuple(inspect.signature(_protocol(name)).parameters)
+
+
+def described_options(name: str) -> tuple[ProtocolOption, ...]:
+    """The options of a protocol with their defaults and meanings.
+
+    Examples
+    --------
+    >>> described_options("ranking-cifar10h-probes")[1]
+    ProtocolOption(name='seed', default=0, kind='int', text='Seed of the folds, the initial weights and the batches.')
+    """
+    return protocol_options(_protocol(name))
+
+
+def purpose_of(name: str) -> str:
+    """What a protocol does, in the first sentence of its docstring.
+
+    Examples
+    --------
+    >>> purpose_of("ranking-intervals")
+    'Recompute the intervals of Table 1 from their correlations.'
+    """
+    return (inspect.getdoc(_protocol(name)) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def typed_option(name: str, option: str, text: str) -> Any:
+    """The value of a protocol's option from text, as `option_value`.
+
+    Examples
+    --------
+    >>> typed_option("ranking-synthetic", "one_sample", "true")
+    True
+    """
+    return option_value(_protocol(name), option, text)
 
 
 def presets_of(name: str) -> tuple[str, ...]:
