@@ -1,13 +1,15 @@
-"""Figures 1 to 4: the curves drawn are the error rates, and the file is written."""
+"""Figures 1 to 4: the scenarios and the curves are drawn from their numbers, and the files are written."""
 
 import numpy as np
 import pytest
 from tests.experiments.credal_calibration.made import SMALL, invented
 from tests.refusals import refuses
 
+from uqassay.experiments import reproduce
 from uqassay.experiments.credal_calibration import figures
 from uqassay.experiments.credal_calibration.protocol import FIGURES
 from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, Plan
+from uqassay.experiments.credal_calibration.scenario_examples import draw_examples
 from uqassay.experiments.credal_calibration.tables import rates_of, reference
 
 
@@ -108,3 +110,33 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, needs, exact):
     (tmp_path / "taken").write_text("")
     with refuses("figures", "unwritable", got="taken"):
         figures.write_error_figure(tmp_path / "taken", "1", [exact])
+
+
+def test_the_scenarios_are_drawn_where_their_points_are(needs, monkeypatch, tmp_path):
+    needs("matplotlib")
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    monkeypatch.setattr(figures, "write_figure", lambda folder, name, size, fill: fill(figure))
+    figures.write_scenario_figure(tmp_path, seed=2)
+    corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.75**0.5]])
+    for ax, example in zip(figure.axes, draw_examples(seed=2), strict=True):
+        by_label = {line.get_label(): np.array(line.get_data()).T for line in ax.get_lines()}
+        np.testing.assert_allclose(by_label["truths"], example.truths @ corners)
+        np.testing.assert_allclose(by_label["centre p_e"], example.centre[None] @ corners)
+        assert ("boundary" in by_label) == ("corner" in by_label) == (example.scenario != "S1")
+        if example.scenario != "S1":
+            np.testing.assert_allclose(by_label["boundary"], example.boundary @ corners)
+            np.testing.assert_allclose(by_label["corner"], corners[example.corners])
+        assert ax.get_title(loc="left").startswith(example.scenario)
+        assert ax.get_legend() is None
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert names == ["credal set", "10 members", "mean", "truths", "centre p_e", "boundary", "corner"]
+
+
+def test_figure_1_writes_both_its_parts(tmp_path, needs):
+    needs("matplotlib")
+    found = reproduce("credal-calibration", preset="smoke", runs=1, figures=tmp_path)
+    written = sorted(path.name for path in tmp_path.iterdir())
+    assert written == ["credal_calibration_figure1.png", "credal_calibration_figure1_left.png"]
+    assert sum(line.startswith("figure: ") for line in found.reading) == 2

@@ -1,4 +1,4 @@
-"""Figures 1 to 4 of the credal calibration test: error rates against the level, one panel for each scenario."""
+"""Figures 1 to 4 of the credal calibration test: the scenarios in the simplex, and error rates against the level."""
 
 import os
 from collections.abc import Sequence
@@ -6,15 +6,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, ErrorRates
+from uqassay.experiments.credal_calibration.scenario_examples import (
+    N_CANDIDATES,
+    SHOWN_SETTING,
+    ScenarioExample,
+    draw_examples,
+)
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS
 from uqassay.experiments.credal_calibration.tables import KINDS, rates_of, reference
 from uqassay.experiments.figure_files import check_folder, write_figure
-from uqassay.report.figures.style import GREY, look_at
+from uqassay.predictions import Members
+from uqassay.report.figures import plot_simplex
+from uqassay.report.figures.style import GREY, look_at, matplotlib_module
 
-__all__ = ["write_error_figure"]
+__all__ = ["write_error_figure", "write_scenario_figure"]
 
+SET_COLOUR, TRUTH_COLOUR, BOUNDARY_COLOUR, CORNER_COLOUR = "#56B4E9", "#D55E00", "#0072B2", "#CC79A7"
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # as `plot_simplex` has them
 LINES = {"exact": "-", "paper-code": "--"}
 TITLES = {
     "S1": "S1: a combination is true",
@@ -41,6 +52,71 @@ def write_error_figure(folder: str | os.PathLike[str], figure: str, runs: Sequen
     return write_figure(
         check_folder(folder), f"credal_calibration_figure{figure}", (10.5, 4.4), lambda f: _panels(f, figure, runs)
     )
+
+
+def write_scenario_figure(folder: str | os.PathLike[str], *, seed: int = 0) -> Path:
+    """Write Figure 1, left: the scenarios S1, S2 and S3 for one instance of three classes.
+
+    Parameters
+    ----------
+    folder : path
+    seed : int
+        Of `draw_examples`.
+
+    Returns
+    -------
+    Path
+    """
+    examples = draw_examples(seed=seed)
+    return write_figure(
+        check_folder(folder), "credal_calibration_figure1_left", (10.5, 4.4), lambda f: _simplices(f, examples)
+    )
+
+
+# ---- drawing ---------------------------------------------------------------------------------------------------------
+
+
+def _simplices(figure: Any, examples: Sequence[ScenarioExample]) -> None:
+    panels = figure.subplots(1, len(examples))
+    handles: dict[str, Any] = {}
+    for ax, example in zip(panels, examples, strict=True):
+        members = Members(example.members[None], class_names=("class 1", "class 2", "class 3"))
+        plot_simplex(members, color=SET_COLOUR, ax=ax)
+        legend = ax.get_legend()
+        handles |= {
+            text.get_text(): drawn for text, drawn in zip(legend.get_texts(), legend.legend_handles, strict=True)
+        }
+        legend.remove()
+        for points, style in _shown_points(example):
+            ax.plot(*(points @ CORNERS).T, clip_on=False, **style)
+            handles[style["label"]] = matplotlib_module("lines").Line2D([], [], **style)
+        ax.set_title(TITLES[example.scenario], loc="left", fontsize="small")
+    figure.legend(handles.values(), handles, loc="outside lower center", ncols=7, frameon=False, fontsize="small")
+    figure.suptitle(
+        f"Figure 1, left: one instance, K = {SHOWN_SETTING.n_classes}, M = {SHOWN_SETTING.n_members}, "
+        f"u = {SHOWN_SETTING.spread:g}, the most scattered of {N_CANDIDATES}; {len(examples[0].truths)} truths in each "
+        "scenario",
+        fontsize="medium",
+    )
+
+
+def _shown_points(example: ScenarioExample) -> list[tuple[NDArray[np.float64], dict[str, Any]]]:
+    """Points over the credal set with their looks, the last ones on top."""
+    dots = {
+        "linestyle": "none",
+        "marker": ".",
+        "markersize": 4,
+        "color": TRUTH_COLOUR,
+        "label": "truths",
+        "zorder": 3.5,
+    }
+    centre = {"linestyle": "none", "marker": "P", "markersize": 8, "color": "black", "markeredgecolor": "white"}
+    found = [(example.truths, dots), (example.centre[None], centre | {"label": "centre p_e", "zorder": 6})]
+    if len(example.corners):
+        star = {"linestyle": "none", "marker": "*", "markersize": 13, "markeredgecolor": "white", "zorder": 5}
+        found.append((example.boundary, star | {"color": BOUNDARY_COLOUR, "label": "boundary"}))
+        found.append((np.eye(3)[example.corners], star | {"color": CORNER_COLOUR, "label": "corner"}))
+    return found
 
 
 def _panels(figure: Any, number: str, runs: Sequence[ErrorRates]) -> None:

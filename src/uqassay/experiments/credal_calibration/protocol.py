@@ -77,7 +77,7 @@ def reproduce_credal_calibration(
     data : path, optional
         Folder of ensembles for Table 1; None trains the predictors.
     figures : path, optional
-        Folder for the figure as a PNG file; needs matplotlib.
+        Folder for the figure as a PNG file, for Figure 1 also its left part, the scenarios in the simplex; needs matplotlib.
     progress : callable, optional
         Called with a line of text at every step.
 
@@ -157,8 +157,10 @@ def reproduce_credal_calibration(
     cells = [cell for rates in found for cell in error_cells(figure, rates)]
     reading = read_rates(figure, found)
     if figures is not None:
-        from uqassay.experiments.credal_calibration.figures import write_error_figure
+        from uqassay.experiments.credal_calibration.figures import write_error_figure, write_scenario_figure
 
+        if figure == "1":
+            reading.append(f"figure: {write_scenario_figure(figures, seed=seed)}")
         reading.append(f"figure: {write_error_figure(figures, figure, found)}")
     notes = (*NOTES, *(note for rates in found for note in rates.notes))
     return Reproduction("credal-calibration", SOURCE, tuple(cells), notes, tuple(reading))
