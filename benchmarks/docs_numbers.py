@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
 
 def _block(stored: Stored) -> str:
     """The table between its marks."""
-    return "\n".join((f"<!-- table: {stored.name} -->", "", *stored.table.markdown(), "", "<!-- end -->"))
+    return "\n".join((f"<!-- table: {stored.name} -->", *stored.table.markdown(), "<!-- end -->"))
 
 
 def _pages(root: Path) -> Iterator[Path]:

@@ -18,7 +18,7 @@ store("shares", Table(("share",), [(".7",)]), Source("python measuring.py", "jso
 PAGE = (
     "Words.\n\n<!-- table: shares -->\nan earlier table\n<!-- end -->\n\n    <!-- table: NAME -->\n    <!-- end -->\n"
 )
-WRITTEN = PAGE.replace("an earlier table", "\n| share |\n|---|\n| .5 |\n")
+WRITTEN = PAGE.replace("an earlier table", "| share |\n|---|\n| .5 |")
 
 
 @pytest.fixture
