@@ -35,7 +35,7 @@ from uqassay.bench.results import StoredResult
 from uqassay.errors import InputError
 from uqassay.experiments.reproduction import PrintedCell, Reproduction
 from uqassay.experiments.trainings import all_failed, older_notes, train_cells, trained_cells
-from uqassay.experiments.unified.predictors import available_data_sets
+from uqassay.experiments.unified.predictors import trained_data
 from uqassay.wording import listed, number
 
 __all__ = ["PRESETS", "VARIANTS", "Variant", "check_methods"]
@@ -215,8 +215,8 @@ def _data_sets(preset: str, folder: Path | None) -> tuple[tuple[str, ...], dict[
     """Names of the data sets at hand, and the reason for each other one; a smoke run downloads nothing."""
     if preset == "smoke" and folder is None:
         return ("digits",), {"mnist-10k": "the preset smoke takes it from a folder only"}
-    names, missing = available_data_sets("cpu", None)
-    return names, {name: str(problem) for name, problem in missing.items()}
+    found, missing = trained_data("cpu")
+    return tuple(data.dataset for data in found), {name: str(problem) for name, problem in missing.items()}
 
 
 def _cells(dataset: str, preset: str, seeds: Sequence[int], variants: Sequence[Variant] = VARIANTS) -> list[Cell]:

@@ -15,6 +15,7 @@ from uqassay.experiments.disentangling.choices import (
     chosen_decompositions,
 )
 from uqassay.experiments.disentangling.planning import Asked, planned
+from uqassay.experiments.given_files import GivenFiles
 
 IT, GL = "information-theoretic", "gaussian-logits"
 
@@ -96,7 +97,7 @@ def test_slices_keep_their_levels_under_every_convention():
 
 
 def test_given_data_and_other_layers_are_not_compared():
-    rows, _ = planned(asked("cifar-10", data=Path("/some/cifar_jpeg")), None, 0)
+    rows, _ = planned(asked("cifar-10", data=GivenFiles(Path("/some/cifar_jpeg"))), None, 0)
     assert {row.dataset for row in rows} == {"cifar-10 from cifar_jpeg"}
     assert rows[0].own[0].source == "npz:/some/cifar_jpeg"
     assert not any(row.compared for row in rows)

@@ -24,6 +24,7 @@ from uqassay.experiments.disentangling.choices import (
 from uqassay.experiments.disentangling.conditions import Conditions
 from uqassay.experiments.disentangling.presets import DataPlan, Slice
 from uqassay.experiments.disentangling.tables import TableRow
+from uqassay.experiments.given_files import GivenFiles
 from uqassay.experiments.trainings import trained_cells
 from uqassay.wording import listed
 
@@ -49,8 +50,8 @@ class Asked:
         Whether they were asked for by name.
     conventions : tuple of Convention
     where : str
-    data : Path or None
-        Folder in place of the files of the only data set.
+    data : GivenFiles or None
+        In place of the files of the only data set.
     """
 
     preset: str
@@ -60,7 +61,7 @@ class Asked:
     decompositions_given: bool
     conventions: tuple[Convention, ...]
     where: str
-    data: Path | None
+    data: GivenFiles | None
 
     def slices(self, runs: int | None) -> list[tuple[DataPlan, Slice]]:
         """Each data set with how much of it is trained.
@@ -263,7 +264,7 @@ class _RowMaker:
     def dataset(self) -> str:
         """For the reader."""
         data = self.asked.data
-        return self.plan.name if data is None else f"{self.plan.name} from {data.name}"
+        return self.plan.name if data is None else data.label(self.plan.name)
 
     def row(self, decomposition: str, convention: Convention) -> Row:
         given = {**self.slice_.conditions, **convention.conditions}
@@ -298,7 +299,7 @@ class _RowMaker:
         """One for each subject, or one with all runs."""
         n = self.slice_.runs
         seeds = tuple(range(self.seed, self.seed + n))
-        sources = self.plan.sources if self.asked.data is None else (f"npz:{self.asked.data}",)
+        sources = self.plan.sources if self.asked.data is None else (self.asked.data.source,)
         parts = [(source, (seed,)) for source, seed in zip(sources, seeds, strict=False)]
         head = GAUSSIAN if decomposition == GAUSSIAN else ""
         kept = tuple(name for name in self.asked.decompositions if (name == GAUSSIAN) == (decomposition == GAUSSIAN))

@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from uqassay.errors import InputError
 from uqassay.evidence.disentanglement_ranking import Contender
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines
 from uqassay.experiments.disentangling.choices import (
@@ -28,6 +27,7 @@ from uqassay.experiments.disentangling.printed_values import SOURCE
 from uqassay.experiments.disentangling.tables import TableRow, table_cells
 from uqassay.experiments.disentangling.text_of_tables import convention_lines, table_lines
 from uqassay.experiments.figure_files import check_figures
+from uqassay.experiments.given_files import given_files
 from uqassay.experiments.named_options import check_whole, taken_by
 from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells
@@ -179,19 +179,6 @@ def _asked(
     methods = None
     if method is not None:
         methods = tuple(one.name for one in chosen_methods(method, plans[0], plans[0].slices[known]))
-    folder = None if data is None else Path(data)
-    if folder is not None and len(plans) != 1:
-        raise InputError(
-            "data", "needs one data set", f"got {len(plans)}", "name the data set that it replaces", code="conflict"
-        )
-    if folder is not None and not folder.exists():
-        raise InputError(
-            "data",
-            "must be a folder with train.npz and test.npz",
-            f"got {folder}, which does not exist",
-            "see docs/datasets.md",
-            code="missing",
-        )
     return Asked(
         preset=known,
         plans=tuple(plans),
@@ -200,7 +187,7 @@ def _asked(
         decompositions_given=decomposition is not None,
         conventions=tuple(chosen_convention(convention)),
         where=chosen_where(where),
-        data=folder,
+        data=given_files(data, [plan.name for plan in plans]),
     )
 
 

@@ -50,7 +50,7 @@ class JudgedDataSet:
     members: "dict[str, dict[str, dict[int, Assay]]]"
 
 
-def judge(folder: Path, cells: Sequence[Cell]) -> JudgedDataSet | None:
+def judge(folder: Path, cells: Sequence[Cell], *, draws: int = 100) -> JudgedDataSet | None:
     """Judge the stored predictions of a data set in both conventions.
 
     Parameters
@@ -59,6 +59,8 @@ def judge(folder: Path, cells: Sequence[Cell]) -> JudgedDataSet | None:
         Of the trainings, as `trained_cells` takes it.
     cells : sequence of Cell
         The trainings on one data set.
+    draws : int
+        That span the set of a Dirichlet distribution.
 
     Returns
     -------
@@ -69,7 +71,8 @@ def judge(folder: Path, cells: Sequence[Cell]) -> JudgedDataSet | None:
     labels: NDArray[Any] | None = None
     counts = np.ones(1)
     for cell, kept in trained_cells(cells, folder):
-        said.setdefault(cell.method, []).append(kept.prediction)
+        one = kept.prediction
+        said.setdefault(cell.method, []).append(replace(one, n_draws=draws) if isinstance(one, Dirichlet) else one)
         labels, counts = kept.labels, np.array(kept.metadata["facts"]["train_counts"])
     return None if labels is None else judge_predictions(cells[0].dataset, said, labels, counts)
 

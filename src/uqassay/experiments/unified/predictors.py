@@ -1,30 +1,31 @@
-"""The eight predictors of the unified evaluation and their training.
+"""The eight predictors of the unified evaluation and their training; `uqassay.experiments.unified.presets` says how much."""
 
-| preset | data sets | networks | epochs | runs |
-|---|---|---|---|---|
-| smoke | digits, 300 / 200 instances | MLP | 2 | 1 |
-| cpu | digits; mnist-10k, 8,000 / 2,000 images, where its files are there | MLP | 100; 30 | 3 |
-| paper | cifar-10, mnist | the convolutional "cnn", or ResNet-50 | 200 | 1 |
-"""
-
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 from uqassay.bench.cell import Cell
-from uqassay.bench.config import PRESETS, BenchConfig
+from uqassay.bench.config import BenchConfig
 from uqassay.bench.methods import cells_of
-from uqassay.errors import InputError, MissingDependencyError
-from uqassay.wording import listed
+from uqassay.errors import InputError
+from uqassay.experiments.given_files import GivenFiles
+from uqassay.experiments.unified.presets import PLANS, Setting, setting_of
+from uqassay.experiments.unified.tables import PrintedData, printed_beside
 
-__all__ = ["BACKBONES", "PREDICTORS", "RUNS", "Predictor", "available_data_sets", "data_set_names", "predictor_cells"]
+if TYPE_CHECKING:
+    from uqassay.datasets.dataset import Dataset
 
-DATA_SETS = {"smoke": ("digits",), "cpu": ("digits", "mnist-10k"), "paper": ("cifar-10", "mnist")}
-RUNS = {"smoke": 1, "cpu": 3, "paper": 1}
-BACKBONES = ("mlp", "cnn", "cnn-small", "resnet50")
-MANY = 2000  # training instances; with more, 30 epochs have enough steps
-ON_RESNET = "uqassay.experiments.unified.resnet:run_on_resnet50"
+__all__ = [
+    "PREDICTORS",
+    "Predictor",
+    "TrainedData",
+    "chosen_predictors",
+    "data_set_names",
+    "trained_data",
+    "training_cells",
+]
+
+PUBLISHED = {"cifar-10": (50_000, 10_000), "cifar-100": (50_000, 10_000), "mnist": (60_000, 10_000)}
 
 
 @final
@@ -43,7 +44,7 @@ class Predictor:
     averaged : bool
         Whether its mean is also a model of the tables, "… Avg".
     params : dict
-        Options that differ from the defaults of the method.
+        Options that differ from the defaults of the method, in every preset.
     """
 
     name: str
@@ -55,7 +56,7 @@ class Predictor:
 
 PREDICTORS = (
     Predictor("LB-BNN", "laplace-bridge", True, True, {"posterior": "trained", "bridge": "plain"}),
-    Predictor("DE", "deep-ensemble", True, True, {"n_members": 15}),
+    Predictor("DE", "deep-ensemble", True, True, {}),
     Predictor("EDL", "evidential", True, False, {}),
     Predictor("CreINN", "creinn", True, False, {}),
     Predictor("E-CNN", "e-cnn", True, False, {}),
@@ -65,125 +66,165 @@ PREDICTORS = (
 )
 
 
+@final
+@dataclass(frozen=True)
+class TrainedData:
+    """A data set on which the predictors are trained.
+
+    Attributes
+    ----------
+    dataset : str
+        As in the command line.
+    name : str
+        For the reader.
+    label : str
+        In the cells; like `name` another one where files of the user take the place of the data set.
+    source : str
+        Argument of `uqassay.datasets.load_dataset`.
+    setting : Setting
+    n_train, n_test : int
+        Of the published parts.
+    """
+
+    dataset: str
+    name: str
+    label: str
+    source: str
+    setting: Setting
+    n_train: int
+    n_test: int
+
+    @property
+    def beside(self) -> PrintedData:
+        """The printed data set whose values stand beside ours."""
+        return printed_beside(
+            self.dataset,
+            given=self.source != self.dataset,
+            compared=self.setting.as_printed,
+            differences=self.setting.differences,
+        )
+
+    def sentence(self, preset: str) -> str:
+        """What is trained, in words."""
+        return self.setting.sentence(self.name, preset, self.n_train, self.n_test)
+
+
 def data_set_names(preset: str, dataset: str | Sequence[str] | None) -> tuple[str, ...]:
     """The data sets asked for, or the preset's."""
     asked = (dataset,) if isinstance(dataset, str) else tuple(dataset or ())
-    return asked or DATA_SETS.get(preset, ())
+    return asked or (PLANS[preset].datasets if preset in PLANS else ())
 
 
-def available_data_sets(
-    preset: str, dataset: str | Sequence[str] | None
-) -> tuple[tuple[str, ...], dict[str, InputError]]:
-    """Names of the data sets at hand, and the error of each other data set of the preset.
-
-    Raises
-    ------
-    InputError
-        An unknown data set, or one that was asked for by name and is not at hand.
-    """
-    from uqassay.datasets import load_dataset
-
-    found: list[str] = []
-    missing: dict[str, InputError] = {}
-    for name in data_set_names(preset, dataset):
-        try:
-            load_dataset(name)
-        except InputError as problem:
-            if dataset or preset != "cpu" or name == DATA_SETS[preset][0]:
-                raise
-            missing[name] = problem
-        else:
-            found.append(name)
-    return tuple(found), missing
-
-
-def predictor_cells(
+def trained_data(
     preset: str,
-    datasets: Sequence[str],
-    seeds: Sequence[int],
+    dataset: str | Sequence[str] | None = None,
     *,
-    backbone: str | None = None,
-    predictors: Sequence[str] | None = None,
-) -> list[Cell]:
-    """The cells to be trained.
+    given: GivenFiles | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> tuple[list[TrainedData], dict[str, InputError]]:
+    """The data sets at hand with their settings, and the error of each other data set of the preset.
 
     Parameters
     ----------
-    preset : {"smoke", "cpu", "paper"}
-    datasets : sequence of str
-    seeds : sequence of int
-    backbone : str, optional
-        One of `BACKBONES`; None is the preset's.
-    predictors : sequence of str, optional
-        Some of `PREDICTORS` by name; all by default.
+    preset : str
+        A key of `PLANS`.
+    dataset : str or sequence of str, optional
+    given : GivenFiles, optional
+        In place of the only data set.
+    changes : dict, optional
+        Values of `Setting` in place of the preset's.
 
     Raises
     ------
     InputError
-        An unknown name, or instances that do not fit the backbone.
+        An unknown data set, one that was asked for by name and is not at hand, or a value out of range.
+    """
+    from uqassay.datasets import load_dataset
+
+    found: list[TrainedData] = []
+    missing: dict[str, InputError] = {}
+    for name in data_set_names(preset, dataset):
+        source = name if given is None else given.source
+        try:
+            data = load_dataset(source)
+        except InputError as problem:
+            if dataset or not PLANS[preset].optional or name == PLANS[preset].datasets[0]:
+                raise
+            missing[name] = problem
+            continue
+        n_train, n_test = len(data.y_train), len(data.y_test)
+        setting = setting_of(preset, name, n_train).changed(changes or {})
+        if given is not None or (n_train, n_test) != PUBLISHED.get(name):
+            setting = replace(setting, as_printed=False)
+        _check_fit(setting, data)
+        shown, label = (name, name) if given is None else (given.shown(name), given.label(name))
+        found.append(TrainedData(name, shown, label, source, setting, n_train, n_test))
+    return found, missing
+
+
+def _check_fit(setting: Setting, data: "Dataset") -> None:
+    """Refuse options that no network takes, or instances that do not fit the backbone."""
+    from uqassay.methods import build_method
+
+    try:
+        build_method("snn", **setting.options("snn")).check_options(data.X_train.shape[1:], data.n_classes)
+    except InputError as problem:
+        if problem.parameter != "X":
+            raise
+        raise problem.replace(parameter="backbone", source=data.name) from problem
+
+
+def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str] | None = None) -> list[Cell]:
+    """The trainings on a data set, run by run.
+
+    Parameters
+    ----------
+    data : TrainedData
+    seed : int
+        Of the first run; the next ones count up from it.
+    predictors : sequence of str, optional
+        Some of `PREDICTORS` by name; all but the setting's `left_out` by default.
+
+    Raises
+    ------
+    InputError
+        An unknown name, options out of range, or instances that do not fit the backbone.
     MissingDependencyError
-        PyTorch is missing; for ResNet-50, torchvision.
+        PyTorch is missing.
 
     Examples
     --------
-    >>> cells = predictor_cells("smoke", ["digits"], [0], predictors=["DE"])
+    >>> (digits,), _ = trained_data("smoke")
+    >>> cells = training_cells(digits, predictors=["DE"])
     >>> [cell.name for cell in cells], cells[0].params["params"]["n_members"]
     (['digits, DE, test_limit 200, train_limit 300, seed 0'], 3)
     """
-    if preset not in PRESETS:
-        raise InputError(
-            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
-        )
-    if backbone is not None and backbone not in BACKBONES:
-        raise InputError(
-            "backbone",
-            f"must be {listed(BACKBONES, last='or')}",
-            f"got {backbone!r}",
-            "leave it out for the preset's",
-            code="choice",
-        )
-    chosen = [p for p in PREDICTORS if predictors is None or p.name in predictors]
-    unknown = [name for name in predictors or () if name not in {p.name for p in PREDICTORS}]
-    if unknown or not chosen:
-        known = ", ".join(p.name for p in PREDICTORS)
+    chosen = chosen_predictors(predictors, data.setting.left_out)
+    config = BenchConfig(
+        dataset=[data.label],
+        method=[f"{p.name}={p.method}" for p in chosen],
+        seeds=[seed + i for i in range(data.setting.runs)],
+        preset="paper",  # no limits and no options but those of the setting
+        params={p.name: data.setting.options(p.method) | p.params for p in chosen},
+        condition=[data.setting.limits(data.n_train, data.n_test)],
+    )
+    return cells_of(config, {data.label: data.source})
+
+
+def chosen_predictors(names: Sequence[str] | None, left_out: Sequence[str] = ()) -> tuple[Predictor, ...]:
+    """The predictors asked for, in the order of Table 1; all but those left out unless some are asked for.
+
+    Raises
+    ------
+    InputError
+        An unknown name, or none.
+    """
+    asked = [p.name for p in PREDICTORS if p.name not in left_out] if names is None else list(names)
+    known = [p.name for p in PREDICTORS]
+    unknown = [name for name in asked if name not in known]
+    if unknown or not asked:
         got = repr(unknown[0]) if unknown else "none"
-        raise InputError("predictors", f"must be among {known}", f"got {got}", "leave it out for all", code="choice")
-    if backbone == "resnet50" and find_spec("torchvision") is None:
-        raise MissingDependencyError(
-            "torchvision",
-            "is not installed",
-            "the backbone resnet50 needs it",
-            "install it in addition to PyTorch, or choose the backbone cnn",
-            code="package",
+        raise InputError(
+            "predictors", f"must be among {', '.join(known)}", f"got {got}", "leave it out for all", code="choice"
         )
-    body = backbone or ("cnn" if preset == "paper" else "mlp")
-    cells = []
-    for name in datasets:
-        common = _common(name, preset) | ({} if body == "resnet50" else {"backbone": body})
-        config = BenchConfig(
-            dataset=name,
-            method=[f"{p.name}={p.method}" for p in chosen],
-            seeds=list(seeds),
-            preset=preset,
-            params={p.name: common | p.params | _small(p, preset) for p in chosen},
-        )
-        cells += cells_of(config)
-    if body == "resnet50":
-        cells = [replace(cell, function=ON_RESNET, rests_on=(*cell.rests_on, _module(cell.function))) for cell in cells]
-    return cells
-
-
-def _common(name: str, preset: str) -> dict[str, Any]:
-    """Options of all predictors on a data set."""
-    from uqassay.datasets import load_dataset
-
-    epochs = {"smoke": 2, "cpu": 30 if len(load_dataset(name).y_train) > MANY else 100, "paper": 200}
-    return {"epochs": epochs[preset], "progress": False}
-
-
-def _small(predictor: Predictor, preset: str) -> dict[str, Any]:
-    return {"n_members": 3} if preset == "smoke" and "n_members" in predictor.params else {}
-
-
-def _module(function: str) -> str:
-    return function.partition(":")[0]
+    return tuple(p for p in PREDICTORS if p.name in asked)

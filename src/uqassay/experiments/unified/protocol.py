@@ -1,45 +1,43 @@
 """The experiments of paper 000 with predictors trained here: Tables 1, 2, 7 and 8, Figures 2 and 13 to 20.
 
-Eight predictors are trained and judged in both conventions, the exact one and that of the authors' code. The printed values
-belong to other networks, and mostly to other data; they are shown as context.
+Eight predictors are trained and judged in both conventions, the exact one and that of the authors' code. Printed values are
+compared by the preset "paper" on the paper's data alone; elsewhere they are context.
 """
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from uqassay.bench.config import PRESETS
 from uqassay.errors import InputError
 from uqassay.experiments.figure_files import check_figures
+from uqassay.experiments.given_files import given_files
 from uqassay.experiments.named_options import check_whole
 from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells
 from uqassay.experiments.unified.claims import claim_lines
 from uqassay.experiments.unified.judging import JudgedDataSet, judge
-from uqassay.experiments.unified.predictors import (
-    PREDICTORS,
-    RUNS,
-    available_data_sets,
-    data_set_names,
-    predictor_cells,
-)
+from uqassay.experiments.unified.predictors import chosen_predictors, data_set_names, trained_data, training_cells
+from uqassay.experiments.unified.presets import PLANS, PRESETS
 from uqassay.experiments.unified.tables import table_cells, table_lines
 from uqassay.wording import count, counted, listed
 
-__all__ = ["progress_steps", "reproduce_unified"]
+__all__ = ["PRESETS", "progress_steps", "reproduce_unified"]
 
 Progress = Callable[[str], None]
 
 SOURCE = "Manchingal, Mubashar, Wang and Cuzzolin, A unified evaluation framework for epistemic predictions"
-N_FIGURES = 9
 
 NOTES = (
     "exact: all events, nothing clipped, Dirichlet distributions as they are stated. paper: as the authors' code, masses "
     "clipped and renormalised over the classes and the sets that RS-NN chose in its first run, concentrations of EDL divided "
     "by their sum",
-    "LB-BNN has the bridge as printed, and 100 draws span its set and that of EDL; LB-BNN Avg is the mean of the Dirichlet",
+    "LB-BNN has the bridge as printed, and as many draws span its set as that of EDL; LB-BNN Avg is the mean of the Dirichlet",
     "E-CNN is judged by its masses, where the authors judge 1,023 normalised utilities as if they were masses",
-    "images keep their size; no augmentation and no schedule of the learning rate, 0.001 by Adam",
+    "CreINN has interval weights in all layers of mlp, cnn and cnn-small, and in the head alone with resnet50",
+    "not printed, so chosen here: initial weights are those of PyTorch; training images are a random part of the published "
+    "ones, the same for all; shift-flip shifts by whole pixels, uniformly up to a tenth of the size, repeats the pixels at the "
+    "edge, and mirrors half of the images",
     "intervals are of the mean over test instances and training runs, 95 %; what the paper prints as ± is a standard deviation",
 )
 
@@ -48,8 +46,22 @@ def reproduce_unified(
     *,
     preset: str = "cpu",
     dataset: str | Sequence[str] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    data_name: str | None = None,
+    predictors: str | Sequence[str] | None = None,
     backbone: str | None = None,
-    predictors: Sequence[str] | None = None,
+    image_size: int | None = None,
+    epochs: int | None = None,
+    batch_size: int | None = None,
+    learning_rate: float | None = None,
+    rate_drops: Sequence[int] | None = None,
+    augmentation: str | None = None,
+    validation: str | None = None,
+    train_limit: int | None = None,
+    test_limit: int | None = None,
+    members: int | None = None,
+    draws: int | None = None,
+    sets: int | None = None,
     runs: int | None = None,
     seed: int = 0,
     workers: int = 1,
@@ -61,16 +73,39 @@ def reproduce_unified(
 
     Parameters
     ----------
-    preset : {"smoke", "cpu", "paper"}
-        See `uqassay.experiments.unified.predictors`. "smoke" only checks that the code runs.
+    preset : {"smoke", "cpu", "gpu-hour", "paper"}
+        See `uqassay.experiments.unified.presets`. "smoke" only checks that the code runs.
     dataset : str or sequence of str, optional
         Data sets, instead of the preset's.
-    backbone : str, optional
-        "mlp", "cnn", "cnn-small" or "resnet50", instead of the preset's; "resnet50" needs torchvision.
+    data : path, optional
+        Folder with ``train.npz`` and ``test.npz`` in place of the data set's own files, such as a copy of CIFAR-10; needs
+        exactly one data set. The numbers are then not compared with the paper.
+    data_name : str, optional
+        Name of these files in the output.
     predictors : sequence of str, optional
-        Names of predictors as in the paper; all eight by default.
+        Names of predictors as in the paper.
+    backbone : str, optional
+        "mlp", "cnn", "cnn-small" or "resnet50".
+    image_size : int, optional
+        Height and width of the images in the networks; 224 in the paper. By default images keep their size. CreINN has
+        32 × 32 in the preset "paper".
+    epochs, batch_size, learning_rate : int, int, float, optional
+    rate_drops : sequence of int, optional
+        Epochs after which the learning rate is multiplied by 0.1.
+    augmentation : {"shift-flip", "none"}, optional
+    validation : {"unused", "best-epoch", "trained"}, optional
+        What becomes of the validation part of image data sets: nothing uses it (the default), it chooses the epoch whose
+        weights are kept, or it is trained on.
+    train_limit, test_limit : int, optional
+        Greatest number of training and of test instances.
+    members : int, optional
+        Of DE.
+    draws : int, optional
+        From the Dirichlet distributions of LB-BNN and EDL.
+    sets : int, optional
+        Sets of two or more classes in RS-NN.
     runs : int, optional
-        Number of trainings of each predictor, instead of the preset's.
+        Number of trainings of each predictor.
     seed : int
         Seed of the first run; the next ones count up from it.
     workers : int
@@ -94,7 +129,7 @@ def reproduce_unified(
     InputError
         An option out of range, a missing data set, or no predictor that could be trained.
     MissingDependencyError
-        PyTorch is missing; with several workers, Dask; for "resnet50", torchvision; for figures, matplotlib.
+        PyTorch is missing; with several workers, Dask; for figures, matplotlib.
 
     Examples
     --------
@@ -102,35 +137,53 @@ def reproduce_unified(
     >>> result.rows[2].name, result.rows[2].paper, result.rows[2].agrees
     ('table1/digits/exact/SNN/kl', 0.043, None)
     """
-    _check(preset, runs, seed, workers)
+    _check(preset, seed, workers)
     check_figures(figures)
     say = progress or (lambda step: None)
-    names, missing = available_data_sets(preset, dataset)
-    seeds = [seed + i for i in range(RUNS[preset] if runs is None else runs)]
-    cells = predictor_cells(preset, names, seeds, backbone=backbone, predictors=predictors)
-    notes = [*NOTES, *(f"{name} is left out: {problem}" for name, problem in missing.items())]
+    changes = {
+        "backbone": backbone,
+        "image_size": image_size,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "learning_rate": learning_rate,
+        "rate_drops": rate_drops,
+        "augmentation": augmentation,
+        "validation": validation,
+        "train_limit": train_limit,
+        "test_limit": test_limit,
+        "members": members,
+        "draws": draws,
+        "sets": sets,
+        "runs": runs,
+    }
+    named = [predictors] if isinstance(predictors, str) else predictors
+    given = given_files(data, data_set_names(preset, dataset), name=data_name)
+    parts, missing = trained_data(preset, dataset, given=given, changes=changes)
+    by_data = [(part, training_cells(part, seed=seed, predictors=named)) for part in parts]
+    cells = [cell for _, of_part in by_data for cell in of_part]
+    notes = [*NOTES, *(part.sentence(preset) for part in parts)]
+    notes += [f"{name} is left out: {problem}" for name, problem in missing.items()]
+    judged = []
     with folder_of(resume) as folder:
         failed = train_cells(cells, folder, workers=workers, say=say)
         notes += [*failure_notes(failed), *older_notes(cells, folder)]
-        judged = []
-        for name in names:
-            say(f"judging {name}")
-            found = judge(folder, [cell for cell in cells if cell.dataset == name])
+        for part, of_part in by_data:
+            say(f"judging {part.name}")
+            found = judge(folder, of_part, draws=part.setting.draws)
             if found is not None:
-                judged.append(found)
+                judged.append((replace(found, dataset=part.name), part.beside))
     if not judged:
         raise all_failed("predictors", failed)
-    same_network = backbone == "resnet50"
-    rows = [cell for one in judged for cell in table_cells(one.dataset, one.assays, one.ranked, same_network, preset)]
-    reading = [_headline(one, preset) for one in judged]
-    for one in judged:
-        reading += ["", *table_lines(one.dataset, one.assays, one.ranked)]
-    for one in judged:
+    rows = [cell for one, beside in judged for cell in table_cells(one.dataset, one.assays, one.ranked, beside)]
+    reading = [_headline(one, preset) for one, _ in judged]
+    for one, beside in judged:
+        reading += ["", *table_lines(one.dataset, one.assays, one.ranked, beside)]
+    for one, _ in judged:
         reading += ["", *claim_lines(one.dataset, one.assays, one.ranked, one.members)]
     if figures is not None:
         from uqassay.experiments.unified.figures import write_unified_figures
 
-        reading += ["", *(f"figure: {path}" for one in judged for path in write_unified_figures(figures, one, say))]
+        reading += ["", *(f"figure: {path}" for one, _ in judged for path in write_unified_figures(figures, one, say))]
     return Reproduction("unified", SOURCE, tuple(rows), tuple(notes), tuple(reading))
 
 
@@ -138,26 +191,38 @@ def progress_steps(
     *,
     preset: str = "cpu",
     dataset: str | Sequence[str] | None = None,
-    predictors: Sequence[str] | None = None,
+    predictors: str | Sequence[str] | None = None,
     runs: int | None = None,
     figures: object = None,
     **_: Any,
 ) -> int:
     """Number of calls of ``progress`` if all data sets are at hand."""
-    n = len(data_set_names(preset, dataset))
-    trained = (RUNS.get(preset, 1) if runs is None else runs) * len(predictors or PREDICTORS)
-    return n * (trained + 1 + (N_FIGURES if figures is not None else 0)) + 1
+    if preset not in PLANS:
+        return 1
+    drawn = 0
+    if figures is not None:
+        from uqassay.experiments.unified.figures import FIGURES
+
+        drawn = len(FIGURES)
+    named = [predictors] if isinstance(predictors, str) else predictors
+    steps = 1
+    for name in data_set_names(preset, dataset):
+        plan = PLANS[preset]
+        setting = plan.settings.get(name, plan.large)
+        trained = (setting.runs if runs is None else runs) * len(chosen_predictors(named, setting.left_out))
+        steps += trained + 1 + drawn
+    return steps
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
 
 
-def _check(preset: str, runs: int | None, seed: int, workers: int) -> None:
+def _check(preset: str, seed: int, workers: int) -> None:
     if preset not in PRESETS:
         raise InputError(
             "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
         )
-    check_whole(1, runs=runs, workers=workers)
+    check_whole(1, workers=workers)
     check_whole(0, seed=seed)
 
 

@@ -13,13 +13,10 @@ from uqassay.wording import ABSENT, listed, number, percent, text_table
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["CONTEXT", "TRADEOFFS", "Value", "means_by_part", "table_cells", "table_lines"]
+__all__ = ["TRADEOFFS", "PrintedData", "Value", "means_by_part", "printed_beside", "table_cells", "table_lines"]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
-# the printed data set that is most similar to ours; its values are in the rows, and the text shows others too
-CONTEXT = {"cifar-10": "CIFAR-10", "cifar-10h": "CIFAR-10", "cifar-100": "CIFAR-100"}
-IMAGES_OF_DIGITS = "MNIST"
-SAME = {"cifar-10": "CIFAR-10", "cifar-100": "CIFAR-100", "mnist": "MNIST"}  # the paper's own data sets
+SAME = {"cifar-10": "CIFAR-10", "cifar-10h": "CIFAR-10", "cifar-100": "CIFAR-100", "mnist": "MNIST"}  # the paper's own
 RANKINGS = {
     "CIFAR-10": ("Table 2", "unified_table2_cifar10_ranking"),
     "MNIST": ("Table 9", "unified_table9_mnist_ranking"),
@@ -40,14 +37,52 @@ class Value(NamedTuple):
     high: float
 
 
+class PrintedData(NamedTuple):
+    """The printed data set that is most similar to ours; its values are in the rows, and the text shows others too.
+
+    Attributes
+    ----------
+    name : str
+    relation : str
+        Of our data to it.
+    compared : bool
+        Whether ours are to agree with its values, in the paper's convention.
+    differences : str
+        What is not as printed: the reason of cells that disagree.
+    """
+
+    name: str = "MNIST"
+    relation: str = "another data set"
+    compared: bool = False
+    differences: str = ""
+
+
 Means = dict[tuple[Any, ...], Value]
+
+
+def printed_beside(dataset: str, *, given: bool = False, compared: bool = False, differences: str = "") -> PrintedData:
+    """The printed data set for ours, MNIST for all that the paper does not have.
+
+    Parameters
+    ----------
+    dataset : str
+        As in `uqassay.datasets.load_dataset`.
+    given : bool
+        Whether files of the user stand in for the data set's own.
+    compared, differences
+        As in `PrintedData`; only the paper's own data are compared.
+    """
+    if dataset not in SAME:
+        return PrintedData()
+    relation = "whose place other files take here" if given else "the same data set, trained otherwise"
+    return PrintedData(SAME[dataset], relation, compared and not given, differences)
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 
 def table_cells(
-    dataset: str, assays: "Mapping[str, Assay]", ranked: "Mapping[str, Assay]", same_network: bool, preset: str
+    dataset: str, assays: "Mapping[str, Assay]", ranked: "Mapping[str, Assay]", beside: PrintedData
 ) -> list[PrintedCell]:
     """One row for each cell of the four tables and each convention.
 
@@ -56,14 +91,11 @@ def table_cells(
     dataset : str
     assays, ranked : dict of str to Assay
         By convention: all models, and the models of Tables 2 and 8; with a subgroup "all" of all instances.
-    same_network : bool
-        Whether the networks are those of the paper.
-    preset : str
-        Only "paper" compares with printed values, on the paper's data sets and in its convention.
+    beside : PrintedData
     """
     cells = []
     for convention, found in assays.items():
-        place = _Place(dataset, convention, preset == "paper" and convention == "paper", same_network)
+        place = _Place(dataset, convention, beside)
         whole, parts = means_by_part(found, "all"), means_by_part(found, "correct")
         six = ranked[convention]
         for (model, _, metric), value in whole.items():
@@ -86,24 +118,21 @@ def table_cells(
 
 
 class _Place(NamedTuple):
-    """Data set and convention of rows, and whether they are compared with printed values."""
+    """Data set and convention of rows, and the printed data set."""
 
     dataset: str
     convention: str
-    may_compare: bool
-    same_network: bool
+    beside: PrintedData
 
     def cell(self, table: str, place: str, key: tuple[str, str], value: Value) -> PrintedCell:
         """The row of a value, with the printed value."""
-        context = CONTEXT.get(self.dataset, IMAGES_OF_DIGITS)
+        context = self.beside.name
         paper, *others = (printed(table, name, *key) for name in (context, *_others(context)))
         name = f"{table}/{self.dataset}/{self.convention}/{place}"
-        if self.may_compare and SAME.get(self.dataset) == context and not math.isnan(value.low):
+        if self.beside.compared and self.convention == "paper" and not math.isnan(value.low):
             cell = PrintedCell.within(name, paper, *value)
-            network = "" if self.same_network else "another network than ResNet-50, "
-            reason = f"{network}no augmentation, and a constant learning rate"
-            return replace(cell, note=reason) if cell.agrees is False else cell
-        note = "" if math.isnan(paper) else _context_note(self.dataset, context, paper, others)
+            return replace(cell, note=self.beside.differences) if cell.agrees is False else cell
+        note = "" if math.isnan(paper) else _context_note(self.beside, paper, others)
         return PrintedCell(name, paper, *value, None, note)
 
 
@@ -158,41 +187,38 @@ def _others(context: str) -> tuple[str, ...]:
     return tuple(name for name in ("CIFAR-10", "MNIST") if name != context)
 
 
-def _context_note(dataset: str, context: str, paper: float, others: Sequence[float]) -> str:
-    same = SAME.get(dataset) == context
-    also = [f"{x:g} for {name}" for name, x in zip(_others(context), others, strict=True) if not math.isnan(x)]
-    beside = f", it prints {listed(also)}" if also else ""
-    what = "the same data set, trained otherwise" if same else "another data set"
-    return f"context only: the paper's {paper:g} is of {context}, {what}{beside}"
+def _context_note(beside: PrintedData, paper: float, others: Sequence[float]) -> str:
+    also = [f"{x:g} for {name}" for name, x in zip(_others(beside.name), others, strict=True) if not math.isnan(x)]
+    more = f"; it prints {listed(also)}" if also else ""
+    return f"context only: the paper's {paper:g} is of {beside.name}, {beside.relation}{more}"
 
 
 # ---- text ------------------------------------------------------------------------------------------------------------
 
 
-def table_lines(dataset: str, assays: "Mapping[str, Assay]", ranked: "Mapping[str, Assay]") -> list[str]:
+def table_lines(
+    dataset: str, assays: "Mapping[str, Assay]", ranked: "Mapping[str, Assay]", beside: PrintedData
+) -> list[str]:
     """The four tables of one data set as text.
 
     Parameters
     ----------
-    dataset, assays, ranked
+    dataset, assays, ranked, beside
         As in `table_cells`.
     """
-    context = CONTEXT.get(dataset, IMAGES_OF_DIGITS)
-    beside = (context, *_others(context))
+    shown = (beside.name, *_others(beside.name))
     first = next(iter(assays.values()))
     whole = {convention: means_by_part(found, "all") for convention, found in assays.items()}
     parts = {convention: means_by_part(found, "correct") for convention, found in assays.items()}
     columns = ("accuracy_percent", "ece", *QUANTITIES)
-    lines = [
-        f"Table 1, {dataset} (λ = 1; mean [95 % interval]; printed rows are of other data sets, unless they say {dataset}):"
-    ]
+    lines = [f"Table 1, {dataset} (λ = 1; mean [95 % interval]; printed rows are of the data sets that they name):"]
     body: list[list[str]] = []
     for m in first.models:
         body += _block(m.name, {c: [whole[c].get((m.name, "0", q)) for q in columns] for c in whole})
-        body += _printed_rows(beside, lambda name, q, m=m: printed("table1", name, m.name, q), columns)
+        body += _printed_rows(shown, lambda name, q, m=m: printed("table1", name, m.name, q), columns)
     lines += text_table(("model", "accuracy %", "ECE", *QUANTITIES.values()), body)
     if next(iter(ranked.values())).candidates:
-        lines += ["", *_ranking_lines(dataset, ranked, beside)]
+        lines += ["", *_ranking_lines(dataset, ranked, shown)]
     lines += ["", f"Table 7, {dataset}: correct and incorrect predictions apart:"]
     keys = [f"{quantity}_{part}" for quantity in QUANTITIES for part in PARTS.values()]
     body = []
@@ -201,7 +227,7 @@ def table_lines(dataset: str, assays: "Mapping[str, Assay]", ranked: "Mapping[st
             c: [parts[c].get((m.name, part, quantity)) for quantity in QUANTITIES for part in PARTS] for c in parts
         }
         body += _block(m.name, values)
-        body += _printed_rows(beside, lambda name, q, m=m: printed("table7", name, m.name, q), keys)
+        body += _printed_rows(shown, lambda name, q, m=m: printed("table7", name, m.name, q), keys)
     lines += text_table(("model", *(f"{name} {part}" for name in QUANTITIES.values() for part in PARTS.values())), body)
     lines += ["", f"Table 8, {dataset}: mean E against λ:"]
     body = []
@@ -210,7 +236,7 @@ def table_lines(dataset: str, assays: "Mapping[str, Assay]", ranked: "Mapping[st
             at = [whole[c][m.name, "0", f"e@{t}"].mean for t in TRADEOFFS]
             body.append([f"{m.name}, {LINE[c]}", *map(_three, at)])
         body += _printed_rows(
-            beside, lambda name, t, m=m: printed("table8", name, m.name, t), [f"{t}" for t in TRADEOFFS]
+            shown, lambda name, t, m=m: printed("table8", name, m.name, t), [f"{t}" for t in TRADEOFFS]
         )
     return [*lines, *text_table(("λ", *(f"{t:.1f}" for t in TRADEOFFS)), body)]
 
@@ -226,7 +252,7 @@ def _printed_rows(datasets: Sequence[str], value: Any, keys: Sequence[str]) -> l
     return [[f"  printed, {name}", *map(_three, values)] for name, values in found if not all(map(math.isnan, values))]
 
 
-def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", beside: Sequence[str]) -> list[str]:
+def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", shown: Sequence[str]) -> list[str]:
     """The order of the models at each λ; neighbouring λ with the same order share a line."""
     lines = [f"Table 2, {dataset}: models that state sets by mean E, best first (baselines in brackets):"]
     for convention, found in ranked.items():
@@ -243,7 +269,7 @@ def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", beside: Sequence
             sure = sorted(zip(row, found.model_names, strict=True), reverse=True)
             wins = ", ".join(f"{name} {percent(p, 0)}" for p, name in sure if p >= 0.005)
             lines.append(f"    λ = {t}: of the bootstrap draws win {wins}")
-    for name in beside:
+    for name in shown:
         table, source = RANKINGS[name]
         lines.append(f"  printed, {name} ({table})")
         rows = printed_table(source)

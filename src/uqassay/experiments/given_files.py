@@ -1,0 +1,94 @@
+"""Files of the user in place of a data set's own: a folder with train.npz and test.npz, such as a copy of CIFAR-10."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from uqassay.errors import InputError
+
+__all__ = ["GivenFiles", "given_files"]
+
+
+@final
+@dataclass(frozen=True)
+class GivenFiles:
+    """Files in place of those of one data set.
+
+    Attributes
+    ----------
+    folder : Path
+    name : str
+        Of the data, for the reader; "" for one made from the data set and the folder.
+
+    Examples
+    --------
+    >>> given = GivenFiles(Path("copies/jpeg"), "My copy")
+    >>> given.source, given.label("cifar-10"), given.shown("cifar-10")
+    ('npz:copies/jpeg', 'cifar-10 from jpeg', 'My copy')
+    """
+
+    folder: Path
+    name: str = ""
+
+    @property
+    def source(self) -> str:
+        """Argument of `uqassay.datasets.load_dataset`."""
+        return f"npz:{self.folder}"
+
+    def label(self, dataset: str) -> str:
+        """What stands in for a data set; cells have it, so that another name of the data trains nothing anew."""
+        return f"{dataset} from {self.folder.resolve().name}"
+
+    def shown(self, dataset: str) -> str:
+        """Name for the reader."""
+        return self.name or self.label(dataset)
+
+
+def given_files(
+    data: str | os.PathLike[str] | None, datasets: Sequence[str], *, name: str | None = None
+) -> GivenFiles | None:
+    """The files of an option ``data``, checked; None without.
+
+    Parameters
+    ----------
+    data : path or None
+    datasets : sequence of str
+        The data sets asked for; the files stand in for exactly one.
+    name : str, optional
+        Of the data, for the reader.
+
+    Raises
+    ------
+    InputError
+        A folder that does not exist, several data sets, or a name without a folder.
+    """
+    if data is None:
+        if name is not None:
+            raise InputError(
+                "data_name",
+                "names the files of --data",
+                "there are none",
+                "add --data or leave it out",
+                code="conflict",
+            )
+        return None
+    if name is not None and (not isinstance(name, str) or not name.strip() or "/" in name or "\n" in name):
+        raise InputError(
+            "data_name", "must be a line of text without /", f"got {name!r}", "for example my copy", code="type"
+        )
+    if len(datasets) != 1:
+        raise InputError(
+            "data", "needs one data set", f"got {len(datasets)}", "name the data set that it replaces", code="conflict"
+        )
+    folder = Path(data)
+    if not folder.exists():
+        raise InputError(
+            "data",
+            "must be a folder with train.npz and test.npz",
+            f"got {folder}, which does not exist",
+            "see docs/datasets.md",
+            code="missing",
+        )
+    return GivenFiles(folder, name or "")

@@ -1,0 +1,270 @@
+"""Presets of the reproduction of paper 000: which data sets are trained, how, and how much of them.
+
+| preset | data sets | network | epochs | runs |
+|---|---|---|---|---|
+| smoke | digits, 300 / 200 instances | MLP | 2 | 1 |
+| cpu | digits; mnist-10k where its files are there | MLP | 100; 30 | 3 |
+| cpu, where it is asked for | cifar-10, 40,000 / 10,000 images | cnn-small | 4 | 1 |
+| gpu-hour | cifar-10, 40,000 / 10,000 images | ResNet-50 | 30 | 1 |
+| paper | cifar-10, cifar-100, mnist | ResNet-50 | 200 | 1 |
+
+"paper" is as printed in Appendix E.2 but for the size of the images, 224 × 224 there: images keep their size, and those of
+MNIST are enlarged to 32 × 32. `Setting.sentence` has every number.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, final
+
+from uqassay.errors import InputError
+from uqassay.experiments.named_options import check_whole
+from uqassay.wording import count, counted, listed
+
+__all__ = ["PLANS", "PRESETS", "VALIDATION", "Plan", "Setting", "setting_of"]
+
+VALIDATION = {
+    "unused": "{n} others are the validation part, for which the paper states no use, and nothing uses them",
+    "best-epoch": "each network holds {n} of them out and keeps the weights of the epoch with the least loss there",
+    "trained": "the {n} of the validation part are among them",
+}
+BACKBONES = ("mlp", "cnn", "cnn-small", "resnet50")
+AUGMENTATIONS = ("none", "shift-flip")
+FREE = ("runs", "validation", "batch_size", "image_size")  # left open by the paper, or told apart in `differences`
+
+
+# ---- one data set ------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """How the predictors are trained on a data set.
+
+    Attributes
+    ----------
+    backbone : str
+        Of `uqassay.methods.backbones`.
+    epochs, batch_size : int
+    learning_rate : float
+        Of Adam.
+    rate_drops : tuple of int
+        Epochs after which the learning rate is multiplied by 0.1.
+    augmentation : {"shift-flip", "none"}
+    image_size : int or None
+        Height and width of the images in the networks; None leaves them as they are.
+    creinn_size : int or None
+        The same for CreINN.
+    train_limit, test_limit : int or None
+        Greatest number of instances.
+    validation_share : float
+        Share of the published training part that is set apart.
+    validation : str
+        A key of `VALIDATION`.
+    members : int
+        Of DE.
+    draws : int
+        From the Dirichlet distributions of LB-BNN and EDL.
+    sets : int
+        Sets of two or more classes in RS-NN.
+    runs : int
+    left_out : tuple of str
+        Predictors that are not trained unless they are asked for by name.
+    as_printed : bool
+        Whether all that the paper states is so, the size of the images excepted.
+    """
+
+    backbone: str = "mlp"
+    epochs: int = 100
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    rate_drops: tuple[int, ...] = ()
+    augmentation: str = "none"
+    image_size: int | None = None
+    creinn_size: int | None = None
+    train_limit: int | None = None
+    test_limit: int | None = None
+    validation_share: float = 0.0
+    validation: str = "unused"
+    members: int = 15
+    draws: int = 100
+    sets: int = 20
+    runs: int = 3
+    left_out: tuple[str, ...] = ()
+    as_printed: bool = False
+
+    def changed(self, given: Mapping[str, Any]) -> "Setting":
+        """With the values that are not None; most other values are no longer as printed.
+
+        Raises
+        ------
+        InputError
+            An unknown name, or numbers out of range. The methods check their own options.
+        """
+        values: dict[str, Any] = {
+            name: tuple(v) if isinstance(v, list) else v for name, v in given.items() if v is not None
+        }
+        sizes = ("epochs", "train_limit", "test_limit", "members", "draws", "sets", "runs")
+        check_whole(1, **{name: values.get(name) for name in sizes})
+        for name, known in (
+            ("backbone", BACKBONES),
+            ("augmentation", AUGMENTATIONS),
+            ("validation", tuple(VALIDATION)),
+        ):
+            if values.get(name, known[0]) not in known:
+                rule = f"must be {listed(known, last='or')}"
+                raise InputError(name, rule, f"got {values[name]!r}", "leave it out for the preset's", code="choice")
+        if values.get("validation", "unused") != "unused" and not self.validation_share:
+            rule = "needs a data set with a validation part, such as cifar-10"
+            raise InputError("validation", rule, f"got {values['validation']!r}", "leave it out", code="conflict")
+        other = [name for name, value in values.items() if value != getattr(self, name) and name not in FREE]
+        return replace(self, **values, as_printed=self.as_printed and not other)
+
+    def limits(self, n_train: int, n_test: int) -> dict[str, int]:
+        """The condition of a cell, from the sizes of the published parts: limits that are below them."""
+        apart = self.n_validation(n_train) if self.validation == "unused" else 0
+        train = min(n_train - apart, self.train_limit or n_train)
+        test = min(n_test, self.test_limit or n_test)
+        pairs = (("train_limit", train, n_train), ("test_limit", test, n_test))
+        return {name: limit for name, limit, n in pairs if limit < n}
+
+    def n_validation(self, n_train: int) -> int:
+        """Number of images of a published training part that are set apart."""
+        return round(self.validation_share * n_train)
+
+    def options(self, method: str) -> dict[str, Any]:
+        """Options of `uqassay.methods.build_method`; those at their defaults are left out."""
+        plain = Setting()
+        names = ("batch_size", "learning_rate", "rate_drops", "augmentation", "image_size")
+        found: dict[str, Any] = {"epochs": self.epochs, "progress": False, "backbone": self.backbone}
+        found |= {name: value for name in names if (value := getattr(self, name)) != getattr(plain, name)}
+        if self.validation == "best-epoch":
+            found |= {"early_stopping": True, "patience": self.epochs, "validation_fraction": self.validation_share}
+        if method == "creinn" and self.creinn_size is not None:
+            found["image_size"] = self.creinn_size
+        if method == "deep-ensemble":
+            found["n_members"] = self.members
+        if method == "rs-nn" and self.sets != plain.sets:
+            found["n_sets"] = self.sets
+        return found
+
+    @property
+    def differences(self) -> str:
+        """What may tell the numbers of a setting as printed from the paper's."""
+        size = "" if self.image_size == PRINTED_SIZE else f"images{_at(self.image_size)}, not{_at(PRINTED_SIZE)}; "
+        return f"{size}batches of {count(self.batch_size)} and initial weights, which the paper does not state"
+
+    def sentence(self, dataset: str, preset: str, n_train: int, n_test: int) -> str:
+        """What is trained, in words, with what the paper leaves open."""
+        sizes = {"train_limit": n_train, "test_limit": n_test} | self.limits(n_train, n_test)
+        apart = self.n_validation(n_train)
+        epochs = listed([str(epoch) for epoch in self.rate_drops])
+        drops = f", multiplied by 0.1 after {'epoch' if len(self.rate_drops) == 1 else 'epochs'} {epochs}"
+        parts = [
+            f"{self.backbone}{_at(self.image_size)}" + (f", CreINN{_at(self.creinn_size)}" if self.creinn_size else ""),
+            f"{count(sizes['train_limit'])} training and {count(sizes['test_limit'])} test instances",
+            *([VALIDATION[self.validation].format(n=count(apart))] if apart else []),
+            f"{counted(self.epochs, 'epoch')} in batches of {count(self.batch_size)}",
+            f"Adam with a learning rate of {self.learning_rate:g}{drops if self.rate_drops else ''}",
+            "no augmentation" if self.augmentation == "none" else f"augmentation {self.augmentation}",
+            f"{counted(self.members, 'member')} of DE, {counted(self.draws, 'draw')}, {counted(self.sets, 'set')} in RS-NN",
+            counted(self.runs, "run"),
+            *([f"without {listed(self.left_out)}, as in the paper"] if self.left_out else []),
+        ]
+        how = "not as printed"
+        if self.as_printed:
+            how = (
+                "as printed"
+                if self.image_size == PRINTED_SIZE
+                else f"as printed, but images are{_at(PRINTED_SIZE)} there"
+            )
+        return f"{dataset}, preset {preset} ({how}): {'; '.join(parts)}"
+
+
+def _at(size: int | None) -> str:
+    return " at the images' own size" if size is None else f" at {size} × {size}"
+
+
+# ---- presets -----------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A preset.
+
+    Attributes
+    ----------
+    datasets : tuple of str
+        Trained where none are asked for; all but the first are left out where their files are missing, if `optional`.
+    settings : dict of str to Setting
+        By data set.
+    small, large : Setting
+        Of other data sets, with up to `MANY` training instances and with more.
+    optional : bool
+    """
+
+    datasets: tuple[str, ...]
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+    small: Setting
+    large: Setting
+    optional: bool = False
+
+
+MANY = 2000  # with more training instances, 30 epochs have enough steps
+PRINTED_SIZE = 224
+SMOKE = Setting(epochs=2, train_limit=300, test_limit=200, members=3, runs=1)
+SMALL = Setting(train_limit=8_000, test_limit=2_000)
+LARGE = replace(SMALL, epochs=30)
+PRINTED = Setting(
+    backbone="resnet50",
+    epochs=200,
+    rate_drops=(80, 120, 160, 180),
+    augmentation="shift-flip",
+    creinn_size=32,
+    validation_share=1 / 5,
+    runs=1,
+    as_printed=True,
+)
+OTHER_DATA = replace(PRINTED, as_printed=False)
+SLICE = replace(OTHER_DATA, epochs=30, rate_drops=(12, 18, 24, 27))
+CIFAR_10_ON_CPU = Setting(
+    backbone="cnn-small", epochs=4, batch_size=64, rate_drops=(3,), validation_share=1 / 5, runs=1
+)
+
+PLANS: Mapping[str, Plan] = MappingProxyType(
+    {
+        "smoke": Plan(datasets=("digits",), small=SMOKE, large=SMOKE),
+        "cpu": Plan(
+            datasets=("digits", "mnist-10k"),
+            settings={"cifar-10": CIFAR_10_ON_CPU},
+            small=SMALL,
+            large=LARGE,
+            optional=True,
+        ),
+        "gpu-hour": Plan(datasets=("cifar-10",), settings={}, small=SLICE, large=SLICE),
+        "paper": Plan(
+            datasets=("cifar-10", "cifar-100", "mnist"),
+            settings={
+                "cifar-10": PRINTED,
+                "cifar-100": replace(PRINTED, sets=200, left_out=("E-CNN",)),
+                "mnist": replace(PRINTED, validation_share=1 / 6, image_size=32),  # resnet50 halves images five times
+            },
+            small=OTHER_DATA,
+            large=OTHER_DATA,
+        ),
+    }
+)
+PRESETS = tuple(PLANS)
+
+
+def setting_of(preset: str, dataset: str, n_train: int) -> Setting:
+    """The setting of a data set in a preset, by the number of its training instances where the preset has none for it.
+
+    Examples
+    --------
+    >>> setting_of("paper", "cifar-100", 50_000).limits(50_000, 10_000)
+    {'train_limit': 40000}
+    """
+    plan = PLANS[preset]
+    return plan.settings.get(dataset, plan.large if n_train > MANY else plan.small)
