@@ -4,8 +4,8 @@ Paper 003, section 4, Table 1 (rows R-ImageNet): ReaL's scores of the labels of 
 """
 
 import os
-import re
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,11 @@ from uqassay.datasets.label_distributions import read_real_scores
 from uqassay.errors import InputError
 from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.ranking.cifar10h import check_agreement
-from uqassay.experiments.ranking.human_labels import correlate_saved, progress_steps
+from uqassay.experiments.ranking.human_labels import correlate_saved
+from uqassay.experiments.ranking.human_labels import progress_steps as steps_of_files
+from uqassay.experiments.ranking.image_predictions import NetworkOptions, make_image_predictions
+from uqassay.experiments.ranking.imagenet_files import N_IMAGES, image_number
+from uqassay.experiments.ranking.pretrained_networks import PAPER
 from uqassay.experiments.ranking.saved_models import HumanLabels, check_folder
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.predictions.files import load_labels
@@ -23,12 +27,11 @@ from uqassay.wording import count
 
 __all__ = ["progress_steps", "reproduce_ranking_imagenet_real"]
 
-N_IMAGES = 50_000
-NAME = re.compile(r"ILSVRC2012_val_(\d{8})(\.JPEG)?")
 NEEDED = (
     "put there labels.npy (50,000 classes, 0 … 999 in the order of the WordNet ids, as PyTorch has them) and one file NAME.npz "
     "for each model with probs or logits (n, 1000), in the order of the 50,000 validation images by name, or with ids, their "
-    "file names; ReaL's scores.npz is read from the cache folder, real/scores.npz"
+    "file names; or give the folder of the images and the networks that make these files; ReaL's scores.npz is read from the "
+    "cache folder, real/scores.npz"
 )
 CHOICES = (
     "the label distribution of an image is ReaL's scores divided by their sum, as in the paper",
@@ -41,10 +44,17 @@ Progress = Callable[[str], None]
 def reproduce_ranking_imagenet_real(
     *,
     data: str | os.PathLike[str] | None = None,
+    images: str | os.PathLike[str] | None = None,
+    devkit: str | os.PathLike[str] | None = None,
+    networks: str | Sequence[str] | None = None,
+    library: str = "torchvision",
+    weights: str = "all",
+    batch_size: int = 64,
+    device: str = "auto",
     figures: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Correlate the ranking metrics with ReaL's scores of the validation images of ImageNet over saved models.
+    """Correlate the ranking metrics with ReaL's scores of the validation images of ImageNet over saved or pretrained models.
 
     Parameters
     ----------
@@ -52,6 +62,19 @@ def reproduce_ranking_imagenet_real(
         Folder with labels.npy, the 50,000 labels of ImageNet, and prediction files (.npz) as `uqassay.load` reads them: all
         50,000 images in the order of their names, or any of them with ``ids``, their file names. The scores are those of
         `read_real_scores`.
+    images : path, optional
+        Folder of the validation images, as published or sorted into folders by WordNet id. With it the networks predict them
+        first, and the files are written to `data`, where finished ones are kept.
+    devkit : path, optional
+        Folder of the development kit of ILSVRC 2012, for labels.npy if neither that file nor folders by WordNet id are there.
+    networks : str or sequence of str, optional
+        Names of networks; by default the 77 of the paper's list.
+    library : {"torchvision", "timm"}
+    weights : str
+        Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" that.
+    batch_size : int
+    device : str
+        "auto", "cpu", "cuda", …
     figures : path, optional
         Folder for Figure 1 as a PNG file; needs matplotlib.
     progress : callable, optional
@@ -66,10 +89,18 @@ def reproduce_ranking_imagenet_real(
     ------
     InputError
         No folder, files that are missing or do not fit together, labels that do not belong to the scores, fewer than four
-        models.
+        models; images or networks that are missing.
+    MissingDependencyError
+        For making predictions, torchvision or timm is missing.
     """
-    folder = check_folder(data, NEEDED)
     check_figures(figures)
+    notes = list(CHOICES)
+    if images is not None and data is not None:
+        options = NetworkOptions(library, networks, weights, batch_size, device)
+        kit = None if devkit is None else Path(devkit)
+        say = progress or (lambda step: None)
+        notes += make_image_predictions(Path(data), Path(images), options, devkit=kit, say=say)
+    folder = check_folder(data, NEEDED)
     if not (folder / "labels.npy").is_file():
         raise InputError("data", "must hold labels.npy", f"{folder} does not", NEEDED, code="missing")
     labels = load_labels(folder / "labels.npy")
@@ -88,18 +119,30 @@ def reproduce_ranking_imagenet_real(
         folder,
         human,
         needed=NEEDED,
-        notes=(*CHOICES, left_out),
+        notes=(*notes, left_out),
         figures=figures,
         progress=progress,
     )
+
+
+def progress_steps(
+    *,
+    data: str | os.PathLike[str] | None = None,
+    images: object = None,
+    networks: str | Sequence[str] | None = None,
+    **_: object,
+) -> int:
+    """About how often the protocol reports its progress."""
+    n_made = 0 if images is None else 1 if isinstance(networks, str) else len(PAPER if networks is None else networks)
+    return steps_of_files(data=data) + n_made
 
 
 def _places(names: Sequence[str]) -> NDArray[np.int64]:
     """Places, from 0, of validation images among all by their file names."""
     places = np.empty(len(names), dtype=np.int64)
     for i, name in enumerate(names):
-        match = NAME.fullmatch(name)
-        if match is None or not 1 <= int(match[1]) <= N_IMAGES:
+        number = image_number(name)
+        if number is None:
             raise InputError(
                 "info",
                 f"must name validation images, ILSVRC2012_val_00000001.JPEG … {N_IMAGES:08d}.JPEG",
@@ -108,5 +151,5 @@ def _places(names: Sequence[str]) -> NDArray[np.int64]:
                 code="range",
                 source="scores.npz",
             )
-        places[i] = int(match[1]) - 1
+        places[i] = number - 1
     return places
