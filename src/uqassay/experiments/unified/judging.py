@@ -1,7 +1,11 @@
-"""Stored predictions of a data set judged in both conventions: the assays of Tables 1, 2, 7 and 8 and of the figures."""
+"""Stored predictions of a data set judged in both conventions: the assays behind the tables and figures of paper 000.
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+The assays with another distance (Tables 5, 6), another measure (Table 6), other vertices (Table 4) and other numbers of members
+(Figure 13) share everything but those terms with the assay of KL and NS, so only these terms are computed for them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -9,21 +13,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.bench.cell import Cell
+from uqassay.credal import one_hot_distance
 from uqassay.evidence import assay
-from uqassay.experiments.trainings import trained_cells
+from uqassay.evidence.alignment import spanned_by
+from uqassay.evidence.scoring import with_draws_held
+from uqassay.experiments.unified.four_classes import FOUR_CLASSES, FourClasses, judge_four_classes
+from uqassay.experiments.unified.other_terms import with_terms
+from uqassay.experiments.unified.parts import whole_predictions
 from uqassay.experiments.unified.predictors import PREDICTORS
-from uqassay.predictions import Dirichlet, Masses, Point, Prediction
+from uqassay.losses import unified_loss
+from uqassay.losses.label_distance import label_distance
+from uqassay.measures import credal_uncertainty
+from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
 __all__ = ["CONVENTIONS", "MEASURES", "MEMBERS", "Convention", "JudgedDataSet", "judge", "judge_predictions"]
 
+Array = NDArray[np.float64]
 Convention = Literal["exact", "paper"]
 
 CONVENTIONS: tuple[Convention, ...] = ("exact", "paper")
 MEASURES = ("total-entropy", "credal-width")
-MEMBERS = {"DE": (2, 5, 10, 15), "LB-BNN": (50, 100, 200, 500)}  # of Figure 13
+MEMBERS = {"DE": (2, 5, 10, 15, 20, 25, 30), "LB-BNN": (50, 100, 200, 500)}  # of Figure 13, as many as there are
+TABLE_MEMBERS = 15  # of DE in the tables; further members are for Figure 13 alone
+KEPT_BYTES = 512 * 2**20  # of the draws of one prediction
+JENSEN_SHANNON = {"exact": "js", "paper": "js_distance"}  # the authors' code takes the square root of the divergence
 
 
 @final
@@ -41,6 +57,13 @@ class JudgedDataSet:
         By convention: the predictors that state sets, as in Tables 2 and 8.
     members : dict of str to dict of str to dict of int to Assay
         By convention, predictor and number of members or draws (Figure 13).
+    said : dict of str to Prediction
+        First run of each predictor, as it was stored; draws are kept where they fit into memory.
+    class_names : tuple of str
+    jensen_shannon, credal_uncertainty : dict of str to Assay
+        `assays` with JS in place of KL (Table 5) and with credal uncertainty in place of NS (Table 6).
+    four_classes : FourClasses or None
+        Table 4; None without LB-BNN and DE, or with fewer than four classes.
     """
 
     dataset: str
@@ -48,19 +71,26 @@ class JudgedDataSet:
     assays: "dict[str, Assay]"
     ranked: "dict[str, Assay]"
     members: "dict[str, dict[str, dict[int, Assay]]]"
+    said: dict[str, Prediction] = field(default_factory=dict)
+    class_names: tuple[str, ...] = ()
+    jensen_shannon: "dict[str, Assay]" = field(default_factory=dict)
+    credal_uncertainty: "dict[str, Assay]" = field(default_factory=dict)
+    four_classes: FourClasses | None = None
 
 
-def judge(folder: Path, cells: Sequence[Cell], *, draws: int = 100) -> JudgedDataSet | None:
+def judge(
+    folder: Path, cells: Sequence[Cell], *, draws: int = 100, vertex_classes: Sequence[int] = FOUR_CLASSES
+) -> JudgedDataSet | None:
     """Judge the stored predictions of a data set in both conventions.
 
     Parameters
     ----------
     folder : Path
-        Of the trainings, as `trained_cells` takes it.
+        Of the trainings, as `whole_predictions` takes it.
     cells : sequence of Cell
         The trainings on one data set.
-    draws : int
-        That span the set of a Dirichlet distribution.
+    draws, vertex_classes
+        As in `judge_predictions`.
 
     Returns
     -------
@@ -70,83 +100,155 @@ def judge(folder: Path, cells: Sequence[Cell], *, draws: int = 100) -> JudgedDat
     said: dict[str, list[Prediction]] = {}
     labels: NDArray[Any] | None = None
     counts = np.ones(1)
-    for cell, kept in trained_cells(cells, folder):
-        one = kept.prediction
-        said.setdefault(cell.method, []).append(replace(one, n_draws=draws) if isinstance(one, Dirichlet) else one)
+    for name, prediction, kept in whole_predictions(cells, folder):
+        said.setdefault(name, []).append(prediction)
         labels, counts = kept.labels, np.array(kept.metadata["facts"]["train_counts"])
-    return None if labels is None else judge_predictions(cells[0].dataset, said, labels, counts)
+    if labels is None:
+        return None
+    return judge_predictions(cells[0].dataset, said, labels, counts, draws=draws, vertex_classes=vertex_classes)
 
 
 def judge_predictions(
-    dataset: str, said: dict[str, list[Prediction]], labels: NDArray[Any], train_counts: NDArray[Any]
+    dataset: str,
+    said: Mapping[str, Sequence[Prediction]],
+    labels: NDArray[Any],
+    train_counts: NDArray[Any],
+    *,
+    draws: int = 100,
+    vertex_classes: Sequence[int] = FOUR_CLASSES,
 ) -> JudgedDataSet:
     """Judge predictions in both conventions.
 
     Parameters
     ----------
     dataset : str
-    said : dict of str to list of Prediction
+    said : dict of str to sequence of Prediction
         One prediction for each run, by name of the predictor as in `PREDICTORS`.
     labels : (n,) integers
     train_counts : (K,) integers
         Number of training instances of each class.
+    draws : int
+        Number of draws that span the set of a Dirichlet.
+    vertex_classes : sequence of four int
+        Classes of Table 4, which the paper does not name.
+
+    Raises
+    ------
+    InputError
+        Classes of Table 4 that are not four different ones of the data set.
     """
     family = _family(said)
-    options = {"exact": {}, "paper": {"focal_sets": family}}
-    assays: dict[str, Any] = {}
-    members: dict[str, dict[str, dict[int, Any]]] = {}
-    ranked: dict[str, Any] = {}
+    held = {name: [_held(run, draws) for run in runs] for name, runs in said.items()}
+    terms: dict[str, dict[str, Any]] = {
+        "exact": {"convention": "exact"},
+        "paper": {"convention": "paper", "focal_sets": family},
+    }
+    judged = JudgedDataSet(dataset, int(train_counts.sum()), {}, {}, {}, *_first_runs(held, len(train_counts)))
+    credal = {p.name for p in PREDICTORS if p.credal}
     for convention in CONVENTIONS:
-        stated = _stated(said, convention)
-        common: dict[str, Any] = {
-            "convention": convention,
-            "measures": MEASURES,
-            "calibration": (),
-            "subgroups": {"all": np.zeros(len(labels), dtype=np.int64)},
-            "prior": train_counts / train_counts.sum(),
-            **options[convention],
-        }
-        found = assay(stated, labels, **common)
-        credal = {p.name for p in PREDICTORS if p.credal}
-        assays[convention] = found
-        ranked[convention] = replace(found, models=tuple(m for m in found.models if m.baseline or m.name in credal))
-        members[convention] = {
-            name: {
-                m: assay({name: stated[name]}, labels, common_members=m, **common) for m in _sizes(name, stated[name])
-            }
-            for name in MEMBERS
-            if name in stated
-        }
-    return JudgedDataSet(dataset, int(train_counts.sum()), assays, ranked, members)
+        stated = _stated(held, convention)
+        found = assay(
+            stated,
+            labels,
+            measures=MEASURES,
+            calibration=(),
+            scales=(),
+            subgroups={"all": np.zeros(len(labels), dtype=np.int64)},
+            prior=train_counts / train_counts.sum(),
+            **terms[convention],
+        )
+        judged.assays[convention] = found
+        judged.ranked[convention] = replace(
+            found, models=tuple(m for m in found.models if m.baseline or m.name in credal)
+        )
+        judged.jensen_shannon[convention] = _with_jensen_shannon(found, stated, labels, terms[convention])
+        judged.credal_uncertainty[convention] = _with_credal_uncertainty(found, stated, convention)
+        judged.members[convention] = {}
+    for name in MEMBERS:
+        if name in said:
+            by_size = _by_size(judged.assays, name, said[name], labels, terms)
+            for convention in CONVENTIONS:
+                judged.members[convention][name] = by_size[convention]
+    four = judge_four_classes({name: held[name] for name in MEMBERS if name in held}, labels, vertex_classes)
+    return replace(judged, four_classes=four)
 
 
-# ---- helpers ---------------------------------------------------------------------------------------------------------
+# ---- other terms -----------------------------------------------------------------------------------------------------
 
 
-def _stated(said: dict[str, list[Prediction]], convention: Convention) -> dict[str, list[Prediction]]:
-    """The models in the order of Table 1, with the averages."""
-    sets: dict[str, list[Prediction]] = {}
-    points: dict[str, list[Prediction]] = {}
-    for predictor in PREDICTORS:
-        if predictor.name not in said:
-            continue
-        runs = said[predictor.name]
-        if predictor.averaged:
-            points[f"{predictor.name} Avg"] = [Point(run.mean_probs()) for run in runs]
-        if convention == "paper" and predictor.name == "EDL":
-            runs = [replace(run, unit_concentration=True) if isinstance(run, Dirichlet) else run for run in runs]
-        (sets if predictor.credal else points)[predictor.name] = runs
-    order: list[str] = [name for name in ("SNN", "LB-BNN Avg", "DE Avg", "DDU") if name in points]
-    return sets | {name: points[name] for name in order}
+def _with_jensen_shannon(
+    found: "Assay", stated: Mapping[str, Sequence[Prediction]], labels: NDArray[Any], terms: dict[str, Any]
+) -> "Assay":
+    """JS in place of KL: the divergence, in the paper's convention its square root to the clipped vertices."""
+    name = JENSEN_SHANNON[terms["convention"]]
+
+    def of_model(model: str) -> Array:
+        if name == "js":
+            return one_hot_distance(found[model].columns["upper-label"], name)
+        if model in stated:
+            return np.stack([label_distance(labels, run, distance=name, **terms)[0] for run in stated[model]])
+        each = np.arange(found.n_classes)  # a baseline says the same of every instance
+        return label_distance(each, _baseline(model, found), distance=name, **terms)[0][None, labels]
+
+    return with_terms(found, {m.name: {"distance": of_model(m.name)} for m in found.models}, distance=name)
 
 
-def _family(said: dict[str, list[Prediction]]) -> NDArray[np.bool_] | None:
-    """Events of the paper's convention: the sets that RS-NN chose in its first run, without Ω; None means all events."""
-    first = said.get("RS-NN", [None])[0]
-    if not isinstance(first, Masses):
-        return None
-    sets = np.asarray(first.focal_sets, dtype=bool)
-    return sets[~sets.all(axis=1)]
+def _baseline(name: str, found: "Assay") -> Prediction:
+    """A baseline's statement for K instances."""
+    shape = (found.n_classes, found.n_classes)
+    if name == "vacuous":
+        return Intervals(np.zeros(shape), np.ones(shape))
+    prior = np.exp(-found[name].columns["distance"][0])  # (n,), that of each label
+    shares = np.array([prior[found.classes == c].max(initial=0.0) for c in range(found.n_classes)])
+    return Point(np.broadcast_to(shares / shares.sum(), shape))
+
+
+def _with_credal_uncertainty(
+    found: "Assay", stated: Mapping[str, Sequence[Prediction]], convention: Convention
+) -> "Assay":
+    """Credal uncertainty in place of NS: over the box in nats, or as in the authors' code; 0 for point predictions.
+
+    In the paper's convention the vacuous statement has none, because all its lower probabilities are 0.
+    """
+
+    def of_run(run: Prediction) -> Array:
+        if isinstance(run, Point):
+            return np.zeros(run.n_instances)
+        return credal_uncertainty(run, over="box", convention=convention)
+
+    columns = {name: np.stack([of_run(run) for run in runs]) for name, runs in stated.items()}
+    columns["class-prior"] = np.zeros((1, found.n_instances))
+    if convention == "exact":
+        columns["vacuous"] = np.full((1, found.n_instances), np.log(found.n_classes))
+    return with_terms(
+        found,
+        {name: {"nonspecificity": values} for name, values in columns.items()},
+        nonspecificity="credal-uncertainty-box",
+    )
+
+
+def _by_size(
+    assays: "Mapping[str, Assay]",
+    name: str,
+    runs: Sequence[Prediction],
+    labels: NDArray[Any],
+    terms: Mapping[str, dict[str, Any]],
+) -> "dict[str, dict[int, Assay]]":
+    """KL and NS of a predictor by convention and number of members or draws (Figure 13)."""
+    by_size: dict[str, dict[int, Assay]] = {convention: {} for convention in assays}
+    for m in _sizes(name, runs):
+        spanned = [_kept(spanned_by(run, m, seed=0)) for run in runs]
+        for convention, found in assays.items():
+            losses = [unified_loss(labels, run, **terms[convention]) for run in spanned]
+            columns = {key: np.stack([getattr(loss, key) for loss in losses]) for key in ("distance", "nonspecificity")}
+            by_size[convention][m] = with_terms(found, {name: columns})
+    return by_size
+
+
+def _kept(run: Prediction) -> Prediction:
+    """With its draws, where they fit into memory: both conventions ask for the same ones."""
+    fits = isinstance(run, Dirichlet) and 8 * run.n_instances * run.n_draws * run.n_classes <= KEPT_BYTES
+    return run.with_draws() if fits and isinstance(run, Dirichlet) else run
 
 
 def _sizes(name: str, runs: Sequence[Prediction]) -> list[int]:
@@ -155,3 +257,57 @@ def _sizes(name: str, runs: Sequence[Prediction]) -> list[int]:
         return list(MEMBERS[name])
     most = min(run.hull_points().shape[1] for run in runs)
     return [m for m in MEMBERS[name] if m <= most]
+
+
+# ---- models ----------------------------------------------------------------------------------------------------------
+
+
+def _held(run: Prediction, draws: int) -> Prediction:
+    """A prediction as the tables take it: the draws of a Dirichlet, the first members of a larger ensemble."""
+    if isinstance(run, Dirichlet):
+        return with_draws_held(replace(run, n_draws=draws, drawn=None))
+    if isinstance(run, Members) and run.n_members > TABLE_MEMBERS:
+        return replace(run, probs=run.probs[:, :TABLE_MEMBERS])
+    return run
+
+
+def _first_runs(
+    held: Mapping[str, Sequence[Prediction]], n_classes: int
+) -> tuple[dict[str, Prediction], tuple[str, ...]]:
+    """First run of each predictor, and the names of the classes."""
+    said = {name: runs[0] for name, runs in held.items()}
+    named = next((run.class_names for run in said.values() if run.class_names is not None), None)
+    return said, tuple(str(name) for name in (range(n_classes) if named is None else named))
+
+
+def _stated(said: Mapping[str, Sequence[Prediction]], convention: Convention) -> dict[str, list[Prediction]]:
+    """The models in the order of Table 1, with the averages."""
+    sets: dict[str, list[Prediction]] = {}
+    points: dict[str, list[Prediction]] = {}
+    for predictor in PREDICTORS:
+        if predictor.name not in said:
+            continue
+        runs = list(said[predictor.name])
+        if predictor.averaged:
+            points[f"{predictor.name} Avg"] = [Point(run.mean_probs()) for run in runs]
+        if convention == "paper" and predictor.name == "EDL":
+            runs = [_divided(run) for run in runs]
+        (sets if predictor.credal else points)[predictor.name] = runs
+    order: list[str] = [name for name in ("SNN", "LB-BNN Avg", "DE Avg", "DDU") if name in points]
+    return sets | {name: points[name] for name in order}
+
+
+def _divided(run: Prediction) -> Prediction:
+    """Concentrations divided by their sum, as in the authors' code."""
+    if not isinstance(run, Dirichlet):
+        return run
+    return with_draws_held(replace(run, unit_concentration=True, drawn=None))
+
+
+def _family(said: Mapping[str, Sequence[Prediction]]) -> NDArray[np.bool_] | None:
+    """Events of the paper's convention: the sets that RS-NN chose in its first run, without Ω; None means all events."""
+    first = said.get("RS-NN", [None])[0]
+    if not isinstance(first, Masses):
+        return None
+    sets = np.asarray(first.focal_sets, dtype=bool)
+    return sets[~sets.all(axis=1)]
