@@ -33,6 +33,15 @@ def test_members_do_not_depend_on_their_number(digits):
     assert min(np.abs(more[:, a] - more[:, b]).max() for a in range(5) for b in range(a)) > 1e-3
 
 
+def test_an_ensemble_in_parts(digits):
+    x, test_x, y, _ = digits
+    options = {"backbone": (16,), "epochs": 2, "random_state": 7, "early_stopping": True, "parallel": "sequential"}
+    whole = DeepEnsemble(n_members=5, **options).fit(x, y).predict_uncertainty(test_x).probs
+    for first, n in ((0, 2), (2, 3)):
+        part = DeepEnsemble(first_member=first, n_members=n, **options).fit(x, y).predict_uncertainty(test_x).probs
+        np.testing.assert_array_equal(part, whole[:, first : first + n])
+
+
 def test_mean_of_members_is_predict_proba(digits):
     x, test_x, y, _ = digits
     ensemble = DeepEnsemble(backbone=(16,), epochs=2, n_members=3).fit(x, y)
@@ -45,6 +54,8 @@ def test_mean_of_members_is_predict_proba(digits):
     ("options", "parameter", "code", "got"),
     [
         ({"n_members": 0}, "n_members", "range", "got 0"),
+        ({"first_member": -1}, "first_member", "range", "got -1"),
+        ({"first_member": 1.5}, "first_member", "type", "got 1.5"),
         ({"head": "linear"}, "head", "choice", "got 'linear'"),
         ({"convention": "paper"}, "convention", "choice", "got 'paper'"),
     ],

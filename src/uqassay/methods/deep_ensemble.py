@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
 from uqassay.methods.base import check_count
 from uqassay.methods.gaussian_logits import SampledClassifier
@@ -19,6 +22,9 @@ class DeepEnsemble(SampledClassifier):
     ----------
     n_members : int
         10 as in the papers on disentanglement and on calibration; the paper on unified evaluation has 15.
+    first_member : int
+        Number of the first member, from 0. Members 5 to 9 of an ensemble can thus be trained on their own, with
+        ``first_member=5, n_members=5``.
     head, convention
         See `SampledClassifier`.
     backbone, epochs, …
@@ -40,13 +46,26 @@ class DeepEnsemble(SampledClassifier):
     """
 
     n_members: int = 10
+    first_member: int = 0
 
     def _check_options(self) -> None:
         super()._check_options()
         check_count("n_members", self.n_members)
+        if not isinstance(self.first_member, (int, np.integer)) or isinstance(self.first_member, bool):
+            raise InputError(
+                "first_member", "must be a whole number", f"got {self.first_member!r}", "0 is the first", code="type"
+            )
+        if self.first_member < 0:
+            raise InputError(
+                "first_member", "must be at least 0", f"got {self.first_member}", "0 is the first", code="range"
+            )
 
     def _n_networks(self) -> int:
         return self.n_members
+
+    def _seeds(self, purpose: str, index: int = 0) -> np.random.SeedSequence:
+        shift = int(self.first_member) if purpose in ("networks", "held out") else 0
+        return super()._seeds(purpose, index + shift)
 
     def _new_network(self, backbone: Backbone) -> Network:
         return Network(backbone.extractor(), dense_layers(backbone), self._new_head(backbone))

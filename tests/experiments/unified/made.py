@@ -32,3 +32,13 @@ def assays(said, y, **options):
         "n_draws": 200,
     }
     return {"exact": uq.assay(said, y, **common | options)}
+
+
+def images(folder, n_train=50, n_test=20, size=8):
+    """Files train.npz and test.npz with coloured images of ten classes."""
+    rng = np.random.default_rng(0)
+    folder.mkdir()
+    for part, n in (("train", n_train), ("test", n_test)):
+        y = np.arange(n) % 10
+        x = rng.integers(0, 100, (n, 3, size, size)) + 15 * y[:, None, None, None]
+        np.savez(folder / f"{part}.npz", X=x.astype(np.uint8), y=y, class_names=[f"class {k}" for k in range(10)])

@@ -14,6 +14,7 @@ from uqassay.bench import methods as bench_methods
 from uqassay.cli import main
 from uqassay.errors import InputError
 from uqassay.experiments.register import options_of, steps_of
+from uqassay.experiments.unified.figures import FIGURES
 from uqassay.experiments.unified.predictors import PREDICTORS
 from uqassay.experiments.unified.protocol import reproduce_unified
 
@@ -298,7 +299,9 @@ def test_options_of_the_command():
         options_of("unified")
     )
     assert steps_of("unified", preset="smoke") == 8 + 2
-    assert steps_of("unified", preset="cpu", runs=2, figures="there") == 2 * (2 * 8 + 1 + 9) + 1
+    assert steps_of("unified", preset="cpu", runs=2, figures="there") == 2 * (2 * 8 + 1 + len(FIGURES)) + 1
+    assert steps_of("unified", preset="cpu", dataset="cifar-10", members=4) == 7 + 4 + 1 + 1
+    assert steps_of("unified", preset="paper") == 2 * (7 + 15 + 1) + 6 + 15 + 1 + 1
 
 
 # ---- findings --------------------------------------------------------------------------------------------------------

@@ -199,13 +199,20 @@ def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str
     >>> [cell.name for cell in cells], cells[0].params["params"]["n_members"]
     (['digits, DE, test_limit 200, train_limit 300, seed 0'], 3)
     """
-    chosen = chosen_predictors(predictors, data.setting.left_out)
+    params: dict[str, dict[str, Any]] = {}
+    methods = []
+    for predictor in chosen_predictors(predictors, data.setting.left_out):
+        parts = data.setting.parts(predictor.method)
+        for m, options in enumerate(parts, start=1):
+            label = predictor.name if len(parts) == 1 else f"{predictor.name} member {m}"
+            params[label] = options | predictor.params
+            methods.append(f"{label}={predictor.method}")
     config = BenchConfig(
         dataset=[data.label],
-        method=[f"{p.name}={p.method}" for p in chosen],
+        method=methods,
         seeds=[seed + i for i in range(data.setting.runs)],
         preset="paper",  # no limits and no options but those of the setting
-        params={p.name: data.setting.options(p.method) | p.params for p in chosen},
+        params=params,
         condition=[data.setting.limits(data.n_train, data.n_test)],
     )
     return cells_of(config, {data.label: data.source})

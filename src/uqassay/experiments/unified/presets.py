@@ -63,6 +63,9 @@ class Setting:
         A key of `VALIDATION`.
     members : int
         Of DE.
+    members_apart : bool
+        Whether each member of DE has a cell of its own, so that an interrupted run loses one at most; small networks are
+        faster side by side.
     draws : int
         From the Dirichlet distributions of LB-BNN and EDL.
     sets : int
@@ -87,6 +90,7 @@ class Setting:
     validation_share: float = 0.0
     validation: str = "unused"
     members: int = 15
+    members_apart: bool = False
     draws: int = 100
     sets: int = 20
     runs: int = 3
@@ -132,8 +136,15 @@ class Setting:
         """Number of images of a published training part that are set apart."""
         return round(self.validation_share * n_train)
 
+    def parts(self, method: str) -> list[dict[str, Any]]:
+        """Options of `uqassay.methods.build_method` for each cell of a method; those at their defaults are left out."""
+        whole = self.options(method)
+        if method != "deep-ensemble" or not self.members_apart:
+            return [whole]
+        return [whole | {"first_member": m, "n_members": 1} for m in range(self.members)]
+
     def options(self, method: str) -> dict[str, Any]:
-        """Options of `uqassay.methods.build_method`; those at their defaults are left out."""
+        """Options of a method in one cell."""
         plain = Setting()
         names = ("batch_size", "learning_rate", "rate_drops", "augmentation", "image_size")
         found: dict[str, Any] = {"epochs": self.epochs, "progress": False, "backbone": self.backbone}
@@ -218,6 +229,7 @@ SMALL = Setting(train_limit=8_000, test_limit=2_000)
 LARGE = replace(SMALL, epochs=30)
 PRINTED = Setting(
     backbone="resnet50",
+    members_apart=True,
     epochs=200,
     rate_drops=(80, 120, 160, 180),
     augmentation="shift-flip",
@@ -229,7 +241,7 @@ PRINTED = Setting(
 OTHER_DATA = replace(PRINTED, as_printed=False)
 SLICE = replace(OTHER_DATA, epochs=30, rate_drops=(12, 18, 24, 27))
 CIFAR_10_ON_CPU = Setting(
-    backbone="cnn-small", epochs=4, batch_size=64, rate_drops=(3,), validation_share=1 / 5, runs=1
+    backbone="cnn-small", members_apart=True, epochs=4, batch_size=64, rate_drops=(3,), validation_share=1 / 5, runs=1
 )
 
 PLANS: Mapping[str, Plan] = MappingProxyType(

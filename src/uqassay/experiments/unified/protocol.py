@@ -17,6 +17,7 @@ from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells
 from uqassay.experiments.unified.claims import claim_lines
 from uqassay.experiments.unified.judging import JudgedDataSet, judge
+from uqassay.experiments.unified.parts import incomplete_notes
 from uqassay.experiments.unified.predictors import chosen_predictors, data_set_names, trained_data, training_cells
 from uqassay.experiments.unified.presets import PLANS, PRESETS
 from uqassay.experiments.unified.tables import table_cells, table_lines
@@ -168,6 +169,7 @@ def reproduce_unified(
         failed = train_cells(cells, folder, workers=workers, say=say)
         notes += [*failure_notes(failed), *older_notes(cells, folder)]
         for part, of_part in by_data:
+            notes += incomplete_notes(of_part, failed)
             say(f"judging {part.name}")
             found = judge(folder, of_part, draws=part.setting.draws)
             if found is not None:
@@ -192,6 +194,7 @@ def progress_steps(
     preset: str = "cpu",
     dataset: str | Sequence[str] | None = None,
     predictors: str | Sequence[str] | None = None,
+    members: int | None = None,
     runs: int | None = None,
     figures: object = None,
     **_: Any,
@@ -209,7 +212,9 @@ def progress_steps(
     for name in data_set_names(preset, dataset):
         plan = PLANS[preset]
         setting = plan.settings.get(name, plan.large)
-        trained = (setting.runs if runs is None else runs) * len(chosen_predictors(named, setting.left_out))
+        setting = setting.changed({"runs": runs, "members": members})
+        parts = [setting.parts(p.method) for p in chosen_predictors(named, setting.left_out)]
+        trained = setting.runs * sum(map(len, parts))
         steps += trained + 1 + drawn
     return steps
 
