@@ -25,7 +25,7 @@ from uqassay.experiments.credal_calibration.runs import ALPHAS, FUNCTION, MEASUR
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS
 from uqassay.experiments.credal_calibration.tables import above_level, beside_references, rates_of
 from uqassay.statistics import Estimate
-from uqassay.wording import count, interval, listed
+from uqassay.wording import count, counted, interval, listed
 
 LEVELS = (0.05, 0.1, 0.2, 0.5)
 COLUMNS = ("", "S1, type I", "S2, type II", "S3, type II")
@@ -40,7 +40,11 @@ FURTHER = {
     "Figure 4, instances as they are": Plan(FIGURES["4"], resample=False),
     "Figure 1, authors' code": Plan(FIGURES["1"], convention="paper-code", resample=False),
 }
-FURTHER_COLUMNS = ("setting", "measure", *(f"{scenario}, α = {_:g}" for scenario in COLUMNS[1:] for _ in SHOWN))
+FURTHER_COLUMNS = (
+    "setting",
+    "measure",
+    *(f"{scenario}, α = {level}" for scenario in COLUMNS[1:] for level in (".05", ".2")),
+)
 FURTHER_SOURCE = Source(f"{RUN} --further --workers 2 --store", FUNCTION, cost="half an hour of a core")
 
 
@@ -67,18 +71,21 @@ def table(rates: ErrorRates) -> Table:
 
 def further_table(found: dict[str, ErrorRates]) -> Table:
     """Rates with intervals at the levels .05 and .2, by setting, measure and scenario; beneath, what exceeds its level."""
-    rows, text = [], []
+    rows, above = [], []
     for name, rates in found.items():
         for i, measure in enumerate(MEASURES):
             cells = []
             for scenario in SCENARIOS:
                 by_level = dict(zip(ALPHAS, rates_of(rates, scenario, measure), strict=True))
                 cells += [_with_interval(by_level[level]) for level in SHOWN]
-            rows.append([name if i == 0 else "", f"`{measure}`", *cells])
-        worst = [f"`{measure}` at α = {_share(level)}" for measure, level in above_level(rates).items()]
-        what = f"these exceed α by more than chance, most clearly {listed(worst)}" if worst else "nothing exceeds α"
-        text.append(f"{name}: {count(rates.n_runs)} data sets; in S1 {what}.")
-    return Table(FURTHER_COLUMNS, rows, [" ".join(text)])
+            rows.append([f"{name}; {counted(rates.n_runs, 'data set')}" if i == 0 else "", f"`{measure}`", *cells])
+        above += [f"`{measure}` in {name} ({_level(level)})" for measure, level in above_level(rates).items()]
+    worst = f"these exceed α by more than chance (most clearly at): {listed(above)}" if above else "nothing exceeds α"
+    return Table(FURTHER_COLUMNS, rows, [f"In S1 {worst}."])
+
+
+def _level(x: float) -> str:
+    return f"{x:g}".removeprefix("0")
 
 
 def _with_interval(rate: Estimate) -> str:

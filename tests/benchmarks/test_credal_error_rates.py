@@ -1,7 +1,7 @@
 """The table of error rates against the counts from which it is made."""
 
 import numpy as np
-from benchmarks.credal_error_rates import FURTHER, FURTHER_SOURCE, SOURCE, further_table, table
+from benchmarks.credal_error_rates import FURTHER, FURTHER_SOURCE, SHOWN, SOURCE, further_table, table
 from tests.experiments.credal_calibration.made import SMALL, invented
 
 from uqassay.experiments.credal_calibration.protocol import FIGURES
@@ -32,12 +32,11 @@ def test_further_settings_have_intervals_and_say_what_exceeds_the_level():
     always = invented(60, SMALL)
     always.rejected["S1", "ece-classwise"][:] = True
     made = further_table({"one": invented(60, SMALL), "two": always})
-    assert [row[0] for row in made.rows] == ["one", "", "", "", "two", "", "", ""]
+    assert [row[0] for row in made.rows] == ["one; 60 data sets", "", "", "", "two; 60 data sets", "", "", ""]
     assert made.rows[7][:4] == ["", "`ece-classwise`", "1 (.940 to 1.000)", "1 (.940 to 1.000)"]  # Wilson: 60 of 60
-    assert made.text[0].startswith(
-        "one: 60 data sets; in S1 nothing exceeds α. two: 60 data sets; in S1 these exceed α"
-    )
-    assert "`ece-classwise` at α = .010" in made.text[0]
+    assert made.text == ["In S1 these exceed α by more than chance (most clearly at): `ece-classwise` in two (.01)."]
+    assert further_table({"one": invented(60, SMALL)}).text == ["In S1 nothing exceeds α."]
+    assert made.columns[2:4] == tuple(f"S1, type I, α = {level:g}".replace("0.", ".") for level in SHOWN)
     assert len(made.markdown()) == 2 + 8 + 2
     assert [plan.setting for plan in FURTHER.values()] == [FIGURES[n] for n in "23441"]
     assert FURTHER_SOURCE.function == SOURCE.function
