@@ -11,7 +11,7 @@ def test_other_terms_give_the_rankings_and_rows_of_an_assay_with_them():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, 80)
     said = {"a": uq.Members(rng.dirichlet(np.ones(4), (80, 5))), "b": uq.Point(rng.dirichlet(np.ones(4), 80))}
-    common = {"calibration": (), "scales": (), "measures": (), "n_draws": 100}
+    common = {"calibration": (), "scales": (), "measures": (), "n_draws": 100, "prior": np.full(4, 0.25)}
     found = uq.assay(said, y, **common)
     wanted = uq.assay(said, y, distance="js", nonspecificity="korner", **common)
     columns = {m.name: {key: m.columns[key] for key in ("distance", "nonspecificity")} for m in wanted.models}

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.evidence.prior_of_the_others import is_held_out
+
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
@@ -33,7 +35,7 @@ def with_terms(
     Returns
     -------
     Assay
-        Without sets, calibration, scale check and warnings, which belong to the terms of `found`.
+        Without sets, calibration, scale check, warnings and held-out class frequencies, which belong to the terms of `found`.
 
     Examples
     --------
@@ -48,7 +50,8 @@ def with_terms(
         if model.name not in columns:
             continue
         terms = columns[model.name]
-        changed = replace(model, columns={**model.columns, **terms})
+        kept = {name: column for name, column in model.columns.items() if not is_held_out(name)}
+        changed = replace(model, columns={**kept, **terms})
         if "distance" in terms:
             changed = replace(changed, floored=0, gap=0.0)
         if "nonspecificity" in terms:
