@@ -20,6 +20,7 @@ from uqassay.evidence.scoring import with_draws_held
 from uqassay.experiments.unified.four_classes import FOUR_CLASSES, FourClasses, judge_four_classes
 from uqassay.experiments.unified.other_terms import with_terms
 from uqassay.experiments.unified.parts import whole_predictions
+from uqassay.experiments.unified.parts import whole_predictions
 from uqassay.experiments.unified.predictors import PREDICTORS
 from uqassay.losses import unified_loss
 from uqassay.losses.label_distance import label_distance
