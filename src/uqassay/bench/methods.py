@@ -83,8 +83,14 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
     ]
 
 
-def run_method(cell: Cell) -> CellResult:
+def run_method(cell: Cell, objects: Mapping[str, Any] | None = None) -> CellResult:
     """Train a method on a data set, and let it predict the test instances.
+
+    Parameters
+    ----------
+    cell : Cell
+    objects : dict, optional
+        Options of the method that are no plain values, such as a backbone that is a function; the cell must determine them.
 
     Raises
     ------
@@ -107,7 +113,8 @@ def run_method(cell: Cell) -> CellResult:
         )
     data = changed_data(loaded, cell.condition, cell.seed)
     check_classes(loaded, cell.condition, cell.seed, cell.dataset)
-    model = build_method(cell.params["method"], **_options(cell.params["params"]), random_state=cell.seed)
+    options = {**_options(cell.params["params"]), **(objects or {})}
+    model = build_method(cell.params["method"], **options, random_state=cell.seed)
     if "left_out_class" in cell.condition:
         model.set_params(classes=tuple(range(data.n_classes)))
     epochs = getattr(model, "epochs", None)

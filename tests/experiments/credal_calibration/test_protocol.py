@@ -37,7 +37,7 @@ def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
     ("options", "parameter", "code", "got"),
     [
         ({"figure": "5"}, "figure", "choice", "1, 2, 3, 4 or table1; got '5'"),
-        ({"preset": "big"}, "preset", "choice", "smoke, cpu or paper; got 'big'"),
+        ({"preset": "big"}, "preset", "choice", "smoke, cpu, gpu-hour or paper; got 'big'"),
         ({"convention": "paper"}, "convention", "choice", "exact, paper-code or both; got 'paper'"),
         ({"null": "berger-boos"}, "null", "choice", "random or minimised; got 'berger-boos'"),
         ({"seed": -1}, "seed", "range", "got -1"),

@@ -1,8 +1,6 @@
 """The data sets of the trained Table 1: features of a frozen network, the paper's own data."""
 
-import sys
 from dataclasses import replace
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,6 +9,7 @@ from uqassay import datasets
 from uqassay.datasets.registry import load_dataset
 from uqassay.experiments.credal_calibration import table1_data
 from uqassay.experiments.credal_calibration.table1_data import FIRST_NEW_CLASS, frozen_features, training_sets
+from uqassay.experiments.credal_calibration.table1_plans import PLANS
 
 
 @pytest.fixture(autouse=True)
@@ -50,48 +49,10 @@ def test_frozen_network_never_sees_the_new_classes(digit_images):
 def test_with_mnist_the_frozen_network_learns_from_it(shared, monkeypatch, tmp_path):
     monkeypatch.setattr(datasets, "load_dataset", load_dataset)
     monkeypatch.setenv("UQASSAY_DATA", str(shared / "data" / "mnist_t10k"))
-    names, (note,) = training_sets("smoke", tmp_path, lambda step: None)
-    assert (list(names), names["MNIST-10k"]) == (["digits", "MNIST-10k", "frozen features"], "mnist-10k")
+    sets, (note,) = training_sets(PLANS["smoke"], tmp_path, lambda step: None)
+    sources = {one.title: one.source for one in sets}
+    assert (list(sources), sources["MNIST-10k"]) == (["digits", "MNIST-10k", "frozen features"], "mnist-10k")
     assert "the digits 0 to 4 of MNIST-10k, 300 of them, in 1 epoch" in note
-    data = load_dataset(names["frozen features"])
+    data = load_dataset(sources["frozen features"])
     # MNIST's test images: 892, 958, 1,028, 974 and 1,009 of the digits 5 to 9
     assert (np.bincount(data.y_train) + np.bincount(data.y_test)).tolist() == [892, 958, 1028, 974, 1009]
-
-
-@pytest.mark.usefixtures("without_mnist")
-def test_paper_preset_has_the_paper_networks_on_what_is_there(monkeypatch, tmp_path):
-    """A stand-in for torchvision whose network gives the mean of each channel; 32 images of one colour each."""
-    torch = pytest.importorskip("torch")
-
-    class Means(torch.nn.Module):
-        def forward(self, x):
-            assert x.shape[1:] == (3, 224, 224)
-            return x.mean(dim=(2, 3)).repeat(1, 4)
-
-    asked = []
-
-    def get_model(name, weights):
-        asked.append((name, weights))
-        return Means()
-
-    torchvision = ModuleType("torchvision")
-    torchvision.models = ModuleType("torchvision.models")
-    torchvision.models.get_model = get_model
-    monkeypatch.setitem(sys.modules, "torchvision", torchvision)
-    colours = np.random.default_rng(0).random((100, 3, 1, 1)).astype(np.float32)
-    images, y = np.broadcast_to(colours, (100, 3, 8, 8)), np.arange(100) % 2
-    colour = datasets.Dataset("cifar-10", images[:70], y[:70], images[70:], y[70:], ("a", "b"))
-    local = datasets.load_dataset
-    monkeypatch.setattr(
-        datasets, "load_dataset", lambda name, **options: colour if name == "cifar-10" else local(name, **options)
-    )
-    names, notes = training_sets("paper", tmp_path, lambda step: None)
-    assert list(names) == ["digits", "cifar-10, MobileNetV2", "cifar-10, VGG16"]
-    assert [note.partition(" ")[0] for note in notes] == [
-        "mnist-10k", "caltech-101", "caltech-256", "plantclef", "bacteria", "proteins",
-    ]  # fmt: skip
-    assert asked == [("mobilenet_v2", "IMAGENET1K_V1"), ("vgg16", "IMAGENET1K_V1")]
-    data = local(names["cifar-10, VGG16"])
-    expected = (colours[:70, :, 0, 0] - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
-    np.testing.assert_allclose(data.X_train, np.tile(expected, 4), atol=1e-4)
-    np.testing.assert_array_equal(data.y_test, y[70:])

@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from uqassay.errors import InputError, MissingDependencyError
 from uqassay.experiments import reproduce
 from uqassay.experiments.credal_calibration import table1_data, table1_training
 from uqassay.experiments.credal_calibration.protocol import progress_steps
+from uqassay.experiments.credal_calibration.table1_plans import PLANS
 from uqassay.experiments.credal_calibration.table1_training import PREDICTORS
 from uqassay.metrics import expected_calibration_error
 
@@ -143,7 +145,7 @@ def test_a_folder_that_was_moved_goes_on(smoke, monkeypatch, tmp_path):
         path.unlink()
     trained, run = [], bench_methods.run_method
 
-    def counted(cell):
+    def counted(cell, objects=None):
         trained.append((cell.dataset, cell.method))
         assert str(moved) in cell.source  # the data of the moved folder, whether the older one is there or not
         return run(cell)
@@ -167,7 +169,7 @@ def test_what_was_broken_off_goes_on(smoke, monkeypatch):
         path.unlink()
     trained, run = [], bench_methods.run_method
 
-    def counted(cell):
+    def counted(cell, objects=None):
         trained.append(cell.method)
         return run(cell)
 
@@ -189,16 +191,17 @@ def test_the_number_of_processes_does_not_matter(smoke, needs, monkeypatch, tmp_
 def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
     folder, before, _ = smoke
 
-    def broken(cell):
+    def broken(cell, objects=None):
         raise ValueError("no weights")
 
     monkeypatch.setattr(bench_methods, "run_method", broken)
-    monkeypatch.setitem(table1_training.N_MEMBERS, "smoke", 2)  # so DN and DE are other cells, and S is kept
+    plan = replace(PLANS["smoke"], n_members=2)  # so DN and DE are other cells, and S is kept
+    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: plan)
     result = reproduce("credal-calibration", **TABLE, resume=folder)
     assert {name.split("/")[1] for name in values(result)} == {"S"}
     assert "frozen features, DN(0.6) failed: ValueError: no weights" in result.notes
     assert values(result)["digits/S/exact/avg_accuracy"] == values(before)["digits/S/exact/avg_accuracy"]
-    monkeypatch.setitem(table1_training.EPOCHS, "smoke", 1)
+    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: replace(plan, epochs=1))
     with refuses("table1", "all-failed", got="no weights"):
         reproduce("credal-calibration", **TABLE, resume=folder)
 
@@ -214,7 +217,12 @@ def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
 
 def test_missing_packages_are_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "torchvision", None)
-    with refuses("torchvision", "package", got="MobileNetV2", error=MissingDependencyError):
+    with refuses(
+        "torchvision",
+        "package",
+        got=r"pip install 'uqassay\[vision\]', which installs torchvision",
+        error=MissingDependencyError,
+    ):
         reproduce("credal-calibration", figure="table1", preset="paper")
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
     with refuses("scikit-learn", "package", error=MissingDependencyError):
@@ -243,8 +251,8 @@ def test_a_file_in_the_place_of_the_folder_is_one_sentence(tmp_path):
 def test_table_1_is_figure_table1(monkeypatch, capsys):
     seen = []
 
-    def record(preset, conventions, **options):
-        seen.append((preset, conventions, options["seed"], options["workers"]))
+    def record(preset, conventions, *, options, seed, workers, **further):
+        seen.append((preset, conventions, seed, workers, options.given()))
         raise InputError("seen", "enough", code="undefined")
 
     monkeypatch.setattr(table1_training, "reproduce_trained_table1", record)
@@ -252,7 +260,7 @@ def test_table_1_is_figure_table1(monkeypatch, capsys):
         assert (
             main(["reproduce", "credal-calibration", *words, "--preset", "smoke", "--seed", "3", "--workers", "2"]) == 2
         )
-    assert seen == [("smoke", ("exact",), 3, 2)] * 2
+    assert seen == [("smoke", ("exact",), 3, 2, {})] * 2
     capsys.readouterr()
     assert main(["reproduce", "credal-calibration", "--table", "1", "--figure", "2"]) == 2
     assert "--table: excludes --figure" in capsys.readouterr().err

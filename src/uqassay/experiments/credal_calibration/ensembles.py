@@ -1,4 +1,4 @@
-"""Ensembles with their labels from a folder of prediction files."""
+"""Ensembles with their labels from a folder of prediction files; a folder of training data is recognised."""
 
 import os
 from collections.abc import Iterator
@@ -14,8 +14,9 @@ from uqassay.errors import InputError
 from uqassay.predictions import Members, Point
 from uqassay.predictions.file_opening import problems_named
 from uqassay.predictions.files import inspect_file, load, load_labels
+from uqassay.wording import listed
 
-__all__ = ["LabelledEnsemble", "prediction_files", "read_ensembles"]
+__all__ = ["LabelledEnsemble", "holds_training_data", "prediction_files", "read_ensembles"]
 
 NEEDED = (
     "put there, or in folders of it, prediction files (.npz) of members, probs (n, M, K), with labels in the file or in a "
@@ -32,6 +33,34 @@ class LabelledEnsemble:
     members: NDArray[np.float64]
     labels: NDArray[np.intp]
     member_names: tuple[str, ...]
+
+
+def holds_training_data(data: str | os.PathLike[str]) -> bool:
+    """Whether a path holds instances to train on, not predictions: an .npz file with X, X_train or packed images.
+
+    Parameters
+    ----------
+    data : path
+        A file, or a folder, of which only its own .npz files count.
+
+    Raises
+    ------
+    InputError
+        A folder with both, or with half of ``train.npz`` and ``test.npz``.
+    """
+    place = Path(data)
+    files = [place] if place.is_file() else sorted(place.glob("*.npz"))
+    found = [path.name for path in files if path.suffix == ".npz" and _has_instances(path)]
+    if not found:
+        return False
+    remedy = "give a folder with train.npz and test.npz (X, y) and nothing else, or one with prediction files (probs)"
+    if len(found) < len(files):
+        others = listed([path.name for path in files if path.name not in found])
+        got = f"{place} has instances in {listed(found)} and none in {others}"
+        raise InputError("data", "must hold instances or predictions, not both", got, remedy, code="conflict")
+    if found in (["train.npz"], ["test.npz"]):
+        raise InputError("data", "must hold train.npz and test.npz", f"got {found[0]} alone", remedy, code="missing")
+    return True
 
 
 def prediction_files(data: str | os.PathLike[str] | None) -> list[Path]:
@@ -102,6 +131,11 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _has_instances(path: Path) -> bool:
+    with problems_named(path), np.load(path, allow_pickle=False) as arrays:
+        return bool({"X", "X_train", "jpeg"} & set(arrays.files))
 
 
 def _binary(path: Path, name: str) -> Iterator[LabelledEnsemble]:

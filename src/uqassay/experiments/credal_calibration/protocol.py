@@ -4,7 +4,7 @@ Paper 001, section 4.1, Figure 1, appendix B, Figures 2 to 4, and section 4.2, T
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,11 @@ import numpy as np
 from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.runs import ErrorRates, Plan, error_rates
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting
+from uqassay.experiments.credal_calibration.table1_choice import any_table1, any_table1_steps
+from uqassay.experiments.credal_calibration.table1_plans import Table1Options
 from uqassay.experiments.credal_calibration.tables import NOTES, SOURCE, error_cells, read_rates
 from uqassay.experiments.figure_files import check_figures
+from uqassay.experiments.named_options import taken_by
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.wording import listed
 
@@ -26,7 +29,7 @@ FIGURES = {
     "4": CredalSetting(n_classes=100),
 }
 TABLE = "table1"
-PRESETS = {"smoke": (4, 20), "cpu": (200, 100), "paper": (1000, 100)}  # R and D
+PRESETS = {"smoke": (4, 20), "cpu": (200, 100), "gpu-hour": (0, 100), "paper": (1000, 100)}  # R and D
 CONVENTIONS = {"exact": ("exact",), "paper-code": ("paper-code",), "both": ("exact", "paper-code")}
 NULLS = ("random", "minimised")
 
@@ -45,6 +48,16 @@ def reproduce_credal_calibration(
     seed: int = 0,
     resume: str | os.PathLike[str] | None = None,
     data: str | os.PathLike[str] | None = None,
+    data_name: str | None = None,
+    dataset: str | Sequence[str] | None = None,
+    architectures: str | Sequence[str] | None = None,
+    epochs: int | None = None,
+    batch_size: int | None = None,
+    weight_decay: float | None = None,
+    end_to_end: bool | None = None,
+    head: str | None = None,
+    image_size: int | None = None,
+    read_size: int | None = None,
     figures: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -52,12 +65,13 @@ def reproduce_credal_calibration(
 
     Parameters
     ----------
-    preset : {"smoke", "cpu", "paper"}
+    preset : {"smoke", "cpu", "gpu-hour", "paper"}
         R data sets with D null draws: 4 and 20 (only a check that the code runs), 200 and 100, 1,000 and 100. For Table 1 of
-        given ensembles, D alone; for trained predictors see `reproduce_trained_table1`.
+        given ensembles, D alone; for trained predictors see `uqassay.experiments.credal_calibration.table1_plans`, also for
+        "gpu-hour", which Table 1 alone has.
     figure : {"1", "2", "3", "4", "table1"}
-        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; or Table 1, on the ensembles of `data` or, without data, on
-        four trained predictors.
+        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; or Table 1, of the ensembles in `data` or of four predictors
+        that are trained.
     convention : {"exact", "paper-code", "both"}
         The paper's text, its authors' code, or both in turn.
     null : {"random", "minimised"}
@@ -75,7 +89,25 @@ def reproduce_credal_calibration(
         Folder for finished data sets, or for the trainings of Table 1; the same command continues an interrupted run, also
         with more runs. Results that other code made are not used, and a note says so.
     data : path, optional
-        Folder of ensembles for Table 1; None trains the predictors.
+        For Table 1: a folder of ensembles, or one with ``train.npz`` and ``test.npz`` (X, y) to train on in place of the files
+        of the only data set, such as a copy of CIFAR-10.
+    data_name : str, optional
+        Name of these files in the table.
+    dataset : str or sequence of str, optional
+        Data sets of the paper to train on: "cifar-10", "caltech-101", "caltech-256", "plantclef", "bacteria", "proteins".
+    architectures : str or sequence of str, optional
+        Networks for images: "MobileNetV2" and "VGG16", pretrained on ImageNet, which need torchvision; "cnn-small", "cnn" and
+        "resnet50", with fresh weights.
+    epochs, batch_size, weight_decay : int, int, float, optional
+        Of all trainings, instead of the preset's.
+    end_to_end : bool, optional
+        Whether pretrained networks are trained as a whole (the default, as printed), or the new layer alone.
+    head : {"added", "replaced"}, optional
+        Whether the new layer follows the 1,000 outputs of a pretrained network (the default) or stands in place of their layer.
+    image_size : int, optional
+        Height and width of the images in the networks; 224 for pretrained ones.
+    read_size : int, optional
+        Height and width at which files of images are read and held in memory, 224 by default.
     figures : path, optional
         Folder for the figure as a PNG file, for Figure 1 also its left part, the scenarios in the simplex; needs matplotlib.
     progress : callable, optional
@@ -114,38 +146,36 @@ def reproduce_credal_calibration(
             "choose exact",
             code="conflict",
         )
+    options = Table1Options(
+        data=data,
+        data_name=data_name,
+        dataset=dataset,
+        architectures=architectures,
+        epochs=epochs,
+        batch_size=batch_size,
+        weight_decay=weight_decay,
+        end_to_end=end_to_end,
+        head=head,
+        image_size=image_size,
+        read_size=read_size,
+    )
     if figure == TABLE:
         for name, value in {"resample": resample or None, "runs": runs, "figures": figures}.items():
             if value is not None:
                 raise InputError(
                     name, f"does not apply to {TABLE}, which draws no data sets", "", "leave it out", code="conflict"
                 )
-        conventions = CONVENTIONS[convention]
-        if data is None:
-            from uqassay.experiments.credal_calibration.table1_training import reproduce_trained_table1
-
-            return reproduce_trained_table1(
-                preset, conventions, seed=seed, workers=workers, resume=resume, progress=progress
-            )
-        if resume is not None:
-            raise InputError(
-                "resume",
-                f"does not apply to {TABLE} with data, where nothing is trained",
-                "",
-                "leave it out",
-                code="conflict",
-            )
-        from uqassay.experiments.credal_calibration.table1 import reproduce_table1
-
-        return reproduce_table1(data, conventions, n_draws=PRESETS[preset][1], seed=seed, progress=progress)
-    if data is not None:
-        raise InputError(
-            "data",
-            f"does not apply to figure {figure}, which is synthetic",
-            "",
-            f"pass figure {TABLE}, or leave it out",
-            code="conflict",
+        return any_table1(
+            preset,
+            CONVENTIONS[convention],
+            options=options,
+            n_draws=PRESETS[preset][1],
+            seed=seed,
+            workers=workers,
+            resume=resume,
+            progress=progress,
         )
+    _check_figure_alone(figure, preset, options)
     check_figures(figures)
     n_runs, n_draws = PRESETS[preset]
     found: list[ErrorRates] = []
@@ -172,19 +202,12 @@ def progress_steps(
     figure: str = "1",
     convention: str = "exact",
     runs: int | None = None,
-    data: str | os.PathLike[str] | None = None,
-    **_: Any,
+    **further: Any,
 ) -> int:
     """Number of calls of ``progress``."""
     conventions = len(CONVENTIONS.get(convention, ("exact",)))
-    if figure == TABLE and data is None:
-        from uqassay.experiments.credal_calibration.table1_training import trained_steps
-
-        return trained_steps()
     if figure == TABLE:
-        from uqassay.experiments.credal_calibration.table1 import table1_steps
-
-        return conventions * table1_steps(data)
+        return any_table1_steps(preset, conventions, Table1Options(**taken_by(Table1Options, further)))
     return conventions * (PRESETS.get(preset, (1, 1))[0] if runs is None else max(1, runs))
 
 
@@ -210,6 +233,16 @@ def _check(preset: str, figure: str, convention: str, null: str, seed: int) -> N
         raise InputError(
             "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
         )
+
+
+def _check_figure_alone(figure: str, preset: str, options: Table1Options) -> None:
+    """Refuse what figures do not have, whose data sets are synthetic."""
+    for name, value in options.given().items():
+        rule = f"does not apply to figure {figure}, which is synthetic"
+        raise InputError(name, rule, f"got {value!r}", f"pass figure {TABLE}, or leave it out", code="conflict")
+    if preset == "gpu-hour":
+        rule = f"gpu-hour is for {TABLE} alone"
+        raise InputError("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")
 
 
 def _named(progress: Progress, name: str) -> Progress:

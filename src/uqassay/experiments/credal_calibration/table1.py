@@ -5,7 +5,7 @@ those of the other half.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -30,8 +30,12 @@ ALPHA = 0.05
 LISTED = 4  # members; larger ensembles have one line with counts
 NAN = float("nan")
 
+CONTEXT = "the printed rows are of other networks or other data: they are context, and nothing is compared"
+BESIDE = (
+    "printed values stand beside ours where data set and architecture are the paper's; whether they agree is left open, since "
+    "the paper prints no intervals and leaves open what the notes name"
+)
 NOTES = (
-    "the paper's networks and most of its data sets are not available: its rows are context, and nothing is compared",
     "ECE has 10 bins of equal width, as the paper says for its simulations; the authors' code has 5 for Table 1",
     "verdicts come from the minimised null; the random one is the paper's. For a single classifier both are the test of "
     "Vaicenavicius et al., with different random draws",
@@ -113,7 +117,9 @@ def reproduce_table1(
     return table1_of(judged, left_out)
 
 
-def table1_of(judged: Sequence[Table1Row], notes: Sequence[str] = ()) -> Reproduction:
+def table1_of(
+    judged: Sequence[Table1Row], notes: Sequence[str] = (), printed: Mapping[str, tuple[str, str]] | None = None
+) -> Reproduction:
     """The rows as cells and text, with the printed table below.
 
     Parameters
@@ -121,14 +127,18 @@ def table1_of(judged: Sequence[Table1Row], notes: Sequence[str] = ()) -> Reprodu
     judged : sequence of Table1Row
     notes : sequence of str
         In addition to those of every such table.
+    printed : dict of str to (str, str), optional
+        Data set and architecture in the printed table, by the name of the ensemble.
 
     Returns
     -------
     Reproduction
     """
-    cells = tuple(cell for row in judged for cell in _cells(row))
+    printed = printed or {}
+    cells = tuple(cell for row in judged for cell in _cells(row, _printed_row(row, printed.get(row.ensemble))))
     reading = [*_table(judged), "", *_context()]
-    return Reproduction("credal-calibration", SOURCE, cells, (*NOTES, *notes), tuple(reading))
+    about = BESIDE if printed else CONTEXT
+    return Reproduction("credal-calibration", SOURCE, cells, (about, *NOTES, *notes), tuple(reading))
 
 
 def table1_steps(data: str | os.PathLike[str] | None) -> int:
@@ -140,7 +150,14 @@ def table1_steps(data: str | os.PathLike[str] | None) -> int:
 
 
 def judge_together(
-    ensemble: LabelledEnsemble, row: str, convention: str, *, n_draws: int, seed: int, place: int
+    ensemble: LabelledEnsemble,
+    row: str,
+    convention: str,
+    *,
+    n_draws: int,
+    seed: int,
+    place: int,
+    part: int | None = None,
 ) -> Table1Row:
     """A row of the table: test one half of the instances, evaluate average and weighted averages on the other.
 
@@ -157,6 +174,8 @@ def judge_together(
         Seed of the halves, which are the same for all predictors of a data set, and of the draws.
     place : int
         Number of the row, so that each row has its own draws.
+    part : int, optional
+        Instances that are tested, and as many others that are held out; None takes half of all.
 
     Returns
     -------
@@ -183,7 +202,8 @@ def judge_together(
             code="empty",
         )
     order = np.random.default_rng([seed, 0]).permutation(n)
-    tested, held_out = np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+    end = n if part is None else 2 * part
+    tested, held_out = np.sort(order[: end // 2]), np.sort(order[end // 2 : end])
     average = ensemble.members[held_out].mean(axis=1)
     accuracy, errors = _on_held_out(average, ensemble.labels[held_out])
     weighted = {}
@@ -234,14 +254,28 @@ def _on_held_out(probs: Floats, labels: NDArray[np.intp]) -> tuple[float, dict[s
 # ---- rows and text ---------------------------------------------------------------------------------------------------
 
 
-def _cells(row: Table1Row) -> list[PrintedCell]:
+def _printed_row(row: Table1Row, place: tuple[str, str] | None) -> dict[str, float]:
+    """The printed numbers of a row by column; none for other data or networks."""
+    if place is None:
+        return {}
+    wanted = (*place, row.row)
+    for one in printed_table("credal_calibration_table1"):
+        if (one["dataset"], one["architecture"], one["predictor"]) == wanted:
+            return {name: float(text) for name, text in one.items() if name.startswith(("avg_", "weighted_"))}
+    return {}
+
+
+def _cells(row: Table1Row, printed: Mapping[str, float]) -> list[PrintedCell]:
     values = {"avg_accuracy": row.accuracy} | {f"avg_ece_{key}": value for key, value in row.errors.items()}
     for key, weighted in row.weighted.items():
         values |= {f"p_{key}_{null}": p for null, p in weighted.pvalues.items()}
         values[f"weighted_{key}_accuracy"] = weighted.accuracy
         values[f"weighted_{key}_ece_{key}"] = weighted.error
     place = f"table1/{row.ensemble}/{row.row}/{row.convention}"
-    return [PrintedCell.within(f"{place}/{column}", NAN, value, NAN, NAN) for column, value in values.items()]
+    return [
+        PrintedCell.within(f"{place}/{column}", printed.get(column, NAN), value, NAN, NAN)
+        for column, value in values.items()
+    ]
 
 
 def _table(judged: Sequence[Table1Row]) -> list[str]:

@@ -1,29 +1,37 @@
 """Table 1 of paper 001 with predictors of our own: one network, two dropout networks and a deep ensemble on each data set.
 
-The networks learn from the training instances alone. The others are halved as for given ensembles: one half is tested and gives
-the weights, the other says what average and weighted averages are worth.
+The networks learn from the training instances alone. The others are halved: one half, the paper's calibration part, is tested
+and gives the weights; the other, its test part, says what average and weighted averages are worth.
 """
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble
 from uqassay.experiments.credal_calibration.table1 import judge_together, table1_of
-from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
+from uqassay.experiments.credal_calibration.table1_data import Table1Set, training_sets
+from uqassay.experiments.credal_calibration.table1_plans import (
+    IMAGENET_NETWORKS,
+    Table1Options,
+    Table1Plan,
+    part_size,
+    plan_of,
+)
+from uqassay.experiments.given_files import given_files
+from uqassay.experiments.reproduction import Reproduction
+from uqassay.experiments.torchvision_models import models_of_torchvision
 from uqassay.wording import count, listed
 
 __all__ = ["PREDICTORS", "reproduce_trained_table1", "trained_steps"]
 
 PREDICTORS = {"S": "snn", "DN(0.1)": "dn-0.1", "DN(0.6)": "dn-0.6", "DE": "deep-ensemble"}
 SIZE = {"DN(0.1)": "n_samples", "DN(0.6)": "n_samples", "DE": "n_members"}  # the option that is the number of members
-N_DRAWS = {"smoke": 19, "cpu": 99, "paper": 100}  # D; 19 is the least at which p can fall to 0.05
-EPOCHS = {"smoke": 2, "cpu": 50, "paper": 20}  # 20 in the paper, whose networks see more instances in an epoch
-N_MEMBERS = {"smoke": 3, "cpu": 10, "paper": 10}
-BACKBONE = {"smoke": [16], "cpu": [64, 64], "paper": [1000]}  # hidden layers; one of 1,000 is the paper's for its text
-N_DATA_SETS = 3
+N_SMALL_SETS = 3
+ON_IMAGENET_NETWORK = "uqassay.experiments.credal_calibration.imagenet_networks:run_on_imagenet_network"
 
 Progress = Callable[[str], None]
 
@@ -32,6 +40,7 @@ def reproduce_trained_table1(
     preset: str,
     conventions: Sequence[str] = ("exact",),
     *,
+    options: Table1Options | None = None,
     seed: int = 0,
     workers: int = 1,
     resume: str | os.PathLike[str] | None = None,
@@ -41,9 +50,11 @@ def reproduce_trained_table1(
 
     Parameters
     ----------
-    preset : {"smoke", "cpu", "paper"}
-        D = 19, 99, 100 draws; 2, 50, 20 epochs; at most 500 instances, at most 10,000, all of them.
+    preset : {"smoke", "cpu", "gpu-hour", "paper"}
+        See `uqassay.experiments.credal_calibration.table1_plans`.
     conventions : sequence of {"exact", "paper-code"}
+    options : Table1Options, optional
+        With data, these stand in place of the files of the only data set, such as a copy of CIFAR-10.
     seed : int
         Of the training, the halves and the draws. The split into training and other instances is the same for all.
     workers : int
@@ -60,17 +71,21 @@ def reproduce_trained_table1(
     Raises
     ------
     InputError
-        A folder that takes no files, or no predictor that could be trained.
+        Options or data that do not fit, a folder that takes no files, or no predictor that could be trained.
     MissingDependencyError
-        PyTorch or scikit-learn is missing; with several workers, Dask; with the preset "paper", torchvision.
+        PyTorch or scikit-learn is missing; with several workers, Dask; for MobileNetV2 and VGG16, torchvision.
     """
-    from uqassay.experiments.credal_calibration.table1_data import training_sets
     from uqassay.experiments.trainings import all_failed, folder_of, older_notes, train_cells, trained_cells
 
     say = progress or (lambda step: None)
+    options = options or Table1Options()
+    plan = plan_of(preset, options)
+    given = given_files(options.data, plan.data_sets if options.dataset else (), name=options.data_name)
+    if plan.pretrained:
+        models_of_torchvision(f"training {listed(list(plan.pretrained))}")
     with folder_of(resume) as folder:
-        names, notes = training_sets(preset, folder / "data", say)
-        cells = _cells_by_predictor(names, preset, seed)
+        sets, notes = training_sets(plan, folder / "data", say, given)
+        cells = _cells_by_predictor(sets, plan, seed)
         failed = train_cells(list(cells.values()), folder, workers=workers, say=say)
         rows = {cell.name: f"{title}, {predictor}" for (title, predictor), cell in cells.items()}
         notes += [f"{rows[name]} failed: {reason}" for name, reason in failed.items()]
@@ -80,46 +95,76 @@ def reproduce_trained_table1(
         for cell, kept in trained_cells(list(cells.values()), folder):
             place, title, predictor = places[cell.key]
             ensemble = _ensemble(title, kept)
-            sizes[title] = _sizes(title, kept.metadata["facts"]["n_train"], len(ensemble.labels))
+            n = len(ensemble.labels)
+            part = part_size(n) if plan.data_sets else None
+            sizes[title] = _sizes(title, kept.metadata["facts"]["n_train"], n, part)
             say(f"testing {title}, {predictor}")
             judged += [
-                judge_together(ensemble, predictor, convention, n_draws=N_DRAWS[preset], seed=seed, place=place)
-                for convention in conventions
+                judge_together(ensemble, predictor, one, n_draws=plan.n_draws, seed=seed, place=place, part=part)
+                for one in conventions
             ]
     if not judged:
         raise all_failed("table1", failed)
-    return table1_of(judged, (*_training_notes(preset), *notes, *sizes.values()))
+    printed = {one.title: one.printed for one in sets if one.printed is not None}
+    return table1_of(judged, (*plan.notes(), *notes, *sizes.values()), printed)
 
 
-def trained_steps() -> int:
-    """Number of calls of ``progress`` if all three data sets are at hand.
+def trained_steps(plan: Table1Plan) -> int:
+    """Number of calls of ``progress`` if all data sets are at hand.
 
     Examples
     --------
-    >>> trained_steps()
-    27
+    >>> from uqassay.experiments.credal_calibration.table1_plans import PLANS
+    >>> trained_steps(PLANS["cpu"]), trained_steps(PLANS["paper"])
+    (27, 83)
     """
-    return 3 + 2 * N_DATA_SETS * len(PREDICTORS)
+    n_sets = len(plan.architectures) * len(plan.image_sets) + len(plan.data_sets) - len(plan.image_sets)
+    return 3 + 2 * (n_sets or N_SMALL_SETS) * len(PREDICTORS)
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
 
 
-def _cells_by_predictor(names: dict[str, str], preset: str, seed: int) -> dict[tuple[str, str], Any]:
+def _cells_by_predictor(sets: Sequence[Table1Set], plan: Table1Plan, seed: int) -> dict[tuple[str, str], Any]:
     """Cells to train, by data set and predictor."""
     from uqassay.bench.config import BenchConfig
     from uqassay.bench.methods import cells_of
 
-    common = {"backbone": BACKBONE[preset], "epochs": EPOCHS[preset], "progress": False}
-    params: dict[str, dict[str, Any]] = {
-        label: common | ({SIZE[label]: N_MEMBERS[preset]} if label in SIZE else {}) for label in PREDICTORS
-    }
     methods = [f"{label}={method}" for label, method in PREDICTORS.items()]
     found: dict[tuple[str, str], Any] = {}
-    for title, name in names.items():
-        config = BenchConfig(dataset=[title], method=methods, seeds=[seed], preset=preset, params=params)
-        found |= {(title, cell.method): cell for cell in cells_of(config, {title: name})}
+    for one in sets:
+        common = plan.method_options(one.name) | _network_options(one, plan)
+        params: dict[str, dict[str, Any]] = {
+            label: common | ({SIZE[label]: plan.n_members} if label in SIZE else {}) for label in PREDICTORS
+        }
+        # "smoke" limits the instances; the other presets of a benchmark differ in nothing but such limits
+        limits = "smoke" if plan.preset == "smoke" else "paper"
+        label = one.label or one.title
+        config = BenchConfig(dataset=[label], method=methods, seeds=[seed], preset=limits, params=params)
+        for cell in cells_of(config, {label: one.source}):
+            found[one.title, cell.method] = _on_network(cell, one, plan)
     return found
+
+
+def _network_options(one: Table1Set, plan: Table1Plan) -> dict[str, Any]:
+    """Options of the methods that state the network, but for pretrained ones."""
+    if not one.network:
+        return {"backbone": list(plan.hidden)}
+    if one.network in IMAGENET_NETWORKS:
+        return {"standardise": False, "parallel": "sequential"}
+    own = {"backbone": one.network}
+    return own if plan.image_size is None else own | {"image_size": plan.image_size}
+
+
+def _on_network(cell: Any, one: Table1Set, plan: Table1Plan) -> Any:
+    """The cell on its pretrained network, if it has one."""
+    if one.network not in IMAGENET_NETWORKS:
+        return cell
+    params = dict(cell.params)
+    params["params"] = cell.params["params"] | {"image_size": plan.image_size}
+    params["network"] = {"name": one.network, "head": plan.head, "end_to_end": plan.end_to_end}
+    module = cell.function.partition(":")[0]
+    return replace(cell, function=ON_IMAGENET_NETWORK, params=params, rests_on=(*cell.rests_on, module))
 
 
 def _ensemble(title: str, kept: Any) -> LabelledEnsemble:
@@ -129,18 +174,10 @@ def _ensemble(title: str, kept: Any) -> LabelledEnsemble:
     return LabelledEnsemble(title, members, np.asarray(kept.labels).astype(np.intp), names)
 
 
-def _sizes(title: str, n_train: int, n: int) -> str:
+def _sizes(title: str, n_train: int, n: int, part: int | None) -> str:
+    tested, held_out = (n // 2, n - n // 2) if part is None else (part, part)
+    unused = f", {count(n - 2 * part)} unused" if part is not None and n > 2 * part else ""
     return (
-        f"{title}: {count(n_train)} instances for training, {count(n // 2)} for tests and weights, {count(n - n // 2)} for "
-        "accuracy and errors"
+        f"{title}: {count(n_train)} instances for training, {count(tested)} for tests and weights, {count(held_out)} for "
+        f"accuracy and errors{unused}"
     )
-
-
-def _training_notes(preset: str) -> list[str]:
-    hidden = listed([str(width) for width in BACKBONE[preset]])
-    members = N_MEMBERS[preset]
-    notes = [
-        f"S, DN and DE have hidden layers of {hidden} units and learn {EPOCHS[preset]} epochs by Adam (the paper: stochastic "
-        f"gradient descent); a DN draws {members} masks of its last hidden layer, DE is {members} networks"
-    ]
-    return [*notes, NO_EVIDENCE] if preset == "smoke" else notes
