@@ -22,7 +22,15 @@ from uqassay.predictions.file_numpy import read_npz
 from uqassay.predictions.file_opening import problems_named
 from uqassay.wording import listed
 
-__all__ = ["LabelDistributions", "read_cifar10h", "read_oasst2", "read_real_labels", "read_real_scores"]
+__all__ = [
+    "OASST2_CATEGORIES",
+    "OASST2_POSITIVE",
+    "LabelDistributions",
+    "read_cifar10h",
+    "read_oasst2",
+    "read_real_labels",
+    "read_real_scores",
+]
 
 CIFAR10H = "https://raw.githubusercontent.com/jcpeterson/cifar-10h/master/data/cifar10h-counts.npy"
 CIFAR10 = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
@@ -30,12 +38,17 @@ FEWEST_VOTES = 30  # CIFAR-10H has 47 to 63 per image
 REAL = "https://raw.githubusercontent.com/google-research/reassessed-imagenet/master/"
 IMAGENET_CLASSES = 1000
 REAL_SCORES = ("tensor", "scores")  # the published file has the first name, the authors' README says the second
-OASST2 = "https://huggingface.co/datasets/OpenAssistant/oasst2/resolve/"
+OASST2 = "https://huggingface.co/datasets/OpenAssistant/oasst2/resolve/179dd21fc55192153d94adb0e0ce8f69e222bf75/"
 OASST2_ALL = "2023-11-05_oasst2_ready.messages.jsonl.gz"
 OASST2_FILES = {  # the part: its name in the cache folder, its address
-    "all": (OASST2_ALL, f"{OASST2}179dd21fc55192153d94adb0e0ce8f69e222bf75/{OASST2_ALL}"),
-    "validation": ("validation.parquet", f"{OASST2}refs%2Fconvert%2Fparquet/default/validation/0000.parquet"),
+    "all": (OASST2_ALL, f"{OASST2}{OASST2_ALL}"),
+    "train": ("train.parquet", f"{OASST2}data/train-00000-of-00001-88ba0162028a73fc.parquet"),
+    "validation": ("validation.parquet", f"{OASST2}data/validation-00000-of-00001-1deeef95c3248fe0.parquet"),
 }
+OASST2_CATEGORIES = (
+    *("spam", "fails_task", "lang_mismatch", "pii", "not_appropriate", "hate_speech", "sexual_content", "quality"),
+    *("toxicity", "humor", "helpfulness", "creativity", "violence", "moral_judgement", "political_content"),
+)
 OASST2_POSITIVE = ("quality", "helpfulness", "creativity", "humor")
 
 
@@ -189,9 +202,9 @@ def read_oasst2(
     ----------
     folder : Path, optional
         The cache folder with ``oasst2/<file>``.
-    part : {"all", "validation"}
-        "validation" is the publisher's validation part, 6,599 messages, which the paper uses. Its file is a Parquet table and
-        needs pyarrow.
+    part : {"all", "train", "validation"}
+        "validation" is the publisher's validation part, 6,599 messages, which the paper uses, "train" the other 128,575.
+        Their files are Parquet tables and need pyarrow.
     positive : sequence of str
         Categories of the class "positive".
     file : str, optional
@@ -286,7 +299,7 @@ def _json_lines(path: Path) -> Iterator[Any]:
 
 def _table_rows(path: Path) -> Iterable[Any]:
     """The messages of a Parquet table, with the columns that are needed."""
-    parquet = optional_package("pyarrow.parquet", "files", "the validation part of OASST2")
+    parquet = optional_package("pyarrow.parquet", "files", "a part of OASST2")
     rows: list[Any] = parquet.read_table(path, columns=["message_id", "text", "lang", "labels"]).to_pylist()
     return rows
 

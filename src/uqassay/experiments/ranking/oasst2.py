@@ -5,14 +5,18 @@ label distribution.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from uqassay.datasets.label_distributions import read_oasst2
 from uqassay.experiments.figure_files import check_figures
-from uqassay.experiments.ranking.human_labels import correlate_saved, progress_steps
+from uqassay.experiments.ranking.human_labels import correlate_saved
+from uqassay.experiments.ranking.human_labels import progress_steps as steps_of_files
 from uqassay.experiments.ranking.saved_models import HumanLabels, check_folder
+from uqassay.experiments.ranking.text_classifiers import chosen_classifiers
+from uqassay.experiments.ranking.text_predictions import make_text_predictions
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.wording import percent
 
@@ -21,7 +25,8 @@ __all__ = ["progress_steps", "reproduce_ranking_oasst2"]
 NEEDED = (
     "put there one file NAME.npz for each model with probs or logits (n, 2), negative and positive, of the "
     "messages of OASST2's validation part, in the order of its file, or with ids, the ids of the messages in the languages of "
-    "the model; the messages are read from the cache folder, oasst2/validation.parquet"
+    "the model, or name classifiers that make these files; the messages are read from the cache folder, "
+    "oasst2/validation.parquet"
 )
 CHOICES = (
     "the paper does not print which of its 15 categories are positive: quality, helpfulness, creativity and humor are here; "
@@ -38,16 +43,27 @@ Progress = Callable[[str], None]
 def reproduce_ranking_oasst2(
     *,
     data: str | os.PathLike[str] | None = None,
+    classifiers: str | Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    batch_size: int = 32,
+    device: str = "auto",
     figures: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
-    """Correlate the ranking metrics with the ratings of the validation messages of OASST2 over saved models.
+    """Correlate the ranking metrics with the ratings of the validation messages of OASST2 over saved or other models.
 
     Parameters
     ----------
     data : path
         Folder with prediction files (.npz) as `uqassay.load` reads them: all messages of ``read_oasst2(part="validation")`` in
         its order, or any of them with ``ids``, the ids of the messages, for models that do not know every language.
+    classifiers : str, sequence of str, or dict, optional
+        Classifiers that predict the messages first; the files are written to `data`, where finished ones are kept. "tf-idf":
+        four own ones, which learn from OASST2's training part; "zero-shot": those of the paper's list that it identifies; a
+        name of the Hugging Face Hub, or the path of a folder. A dict names the languages that each knows.
+    batch_size : int
+        Of texts, or of pairs of text and category.
+    device : str
+        "auto", "cpu", "cuda", …
     figures : path, optional
         Folder for Figure 1 as a PNG file; needs matplotlib.
     progress : callable, optional
@@ -61,13 +77,19 @@ def reproduce_ranking_oasst2(
     Raises
     ------
     InputError
-        No folder, files that do not fit the messages, fewer than four models.
+        No folder, files that do not fit the messages, fewer than four models, classifiers that cannot be loaded.
     MissingDependencyError
-        pyarrow is missing.
+        pyarrow is missing; for own classifiers scikit-learn, for others transformers and PyTorch.
     """
-    folder = check_folder(data, NEEDED)
     check_figures(figures)
+    if classifiers is None or data is None:
+        check_folder(data, NEEDED)
     messages = read_oasst2(part="validation")
+    notes = list(CHOICES)
+    if classifiers is not None and data is not None:
+        say = progress or (lambda step: None)
+        notes += make_text_predictions(Path(data), messages, classifiers, batch_size=batch_size, device=device, say=say)
+    folder = check_folder(data, NEEDED)
     rows = np.arange(len(messages.ids))
     human = HumanLabels(
         "OASST2",
@@ -85,7 +107,17 @@ def reproduce_ranking_oasst2(
         folder,
         human,
         needed=NEEDED,
-        notes=(*CHOICES, f"both weights are equal in {percent(equal)} of the messages"),
+        notes=(*notes, f"both weights are equal in {percent(equal)} of the messages"),
         figures=figures,
         progress=progress,
     )
+
+
+def progress_steps(
+    *,
+    data: str | os.PathLike[str] | None = None,
+    classifiers: str | Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    **_: object,
+) -> int:
+    """About how often the protocol reports its progress."""
+    return steps_of_files(data=data) + (0 if classifiers is None else len(chosen_classifiers(classifiers)))
