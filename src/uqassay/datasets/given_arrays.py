@@ -19,7 +19,7 @@ from uqassay.predictions.file_numpy import read_npz
 from uqassay.predictions.file_opening import problems_named
 from uqassay.wording import listed
 
-__all__ = ["load_features", "load_npz"]
+__all__ = ["feature_files", "load_features", "load_npz"]
 
 Arrays = dict[str, NDArray[Any]]
 SPLIT = ("X_train", "y_train", "X_test", "y_test")
@@ -79,18 +79,17 @@ def load_features(name: str, folder: Path, *, source: str = "", licence: str = "
     InputError
         The files are not there; they cannot be downloaded.
     """
-    for suffix in FORMATS:
-        train, test = (folder / name / f"{part}{suffix}" for part in ("train", "test"))
-        if train.is_file() and test.is_file():
-            break
-    else:
+    files = feature_files(name, folder)
+    if not files:
         raise InputError(
             name,
             "cannot be downloaded",
             "",
-            f"put its features at {folder / name / 'train.npz'} and test.npz (X, y), or as {listed(FORMATS[1:], last='or')}",
+            f"put its features at {folder / name / 'train.npz'} and test.npz (X, y), or as {listed(FORMATS[1:], last='or')}; "
+            f"or its sequences at {folder / name / 'sequences.fasta'}, .txt or .csv",
             code="missing",
         )
+    (train, test), suffix = files, files[0].suffix
     if suffix in SVMLIGHT:
         sklearn = optional_package("sklearn.datasets", "datasets", "reading svmlight files")
         with problems_named(train):
@@ -122,6 +121,15 @@ def load_features(name: str, folder: Path, *, source: str = "", licence: str = "
         source=source,
         licence=licence,
     )
+
+
+def feature_files(name: str, folder: Path) -> tuple[Path, ...]:
+    """The training and the test file of `load_features`, or none."""
+    for suffix in FORMATS:
+        files = tuple(folder / name / f"{part}{suffix}" for part in ("train", "test"))
+        if all(file.is_file() for file in files):
+            return files
+    return ()
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------

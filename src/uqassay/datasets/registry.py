@@ -15,12 +15,13 @@ from uqassay.datasets.cache import Progress, cache_folder
 from uqassay.datasets.cifar import load_cifar
 from uqassay.datasets.dataset import Dataset
 from uqassay.datasets.folders import load_image_folder
-from uqassay.datasets.given_arrays import load_features, load_npz
+from uqassay.datasets.given_arrays import feature_files, load_features, load_npz
 from uqassay.datasets.hugging_face import load_hugging_face
 from uqassay.datasets.label_distributions import read_cifar10h
 from uqassay.datasets.mnist import EMNIST_SPLITS, load_emnist, load_kuzushiji_49, load_mnist, load_mnist_10k
 from uqassay.datasets.svhn import load_svhn
 from uqassay.datasets.tabular import load_bundled, load_openml
+from uqassay.datasets.tf_idf import ORDERS, load_sequences, sequence_files
 from uqassay.errors import InputError
 
 __all__ = ["DATASETS", "Description", "load_dataset"]
@@ -239,8 +240,13 @@ def _bundled(request: Request) -> Dataset:
 
 
 def _features(request: Request) -> Dataset:
-    about = DATASETS[request.name]
-    return load_features(request.name, request.folder, licence=about.licence)
+    """Features that are given, else tf-idf of sequences."""
+    licence = DATASETS[request.name].licence
+    files = () if feature_files(request.name, request.folder) else sequence_files(request.folder / request.name)
+    if not files:
+        return load_features(request.name, request.folder, licence=licence)
+    orders, test_size = ORDERS[request.name], request.test_size
+    return load_sequences(request.name, files, orders, test_size=test_size, rng=request.rng, licence=licence)
 
 
 LOADERS: Mapping[str, Callable[[Request], Dataset]] = {
@@ -335,8 +341,14 @@ DATASETS: Mapping[str, Description] = MappingProxyType(
                 "plantclef", "image", "", True, "by image, CC BY-SA mostly",
                 "train / test folders as published (001: 91,758, the test halved to calibrate)", "001", 0.2,
             ),
-            Description("bacteria", "tabular", "", True, "as given", "given (001: 10,587 / 1,136 / 1,136)", "001"),
-            Description("proteins", "tabular", "", True, "as given", "given (001: 11,830 / 5,088 / 5,088)", "001"),
+            Description(
+                "bacteria", "tabular", "", True, "as given",
+                "given features, or sequences stratified 82.3/17.7 (001: 10,587 / 1,136 / 1,136)", "001", 0.1767,
+            ),
+            Description(
+                "proteins", "tabular", "", True, "as given",
+                "given features, or sequences stratified 53.8/46.2 (001: 11,830 / 5,088 / 5,088)", "001", 0.4624,
+            ),
             Description(
                 "bci-iv-2a:<subject>", "eeg", "85 MB each", False, "CC BY-ND 4.0",
                 "288 / 288, first session / second session; six seconds from the fixation cross", "004",
