@@ -129,3 +129,15 @@ def test_refusals(options, parameter, code, got):
         ECNN(**options).fit([[0.0], [1.0]], [0, 1])
     with refuses(parameter, code, got=got):
         ECNN(**options).check_options((1,), 2)  # without training
+
+
+def test_prototypes_of_a_network_with_batch_norm_start_where_its_features_are_in_training():
+    """With the running statistics of a new network, mean 0 and variance 1, they would start near 100 here."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30, 2)), np.arange(30) % 2
+    layers = torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3)
+    layers[0].weight.data *= 100.0
+    net = ECNN(backbone=torch.nn.Sequential(*layers), n_prototypes=12, batch_size=6, learning_rate=1e-9, epochs=1)
+    prototypes = net.fit(x, y).network_.head.prototypes[0]
+    torch.testing.assert_close(prototypes[:6].mean(dim=0), torch.zeros(3), atol=1e-4, rtol=0)
+    torch.testing.assert_close(prototypes[6:].std(dim=0, correction=0), torch.ones(3), atol=1e-2, rtol=0)

@@ -79,3 +79,21 @@ def test_a_daemonic_process_starts_no_others(monkeypatch, options):
     assert not started
     for name, tensor in tensors(whole).items():
         torch.testing.assert_close(tensors(alone)[name], tensor, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("backbone", "device", "how"),
+    [
+        ("resnet50", "cuda", "sequential"),
+        ("resnet50", "cpu", "processes"),
+        ("cnn", "cuda", "stacked"),
+        ("cnn", "cpu", "processes"),
+        ("mlp", "cuda", "stacked"),
+        ("mlp", "cpu", "stacked"),
+    ],
+)
+def test_how_several_networks_are_trained(monkeypatch, backbone, device, how):
+    monkeypatch.setattr(stacking, "available_cores", lambda: 2)
+    x, y = np.random.default_rng(0).normal(size=(4, 3, 32, 32)), np.arange(4) % 2
+    lead = StandardNetwork(backbone=backbone)._task(x, y)
+    assert stacking._how(lead, 3, torch.device(device)) == how

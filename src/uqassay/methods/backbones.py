@@ -6,6 +6,7 @@
 | tuple of int | (D,), or flattened | – | these |
 | "cnn" | (C, H, W) or (H, W) | 3 × (3 × 3 convolution of 64, ReLU, 2 × 2 max pooling) | 64 |
 | "cnn-small" | (C, H, W) or (H, W) | 3 × 3 convolutions of 32, 64, 64 with ReLU, 2 × 2 max pooling after the first two | 64 |
+| "resnet50" | (1 or 3, H, W) or (H, W) from 32 × 32 | ResNet-50, 2,048 features, see `uqassay.methods.resnet50` | – |
 | "eeg" | (channels, time) | 1 × 13 and channels × 1 convolutions of 40, batch norm, square, average pooling 35 / 7, log | 32 |
 | torch.nn.Module | as the module expects | a copy of the module with its weights | – |
 | callable | as its module expects | the module that it returns, a new one for every network | – |
@@ -16,7 +17,7 @@ Both image networks and the network for EEG are those of the paper on disentangl
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, final
@@ -27,8 +28,9 @@ from torch import nn
 
 from uqassay.errors import InputError
 from uqassay.methods.layers import Lifted
+from uqassay.methods.resnet50 import N_FEATURES, ResNet50
 
-__all__ = ["Backbone", "check_where", "make_backbone"]
+__all__ = ["Backbone", "check_images", "check_where", "make_backbone"]
 
 MLP_SIZES = (64, 64)
 KERNELS = 40  # of the network for EEG
@@ -49,11 +51,17 @@ class Backbone:
         Features that enter the dense layers.
     hidden : tuple of int
         Widths of the dense layers.
+    image_size : int or None
+        Images are resized to this height and width before the module sees them.
+    large : bool
+        One network fills a GPU, so that several at once gain nothing and may not fit into its memory.
     """
 
     new_module: Callable[[], nn.Module] | None
     n_inputs: int
     hidden: tuple[int, ...]
+    image_size: int | None = None
+    large: bool = False
 
     @property
     def convolutional(self) -> bool:
@@ -69,12 +77,15 @@ class Backbone:
         """Inputs and outputs of each dense layer."""
         return list(pairwise((self.n_inputs, *self.hidden)))
 
-    def extractor(self) -> Lifted | None:
-        """A new module before the dense layers, or None."""
-        return None if self.new_module is None else Lifted(self.new_module().cpu().float())
+    def extractor(self, changed: Callable[[nn.Module], nn.Module] | None = None) -> Lifted | None:
+        """A new module before the dense layers, changed by a function where one is given; or None."""
+        if self.new_module is None:
+            return None
+        module = self.new_module() if changed is None else changed(self.new_module())
+        return Lifted(module.cpu().float(), image_size=self.image_size)
 
 
-def make_backbone(backbone: Any, shape: Shape) -> Backbone:
+def make_backbone(backbone: Any, shape: Shape, image_size: int | None = None) -> Backbone:
     """The backbone for instances of a shape.
 
     Parameters
@@ -83,20 +94,45 @@ def make_backbone(backbone: Any, shape: Shape) -> Backbone:
         See the table above.
     shape : tuple of int
         Of one instance.
+    image_size : int, optional
+        Images are resized to this height and width first.
 
     Raises
     ------
     InputError
-        An unknown name, sizes that are not whole numbers, instances that do not fit, or a module that does not map
-        ``(n, …)`` to ``(n, d)``.
+        An unknown name, sizes that are not whole numbers, instances that do not fit, a module that does not map
+        ``(n, …)`` to ``(n, d)``, or an image size for a backbone without convolutions.
     """
+    if image_size is None:
+        return _for_shape(backbone, shape)
+    check_images("image_size", backbone, shape)
+    made = _for_shape(backbone, (*shape[:-2], image_size, image_size))
+    if not made.convolutional:
+        raise InputError(
+            "image_size", "needs a convolutional backbone", f"got {backbone!r}", 'for example "cnn"', code="conflict"
+        )
+    return replace(made, image_size=image_size)
+
+
+def check_images(option: str, backbone: Any, shape: Shape) -> None:
+    """Refuse an option for images where instances of this shape are none."""
+    if len(shape) not in (2, 3) or (isinstance(backbone, str) and backbone == "eeg"):
+        got = f"got recordings {shape}" if len(shape) == 2 else f"got {shape}"
+        rule = f"an instance must be an image (C, H, W) or (H, W) where {option} is given"
+        raise InputError("X", rule, got, f"reshape X or leave {option} out", code="shape")
+
+
+def _for_shape(backbone: Any, shape: Shape) -> Backbone:
     if isinstance(backbone, str):
         if backbone == "mlp":
             return Backbone(None, _size(shape), MLP_SIZES)
+        if backbone == "resnet50":
+            _check_image(backbone, shape, "an image (1, H, W), (3, H, W) or (H, W) of at least 32 × 32")
+            return Backbone(ResNet50, N_FEATURES, (), large=True)
         if backbone not in CONVOLUTIONAL:
             raise InputError(
                 "backbone",
-                'must be "mlp", "cnn", "cnn-small", "eeg", a tuple of hidden sizes or a torch.nn.Module',
+                'must be "mlp", "cnn", "cnn-small", "resnet50", "eeg", a tuple of hidden sizes or a torch.nn.Module',
                 f"got {backbone!r}",
                 "choose one of them",
                 code="choice",
@@ -217,7 +253,12 @@ CONVOLUTIONAL: dict[str, tuple[str, tuple[int, ...], Callable[[Shape], nn.Module
 
 
 def _check_image(name: str, shape: Shape, wanted: str) -> None:
-    fits = len(shape) == 2 and shape[1] >= 47 if name == "eeg" else len(shape) in (2, 3) and min(shape[-2:]) >= 8
+    if name == "eeg":
+        fits = len(shape) == 2 and shape[1] >= 47
+    elif name == "resnet50":
+        fits = (len(shape) == 2 or (len(shape) == 3 and shape[0] in (1, 3))) and min(shape[-2:]) >= 32
+    else:
+        fits = len(shape) in (2, 3) and min(shape[-2:]) >= 8
     if not fits:
         raise InputError(
             "X",

@@ -5,6 +5,7 @@ intervals. The loss is the cross-entropy of the intersection probability of the 
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from uqassay.methods.interval_layers import (
     interval_softmax,
     reachable,
 )
-from uqassay.methods.layers import Lifted, Network
+from uqassay.methods.layers import Network
 from uqassay.methods.network_classifier import NetworkClassifier
 from uqassay.methods.training import Batch
 from uqassay.predictions import Intervals
@@ -50,11 +51,13 @@ class CreINN(NetworkClassifier):
         and variance in the batch, and the radii are multiplied by the same factor. These layers then have no biases.
     backbone, epochs, …
         See `NetworkClassifier`. The convolutions of "cnn" and "cnn-small" have interval weights as well, without batch norm.
-        The convolutions of "eeg" and a given module have point weights, and the dense layers after them interval weights.
+        The convolutions of "resnet50", "eeg" and a given module have point weights, and only the dense layers after them,
+        which is the head alone for "resnet50", have interval weights.
 
     Notes
     -----
-    One of the eight predictors of the unified evaluation (paper 000, App. E), where all layers of a ResNet-50 are intervals.
+    One of the eight predictors of the unified evaluation (paper 000, App. E), where all layers of a ResNet-50 are intervals;
+    here, with "resnet50", only the last one is.
     The bounds of the activations are exact for each layer. Through several layers they may be wider than the range of the
     network, since a unit that is used twice counts as two independent intervals. The interval softmax is that of the paper:
     each bound takes the other logits at their centres, so the bounds do not hold for every network within the intervals.
@@ -88,11 +91,11 @@ class CreINN(NetworkClassifier):
             )
 
     def _new_network(self, backbone: Backbone) -> Network:
-        new_module = backbone.new_module if self.backbone in INTERVAL_BACKBONES else None
-        radius = self.initial_radius or (DENSE_RADIUS if new_module is None else CONVOLUTIONAL_RADIUS)
+        everywhere = isinstance(self.backbone, str) and self.backbone in INTERVAL_BACKBONES
+        radius = self.initial_radius or (CONVOLUTIONAL_RADIUS if everywhere else DENSE_RADIUS)
         extractor, layers = backbone.extractor(), list[nn.Module]()
-        if new_module is not None:
-            extractor, layers = Lifted(IntervalImageNetwork(new_module(), radius)), [Halves()]
+        if everywhere:  # a second draw of weights; to draw once would change the networks of every seed
+            extractor, layers = backbone.extractor(partial(IntervalImageNetwork, initial_radius=radius)), [Halves()]
         for inputs, outputs in backbone.dense_sizes():
             layers.append(IntervalDense(inputs, outputs, radius, bias=not self.batch_norm))
             layers += [IntervalBatchNorm(outputs)] if self.batch_norm else []

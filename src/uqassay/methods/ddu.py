@@ -6,6 +6,7 @@ connections keep them apart.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,7 @@ from torch import nn
 from uqassay.errors import InputError
 from uqassay.methods.backbones import Backbone
 from uqassay.methods.class_gaussians import ClassGaussians
-from uqassay.methods.layers import Dense, Lifted, Network, ReLU
+from uqassay.methods.layers import Dense, Network, ReLU
 from uqassay.methods.network_classifier import NetworkClassifier
 from uqassay.methods.spectral_norm import ResidualBlock, SpectralDense, spectrally_normalised
 from uqassay.predictions import Point
@@ -89,9 +90,7 @@ class DDU(NetworkClassifier):
             )
 
     def _new_network(self, backbone: Backbone) -> Network:
-        extractor = None
-        if backbone.new_module is not None:
-            extractor = Lifted(spectrally_normalised(backbone.new_module(), self.coefficient))
+        extractor = backbone.extractor(partial(spectrally_normalised, coefficient=self.coefficient))
         layers: list[nn.Module] = []
         for inputs, outputs in backbone.dense_sizes():
             layer = SpectralDense(inputs, outputs, coefficient=self.coefficient)

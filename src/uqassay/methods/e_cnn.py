@@ -92,12 +92,20 @@ class ECNN(NetworkClassifier):
     def _new_network(self, backbone: Backbone) -> Network:
         network = Network(backbone.extractor(), dense_layers(backbone), nn.Identity())
         with torch.no_grad():
-            features = network.eval().features(torch.from_numpy(self.start_instances_)[None])[0]  # (I, d)
+            features = self._start_features(network)  # (I, d)
         spread = float(features.var(dim=0, correction=0).sum())  # mean squared distance to their mean
         hit = one_hot(torch.from_numpy(self.start_labels_), self._n_classes).float()
         memberships = hit * LABEL_MEMBERSHIP + (1.0 - hit) * (1.0 - LABEL_MEMBERSHIP) / (self._n_classes - 1)
         network.head = DempsterShafer(features, memberships, 1.0 / spread if spread > 0 else 1.0, FIRST_SUPPORT)
         return network.train()
+
+    def _start_features(self, network: Network) -> Tensor:
+        """Features of the start instances, ``(I, d)``; by statistics of batches, as in training, where there is batch norm."""
+        x = torch.from_numpy(self.start_instances_)
+        batch_norm = any("running_mean" in name for name, _ in network.named_buffers())
+        n_pieces = max(1, len(x) // max(2, self.batch_size)) if batch_norm or self.image_size is not None else 1
+        network.train(batch_norm and len(x) > 1)
+        return torch.cat([network.features(part[None])[0] for part in torch.tensor_split(x, n_pieces)])
 
     def _loss(self, network: Network, outputs: Any, batch: Batch) -> Tensor:
         return hurwicz_cross_entropy(outputs, batch.y, self.nu)

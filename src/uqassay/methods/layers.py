@@ -13,6 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from uqassay.methods.image_batches import resized
+
 __all__ = ["Dense", "Draws", "Dropout", "Lifted", "Network", "ReLU", "affine"]
 
 
@@ -140,13 +142,16 @@ class Lifted(nn.Module):
     Parameters
     ----------
     module : torch.nn.Module
+    image_size : int, optional
+        Images are resized to this height and width before the module sees them.
     vectorised : bool, optional
         Run the M networks as one (`torch.vmap`) or one after another; None does the former on a GPU alone, since
         convolutions of several networks as one are slower on a CPU.
     """
 
-    def __init__(self, module: nn.Module, *, vectorised: bool | None = None) -> None:
+    def __init__(self, module: nn.Module, *, image_size: int | None = None, vectorised: bool | None = None) -> None:
         super().__init__()
+        self.image_size = image_size
         self.vectorised = vectorised
         self._names: dict[str, str] = {}  # of the template, by the name here, which may not hold a dot
         for name, p in module.named_parameters():
@@ -169,12 +174,20 @@ class Lifted(nn.Module):
         n_networks = next((len(value) for value in state.values()), len(x))
         vectorised = x.is_cuda if self.vectorised is None else self.vectorised
         if vectorised and n_networks > 1:
+            x = self._resized(x)
             shared = None if len(x) == 1 else 0
             done: Tensor = torch.vmap(self._one, (0, shared), randomness="different")(state, x[0] if len(x) == 1 else x)
             return done
+        whole = self._resized(x[0]) if len(x) == 1 else None  # else one network's batch after another, to save memory
         return torch.stack(
-            [self._one({k: v[m] for k, v in state.items()}, x[m if len(x) > 1 else 0]) for m in range(n_networks)]
+            [
+                self._one({k: v[m] for k, v in state.items()}, self._resized(x[m]) if whole is None else whole)
+                for m in range(n_networks)
+            ]
         )
+
+    def _resized(self, x: Tensor) -> Tensor:
+        return x if self.image_size is None else resized(x, self.image_size)
 
     def _one(self, state: dict[str, Tensor], x: Tensor) -> Tensor:
         features: Tensor = functional_call(self._template[0], state, (x,))

@@ -3,11 +3,11 @@
 A method defines its network, its loss and its prediction from the outputs; this class does the rest.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,11 +18,12 @@ from torch.nn.functional import cross_entropy
 
 from uqassay._array import row_chunks
 from uqassay.errors import InputError
-from uqassay.methods.backbones import Backbone, make_backbone
-from uqassay.methods.base import UncertaintyClassifier, check_choice, check_count, seed_sequence
-from uqassay.methods.devices import check_device, chosen_device, private_torch, torch_threads
+from uqassay.methods.backbones import Backbone, check_images, make_backbone
+from uqassay.methods.base import UncertaintyClassifier, seed_sequence
+from uqassay.methods.devices import chosen_device, private_torch, torch_threads
 from uqassay.methods.layers import Dense, Draws, Network, ReLU
-from uqassay.methods.stacking import PARALLEL, Task, train_tasks
+from uqassay.methods.network_options import check_network_options
+from uqassay.methods.stacking import Task, train_tasks
 from uqassay.methods.training import Batch, Job, Training, TrainingRecord
 from uqassay.predictions import Prediction
 
@@ -37,6 +38,7 @@ FREE = (
     "n_samples",
 )  # options that change neither a network nor its loss
 CHUNK_BYTES = 2**25  # of activations in one piece of an evaluation
+LARGE_CHUNK_BYTES = 2**28  # for resized images and large networks, for which pieces of few images take longer
 ROUNDING = {4: 1e-7, 8: 1e-12}  # spread over mean of a constant column after rounding, by the bytes of a number
 Floats = NDArray[np.float32]
 
@@ -49,15 +51,27 @@ class NetworkClassifier(UncertaintyClassifier):
     Parameters
     ----------
     backbone : str, tuple of int, torch.nn.Module or callable
-        "mlp" (64, 64), hidden sizes, "cnn", "cnn-small", "eeg", or a module that maps ``(n, …)`` to features ``(n, d)``,
-        to which the method adds its head; table in `uqassay.methods.backbones`.
+        "mlp" (64, 64), hidden sizes, "cnn", "cnn-small", "resnet50", "eeg", or a module that maps ``(n, …)`` to features
+        ``(n, d)``, to which the method adds its head; table in `uqassay.methods.backbones`.
     epochs : int
         Passes through the training instances.
     batch_size : int
     learning_rate : float
-        Of Adam.
     weight_decay : float
-        Decoupled from the gradient, as in AdamW.
+        With "adam" decoupled from the gradient, as in AdamW; with "sgd" added to it, as is usual there.
+    optimiser : {"adam", "sgd"}
+        AdamW, which without decay is Adam; or SGD with momentum, without dampening.
+    momentum : float
+        Of "sgd".
+    rate_drops : tuple of int
+        Epochs after which the learning rate falls to a tenth, for example (80, 120).
+    augmentation : {"shift-flip"}, optional
+        Every image of a training batch is shifted by whole pixels, at random up to a tenth of its height and of its width,
+        with the nearest pixel in what is uncovered, and mirrored from left to right with probability 1/2. For images
+        ``(n, C, H, W)`` or ``(n, H, W)``.
+    image_size : int, optional
+        Images are resized to this height and width in front of the backbone, bilinearly and batch by batch, in training (after
+        the augmentation) and in prediction. For convolutional backbones.
     early_stopping : bool
         Hold out `validation_fraction` of the instances, stop if their loss was not lower for `patience` epochs, and keep the
         weights of the best epoch.
@@ -72,8 +86,8 @@ class NetworkClassifier(UncertaintyClassifier):
         On a GPU, train with products in bfloat16.
     parallel : {"auto", "stacked", "processes", "sequential"}
         How several networks are trained: as one stack with batched products; in one process for each core; one after
-        another. "auto" stacks dense networks, and convolutional ones on a GPU; on a CPU it sends convolutional networks to
-        processes.
+        another. "auto" stacks dense networks, and convolutional ones on a GPU, where it trains "resnet50" in turn; on a CPU it
+        sends convolutional networks to processes.
     progress : bool
         Show a progress bar on a terminal if training takes more than a second.
     classes : sequence, optional
@@ -99,6 +113,11 @@ class NetworkClassifier(UncertaintyClassifier):
     batch_size: int = 128
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
+    optimiser: str = "adam"
+    momentum: float = 0.0
+    rate_drops: Any = ()
+    augmentation: str | None = None
+    image_size: int | None = None
     early_stopping: bool = False
     patience: int = 10
     validation_fraction: float = 0.1
@@ -146,10 +165,10 @@ class NetworkClassifier(UncertaintyClassifier):
         InputError
             Its `parameter` is the name of the option, or "X" if instances of this shape do not fit the backbone.
         """
-        _check_common_options(self)
+        check_network_options(self)
         self._check_options()
         if input_shape is not None:
-            self._check_backbone(make_backbone(self.backbone, input_shape))
+            self._new_backbone(input_shape)
         if n_classes is not None:
             self._check_classes(n_classes)
 
@@ -214,13 +233,15 @@ class NetworkClassifier(UncertaintyClassifier):
         n_networks, dtype = self.network_.n_networks, next(self.network_.parameters()).dtype
         seeds: Any = self._seeds("passes").generate_state(n_passes) if n_passes else []
         widest = max([self.backbone_.n_features, *self.backbone_.hidden, *self.input_shape_])
-        per_row = x[:1].nbytes * 8 + 8 * widest * max(n_passes or 1, n_networks)
+        size, large = self.image_size, self.backbone_.large or self.image_size is not None
+        entering = x[:1].nbytes if size is None else x.itemsize * math.prod(self.input_shape_[:-2]) * size**2
+        per_row = entering * 8 + 8 * widest * max(n_passes or 1, n_networks)
         pieces: list[tuple[NDArray[np.float64], ...]] = []
         single = True
         with torch.no_grad(), private_torch(0, device), torch_threads(self._threads(len(x), n_networks)):
             network = self.network_.to(device).eval()
             try:
-                for rows in row_chunks(len(x), per_row, chunk_bytes=CHUNK_BYTES):
+                for rows in row_chunks(len(x), per_row, chunk_bytes=LARGE_CHUNK_BYTES if large else CHUNK_BYTES):
                     generators = [torch.Generator(device).manual_seed(int(seed)) for seed in seeds]
                     piece = torch.from_numpy(x[rows]).to(device, dtype)[None]
                     done = function(network, piece, Draws(generators) if n_passes else None)
@@ -234,12 +255,19 @@ class NetworkClassifier(UncertaintyClassifier):
 
     # -- training -------------------------------------------------------------------------------------------------------
 
+    def _new_backbone(self, input_shape: tuple[int, ...]) -> Backbone:
+        """The backbone for instances of a shape, after checks of all options that depend on them."""
+        if self.augmentation is not None:
+            check_images("augmentation", self.backbone, input_shape)
+        backbone = make_backbone(self.backbone, input_shape, self.image_size)
+        self._check_backbone(backbone)
+        return backbone
+
     def _task(self, X: ArrayLike, y: ArrayLike) -> Task:
         """Check options and data, learn the scale of the inputs, and describe the training."""
         self.check_options()
         array, codes = self._checked_training(X, y)
-        self.backbone_: Backbone = make_backbone(self.backbone, self.input_shape_)
-        self._check_backbone(self.backbone_)
+        self.backbone_: Backbone = self._new_backbone(self.input_shape_)
         self._check_classes(self._n_classes)
         self._scale(array)
         self.seed_: np.random.SeedSequence = seed_sequence(self.random_state)
@@ -256,6 +284,7 @@ class NetworkClassifier(UncertaintyClassifier):
             device=self.device,
             parallel=self.parallel,
             convolutional=self.backbone_.convolutional,
+            large=self.backbone_.large,
             threads=partial(self._threads, self.batch_size),
         )
 
@@ -285,8 +314,13 @@ class NetworkClassifier(UncertaintyClassifier):
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
+            optimiser=self.optimiser,
+            momentum=self.momentum,
+            rate_drops=tuple(self.rate_drops),
+            augmentation=self.augmentation,
             patience=self.patience if self.early_stopping else None,
             mixed_precision=self.mixed_precision,
+            rows_at_once=self.batch_size if self.backbone_.large or self.image_size is not None else None,
             progress=self.progress,
         )
 
@@ -346,46 +380,3 @@ def dense_layers(backbone: Backbone, after_each: Callable[[int], list[nn.Module]
     for inputs, outputs in backbone.dense_sizes():
         layers += [Dense(inputs, outputs), ReLU(), *(after_each(outputs) if after_each else [])]
     return layers
-
-
-def _check_kinds(estimator: NetworkClassifier) -> None:
-    """Refuse values of another type for options that are truth values or numbers: the text "False" would count as true."""
-    for option in fields(estimator):
-        value = getattr(estimator, option.name)
-        if option.type is bool and not isinstance(value, (bool, np.bool_)):
-            raise InputError(option.name, "must be True or False", f"got {value!r}", "choose one", code="type")
-        optional = option.type == float | None and value is None
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if option.type in (float, float | None) and not optional and not number:
-            default = "None" if option.default is None else f"{option.default:g}"
-            raise InputError(
-                option.name, "must be a number", f"got {value!r}", f"the default is {default}", code="type"
-            )
-
-
-def _check_common_options(estimator: NetworkClassifier) -> None:
-    _check_kinds(estimator)
-    for name in ("epochs", "batch_size", "patience"):
-        check_count(name, getattr(estimator, name))
-    if not 0 < estimator.learning_rate < np.inf:
-        raise InputError(
-            "learning_rate", "must be positive", f"got {estimator.learning_rate!r}", "for example 0.001", code="range"
-        )
-    if not 0 <= estimator.weight_decay < np.inf:
-        raise InputError(
-            "weight_decay",
-            "must be at least 0",
-            f"got {estimator.weight_decay!r}",
-            "0 leaves weights alone",
-            code="range",
-        )
-    if not 0 < estimator.validation_fraction < 1:
-        raise InputError(
-            "validation_fraction",
-            "must lie between 0 and 1",
-            f"got {estimator.validation_fraction!r}",
-            "for example 0.1",
-            code="range",
-        )
-    check_choice("parallel", estimator.parallel, PARALLEL)
-    check_device(estimator.device)

@@ -20,6 +20,7 @@ from uqassay.methods.layers import Dense, Draws
 __all__ = ["ResidualBlock", "SpectralDense", "SpectralLayer", "spectrally_normalised"]
 
 FIRST_STEPS = 20  # of the power iteration, before training
+LARGEST_FACTORED = 64  # rows or columns; for larger matrices the eigenvalues of W Wᵀ take a fraction of the time
 CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
 
 
@@ -94,6 +95,9 @@ def spectrally_normalised(module: nn.Module, coefficient: float) -> nn.Module:
 
 def largest_singular_value(weight: Tensor, direction: Tensor, *, exact: bool) -> Tensor:
     """σ of matrices ``(…, a, b)``, ``(…)``; otherwise than exactly by one step from directions ``(…, b)``, kept in place."""
+    if exact and min(weight.shape[-2:]) > LARGEST_FACTORED:
+        wide = weight if weight.shape[-2] < weight.shape[-1] else weight.mT
+        return torch.linalg.eigvalsh(wide @ wide.mT)[..., -1].sqrt()
     if exact:
         sigma: Tensor = torch.linalg.matrix_norm(weight, ord=2)
         return sigma

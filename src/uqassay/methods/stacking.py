@@ -1,7 +1,8 @@
 """Tasks of training that are carried out together: the networks of several estimators as stacks, in processes or in turn.
 
 Dense networks are trained side by side as batched matrix products, which on a CPU is several times faster than one by one.
-Convolutional networks gain nothing from that on a CPU; there each goes to its own process.
+Convolutional networks gain nothing from that on a CPU; there each goes to its own process. A ResNet-50 fills a GPU by itself;
+there each is trained in its turn.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -48,6 +49,8 @@ class Task:
     device : str
     parallel : {"auto", "stacked", "processes", "sequential"}
     convolutional : bool
+    large : bool
+        One network fills a GPU.
     threads : callable
         ``threads(n_networks)``: CPU threads for a stack, None for PyTorch's setting.
     """
@@ -62,6 +65,7 @@ class Task:
     device: str
     parallel: str
     convolutional: bool
+    large: bool
     threads: Callable[[int], int | None]
 
     def fresh_network(self, job: Job) -> Network:
@@ -124,7 +128,7 @@ def _train_kind(tasks: Sequence[Task]) -> list[TrainedNetworks]:
 def _how(lead: Task, n_jobs: int, device: torch.device) -> str:
     how = lead.parallel
     if how == "auto" and (not lead.convolutional or device.type == "cuda"):
-        return "stacked"
+        return "sequential" if lead.large else "stacked"
     if how == "auto":
         how = "processes" if n_jobs > 1 and available_cores() > 1 else "sequential"
     # a daemonic process, such as a worker of Dask, may start none

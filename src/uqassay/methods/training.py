@@ -1,11 +1,10 @@
 """Training of M networks side by side, each with its own instances, batches and noise.
 
-One step takes a batch for every network, sums their losses and updates all parameters by AdamW. No term of the sum depends on
+One step takes a batch for every network, sums their losses and updates all parameters at once. No term of the sum depends on
 two networks, so each is trained as if it were alone. Batches of unequal size are filled up with instances of weight 0. A
 network that is finished leaves the stack, so that it costs no more time.
 """
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,12 +16,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uqassay.errors import InputError
+from uqassay.methods.image_batches import shift_flip_places, shifted_and_flipped
 from uqassay.methods.layers import Draws, Network
+from uqassay.methods.optimisers import new_optimiser
 from uqassay.methods.progress import progress_bar
 
 __all__ = ["Batch", "Job", "Training", "TrainingRecord", "train"]
 
-BETAS, EPSILON = (0.9, 0.999), 1e-8  # of Adam
+DROP = 0.1  # of the learning rate
 
 Rows = NDArray[np.intp]
 Tensors = dict[str, Tensor]
@@ -51,8 +52,8 @@ class Job:
     seed: np.random.SeedSequence
 
     def stream(self, index: int) -> int:
-        """Seed of the initial weights (0), the order of the batches (1), the noise (2), the noise of the check (3)."""
-        return int(self.seed.generate_state(4)[index])
+        """Seed of initial weights (0), order of the batches (1), noise (2), noise of the check (3), augmentation (4)."""
+        return int(self.seed.generate_state(5)[index])
 
 
 @final
@@ -63,20 +64,33 @@ class Training:
     Attributes
     ----------
     batch_size : int
-    learning_rate, weight_decay : float
-        Of AdamW, whose decay is decoupled from the gradient; without decay it is Adam.
+    optimiser : {"adam", "sgd"}
+        AdamW, whose decay is decoupled from the gradient and which is Adam without decay; or SGD with momentum.
+    learning_rate, weight_decay, momentum : float
+        The momentum is that of SGD alone.
+    rate_drops : tuple of int
+        Epochs after which the learning rate is a tenth of what it was.
+    augmentation : {"shift-flip"} or None
+        Random changes of the training images, see `uqassay.methods.image_batches`.
     patience : int or None
         Epochs without a lower loss on the held-out instances before a network stops; None never stops early.
     mixed_precision : bool
         On a GPU, products in bfloat16.
+    rows_at_once : int or None
+        Held-out instances that pass through the networks at once; None means all.
     progress : bool
     """
 
     batch_size: int = 128
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
+    optimiser: str = "adam"
+    momentum: float = 0.0
+    rate_drops: tuple[int, ...] = ()
+    augmentation: str | None = None
     patience: int | None = None
     mixed_precision: bool = False
+    rows_at_once: int | None = None
     progress: bool = False
 
 
@@ -173,7 +187,10 @@ class _Stack:
         self.kept: list[Tensors] = [{} for _ in jobs]
         self.n_steps = max(job.epochs * _n_batches(len(job.rows), training.batch_size) for job in jobs)
         self.n_train = torch.tensor([[float(len(job.rows))] for job in jobs], device=device)
-        self.optimiser = _AdamW(network, training)
+        self.changes = [np.random.default_rng(job.stream(4)) for job in jobs]
+        self.optimiser = new_optimiser(
+            training.optimiser, network, weight_decay=training.weight_decay, momentum=training.momentum
+        )
 
     def step(self, x: Tensor, y: Tensor, loss: Loss) -> None:
         """One batch for every network that is alive."""
@@ -188,7 +205,7 @@ class _Stack:
             if rows.shape[1] > 1:
                 raise
             raise self._single_instance() from problem  # batch norm of one instance has no variance
-        self.optimiser.step((each * weights.to(each.device)).sum())
+        self.optimiser.step((each * weights.to(each.device)).sum(), self._rates())
         ended = [job for job, (_, last) in zip(self.alive, taken, strict=True) if last]
         if ended:
             self._end_epoch(ended, x, y, loss)
@@ -216,8 +233,31 @@ class _Stack:
         batch = Batch(y[chosen], epoch.to(x.device), self.n_train[self.alive], draws)
         mixed = self.training.mixed_precision and x.is_cuda
         with torch.autocast("cuda", torch.bfloat16) if mixed else nullcontext():
-            outputs = self.network(x[chosen], draws if self.network.training else None)
+            if self.network.training:
+                outputs = self.network(self._training_inputs(x, chosen, draws), draws)
+            else:
+                pieces = chosen.split(self.training.rows_at_once or chosen.shape[1], dim=1)
+                outputs = _joined([self.network(x[piece]) for piece in pieces])
         return loss(self.network, _as_float32(outputs) if mixed else outputs, batch)
+
+    def _training_inputs(self, x: Tensor, chosen: Tensor, draws: Draws) -> Tensor:
+        """The instances of a batch, ``(M, B, …)``, changed at random where an augmentation is asked for."""
+        if self.training.augmentation is None:
+            return x[chosen]
+        generators = [self.changes[job] for job in self.alive]
+        height, width = x.shape[-2:]
+        lines, columns = shift_flip_places(height, width, draws.rows or [], generators)
+        return shifted_and_flipped(
+            x, chosen, torch.from_numpy(lines).to(x.device), torch.from_numpy(columns).to(x.device)
+        )
+
+    def _rates(self) -> list[float]:
+        """The learning rate of each network that is alive, by its completed epochs."""
+        passed = np.searchsorted(self.training.rate_drops, self.epochs_done[self.alive], side="right")
+        return [
+            self.training.learning_rate * DROP**drops if drops else self.training.learning_rate
+            for drops in passed.tolist()
+        ]
 
     def _single_instance(self) -> InputError:
         """The error for a backbone that refuses a batch of one: by the batch size, or because there is only one instance."""
@@ -274,54 +314,6 @@ class _Stack:
         self.optimiser.keep(stay)
 
 
-class _AdamW:
-    """AdamW with all parameters in one vector, so that a step costs a few operations however many layers there are."""
-
-    def __init__(self, network: Network, training: Training) -> None:
-        self.parameters = [p for p in network.parameters() if p.requires_grad]
-        self.fixed = [p for p in network.parameters() if not p.requires_grad]
-        self.rate, self.decay = training.learning_rate, training.weight_decay
-        self.n_steps = 0
-        self.values = self._joined([p.data for p in self.parameters])
-        self.first, self.second = torch.zeros_like(self.values), torch.zeros_like(self.values)
-        self._place()
-
-    def step(self, loss: Tensor) -> None:
-        """The operations of `torch.optim.AdamW`, in its order."""
-        gradients = torch.autograd.grad(loss, self.parameters, materialize_grads=True, allow_unused=True)
-        gradient = self._joined(gradients)
-        self.n_steps += 1
-        bias = [1 - beta**self.n_steps for beta in BETAS]
-        if self.decay:
-            self.values.mul_(1 - self.rate * self.decay)
-        self.first.lerp_(gradient, 1 - BETAS[0])
-        self.second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
-        denominator = torch.sqrt(self.second, out=gradient).div_(math.sqrt(bias[1])).add_(EPSILON)
-        self.values.addcdiv_(self.first, denominator, value=-self.rate / bias[0])
-
-    def keep(self, places: Sequence[int]) -> None:
-        """Only the networks at these places stay."""
-        shapes = [p.shape for p in self.parameters]
-        for name in ("values", "first", "second"):
-            parts = getattr(self, name).split([math.prod(shape) for shape in shapes])
-            kept = [part.view(shape)[places] for part, shape in zip(parts, shapes, strict=True)]
-            setattr(self, name, self._joined(kept))
-        for p in self.fixed:
-            p.data = p.data[places]
-        self._place(len(places))
-
-    def _place(self, n_networks: int | None = None) -> None:
-        """Make the parameters views of the vector."""
-        shapes = [(n_networks or len(p), *p.shape[1:]) for p in self.parameters]
-        parts = self.values.split([math.prod(shape) for shape in shapes])
-        for p, part, shape in zip(self.parameters, parts, shapes, strict=True):
-            p.data = part.view(shape)
-
-    @staticmethod
-    def _joined(tensors: Sequence[Tensor]) -> Tensor:
-        return torch.cat([tensor.reshape(-1) for tensor in tensors])
-
-
 def _batches(job: Job, batch_size: int) -> Iterator[tuple[Rows, bool]]:
     """A network's batches, and whether each is the last of its epoch; each epoch has its own random order."""
     rng = np.random.default_rng(job.stream(1))
@@ -357,6 +349,15 @@ def _tensors(network: Network) -> Tensors:
 
 def _generator(seed: int, device: torch.device) -> torch.Generator:
     return torch.Generator(device).manual_seed(seed)
+
+
+def _joined(pieces: Sequence[Any]) -> Any:
+    """Outputs ``(M, b, …)`` of pieces of a batch, or tuples of them, as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], tuple):
+        return tuple(_joined(parts) for parts in zip(*pieces, strict=True))
+    return torch.cat(list(pieces), dim=1)
 
 
 def _as_float32(outputs: Any) -> Any:
