@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.experiments.ranking.made_files import Job, digest_of, make_missing, place_of
+from uqassay.experiments.ranking.made_files import FileJob, digest_of, make_missing, place_of
 
 IDS = np.array(["a", "b"])
 
@@ -15,7 +15,7 @@ def job(name, made, **facts):
         made.append(name)
         return {"logits": np.array([[0.0, 1.0], [2.0, 0.0]]), "ids": IDS}
 
-    return Job(name, {"code": "x", **facts}, make)
+    return FileJob(name, {"code": "x", **facts}, make)
 
 
 def test_files_are_made_once_and_again_when_something_changes(tmp_path):
@@ -48,7 +48,7 @@ def test_an_interrupted_file_leaves_nothing(tmp_path):
 
     made = []
     with pytest.raises(KeyboardInterrupt):
-        make_missing(tmp_path, [job("one", made), Job("two", {}, stop)], lambda step: None)
+        make_missing(tmp_path, [job("one", made), FileJob("two", {}, stop)], lambda step: None)
     assert [path.name for path in tmp_path.iterdir()] == ["one.npz"]
     (tmp_path / "three.npz").write_bytes(b"damaged")
     with refuses("file", "unreadable", source="three.npz"):

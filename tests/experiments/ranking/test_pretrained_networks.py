@@ -9,7 +9,13 @@ from tests.experiments.ranking import stand_ins
 from tests.refusals import refuses
 
 from uqassay.errors import MissingDependencyError
-from uqassay.experiments.ranking.pretrained_networks import PAPER, Network, chosen_networks, network_outputs, version_of
+from uqassay.experiments.ranking.pretrained_networks import (
+    PAPER,
+    PretrainedNetwork,
+    chosen_networks,
+    network_outputs,
+    version_of,
+)
 
 
 @pytest.fixture
@@ -50,7 +56,7 @@ def test_outputs_are_those_of_the_network_in_evaluation_mode(monkeypatch, images
     import torch
 
     made = stand_ins.torchvision(monkeypatch)
-    network = Network("torchvision", "resnet50", "IMAGENET1K_V2")
+    network = PretrainedNetwork("torchvision", "resnet50", "IMAGENET1K_V2")
     found = network_outputs(network, images.__getitem__, len(images), batch_size=3, with_features=True, device="cpu")
     assert made == [("resnet50", "IMAGENET1K_V2")]
     x = torch.stack([stand_ins.prepared(image) for image in images])
@@ -82,7 +88,7 @@ def test_weights_that_cannot_be_downloaded(monkeypatch, images):
 
     monkeypatch.setattr(sys.modules["torchvision.models"], "get_model", no_network)
     with refuses("networks", "unreadable", got="resnet18-IMAGENET1K_V1.*Temporary failure in name resolution"):
-        network_outputs(Network("torchvision", "resnet18", "IMAGENET1K_V1"), images.__getitem__, 7)
+        network_outputs(PretrainedNetwork("torchvision", "resnet18", "IMAGENET1K_V1"), images.__getitem__, 7)
 
 
 @pytest.mark.parametrize(("library", "extra"), [("torchvision", "vision"), ("timm", "timm")])
@@ -99,4 +105,4 @@ def test_a_network_without_a_linear_layer_has_no_features(monkeypatch, images):
     stand_ins.timm(monkeypatch)
     monkeypatch.setattr(sys.modules["timm"], "create_model", lambda name, *, pretrained: torch.nn.Identity())
     with refuses("networks", "shape", got="resnet50 has none"):
-        network_outputs(Network("timm", "resnet50"), images.__getitem__, 7, with_features=True, device="cpu")
+        network_outputs(PretrainedNetwork("timm", "resnet50"), images.__getitem__, 7, with_features=True, device="cpu")

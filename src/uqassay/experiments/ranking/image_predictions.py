@@ -12,8 +12,13 @@ from uqassay._optional import optional_package
 from uqassay.bench.source_code import code_version
 from uqassay.errors import InputError
 from uqassay.experiments.ranking.imagenet_files import N_CLASSES, labels_of, validation_images
-from uqassay.experiments.ranking.made_files import Job, digest_of, make_missing, place_of
-from uqassay.experiments.ranking.pretrained_networks import Network, chosen_networks, network_outputs, version_of
+from uqassay.experiments.ranking.made_files import FileJob, digest_of, make_missing, place_of
+from uqassay.experiments.ranking.pretrained_networks import (
+    PretrainedNetwork,
+    chosen_networks,
+    network_outputs,
+    version_of,
+)
 from uqassay.predictions.file_opening import problems_named
 from uqassay.wording import count, counted
 
@@ -41,7 +46,7 @@ class NetworkOptions:
     batch_size: int = 64
     device: str = "auto"
 
-    def networks(self) -> list[Network]:
+    def networks(self) -> list[PretrainedNetwork]:
         """The networks that are asked for."""
         return chosen_networks(self.library, self.names, self.weights)
 
@@ -102,7 +107,7 @@ def make_image_predictions(
         with problems_named(paths[i]), pillow.open(paths[i]) as image:
             return image.convert("RGB")
 
-    def job(network: Network) -> Job:
+    def job(network: PretrainedNetwork) -> FileJob:
         def make() -> dict[str, Any]:
             found = network_outputs(network, load, len(paths), batch_size=options.batch_size, device=options.device)
             if found.logits.shape[1] != N_CLASSES:
@@ -115,7 +120,7 @@ def make_image_predictions(
                 )
             return {"logits": found.logits, "ids": ids}
 
-        return Job(network.file, facts | {"network": [network.library, network.name, network.weights]}, make)
+        return FileJob(network.file, facts | {"network": [network.library, network.name, network.weights]}, make)
 
     notes = make_missing(folder, [job(network) for network in networks], say)
     made = f"{counted(len(networks), 'model')} of {options.described()}, on {counted(len(paths), 'image')}"

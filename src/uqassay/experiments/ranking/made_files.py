@@ -15,7 +15,7 @@ from uqassay.errors import InputError
 from uqassay.predictions.file_opening import problems_named
 from uqassay.wording import listed
 
-__all__ = ["Job", "digest_of", "make_missing", "place_of"]
+__all__ = ["FileJob", "digest_of", "make_missing", "place_of"]
 
 KEY = "made"  # the array of a file that holds the digest of everything the others depend on
 
@@ -24,7 +24,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @final
 @dataclass(frozen=True)
-class Job:
+class FileJob:
     """One file to be made.
 
     Attributes
@@ -68,13 +68,13 @@ def place_of(folder: Path) -> Path:
     return folder
 
 
-def make_missing(folder: Path, jobs: Sequence[Job], say: Callable[[str], None]) -> list[str]:
+def make_missing(folder: Path, jobs: Sequence[FileJob], say: Callable[[str], None]) -> list[str]:
     """Make the files that are not there, one after another, and those that other code, models or instances have made.
 
     Parameters
     ----------
     folder : Path
-    jobs : sequence of Job
+    jobs : sequence of FileJob
     say : callable
         Called with a line of text for every file.
 

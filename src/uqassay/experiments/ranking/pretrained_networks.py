@@ -16,7 +16,7 @@ from uqassay.errors import InputError
 from uqassay.experiments.named_options import check_whole
 from uqassay.wording import listed
 
-__all__ = ["LIBRARIES", "PAPER", "Network", "Outputs", "chosen_networks", "network_outputs", "version_of"]
+__all__ = ["LIBRARIES", "PAPER", "PretrainedNetwork", "Outputs", "chosen_networks", "network_outputs", "version_of"]
 
 LIBRARIES = ("torchvision", "timm")
 ALL, DEFAULT = "all", "default"
@@ -45,7 +45,7 @@ PAPER = (
 
 @final
 @dataclass(frozen=True)
-class Network:
+class PretrainedNetwork:
     """A network with the weights that it learnt on ImageNet.
 
     Attributes
@@ -67,7 +67,7 @@ class Network:
 
         Examples
         --------
-        >>> Network("torchvision", "resnet50", "IMAGENET1K_V2").file
+        >>> PretrainedNetwork("torchvision", "resnet50", "IMAGENET1K_V2").file
         'resnet50-IMAGENET1K_V2'
         """
         return "-".join(part for part in (self.name.replace("/", "_"), self.weights) if part)
@@ -89,7 +89,7 @@ class Outputs:
     features: NDArray[np.float32]
 
 
-def chosen_networks(library: str, names: str | Sequence[str] | None, weights: str) -> list[Network]:
+def chosen_networks(library: str, names: str | Sequence[str] | None, weights: str) -> list[PretrainedNetwork]:
     """The networks that are asked for, each with the weights that are asked for.
 
     Parameters
@@ -132,12 +132,12 @@ def chosen_networks(library: str, names: str | Sequence[str] | None, weights: st
                 code="choice",
             )
         sets = _sets_of_weights(package, name, weights) if library == "torchvision" else [""]
-        found += [Network(library, name, one) for one in sets]
+        found += [PretrainedNetwork(library, name, one) for one in sets]
     return found
 
 
 def network_outputs(
-    network: Network,
+    network: PretrainedNetwork,
     load: Callable[[int], Any],
     n: int,
     *,
@@ -149,7 +149,7 @@ def network_outputs(
 
     Parameters
     ----------
-    network : Network
+    network : PretrainedNetwork
     load : callable
         Number of an image → the image, of PIL, in RGB.
     n : int
@@ -224,7 +224,7 @@ def _sets_of_weights(package: Any, name: str, weights: str) -> list[str]:
     return [weights]
 
 
-def _opened(network: Network) -> tuple[Any, Callable[[Any], Any]]:
+def _opened(network: PretrainedNetwork) -> tuple[Any, Callable[[Any], Any]]:
     """The network, and the function that prepares an image for it."""
     package = _package(network.library)
     try:
@@ -245,7 +245,7 @@ def _opened(network: Network) -> tuple[Any, Callable[[Any], Any]]:
 
 
 @contextmanager
-def _entering_last_layer(model: Any, torch: Any, network: Network, *, wanted: bool) -> Any:
+def _entering_last_layer(model: Any, torch: Any, network: PretrainedNetwork, *, wanted: bool) -> Any:
     """A list that takes what enters the last linear layer in every pass."""
     entered: list[Any] = []
     if not wanted:

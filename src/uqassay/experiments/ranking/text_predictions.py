@@ -10,7 +10,7 @@ from uqassay._optional import optional_package
 from uqassay.bench.source_code import code_version
 from uqassay.datasets.label_distributions import LabelDistributions, read_oasst2
 from uqassay.errors import InputError
-from uqassay.experiments.ranking.made_files import Job, digest_of, make_missing, place_of
+from uqassay.experiments.ranking.made_files import FileJob, digest_of, make_missing, place_of
 from uqassay.experiments.ranking.text_classifiers import (
     OWN,
     chosen_classifiers,
@@ -73,7 +73,7 @@ def make_text_predictions(
     def training_facts() -> list[Any]:
         return [digest_of(training().texts), digest_of([str(row) for row in training().votes.tolist()])]
 
-    def job(name: str, languages: tuple[str, ...]) -> Job:
+    def job(name: str, languages: tuple[str, ...]) -> FileJob:
         rows = [i for i, one in enumerate(messages.languages) if not languages or one in languages]
         if not rows:
             raise InputError(
@@ -98,7 +98,7 @@ def make_text_predictions(
             def make() -> dict[str, Any]:
                 return {"probs": transformer_probs(name, texts, batch_size=batch_size, device=device), "ids": ids}
 
-        return Job(name.strip("/").replace("/", "--"), facts, make)
+        return FileJob(name.strip("/").replace("/", "--"), facts, make)
 
     notes = make_missing(folder, [job(name, languages) for name, languages in chosen.items()], say)
     own = [name for name in chosen if name in OWN]
