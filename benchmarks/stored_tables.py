@@ -27,6 +27,7 @@ SCHEMA = "uqassay.docs-table/1"
 NAME = r"[\w-]+"
 NOT_RECORDED = "not recorded"  # code of tables that are older than this mechanism, or that several versions made
 NO_CODE = ("benchmarks.stored_tables",)  # writes tables and measures nothing
+WORDS = ("uqassay.errors", "uqassay.notes", "uqassay.wording")  # hold sentences, which change no number
 DIGITS = 12  # of the digest of a module that are kept
 
 
@@ -61,12 +62,15 @@ class Source:
         Further modules that the numbers depend on.
     cost : str
         How long the command takes.
+    quotes : bool
+        Whether the table has sentences of the package, so that the modules with its words count.
     """
 
     command: str
     function: str
     rests_on: tuple[str, ...] = ()
     cost: str = ""
+    quotes: bool = False
 
     def code(self) -> str:
         """Digest of the present code; empty if it is no longer there."""
@@ -81,7 +85,12 @@ class Source:
             found = code_modules(self.function, tuple(self.rests_on))
         except InputError:
             return {}
-        return {name: digest[:DIGITS] for name, digest in sorted(found.items()) if name not in NO_CODE}
+        return self.counted({name: digest[:DIGITS] for name, digest in sorted(found.items())})
+
+    def counted(self, modules: Mapping[str, str]) -> dict[str, str]:
+        """The modules that may change the table."""
+        left_out = NO_CODE if self.quotes else NO_CODE + WORDS
+        return {name: digest for name, digest in modules.items() if name not in left_out}
 
 
 @dataclass(frozen=True)
@@ -116,10 +125,8 @@ class Stored:
     @property
     def changed(self) -> list[str]:
         """The modules that have changed, come or gone since; empty if those of then are not known."""
-        now = self.source.modules()
-        return sorted(
-            name for name in self.modules.keys() | now if self.modules.get(name) != now.get(name) and self.modules
-        )
+        then, now = self.source.counted(self.modules), self.source.modules()
+        return sorted(name for name in then.keys() | now if then.get(name) != now.get(name) and then)
 
 
 def store(name: str, table: Table, source: Source, *, code: str = "", transcribed: str = "", root: Path = ROOT) -> None:
@@ -175,7 +182,7 @@ def _read(path: Path) -> Stored:
     held = json.loads(path.read_text(encoding="utf-8"))
     if held["schema"] != SCHEMA or held["name"] != path.stem:
         raise ValueError(f"{path} is not a stored table of this name")
-    source = Source(held["command"], held["function"], tuple(held["rests_on"]), held["cost"])
+    source = Source(held["command"], held["function"], tuple(held["rests_on"]), held["cost"], held.get("quotes", False))
     table = Table(held["columns"], held["rows"], held["text"])
     modules, transcribed = held.get("modules", {}), held.get("transcribed", "")
     return Stored(path.stem, source, held["code"], held["made"], table, modules, transcribed)

@@ -30,7 +30,7 @@ from benchmarks.verdict_claims.worlds import Cell
 from uqassay.experiments.older_results import older_sentence
 from uqassay.wording import counted
 
-SOURCE = Source("python -m benchmarks.verdict_claims --workers 2 --store", FUNCTION, cost="hours")
+SOURCE = Source("python -m benchmarks.verdict_claims --workers 2 --store", FUNCTION, cost="hours", quotes=True)
 AT_ONCE = 10  # data sets that a worker is given
 
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from benchmarks.docs_numbers import main, mismatches, write_pages
+from benchmarks.docs_numbers import NOT_MEASURED, main, mismatches, unmarked, write_pages
 from benchmarks.stored_tables import Source, Table, store, stored_results
 
 MEASURING = """
@@ -53,7 +53,8 @@ def test_the_check_fails_where_page_and_result_differ_and_names_older_tables(roo
     assert told.out.startswith(
         "shares (docs/page.md): older than its code; the code that made it is not known by modules"
     )
-    assert told.out.endswith("; python measuring.py (a second)\n")
+    assert told.out.splitlines()[0].endswith("; python measuring.py (a second)")
+    assert told.out.splitlines()[1].startswith("1 stored table, 1 older than the code that they measure")
     assert not told.err.strip()
 
 
@@ -102,6 +103,33 @@ def test_places_and_results_without_each_other_are_named(root):
     (root / "docs" / "second.md").write_text(PAGE)
     with pytest.raises(ValueError, match=r"already stands in docs/page\.md"):
         mismatches(root)
+
+
+def test_measured_numbers_outside_the_marks_are_named(root, monkeypatch):
+    page = root / "docs" / "page.md"
+    write_pages(root)
+    tables = {
+        "| a |\n|---|\n| .5 |\n": 1,
+        "| a |\n|---|\n| 0.52 (0.1 to 3) |\n\n| b |\n|---|\n| 95.2 / 94.9 |\n": 2,
+        "| a |\n|---|\n| 5 |\n": 0,
+        "| `x=0.5` |\n|---|\n| version 1.6.0 |\n": 0,
+        "```\n| a |\n|---|\n| .5 |\n```\n": 0,
+    }
+    for table, n in tables.items():
+        page.write_text(WRITTEN + "\nMore words.\n\n" + table)
+        found = unmarked(root)
+        assert len(found) == n, table
+        assert main(["--check"], root=root) == bool(n)
+    page.write_text(WRITTEN + "\n| a |\n|---|\n| .5 |\n")
+    (sentence,) = unmarked(root)
+    line = page.read_text().splitlines().index("| a |") + 1
+    assert sentence.startswith(f"docs/page.md:{line}: measured numbers without a stored result: | a |")
+    monkeypatch.setitem(NOT_MEASURED, "page", ("| a |",))
+    assert unmarked(root) == []
+
+
+def test_no_page_has_measured_numbers_outside_the_marks():
+    assert [one for one in unmarked() if "docs/reproduction" not in one] == []
 
 
 def test_the_guide_agrees_with_its_stored_results():

@@ -188,16 +188,16 @@ def test_interval_coverage():
     assert (np.abs(shares - 0.95) < 3 * np.sqrt(0.95 * 0.05 / 300) + 0.015).all()
 
 
-def print_tables():
+def print_tables(n_sets=1000):
     print("rejected in percent at α = 1 / 5 / 10 / 20 %")
     for calibrated, n_classes, n in itertools.product((True, False), (2, 10), (50, 100, 1000)):
-        shares = rejections(n, n_classes, calibrated, TESTS, n_sets=1000 if n < 1000 else 200, seed=20)
+        shares = rejections(n, n_classes, calibrated, TESTS, n_sets=n_sets if n < 1000 else max(n_sets // 5, 1), seed=20)
         print("calibrated" if calibrated else "temperature ½", f"K = {n_classes}, n = {n}")
         for name, row in zip(TESTS, 100 * shares, strict=True):
             print(f"  {name:20s}" + " / ".join(f"{value:.1f}" for value in row), flush=True)
     print("coverage of 95 % intervals in percent, blocks of 2 / 5 / 10")
     for calibrated, n_classes, n in itertools.product((True, False), (2, 10), (100, 1000)):
-        shares = 100 * coverage(n, n_classes, calibrated, (2, 5, 10), n_sets=2000, seed=21)
+        shares = 100 * coverage(n, n_classes, calibrated, (2, 5, 10), n_sets=2 * n_sets, seed=21)
         state = "calibrated" if calibrated else "temperature ½"
         print(f"  {state}, K = {n_classes}, n = {n}: " + " / ".join(f"{value:.1f}" for value in shares), flush=True)
 

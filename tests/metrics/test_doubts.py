@@ -214,9 +214,9 @@ def test_sources_that_are_not_noticed_are_rarely_claimed():
         assert min(held.values()) > 0.93 - 3 * np.sqrt(0.07 * 0.93 / n_sets)
 
 
-def print_tables():
+def print_tables(n_samples=500):
     for noticed, n_runs, n in itertools.product(NAMES, (3, 5, 10), (36, 360)):
-        held = 100 * zero_in_interval((noticed,), n_runs, n, 500, seed=8)
+        held = 100 * zero_in_interval((noticed,), n_runs, n, n_samples, seed=8)
         cells = " | ".join(f"{value:.1f}" for value in held)
         print(f"| {noticed} | {n_runs} | {n} | {cells} |", flush=True)
 

@@ -154,11 +154,11 @@ def test_type_one_error_power_and_coverage():
     assert rates(10, -0.01, 0.06, n_sets, seed=3)[1] > 0.8
 
 
-def print_tables():
+def print_tables(n_samples=2000):
     for n_runs, (slope, hole) in itertools.product(
         (3, 5, 10, 20), ((0.0, 0.0), (-0.003, 0.0), (-0.01, 0.0), (-0.01, 0.06))
     ):
-        falls, rises, covered = 100 * rates(n_runs, slope, hole, 2000, seed=4)
+        falls, rises, covered = 100 * rates(n_runs, slope, hole, n_samples, seed=4)
         print(f"| {n_runs} | {slope} | {hole} | {falls:.1f} | {rises:.1f} | {covered:.1f} |", flush=True)
 
 

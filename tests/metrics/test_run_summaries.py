@@ -145,12 +145,12 @@ def test_coverage_for_other_runs_on_the_same_instances():
     assert abs(found - 0.95) <= 3 * np.sqrt(0.05 * 0.95 / n_sets) + 0.01
 
 
-def print_tables():
+def print_tables(n_samples=2000):
     for rho, n_runs, n in itertools.product((0.0, 0.5, 0.9), (3, 5, 20), (36, 360)):
-        both, runs = 100 * coverage(rho, n_runs, n, 2000, seed=6)
+        both, runs = 100 * coverage(rho, n_runs, n, n_samples, seed=6)
         print(f"| {rho} | {n_runs} | {n} | {both:.1f} | {runs:.1f} |", flush=True)
     for rho, n_runs in itertools.product((0.0, 0.5, 0.9), (3, 5, 20)):
-        same = 100 * coverage_for_these_instances(rho, n_runs, 36, 500, seed=10)
+        same = 100 * coverage_for_these_instances(rho, n_runs, 36, n_samples // 4, seed=10)
         print(f"| {rho} | {n_runs} | 36 | {same:.1f} |", flush=True)
 
 

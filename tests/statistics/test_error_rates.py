@@ -327,7 +327,7 @@ def test_power_for_two_models_against_theory():
 # ------------------------------------------------------------------------------------------------------ tables
 
 
-def print_tables(only):
+def print_tables(only, n_samples=20_000):
     """Print every table, or the rows whose name begins with `only`."""
     sizes = (30, 200, 1000)
     methods = {"student-t": {}, "hall": {}, "bca": {"n_draws": 500}}
@@ -346,11 +346,10 @@ def print_tables(only):
         cells = []
         for method, options in methods.items():
             for n in sizes:
-                n_samples = 20000 if method != "bca" else 1000
                 share = share_covered(
                     lambda rng, n=n, draw=draw: draw(rng, n),
                     truth,
-                    n_samples=n_samples,
+                    n_samples=n_samples if method != "bca" else n_samples // 20,
                     seed=n,
                     method=method,
                     weighted=name == "weights",
@@ -382,12 +381,12 @@ def print_tables(only):
         for method in ("student-t", "permutation"):
             if name == "pairs: 5 and 3 runs" and method == "permutation":
                 continue
-            n_samples = 20000 if method != "permutation" else 4000
-            p = pvalues(pair, n_samples=n_samples, seed=1, method=method, n_draws=999)
+            n = n_samples if method != "permutation" else n_samples // 5
+            p = pvalues(pair, n_samples=n, seed=1, method=method, n_draws=999)
             cells.append(" / ".join(f"{100 * np.mean(p <= alpha):.1f}" for alpha in (0.01, 0.05, 0.1)))
         print(f"{name:16s}", "    ".join(cells), flush=True)
     if "rank sets".startswith(only):
-        rank_worlds.print_error_rates()
+        rank_worlds.print_error_rates(n_samples // 20)
 
 
 if __name__ == "__main__":

@@ -199,11 +199,11 @@ def test_mean_width_at_the_planned_n_is_the_requested_width(auc, rate, width):
     assert ratio == pytest.approx(1.0, abs=0.04)
 
 
-def print_table():
+def print_table(n_samples=2000):
     widths = (0.2, 0.1, 0.05)
     for rate in (0.05, 0.2, 0.5):
         for auc in (0.7, 0.85, 0.95):
-            cells = [width_ratio(auc, rate, width, 2000) for width in widths]
+            cells = [width_ratio(auc, rate, width, n_samples) for width in widths]
             print(f"{rate:5.2f} {auc:5.2f}", "  ".join(f"{r:.2f} ({p.n_errors:.0f})" for r, p in cells), flush=True)
 
 

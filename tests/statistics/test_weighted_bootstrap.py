@@ -288,14 +288,14 @@ def test_coverage_is_as_documented(name, auc, errors, low, high):
     assert low <= share <= high
 
 
-def print_table(only):
+def print_table(only, n_samples=1000):
     for name, options in ROWS.items():
         if not name.startswith(only):
             continue
         cells = []
         for auc in (0.8, 0.95):
             for errors in (5, 10, 20):
-                share, width, missing = coverage(options, auc, errors, 1000, 500)
+                share, width, missing = coverage(options, auc, errors, n_samples, 500)
                 nan = f" {100 * missing:.0f}" if missing >= 0.005 else ""
                 cells.append(f"{100 * share:.1f} ({width:.2f}){nan}")
         print(f"{name:31s}", "  ".join(f"{cell:14s}" for cell in cells), flush=True)
