@@ -16,7 +16,7 @@ from uqassay.errors import InputError
 from uqassay.experiments.named_options import check_whole
 from uqassay.wording import listed
 
-__all__ = ["LIBRARIES", "PAPER", "PretrainedNetwork", "Outputs", "chosen_networks", "network_outputs", "version_of"]
+__all__ = ["LIBRARIES", "PAPER", "Outputs", "PretrainedNetwork", "chosen_networks", "network_outputs", "version_of"]
 
 LIBRARIES = ("torchvision", "timm")
 ALL, DEFAULT = "all", "default"
