@@ -85,19 +85,21 @@ def reproduce_trained_table1(
         models_of_torchvision(f"training {listed(list(plan.pretrained))}")
     with folder_of(resume) as folder:
         sets, notes = training_sets(plan, folder / "data", say, given)
-        cells = _cells_by_predictor(sets, plan, seed)
-        failed = train_cells(list(cells.values()), folder, workers=workers, say=say)
-        rows = {cell.name: f"{title}, {predictor}" for (title, predictor), cell in cells.items()}
+        parts = _cells_by_predictor(sets, plan, seed)
+        cells = [cell for of_row in parts.values() for cell in of_row]
+        failed = train_cells(cells, folder, workers=workers, say=say)
+        rows = {cell.name: f"{title}, {cell.method}" for (title, _), of_row in parts.items() for cell in of_row}
         notes += [f"{rows[name]} failed: {reason}" for name, reason in failed.items()]
-        notes += older_notes(list(cells.values()), folder)
+        notes += older_notes(cells, folder)
         judged, sizes = [], {}
-        places = {cell.key: (place, *row) for place, (row, cell) in enumerate(cells.items())}
-        for cell, kept in trained_cells(list(cells.values()), folder):
-            place, title, predictor = places[cell.key]
+        for place, ((title, predictor), of_row) in enumerate(parts.items()):
+            kept = [result for _, result in trained_cells(of_row, folder)]
+            if len(kept) < len(of_row):
+                continue
             ensemble = _ensemble(title, kept)
             n = len(ensemble.labels)
             part = part_size(n) if plan.data_sets else None
-            sizes[title] = _sizes(title, kept.metadata["facts"]["n_train"], n, part)
+            sizes[title] = _sizes(title, kept[0].metadata["facts"]["n_train"], n, part)
             say(f"testing {title}, {predictor}")
             judged += [
                 judge_together(ensemble, predictor, one, n_draws=plan.n_draws, seed=seed, place=place, part=part)
@@ -116,33 +118,41 @@ def trained_steps(plan: Table1Plan) -> int:
     --------
     >>> from uqassay.experiments.credal_calibration.table1_plans import PLANS
     >>> trained_steps(PLANS["cpu"]), trained_steps(PLANS["paper"])
-    (27, 83)
+    (27, 154)
     """
-    n_sets = len(plan.architectures) * len(plan.image_sets) + len(plan.data_sets) - len(plan.image_sets)
-    return 3 + 2 * (n_sets or N_SMALL_SETS) * len(PREDICTORS)
+    n_images = len(plan.architectures) * len(plan.image_sets)
+    n_features = len(plan.data_sets) - len(plan.image_sets) if plan.data_sets else N_SMALL_SETS
+    own = 2 if plan.data_sets else 3
+    rows = (n_images + n_features) * len(PREDICTORS)
+    return own + 2 * rows + n_images * (plan.n_members - 1)
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
 
 
-def _cells_by_predictor(sets: Sequence[Table1Set], plan: Table1Plan, seed: int) -> dict[tuple[str, str], Any]:
-    """Cells to train, by data set and predictor."""
+def _cells_by_predictor(sets: Sequence[Table1Set], plan: Table1Plan, seed: int) -> dict[tuple[str, str], list[Any]]:
+    """Cells to train, by data set and predictor; each member of an ensemble of networks for images has its own."""
     from uqassay.bench.config import BenchConfig
     from uqassay.bench.methods import cells_of
 
-    methods = [f"{label}={method}" for label, method in PREDICTORS.items()]
-    found: dict[tuple[str, str], Any] = {}
+    found: dict[tuple[str, str], list[Any]] = {}
     for one in sets:
         common = plan.method_options(one.name) | _network_options(one, plan)
-        params: dict[str, dict[str, Any]] = {
-            label: common | ({SIZE[label]: plan.n_members} if label in SIZE else {}) for label in PREDICTORS
-        }
+        predictors, methods, params = {}, [], {}
+        for predictor, method in PREDICTORS.items():
+            size = {SIZE[predictor]: plan.n_members} if predictor in SIZE else {}
+            split = predictor == "DE" and one.network
+            own = [size] if not split else [{"first_member": m, "n_members": 1} for m in range(plan.n_members)]
+            for m, options in enumerate(own, start=1):
+                label = f"{predictor} {m}" if split else predictor
+                predictors[label], params[label] = predictor, common | options
+                methods.append(f"{label}={method}")
+        label = one.label or one.title
         # "smoke" limits the instances; the other presets of a benchmark differ in nothing but such limits
         limits = "smoke" if plan.preset == "smoke" else "paper"
-        label = one.label or one.title
         config = BenchConfig(dataset=[label], method=methods, seeds=[seed], preset=limits, params=params)
         for cell in cells_of(config, {label: one.source}):
-            found[one.title, cell.method] = _on_network(cell, one, plan)
+            found.setdefault((one.title, predictors[cell.method]), []).append(_on_network(cell, one, plan))
     return found
 
 
@@ -167,11 +177,12 @@ def _on_network(cell: Any, one: Table1Set, plan: Table1Plan) -> Any:
     return replace(cell, function=ON_IMAGENET_NETWORK, params=params, rests_on=(*cell.rests_on, module))
 
 
-def _ensemble(title: str, kept: Any) -> LabelledEnsemble:
-    """A stored prediction as members (n, M, K) with their labels."""
-    members = np.maximum(kept.prediction.hull_points().astype(np.float64), 0.0)
+def _ensemble(title: str, parts: Sequence[Any]) -> LabelledEnsemble:
+    """Stored predictions of the same instances as members (n, M, K) with their labels."""
+    points = [np.maximum(part.prediction.hull_points().astype(np.float64), 0.0) for part in parts]
+    members = np.concatenate(points, axis=1)
     names = tuple(f"member {m + 1}" for m in range(members.shape[1]))
-    return LabelledEnsemble(title, members, np.asarray(kept.labels).astype(np.intp), names)
+    return LabelledEnsemble(title, members, np.asarray(parts[0].labels).astype(np.intp), names)
 
 
 def _sizes(title: str, n_train: int, n: int, part: int | None) -> str:
