@@ -3,9 +3,10 @@
 Listing a folder opens no image, and images can be read in parts, for example to compute features by a frozen network.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -18,9 +19,64 @@ from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions.file_opening import problems_named
 
-__all__ = ["ImageFolder", "list_images", "load_image_folder"]
+__all__ = [
+    "PUBLISHED",
+    "ImageFolder",
+    "PublishedFolder",
+    "has_own_split",
+    "list_images",
+    "load_image_folder",
+    "split_images",
+]
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp")
+PARTS = ("train", "test")
+
+
+@final
+@dataclass(frozen=True)
+class PublishedFolder:
+    """A folder of images as its archive unpacks it.
+
+    Attributes
+    ----------
+    home : str
+        Its place in the cache folder.
+    inside : str
+        Name of the folder in the archive.
+    leave_out : tuple of str
+        Sub-folders that are no class.
+    merged : mapping of str to str
+        Class of a sub-folder that has not its own.
+    """
+
+    home: str
+    inside: str = ""
+    leave_out: tuple[str, ...] = ()
+    merged: Mapping[str, str] = field(default_factory=dict)
+
+    def place(self, cache: Path) -> Path | None:
+        """The folder that is there: in the archive's folder, that of the data set, or the cache folder itself."""
+        places = (cache / self.home / self.inside, cache / self.inside if self.inside else None, cache / self.home)
+        return next((place for place in places if place is not None and place.is_dir()), None)
+
+
+# The four kinds of object that Caltech-101 has in two classes each; as one class each they leave 97.
+PAIRS = {
+    "Faces_easy": "Faces",
+    "cougar_face": "cougar_body",
+    "crocodile_head": "crocodile",
+    "flamingo_head": "flamingo",
+}
+CALTECH = ("caltech-101", "101_ObjectCategories", ("BACKGROUND_Google",))
+PUBLISHED: Mapping[str, PublishedFolder] = MappingProxyType(
+    {
+        "caltech-101": PublishedFolder(*CALTECH),
+        "caltech-97": PublishedFolder(*CALTECH, merged=PAIRS),
+        "caltech-256": PublishedFolder("caltech-256", "256_ObjectCategories", ("257.clutter",)),
+        "plantclef": PublishedFolder("plantclef", "plantclef-2015"),
+    }
+)
 
 
 @final
@@ -83,7 +139,7 @@ class ImageFolder:
             yield self.read(rows, size), self.labels[rows]
 
 
-def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
+def list_images(folder: Path, *, leave_out: Sequence[str] = (), merged: Mapping[str, str] | None = None) -> ImageFolder:
     """The images in the sub-folders of a folder, sorted by name; hidden files and files of other kinds are skipped.
 
     Parameters
@@ -91,6 +147,8 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
     folder : Path
     leave_out : sequence of str
         Sub-folders that are no class, such as Caltech's pictures of clutter.
+    merged : mapping of str to str, optional
+        Class of a sub-folder that has not its own.
 
     Raises
     ------
@@ -104,8 +162,12 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
     classes = sorted(
         d for d in folder.iterdir() if d.is_dir() and not d.name.startswith(".") and d.name not in leave_out
     )
-    found = {d.name: sorted(p for p in d.iterdir() if _is_image(p)) for d in classes}
-    found = {name: paths for name, paths in found.items() if paths}
+    found: dict[str, list[Path]] = {}
+    for d in classes:
+        paths = sorted(p for p in d.iterdir() if _is_image(p))
+        if paths:
+            found.setdefault((merged or {}).get(d.name, d.name), []).extend(paths)
+    found = dict(sorted(found.items()))
     if len(found) < 2:
         raise FileFormatError(
             "folder",
@@ -118,6 +180,55 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = ()) -> ImageFolder:
     return ImageFolder(tuple(p for paths in found.values() for p in paths), labels.astype(np.int64), tuple(found))
 
 
+def has_own_split(folder: Path) -> bool:
+    """Whether a folder of images has the sub-folders ``train`` and ``test``."""
+    return all((folder / part).is_dir() for part in PARTS)
+
+
+def split_images(
+    folder: Path,
+    *,
+    test_size: float | int = 0.5,
+    rng: RandomState = None,
+    leave_out: Sequence[str] = (),
+    merged: Mapping[str, str] | None = None,
+) -> tuple[ImageFolder, ImageFolder]:
+    """Training and test images of a folder: those of its ``train`` and ``test`` if it has both, else a stratified split.
+
+    No image is opened.
+
+    Parameters
+    ----------
+    folder : Path
+        One sub-folder per class, or ``train`` and ``test`` with the same classes each.
+    test_size : float or int
+        Of the stratified split; ignored if the folder has ``train`` and ``test``.
+    rng : int, SeedSequence, Generator or None
+    leave_out, merged
+        As `list_images`.
+    """
+    if not has_own_split(folder):
+        images = list_images(folder, leave_out=leave_out, merged=merged)
+        rows = stratified_split(images.labels, test_size, rng)
+        train, test = (
+            ImageFolder(tuple(images.paths[row] for row in part), images.labels[part], images.class_names)
+            for part in rows
+        )
+        return train, test
+    train, test = (list_images(folder / part, leave_out=leave_out, merged=merged) for part in PARTS)
+    unknown = sorted(set(test.class_names) - set(train.class_names))
+    if unknown:
+        raise FileFormatError(
+            "folder",
+            "must have every class of test in train",
+            f"{unknown[0]} is in test alone",
+            f"add it to {folder / 'train'}",
+            code="mismatch",
+        )
+    number = np.array([train.class_names.index(c) for c in test.class_names])
+    return train, ImageFolder(test.paths, number[test.labels], train.class_names)
+
+
 def load_image_folder(
     name: str,
     folder: Path,
@@ -126,44 +237,32 @@ def load_image_folder(
     test_size: float | int = 0.5,
     rng: RandomState = None,
     leave_out: Sequence[str] = (),
+    merged: Mapping[str, str] | None = None,
     licence: str = "",
 ) -> Dataset:
-    """A data set from a folder of images: from its sub-folders ``train`` and ``test`` if it has both, else split.
+    """A data set from a folder of images, split as by `split_images`.
 
     Parameters
     ----------
     name : str
     folder : Path
-        One sub-folder per class, or ``train`` and ``test`` with the same classes each.
     size : int
         Images become ``(3, size, size)``.
-    test_size : float or int
-        Of the stratified split; ignored if the folder has ``train`` and ``test``.
-    rng : int, SeedSequence, Generator or None
-    leave_out : sequence of str
+    test_size, rng, leave_out, merged
+        As `split_images`.
     licence : str
     """
-    if (folder / "train").is_dir() and (folder / "test").is_dir():
-        train = list_images(folder / "train", leave_out=leave_out)
-        test = list_images(folder / "test", leave_out=leave_out)
-        unknown = sorted(set(test.class_names) - set(train.class_names))
-        if unknown:
-            raise FileFormatError(
-                "folder",
-                "must have every class of test in train",
-                f"{unknown[0]} is in test alone",
-                f"add it to {folder / 'train'}",
-                code="mismatch",
-            )
-        number = np.array([train.class_names.index(c) for c in test.class_names])
-        x_train, y_train, names = train.read(size=size), train.labels, train.class_names
-        x_test, y_test = test.read(size=size), number[test.labels]
-    else:
-        images = list_images(folder, leave_out=leave_out)
-        in_train, in_test = stratified_split(images.labels, test_size, rng)
-        names, y_train, y_test = images.class_names, images.labels[in_train], images.labels[in_test]
-        x_train, x_test = images.read(in_train, size), images.read(in_test, size)
-    return Dataset(name, x_train, y_train, x_test, y_test, names, source=str(folder.name), licence=licence)
+    train, test = split_images(folder, test_size=test_size, rng=rng, leave_out=leave_out, merged=merged)
+    return Dataset(
+        name,
+        X_train=train.read(size=size),
+        y_train=train.labels,
+        X_test=test.read(size=size),
+        y_test=test.labels,
+        class_names=train.class_names,
+        source=folder.name,
+        licence=licence,
+    )
 
 
 def _is_image(path: Path) -> bool:

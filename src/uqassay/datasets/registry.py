@@ -14,7 +14,7 @@ from uqassay.datasets.bci import load_bci_iv_2a
 from uqassay.datasets.cache import Progress, cache_folder
 from uqassay.datasets.cifar import load_cifar
 from uqassay.datasets.dataset import Dataset
-from uqassay.datasets.folders import load_image_folder
+from uqassay.datasets.folders import PUBLISHED, has_own_split, load_image_folder
 from uqassay.datasets.given_arrays import feature_files, load_features, load_npz
 from uqassay.datasets.hugging_face import load_hugging_face
 from uqassay.datasets.label_distributions import read_cifar10h
@@ -196,16 +196,18 @@ def _cifar_10h(request: Request) -> Dataset:
     return replace(data, name="cifar-10h", votes_test=votes.votes, source=source, licence=votes.licence)
 
 
-def _images(request: Request, inside: str, leave_out: tuple[str, ...] = ()) -> Dataset:
-    """A folder of images as its archive unpacks it, in the data set's sub-folder or in the cache folder itself."""
-    places = (request.folder / request.name / inside, request.folder / inside, request.folder / request.name)
-    place = next((p for p in places if p.is_dir()), None)
-    about = DATASETS[request.name]
+def _images(request: Request) -> Dataset:
+    """A folder of images as its archive unpacks it."""
+    folder, about = PUBLISHED[request.name], DATASETS[request.name]
+    place = folder.place(request.folder)
     if place is None:
-        folders = f"the folder with one sub-folder per class at {places[-1]}"
+        home = request.folder / folder.home
+        folders = f"the folder with one sub-folder per class at {home}"
         if "train / test" in about.split:
-            folders = f"folders with one sub-folder per class at {places[-1] / 'train'} and {places[-1] / 'test'}"
+            folders = f"folders with one sub-folder per class at {home / 'train'} and {home / 'test'}"
         raise InputError(request.name, "cannot be downloaded", "", f"put {folders}", code="missing")
+    if has_own_split(place):
+        _refuse_split(request)
     size = 64 if request.image_size is None else request.image_size
     return load_image_folder(
         request.name,
@@ -213,9 +215,22 @@ def _images(request: Request, inside: str, leave_out: tuple[str, ...] = ()) -> D
         size=size,
         test_size=request.test_size,
         rng=request.rng,
-        leave_out=leave_out,
+        leave_out=folder.leave_out,
+        merged=folder.merged,
         licence=about.licence,
     )
+
+
+def _refuse_split(request: Request) -> None:
+    """Refuse another size of the test part than the default, where the files have one."""
+    if request.test_size != DATASETS[request.name].default_test_size:
+        raise InputError(
+            "test_size",
+            f"cannot be set for {request.name} with files that are split",
+            f"got {request.test_size}",
+            "leave it out",
+            code="conflict",
+        )
 
 
 def _npz(request: Request) -> Dataset:
@@ -243,6 +258,8 @@ def _features(request: Request) -> Dataset:
     """Features that are given, else tf-idf of sequences."""
     licence = DATASETS[request.name].licence
     files = () if feature_files(request.name, request.folder) else sequence_files(request.folder / request.name)
+    if len(files) != 1:
+        _refuse_split(request)
     if not files:
         return load_features(request.name, request.folder, licence=licence)
     orders, test_size = ORDERS[request.name], request.test_size
@@ -264,9 +281,7 @@ LOADERS: Mapping[str, Callable[[Request], Dataset]] = {
     "cifar-10h": _cifar_10h,
     "cifar-100": _cifar,
     "svhn": lambda r: load_svhn(r.folder, r.progress),
-    "caltech-101": lambda r: _images(r, "101_ObjectCategories", ("BACKGROUND_Google",)),
-    "caltech-256": lambda r: _images(r, "256_ObjectCategories", ("257.clutter",)),
-    "plantclef": lambda r: _images(r, "plantclef-2015"),
+    **dict.fromkeys(PUBLISHED, _images),
     "bacteria": _features,
     "proteins": _features,
     "bci-iv-2a": lambda r: load_bci_iv_2a(r.number(), r.folder),
@@ -287,6 +302,7 @@ LOADERS: Mapping[str, Callable[[Request], Dataset]] = {
 UCI = "CC BY 4.0"
 SHARE_ALIKE = "CC BY-SA 4.0"
 OFFICIAL_MNIST = "60,000 / 10,000 as published"
+HALF = 0.50001  # the odd instance is for the test, as the sizes of 001 have it
 OFFICIAL_CIFAR = "50,000 / 10,000 as published"
 
 DATASETS: Mapping[str, Description] = MappingProxyType(
@@ -331,11 +347,15 @@ DATASETS: Mapping[str, Description] = MappingProxyType(
             Description("svhn", "image", "246 MB", False, "non-commercial use only", "73,257 / 26,032 as published"),
             Description(
                 "caltech-101", "image", "", True, UCI,
-                "8,677 stratified 50/50 (001: 4,338 to train, the other half to calibrate and to test)", "001", 0.5,
+                "8,677 stratified 50/50 (001: 4,338 to train, the other half to calibrate and to test)", "001", HALF,
+            ),
+            Description(
+                "caltech-97", "image", "", True, UCI,
+                "caltech-101 with four pairs of classes merged, as 001 may have done", "001", HALF,
             ),
             Description(
                 "caltech-256", "image", "", True, UCI,
-                "29,780 stratified 50/50 (001: 14,890 to train, the other half to calibrate and to test)", "001", 0.5,
+                "29,780 stratified 50/50 (001: 14,890 to train, the other half to calibrate and to test)", "001", HALF,
             ),
             Description(
                 "plantclef", "image", "", True, "by image, CC BY-SA mostly",
