@@ -1,7 +1,7 @@
 """The guide's Table 1 against the rows from which it is made."""
 
 import pytest
-from benchmarks.credal_table1 import COLUMNS, SOURCE, table
+from benchmarks.credal_table1 import COLUMNS, COPY_SOURCE, SOURCE, table
 
 from uqassay.experiments.reproduction import PrintedCell
 
@@ -29,10 +29,19 @@ def test_a_row_has_both_nulls_and_the_verdict_of_the_minimised_one():
     ]
 
 
+def test_printed_rows_stand_below_as_context():
+    made = table(rows(), context=("CIFAR-10",))
+    assert [row[0] for row in made.rows[1:3]] == ["printed: CIFAR-10, MOB, S", "printed: CIFAR-10, MOB, DN(0.1)"]
+    assert len(made.rows) == 1 + 8
+    assert made.rows[4] == [
+        "printed: CIFAR-10, MOB, DE", ".833", ".168", ".0327", "keep", ".764, .015", "reject", ".767, .0062"
+    ]  # fmt: skip
+
+
 def test_a_row_that_lacks_a_value_is_not_made():
     with pytest.raises(KeyError, match="p_conf_minimised"):
         table([row for row in rows() if "minimised" not in row.name])
 
 
 def test_its_code_is_found():
-    assert len(SOURCE.code()) == 64
+    assert [len(one.code()) for one in (SOURCE, COPY_SOURCE)] == [64, 64]
