@@ -7,7 +7,116 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.datasets.label_distributions import read_cifar10h, read_oasst2, read_real_labels, read_real_scores
+from uqassay.datasets.label_distributions import (
+    OASST2_CATEGORIES,
+    OASST2_FILES,
+    OASST2_POSITIVE,
+    read_cifar10h,
+    read_oasst2,
+    read_real_labels,
+    read_real_scores,
+)
+
+# ---- names as the publishers have them, written down here and not taken from the loaders ------------------------------------
+
+# github.com/google-research/reassessed-imagenet, scores.npz: the file has these arrays; README.md calls the first "scores"
+REAL_ARRAYS = ["tensor", "info"]
+# huggingface.co/datasets/OpenAssistant/oasst2, README.md, "dataset_info: features", and of labels "sequence"
+OASST2_COLUMNS = [
+    *("message_id", "parent_id", "user_id", "created_date", "text", "role", "lang", "review_count", "review_result"),
+    *("deleted", "rank", "synthetic", "model_name", "detoxify", "message_tree_id", "tree_state", "emojis", "labels"),
+]
+OASST2_LABEL_FIELDS = ["name", "value", "count"]
+# the same page, "JSON Example: Message"
+OASST2_MESSAGE = """{
+    "message_id": "218440fd-5317-4355-91dc-d001416df62b",
+    "parent_id": "13592dfb-a6f9-4748-a92c-32b34e239bb4",
+    "user_id": "8e95461f-5e94-4d8b-a2fb-d4717ce973e4",
+    "text": "It was the winter of 2035, and artificial intelligence (..)",
+    "role": "assistant",
+    "lang": "en",
+    "review_count": 3,
+    "review_result": true,
+    "deleted": false,
+    "rank": 0,
+    "synthetic": true,
+    "model_name": "oasst-sft-0_3000,max_new_tokens=400 (..)",
+    "labels": {
+        "spam": { "value": 0.0, "count": 3 },
+        "lang_mismatch": { "value": 0.0, "count": 3 },
+        "pii": { "value": 0.0, "count": 3 },
+        "not_appropriate": { "value": 0.0, "count": 3 },
+        "hate_speech": { "value": 0.0, "count": 3 },
+        "sexual_content": { "value": 0.0, "count": 3 },
+        "quality": { "value": 0.416, "count": 3 },
+        "toxicity": { "value": 0.16, "count": 3 },
+        "humor": { "value": 0.0, "count": 3 },
+        "creativity": { "value": 0.33, "count": 3 },
+        "violence": { "value": 0.16, "count": 3 }
+    }
+}"""
+# github.com/LAION-AI/Open-Assistant, TextLabel: the 15 categories that the published messages have
+OASST2_LABELS = [
+    *("spam", "fails_task", "lang_mismatch", "pii", "not_appropriate", "hate_speech", "sexual_content", "quality"),
+    *("toxicity", "humor", "helpfulness", "creativity", "violence", "moral_judgement", "political_content"),
+]
+
+
+def test_the_arrays_of_reals_scores_are_those_of_the_published_file(own_cache):
+    values = dict(zip(REAL_ARRAYS, (SCORES, INFO), strict=True))
+    save_scores(own_cache, **values)
+    assert read_real_scores().votes.shape == (2, 1000)
+    for name in REAL_ARRAYS:
+        others = {key: value for key, value in values.items() if key != name} | {f"my_{name}": values[name]}
+        save_scores(own_cache, **others)
+        with refuses("arrays", "missing", source="scores.npz"):
+            read_real_scores()
+
+
+def test_the_message_of_the_publishers_page(own_cache):
+    message = json.loads(OASST2_MESSAGE)
+    assert set(message["labels"]) <= set(OASST2_LABELS)
+    save_messages(own_cache, [json.dumps(message)])
+    votes = read_oasst2(file="mine.jsonl.gz")
+    assert votes.ids.tolist() == ["218440fd-5317-4355-91dc-d001416df62b"]
+    assert (votes.texts[0][:6], votes.languages) == ("It was", ("en",))
+    # quality, humor and creativity are positive; of the others toxicity and violence are above 0
+    np.testing.assert_allclose(votes.votes, [[3 * (0.16 + 0.16), 3 * (0.416 + 0.0 + 0.33)]])
+
+
+def test_the_columns_of_the_parts_are_those_of_the_publishers_page(own_cache, needs, monkeypatch):
+    needs("pyarrow")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    asked = []
+    label = pa.struct(zip(OASST2_LABEL_FIELDS, map(pa.list_, (pa.string(), pa.float64(), pa.int32())), strict=True))
+    message = json.loads(OASST2_MESSAGE)
+    rated = message.pop("labels")
+    columns = {name: [str(message.get(name, ""))] for name in OASST2_COLUMNS if name != "labels"}
+    fields = [list(rated), [one["value"] for one in rated.values()], [one["count"] for one in rated.values()]]
+    columns["labels"] = pa.array([dict(zip(OASST2_LABEL_FIELDS, fields, strict=True))], label)
+    (own_cache / "oasst2").mkdir(parents=True)
+    pq.write_table(pa.table(columns), own_cache / "oasst2" / "train.parquet")
+    read = pq.read_table
+    monkeypatch.setattr(pq, "read_table", lambda path, columns: asked.extend(columns) or read(path, columns=columns))
+    votes = read_oasst2(part="train")
+    assert set(asked) <= set(OASST2_COLUMNS)
+    np.testing.assert_allclose(votes.votes, [[3 * (0.16 + 0.16), 3 * (0.416 + 0.0 + 0.33)]])
+
+
+def test_the_categories_and_the_places_of_the_files():
+    assert sorted(OASST2_CATEGORIES) == sorted(OASST2_LABELS)
+    assert set(OASST2_POSITIVE) < set(OASST2_LABELS)
+    revision = "https://huggingface.co/datasets/OpenAssistant/oasst2/resolve/179dd21fc55192153d94adb0e0ce8f69e222bf75/"
+    assert {
+        "all": ("2023-11-05_oasst2_ready.messages.jsonl.gz", revision + "2023-11-05_oasst2_ready.messages.jsonl.gz"),
+        "train": ("train.parquet", revision + "data/train-00000-of-00001-88ba0162028a73fc.parquet"),
+        "validation": ("validation.parquet", revision + "data/validation-00000-of-00001-1deeef95c3248fe0.parquet"),
+    } == OASST2_FILES
+
+
+# ---- CIFAR-10H ---------------------------------------------------------------------------------------------------------------
 
 
 def save_votes(folder, votes):
@@ -55,6 +164,16 @@ def test_real_labels(own_cache):
     assert real.votes.shape == (3, 1000)
     assert [np.flatnonzero(row).tolist() for row in real.votes] == [[3], [0, 999], [7, 8, 9]]
     np.testing.assert_allclose(real.probs()[2, 7], 1 / 3)
+
+
+def test_real_labels_in_the_publishers_form(own_cache):
+    """README.md of reassessed-imagenet: a list of 50 000 lists, by the images sorted by name; lists can be empty."""
+    lists = [[i % 1000] if i % 10 else [] for i in range(50_000)]
+    save_real(own_cache, lists)
+    real = read_real_labels()
+    assert len(real.ids) == 45_000
+    assert real.ids[:2].tolist() == [1, 2]
+    np.testing.assert_array_equal(real.votes.argmax(axis=1), real.ids % 1000)
 
 
 @pytest.mark.parametrize("lists", [{"a": 1}, [3], [[1000]], [[-1]], [["3"]], [[True]], [[]], []])

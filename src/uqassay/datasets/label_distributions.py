@@ -24,6 +24,7 @@ from uqassay.wording import listed
 
 __all__ = [
     "OASST2_CATEGORIES",
+    "OASST2_FILES",
     "OASST2_POSITIVE",
     "LabelDistributions",
     "read_cifar10h",

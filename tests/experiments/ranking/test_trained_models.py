@@ -145,6 +145,20 @@ def test_the_latest_of_several_results_of_one_training_is_taken(votes, labels, t
     np.testing.assert_allclose(model.prediction.mean_probs(), noisy(votes, 1), atol=1e-6)
 
 
+def test_an_ensemble_trained_member_by_member_is_also_one_model(votes, labels, tmp_path):
+    place, members = tmp_path / "run", [noisy(votes, 1, m) for m in range(3)]
+    for m, probs in enumerate(members):
+        params = {"method": "deep-ensemble", "params": {"n_members": 1, "first_member": m}}
+        cell = Cell("json:dumps", dataset="made", method=f"DE member {m + 1}", seed=0, params=params)
+        Store(place).finish(cell, CellResult(uq.Members(probs[:, None]), labels), seconds=1.0)
+    put(place, labels, noisy(votes, 2))
+    trainings, notes = stored_trainings(place)
+    models = list(trained_models(place, trainings, labels, np.load(votes / "human_counts.npy"), notes))
+    assert [model.name for model in models] == ["DE member 1", "DE member 2", "DE member 3", "snn", "DE"]
+    np.testing.assert_allclose(models[-1].prediction.mean_probs(), np.mean(members, axis=0), atol=1e-6)
+    assert notes == ["DE has 3 members, which are also models alone"]
+
+
 def test_trainings_with_other_options_have_names_of_their_own(votes, labels, tmp_path):
     keys = [put(tmp_path / "run", labels, noisy(votes, 1), params={"epochs": n}) for n in (1, 2)]
     trainings, _ = stored_trainings(tmp_path / "run")

@@ -19,6 +19,7 @@ from uqassay.bench.results import StoredResult
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 from uqassay.experiments.ranking.saved_models import SavedModel, usable
+from uqassay.predictions import Members
 from uqassay.wording import counted, listed
 
 __all__ = ["StoredTraining", "n_trainings", "stored_labels", "stored_trainings", "trained_models"]
@@ -99,7 +100,7 @@ def stored_labels(folder: Path, trainings: Sequence[StoredTraining], shape: tupl
 def trained_models(
     folder: Path, trainings: Sequence[StoredTraining], labels: NDArray[Any], votes: NDArray[Any], notes: list[str]
 ) -> Iterator[SavedModel]:
-    """Every training as a model, one after another, so that one prediction is in memory at a time.
+    """Every training as a model, one after another, then every ensemble whose members were trained one by one.
 
     Parameters
     ----------
@@ -117,6 +118,7 @@ def trained_models(
     """
     store = Store(folder, create=False)
     others: list[StoredTraining] = []
+    ensembles: dict[str, dict[int, Members]] = {}
     for training, name in zip(trainings, _names(trainings), strict=True):
         result = store.result(training.key)
         if not _fits(result, votes.shape):
@@ -131,7 +133,16 @@ def trained_models(
                 "train on the whole test set in its order, without permuted labels",
                 code="mismatch",
             )
-        yield SavedModel(name, usable(result.prediction, name, notes), labels, votes)
+        prediction = usable(result.prediction, name, notes)
+        first = _first_member(training.cell)
+        if first is not None and isinstance(prediction, Members):
+            ensembles.setdefault(name.replace(training.cell.method, _whole(training.cell)), {})[first] = prediction
+        yield SavedModel(name, prediction, labels, votes)
+    for name, parts in ensembles.items():
+        if len(parts) > 1:
+            whole = _joined([parts[first] for first in sorted(parts)])
+            notes.append(f"{name} has {whole.n_members} members, which are also models alone")
+            yield SavedModel(name, whole, labels, votes)
     if len(others) == len(trainings):
         raise _none_fits(folder, trainings, votes.shape)
     if others:
@@ -156,6 +167,26 @@ def _none_fits(folder: Path, trainings: Sequence[StoredTraining], shape: tuple[i
         f"{folder} has {got}",
         "train on the whole test set, or give the folder of other trainings",
         code="mismatch",
+    )
+
+
+def _first_member(cell: Cell) -> int | None:
+    """Number of the first member that a training makes, if it makes a part of an ensemble."""
+    options = cell.params.get("params")
+    first = options.get("first_member") if isinstance(options, dict) else None
+    return first if isinstance(first, int) else None
+
+
+def _whole(cell: Cell) -> str:
+    """Name of the ensemble of which a training is a part: "DE member 3" is one of DE."""
+    return cell.method.partition(" member ")[0]
+
+
+def _joined(parts: Sequence[Members]) -> Members:
+    partitions = [part.log_partition for part in parts if part.log_partition is not None]
+    return Members(
+        np.concatenate([part.probs for part in parts], axis=1),
+        log_partition=np.concatenate(partitions, axis=1) if len(partitions) == len(parts) else None,
     )
 
 
