@@ -1,5 +1,8 @@
 """Predictions whose means and order are known, and their assays."""
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 
 import uqassay as uq
@@ -42,3 +45,39 @@ def images(folder, n_train=50, n_test=20, size=8):
         y = np.arange(n) % 10
         x = rng.integers(0, 100, (n, 3, size, size)) + 15 * y[:, None, None, None]
         np.savez(folder / f"{part}.npz", X=x.astype(np.uint8), y=y, class_names=[f"class {k}" for k in range(10)])
+
+
+@cache
+def whole_set():
+    """All eight predictors on 90 instances of six classes, their labels and how they are judged."""
+    from uqassay.experiments.unified.judging import judge_predictions
+
+    rng = np.random.default_rng(7)
+    n, k = 90, 6
+    y = rng.integers(0, k, n)
+    near = 4.0 * np.eye(k)[y] + 1.5 * rng.standard_normal((n, k))
+
+    def softmax(z):
+        e = np.exp(z - z.max(axis=-1, keepdims=True))
+        return e / e.sum(axis=-1, keepdims=True)
+
+    singles = np.eye(k, dtype=bool)
+    pairs = np.array([[i in (0, j) for i in range(k)] for j in range(1, 4)])
+    whole = np.ones((1, k), dtype=bool)
+    lower = 0.7 * softmax(near)
+    budget = np.concatenate([singles, pairs, whole])
+    said = {
+        "LB-BNN": [uq.Dirichlet(np.exp(0.8 * near + shift) + 0.05) for shift in (0.0, 0.2)],
+        "DE": [uq.Members(softmax(near[:, None] + rng.standard_normal((n, 6, k)))) for _ in range(2)],
+        "EDL": [uq.Dirichlet(1.0 + np.exp(near))] * 2,
+        "CreINN": [uq.Intervals(lower, np.minimum(lower + 0.3, 1.0))] * 2,
+        "E-CNN": [uq.Masses(np.c_[0.8 * softmax(near), np.full(n, 0.2)], np.concatenate([singles, whole]))] * 2,
+        "RS-NN": [uq.Masses(np.c_[0.7 * softmax(near), rng.dirichlet(np.ones(4), n) * 0.3], budget)] * 2,
+        "SNN": [uq.Point(softmax(near))] * 2,
+        "DDU": [uq.Point(softmax(0.7 * near))] * 2,
+    }
+    names = ("air", "bird", "cat", "deer", "eel", "frog")
+    said = {
+        name: [replace(run, class_names=names) if name == "SNN" else run for run in runs] for name, runs in said.items()
+    }
+    return said, y, judge_predictions("made", said, y, np.full(k, 50), draws=30)

@@ -128,9 +128,10 @@ def given_classes(run: Prediction, classes: Sequence[int]) -> Prediction:
     [[[0.5, 0.5], [0.25, 0.75]]]
     """
     if isinstance(run, Dirichlet):
+        chosen = run.alpha[:, list(classes)]
         return Dirichlet(
-            run.alpha[:, list(classes)], unit_concentration=run.unit_concentration, n_draws=run.n_draws, seed=run.seed
-        )
+            chosen, unit_concentration=run.unit_concentration, n_draws=run.n_draws, seed=run.seed
+        ).with_draws()
     part = np.asarray(run.hull_points(), dtype=np.float64)[:, :, list(classes)]
     return Members(part / part.sum(axis=2, keepdims=True))
 

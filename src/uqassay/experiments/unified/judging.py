@@ -20,7 +20,6 @@ from uqassay.evidence.scoring import with_draws_held
 from uqassay.experiments.unified.four_classes import FOUR_CLASSES, FourClasses, judge_four_classes
 from uqassay.experiments.unified.other_terms import with_terms
 from uqassay.experiments.unified.parts import whole_predictions
-from uqassay.experiments.unified.parts import whole_predictions
 from uqassay.experiments.unified.predictors import PREDICTORS
 from uqassay.losses import unified_loss
 from uqassay.losses.label_distance import label_distance
@@ -62,7 +61,10 @@ class JudgedDataSet:
         First run of each predictor, as it was stored; draws are kept where they fit into memory.
     class_names : tuple of str
     jensen_shannon, credal_uncertainty : dict of str to Assay
-        `assays` with JS in place of KL (Table 5) and with credal uncertainty in place of NS (Table 6).
+        `assays` with JS in place of KL (Table 5) and with credal uncertainty in place of NS (Table 6); a model whose credal
+        uncertainty is undefined somewhere is left out.
+    undefined : dict of str to dict of str to int
+        By convention: instances and runs of such models where it is undefined, because all lower probabilities are 0.
     four_classes : FourClasses or None
         Table 4; None without LB-BNN and DE, or with fewer than four classes.
     """
@@ -76,6 +78,7 @@ class JudgedDataSet:
     class_names: tuple[str, ...] = ()
     jensen_shannon: "dict[str, Assay]" = field(default_factory=dict)
     credal_uncertainty: "dict[str, Assay]" = field(default_factory=dict)
+    undefined: dict[str, dict[str, int]] = field(default_factory=dict)
     four_classes: FourClasses | None = None
 
 
@@ -163,7 +166,9 @@ def judge_predictions(
             found, models=tuple(m for m in found.models if m.baseline or m.name in credal)
         )
         judged.jensen_shannon[convention] = _with_jensen_shannon(found, stated, labels, terms[convention])
-        judged.credal_uncertainty[convention] = _with_credal_uncertainty(found, stated, convention)
+        judged.credal_uncertainty[convention], judged.undefined[convention] = _with_credal_uncertainty(
+            found, stated, convention
+        )
         judged.members[convention] = {}
     for name in MEMBERS:
         if name in said:
@@ -206,10 +211,11 @@ def _baseline(name: str, found: "Assay") -> Prediction:
 
 def _with_credal_uncertainty(
     found: "Assay", stated: Mapping[str, Sequence[Prediction]], convention: Convention
-) -> "Assay":
-    """Credal uncertainty in place of NS: over the box in nats, or as in the authors' code; 0 for point predictions.
+) -> "tuple[Assay, dict[str, int]]":
+    """Credal uncertainty in place of NS, over the box in nats or as in the authors' code, and where it is undefined.
 
-    In the paper's convention the vacuous statement has none, because all its lower probabilities are 0.
+    Point predictions have none, as in Table 6. In the paper's convention it is undefined where all lower probabilities are 0,
+    as in the vacuous statement.
     """
 
     def of_run(run: Prediction) -> Array:
@@ -218,14 +224,13 @@ def _with_credal_uncertainty(
         return credal_uncertainty(run, over="box", convention=convention)
 
     columns = {name: np.stack([of_run(run) for run in runs]) for name, runs in stated.items()}
+    undefined = {name: int(np.isnan(values).sum()) for name, values in columns.items()}
     columns["class-prior"] = np.zeros((1, found.n_instances))
     if convention == "exact":
         columns["vacuous"] = np.full((1, found.n_instances), np.log(found.n_classes))
-    return with_terms(
-        found,
-        {name: {"nonspecificity": values} for name, values in columns.items()},
-        nonspecificity="credal-uncertainty-box",
-    )
+    defined = {name: {"nonspecificity": values} for name, values in columns.items() if not undefined.get(name)}
+    changed = with_terms(found, defined, nonspecificity="credal-uncertainty-box")
+    return changed, {name: n for name, n in undefined.items() if n}
 
 
 def _by_size(

@@ -13,7 +13,23 @@ from uqassay.wording import ABSENT, listed, number, percent, text_table
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["TRADEOFFS", "PrintedData", "Value", "means_by_part", "printed_beside", "table_cells", "table_lines"]
+__all__ = [
+    "LINE",
+    "PARTS",
+    "TRADEOFFS",
+    "PrintedData",
+    "RowPlace",
+    "Value",
+    "grouped_orders",
+    "interval_text",
+    "means_by_part",
+    "printed",
+    "printed_beside",
+    "printed_rows",
+    "table_cells",
+    "table_lines",
+    "three",
+]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 SAME = {"cifar-10": "CIFAR-10", "cifar-10h": "CIFAR-10", "cifar-100": "CIFAR-100", "mnist": "MNIST"}  # the paper's own
@@ -21,6 +37,11 @@ RANKINGS = {
     "CIFAR-10": ("Table 2", "unified_table2_cifar10_ranking"),
     "MNIST": ("Table 9", "unified_table9_mnist_ranking"),
     "CIFAR-100": ("Table 10", "unified_table10_cifar100_ranking"),
+}
+OF_CIFAR_10 = {
+    "table4": "unified_table4_vertices_4class",
+    "table5": "unified_table5_cifar10_kl_vs_js",
+    "table6": "unified_table6_cifar10_ns_vs_cu",
 }
 PARTS = {"correct": "correct", "wrong": "incorrect"}
 QUANTITIES = {"kl": "KL", "ns": "NS", "e": "E"}
@@ -95,7 +116,7 @@ def table_cells(
     """
     cells = []
     for convention, found in assays.items():
-        place = _Place(dataset, convention, beside)
+        place = RowPlace(dataset, convention, beside)
         whole, parts = means_by_part(found, "all"), means_by_part(found, "correct")
         six = ranked[convention]
         for (model, _, metric), value in whole.items():
@@ -117,7 +138,7 @@ def table_cells(
     return sorted(cells, key=lambda cell: cell.name.split("/")[0])  # stable: within a table as built
 
 
-class _Place(NamedTuple):
+class RowPlace(NamedTuple):
     """Data set and convention of rows, and the printed data set."""
 
     dataset: str
@@ -161,7 +182,17 @@ def means_by_part(found: "Assay", by: str) -> Means:
 
 
 def printed(table: str, dataset: str, model: str, which: str) -> float:
-    """A printed value: of a quantity (Tables 1 and 7), a rank (2) or a mean E (8) at a λ; nan where there is none."""
+    """A printed value, nan where there is none.
+
+    Parameters
+    ----------
+    table, dataset : str
+    model : str
+        In Table 4 with the vertices, "DE/naive".
+    which : str
+        A quantity (Tables 1, 4 and 7), λ for its rank (Table 2) or mean E (Table 8), or "JS/0.1/rank" and "JS/0.1/e"
+        (Table 5; Table 6 with "NS" and "CU").
+    """
     return _printed(table, dataset).get((model, which), math.nan)
 
 
@@ -173,6 +204,8 @@ def _printed(table: str, dataset: str) -> dict[tuple[str, str], float]:
     if table == "table8":
         rows = [row for row in printed_table("unified_table8_tradeoff") if row["dataset"] == dataset]
         return {(row["model"], f"{float(row['tradeoff']):.1f}"): float(row["e_mean"]) for row in rows}
+    if table in OF_CIFAR_10:
+        return _of_cifar_10(table) if dataset == "CIFAR-10" else {}
     name = {"table1": "unified_table1", "table7": "unified_table7_correct_incorrect"}[table]
     return {
         (row["model"], column.removesuffix("_mean")): float(value)
@@ -180,6 +213,24 @@ def _printed(table: str, dataset: str) -> dict[tuple[str, str], float]:
         if row["dataset"] == dataset
         for column, value in row.items()
         if value and column not in ("dataset", "model") and not column.endswith("_sd")
+    }
+
+
+def _of_cifar_10(table: str) -> dict[tuple[str, str], float]:
+    """Tables 4, 5 and 6, which are of CIFAR-10 alone."""
+    rows = printed_table(OF_CIFAR_10[table])
+    if table == "table4":
+        return {
+            (f"{row['model']}/{row['vertices']}", f"{q}_{part}"): float(row[f"{q}_{part}_mean"])
+            for row in rows
+            for q in QUANTITIES
+            for part in PARTS.values()
+        }
+    column = "distance" if table == "table5" else "nonspecificity"
+    return {
+        (row["model"], f"{row[column]}/{row['tradeoff']}/{which}"): float(row[of])
+        for row in rows
+        for which, of in (("rank", "rank"), ("e", "e_mean"))
     }
 
 
@@ -215,7 +266,7 @@ def table_lines(
     body: list[list[str]] = []
     for m in first.models:
         body += _block(m.name, {c: [whole[c].get((m.name, "0", q)) for q in columns] for c in whole})
-        body += _printed_rows(shown, lambda name, q, m=m: printed("table1", name, m.name, q), columns)
+        body += printed_rows(shown, lambda name, q, m=m: printed("table1", name, m.name, q), columns)
     lines += text_table(("model", "accuracy %", "ECE", *QUANTITIES.values()), body)
     if next(iter(ranked.values())).candidates:
         lines += ["", *_ranking_lines(dataset, ranked, shown)]
@@ -227,15 +278,15 @@ def table_lines(
             c: [parts[c].get((m.name, part, quantity)) for quantity in QUANTITIES for part in PARTS] for c in parts
         }
         body += _block(m.name, values)
-        body += _printed_rows(shown, lambda name, q, m=m: printed("table7", name, m.name, q), keys)
+        body += printed_rows(shown, lambda name, q, m=m: printed("table7", name, m.name, q), keys)
     lines += text_table(("model", *(f"{name} {part}" for name in QUANTITIES.values() for part in PARTS.values())), body)
     lines += ["", f"Table 8, {dataset}: mean E against λ:"]
     body = []
     for m in next(iter(ranked.values())).models:
         for c in ranked:
             at = [whole[c][m.name, "0", f"e@{t}"].mean for t in TRADEOFFS]
-            body.append([f"{m.name}, {LINE[c]}", *map(_three, at)])
-        body += _printed_rows(
+            body.append([f"{m.name}, {LINE[c]}", *map(three, at)])
+        body += printed_rows(
             shown, lambda name, t, m=m: printed("table8", name, m.name, t), [f"{t}" for t in TRADEOFFS]
         )
     return [*lines, *text_table(("λ", *(f"{t:.1f}" for t in TRADEOFFS)), body)]
@@ -244,12 +295,13 @@ def table_lines(
 def _block(model: str, values: Mapping[str, Sequence[Value | None]]) -> Iterator[list[str]]:
     """One line for each convention."""
     for convention, found in values.items():
-        yield [f"{model}, {LINE[convention]}", *(_interval(value) for value in found)]
+        yield [f"{model}, {LINE[convention]}", *(interval_text(value) for value in found)]
 
 
-def _printed_rows(datasets: Sequence[str], value: Any, keys: Sequence[str]) -> list[list[str]]:
+def printed_rows(datasets: Sequence[str], value: Any, keys: Sequence[str]) -> list[list[str]]:
+    """One line for each data set of which any of the values ``value(data set, key)`` is printed."""
     found = [(name, [value(name, key) for key in keys]) for name in datasets]
-    return [[f"  printed, {name}", *map(_three, values)] for name, values in found if not all(map(math.isnan, values))]
+    return [[f"  printed, {name}", *map(three, values)] for name, values in found if not all(map(math.isnan, values))]
 
 
 def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", shown: Sequence[str]) -> list[str]:
@@ -261,7 +313,7 @@ def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", shown: Sequence[
             (t, ", ".join(r.model if r.rank is not None else f"[{r.model}]" for r in found.ranked(t)))
             for t in TRADEOFFS
         ]
-        lines += _grouped(orders)
+        lines += grouped_orders(orders)
         winners = [f"{_reach(low, high)} {' = '.join(names)}" for low, high, names in found.winners()]
         lines.append(f"    exactly, lowest mean E: {'; '.join(winners)}")
         shares = found.win_shares([0.1, 0.5, 1.0])
@@ -277,11 +329,12 @@ def _ranking_lines(dataset: str, ranked: "Mapping[str, Assay]", shown: Sequence[
             (float(t), ", ".join(row["model"] for row in sorted(group, key=lambda row: int(row["rank"]))))
             for t, group in groupby(rows, key=lambda row: row["tradeoff"])
         ]
-        lines += _grouped(orders)
+        lines += grouped_orders(orders)
     return lines
 
 
-def _grouped(orders: Sequence[tuple[float, str]]) -> Iterator[str]:
+def grouped_orders(orders: Sequence[tuple[float, str]]) -> Iterator[str]:
+    """One line for each run of neighbouring λ with the same order."""
     for order, group in groupby(orders, key=lambda pair: pair[1]):
         tradeoffs = [t for t, _ in group]
         reach = f"λ = {tradeoffs[0]:.1f}" + (f" to {tradeoffs[-1]:.1f}" if len(tradeoffs) > 1 else "")
@@ -294,15 +347,16 @@ def _reach(low: float, high: float) -> str:
     return f"λ < {high:.3g}" if low == 0 else f"λ from {low:.3g} to {high:.3g}"
 
 
-def _interval(value: Value | None) -> str:
+def interval_text(value: Value | None) -> str:
+    """A mean with its interval as text."""
     if value is None or math.isnan(value.mean):
         return ABSENT
     if math.isnan(value.low):
-        return _three(value.mean)
-    return f"{_three(value.mean)} [{_three(value.low)}, {_three(value.high)}]"
+        return three(value.mean)
+    return f"{three(value.mean)} [{three(value.low)}, {three(value.high)}]"
 
 
-def _three(x: float) -> str:
+def three(x: float) -> str:
     """Three decimals as the paper prints, two from ten on as in its percentages, one digit of what is very small."""
     if math.isnan(x):
         return ABSENT
