@@ -28,7 +28,7 @@ from uqassay.calibration.simplex_search import QUICK
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.calibration.worst_mixture import null_at
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
-from uqassay.experiments.older_results import older_sentence
+from uqassay.bench.older_results import older_sentence
 from uqassay.metrics.calibration.measures import calibration_measure
 from uqassay.wording import counted
 

@@ -164,6 +164,17 @@ def test_dry_run_trains_nothing_and_the_first_cells_tell_the_cost(run, tmp_path)
     assert done.seed == 0
 
 
+def test_cells_of_other_code_are_told_in_one_sentence(run, tmp_path, monkeypatch):
+    words = [*SMOKE, "--seeds", 2, "-o", tmp_path]
+    assert run(*words, "--dry-run", "--first").err.strip() == ""
+    monkeypatch.setattr("uqassay.bench.cell.code_version", lambda function, rests_on=(): "of a changed source")
+    dry = run(*words, "--dry-run")
+    assert dry.err.strip() == (
+        f"1 cell in {tmp_path} was made by other code and is not used; it is made again, and the older files may be deleted."
+    )
+    assert "1 of the done" in run("bench", "status", tmp_path).out
+
+
 def contents(folder):
     return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 

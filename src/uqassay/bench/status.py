@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
+from uqassay.bench.older_results import count_older
 from uqassay.bench.states import CellState, reason_of
 from uqassay.bench.store import Store
 
@@ -49,11 +50,14 @@ class BenchStatus:
     rows : tuple of StatusRow
     failures : tuple of dict
         ``key``, ``dataset``, ``method``, ``seed`` and ``traceback`` of each failed cell.
+    older : int
+        How many of the cells that are done were made by other code than the present one.
     """
 
     folder: str
     rows: tuple[StatusRow, ...]
     failures: tuple[dict[str, Any], ...]
+    older: int = 0
 
     def count(self, state: str) -> int:
         """How many cells are in a state."""
@@ -63,6 +67,10 @@ class BenchStatus:
         """The counts, and the reason of each failure."""
         counts = [f"{self.count(state)} {word}" for state, word in STATES.items()]
         said = [f"{', '.join(counts)}."]
+        if self.older:
+            said.append(
+                f"Made by other code than the present one, which would make them again: {self.older} of the done."
+            )
         for failure in self.failures[:SHOWN]:
             reason = reason_of(failure["traceback"])
             said.append(f"Failed: {failure['dataset']}, {failure['method']}, seed {failure['seed']}: {reason}")
@@ -96,7 +104,7 @@ def read_status(folder: str | os.PathLike[str]) -> BenchStatus:
         if cell.state == "failed":
             failures.append({name: getattr(cell, name) for name in ("key", "dataset", "method", "seed", "traceback")})
     rows = tuple(_row(*group, cells) for group, cells in sorted(groups.items()))
-    return BenchStatus(str(folder), rows, tuple(failures))
+    return BenchStatus(str(folder), rows, tuple(failures), count_older(folder))
 
 
 def _row(dataset: str, method: str, cells: Sequence[CellState]) -> StatusRow:

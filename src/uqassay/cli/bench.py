@@ -180,11 +180,15 @@ def bench(
     plan = _config(given, config, output)
     from uqassay.bench.conditions import has_report
     from uqassay.bench.methods import cells_of
+    from uqassay.bench.older_results import older_notes
     from uqassay.bench.report import check_places, unjudged
 
     cells = cells_of(plan)
     reported = [cell for cell in cells if has_report(cell.condition, plan.condition)]
     check_places(reported, output, studied=check_studies(plan, cells))
+    older = older_notes(cells, output, noun="cell")
+    for sentence in older:  # said before hours of training
+        complain(f"{sentence}.")
     if dry_run:
         _dry_run(plan, cells, output, first=first, retry_failed=retry_failed, as_json=as_json)
         return
@@ -198,6 +202,7 @@ def bench(
                 "reports": [plain_comparison(c) for c in judged],
                 "disentanglement": plain_studies(studied),
                 "notes": [note.to_dict() for note in unjudged(reported)],
+                "older": older,
             }
         )
     else:

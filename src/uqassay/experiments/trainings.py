@@ -1,20 +1,17 @@
 """Trainings of a protocol as cells of a benchmark: run them, and read the results that are there."""
 
-import json
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from uqassay.bench.cell import Cell
-from uqassay.bench.files import METADATA, json_object
+from uqassay.bench.older_results import older_notes
 from uqassay.bench.results import StoredResult
 from uqassay.bench.runner import Progress, run_cells
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
-from uqassay.experiments.older_results import older_sentence
 
 __all__ = ["all_failed", "failure_notes", "folder_of", "older_notes", "train_cells", "trained_cells"]
 
@@ -65,17 +62,6 @@ def trained_cells(cells: Sequence[Cell], folder: str | os.PathLike[str]) -> Iter
             yield cell, store.result(cell.key)
 
 
-def older_notes(cells: Sequence[Cell], folder: str | os.PathLike[str]) -> list[str]:
-    """A note if the folder has results of the same trainings that other code made, which are not used."""
-    keys = {cell.key for cell in cells}
-    wanted = {_without_place(json.loads(cell.to_json())) for cell in cells}
-    n = 0
-    for path in Path(folder).glob(f"cells/??/*/{METADATA}"):
-        cell = (json_object(path) or {}).get("cell")
-        n += path.parent.name not in keys and isinstance(cell, dict) and _without_place(cell) in wanted
-    return [older_sentence(n, "training", folder)] if n else []
-
-
 def failure_notes(failed: Mapping[str, str]) -> list[str]:
     """A note on each training that failed and is left out."""
     return [f"{name} failed and is left out: {reason}" for name, reason in failed.items()]
@@ -90,14 +76,4 @@ def all_failed(parameter: str, failed: Mapping[str, str]) -> InputError:
         f"all {len(failed)} trainings failed, {name} with {reason}",
         "mend it and run it again",
         code="all-failed",
-    )
-
-
-# -- helpers -----------------------------------------------------------------------------------------------------------
-
-
-def _without_place(cell: dict[str, Any]) -> str:
-    """The fields of a cell without those that say where its data and its code lie."""
-    return json.dumps(
-        {name: value for name, value in cell.items() if name not in ("source", "rests_on")}, sort_keys=True
     )
