@@ -31,12 +31,13 @@ def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
     assert "the paper draws curves" in again.summary()
     assert [progress_steps(preset=p) for p in ("smoke", "cpu", "paper")] == [4, 200, 1000]
     assert progress_steps(preset="paper", convention="both", runs=7) == 14
+    assert progress_steps(figure="table2") == 6
 
 
 @pytest.mark.parametrize(
     ("options", "parameter", "code", "got"),
     [
-        ({"figure": "5"}, "figure", "choice", "1, 2, 3, 4 or table1; got '5'"),
+        ({"figure": "5"}, "figure", "choice", "1, 2, 3, 4, table1 or table2; got '5'"),
         ({"preset": "big"}, "preset", "choice", "smoke, cpu, gpu-hour or paper; got 'big'"),
         ({"convention": "paper"}, "convention", "choice", "exact, paper-code or both; got 'paper'"),
         ({"null": "berger-boos"}, "null", "choice", "random or minimised; got 'berger-boos'"),
@@ -48,6 +49,10 @@ def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
         ({"figure": "table1", "runs": 3}, "runs", "conflict", "table1"),
         ({"figure": "table1", "data": "x", "resume": "y"}, "resume", "conflict", "table1 with data"),
         ({"figure": "table1", "data": "nowhere"}, "data", "missing", "got nowhere"),
+        ({"figure": "table2", "figures": "x"}, "figures", "conflict", "table2, which draws no data sets; got 'x'"),
+        ({"figure": "table2", "null": "minimised"}, "null", "conflict", "table2, which tests nothing"),
+        ({"figure": "table2", "convention": "both"}, "convention", "conflict", "table2, which tests nothing"),
+        ({"figure": "table2", "data": "x"}, "data", "conflict", "table2, which tests nothing; got 'x'"),
     ],
 )
 def test_options_that_do_not_fit_are_one_sentence(options, parameter, code, got):

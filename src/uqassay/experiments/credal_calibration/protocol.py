@@ -1,10 +1,10 @@
-"""Error rates of the credal calibration test: the paper's four figures, and Table 1 on other ensembles.
+"""Error rates of the credal calibration test: the paper's four figures; Table 1 on other ensembles; Table 2's sizes.
 
-Paper 001, section 4.1, Figure 1, appendix B, Figures 2 to 4, and section 4.2, Table 1.
+Paper 001, section 4.1, Figure 1, appendix B, Figures 2 to 4, section 4.2, Table 1, and appendix A.2, Table 2.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.runs import ErrorRates, Plan, error_rates
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting
 from uqassay.experiments.credal_calibration.table1_choice import any_table1, any_table1_steps
-from uqassay.experiments.credal_calibration.table1_plans import Table1Options
+from uqassay.experiments.credal_calibration.table1_plans import PAPER_SETS, Table1Options
+from uqassay.experiments.credal_calibration.table2 import reproduce_table2
 from uqassay.experiments.credal_calibration.tables import NOTES, SOURCE, error_cells, read_rates
 from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.named_options import taken_by
@@ -28,7 +29,7 @@ FIGURES = {
     "3": CredalSetting(n_members=100),
     "4": CredalSetting(n_classes=100),
 }
-TABLE = "table1"
+TABLE, SIZES = "table1", "table2"
 PRESETS = {"smoke": (4, 20), "cpu": (200, 100), "gpu-hour": (0, 100), "paper": (1000, 100)}  # R and D
 CONVENTIONS = {"exact": ("exact",), "paper-code": ("paper-code",), "both": ("exact", "paper-code")}
 NULLS = ("random", "minimised")
@@ -69,9 +70,9 @@ def reproduce_credal_calibration(
         R data sets with D null draws: 4 and 20 (only a check that the code runs), 200 and 100, 1,000 and 100. For Table 1 of
         given ensembles, D alone; for trained predictors see `uqassay.experiments.credal_calibration.table1_plans`, also for
         "gpu-hour", which Table 1 alone has.
-    figure : {"1", "2", "3", "4", "table1"}
-        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; or Table 1, of the ensembles in `data` or of four predictors
-        that are trained.
+    figure : {"1", "2", "3", "4", "table1", "table2"}
+        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; Table 1, of the ensembles in `data` or of four predictors
+        that are trained; or Table 2, the sizes of the data sets that are at hand.
     convention : {"exact", "paper-code", "both"}
         The paper's text, its authors' code, or both in turn.
     null : {"random", "minimised"}
@@ -117,7 +118,7 @@ def reproduce_credal_calibration(
     -------
     Reproduction
         ``figure1/exact/S1/ece-confidence/alpha=0.05`` and so on, our rates with 95 % intervals; the paper draws curves without
-        numbers, so nothing is compared. Or ``table1/…``. The reading has tables and reference values.
+        numbers, so nothing is compared. Or ``table1/…``, ``table2/…``. The reading has tables and reference values.
 
     Raises
     ------
@@ -159,12 +160,19 @@ def reproduce_credal_calibration(
         image_size=image_size,
         read_size=read_size,
     )
+    if figure in (TABLE, SIZES):
+        of_figures = {"resample": resample or None, "runs": runs, "figures": figures}
+        _refuse_given(of_figures, f"does not apply to {figure}, which draws no data sets")
+    if figure == SIZES:
+        of_tests = {
+            "convention": None if convention == "exact" else convention,
+            "null": None if null == "random" else null,
+        }
+        _refuse_given(
+            of_tests | {"resume": resume} | options.given(), f"does not apply to {SIZES}, which tests nothing"
+        )
+        return reproduce_table2(seed=seed, progress=progress)
     if figure == TABLE:
-        for name, value in {"resample": resample or None, "runs": runs, "figures": figures}.items():
-            if value is not None:
-                raise InputError(
-                    name, f"does not apply to {TABLE}, which draws no data sets", "", "leave it out", code="conflict"
-                )
         return any_table1(
             preset,
             CONVENTIONS[convention],
@@ -206,6 +214,8 @@ def progress_steps(
 ) -> int:
     """Number of calls of ``progress``."""
     conventions = len(CONVENTIONS.get(convention, ("exact",)))
+    if figure == SIZES:
+        return len(PAPER_SETS)
     if figure == TABLE:
         return any_table1_steps(preset, conventions, Table1Options(**taken_by(Table1Options, further)))
     return conventions * (PRESETS.get(preset, (1, 1))[0] if runs is None else max(1, runs))
@@ -217,7 +227,7 @@ def progress_steps(
 def _check(preset: str, figure: str, convention: str, null: str, seed: int) -> None:
     for name, value, known in (
         ("preset", preset, tuple(PRESETS)),
-        ("figure", figure, (*FIGURES, TABLE)),
+        ("figure", figure, (*FIGURES, TABLE, SIZES)),
         ("convention", convention, tuple(CONVENTIONS)),
         ("null", null, NULLS),
     ):
@@ -233,6 +243,12 @@ def _check(preset: str, figure: str, convention: str, null: str, seed: int) -> N
         raise InputError(
             "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
         )
+
+
+def _refuse_given(options: Mapping[str, Any], rule: str) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(name, rule, f"got {value!r}", "leave it out", code="conflict")
 
 
 def _check_figure_alone(figure: str, preset: str, options: Table1Options) -> None:
