@@ -19,7 +19,7 @@ from uqassay.experiments.ranking.human_labels import correlate_saved
 from uqassay.experiments.ranking.human_labels import progress_steps as steps_of_files
 from uqassay.experiments.ranking.image_predictions import NetworkOptions, make_image_predictions
 from uqassay.experiments.ranking.imagenet_files import N_IMAGES, image_number
-from uqassay.experiments.ranking.pretrained_networks import PAPER
+from uqassay.experiments.ranking.pretrained_networks import n_asked
 from uqassay.experiments.ranking.saved_models import HumanLabels, check_folder
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.predictions.files import load_labels
@@ -133,8 +133,7 @@ def progress_steps(
     **_: object,
 ) -> int:
     """About how often the protocol reports its progress."""
-    n_made = 0 if images is None else 1 if isinstance(networks, str) else len(PAPER if networks is None else networks)
-    return steps_of_files(data=data) + n_made
+    return steps_of_files(data=data) + (0 if images is None else n_asked(networks))
 
 
 def _places(names: Sequence[str]) -> NDArray[np.int64]:

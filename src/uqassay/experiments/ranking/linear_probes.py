@@ -5,7 +5,7 @@ metrics are those of the validation folds. NumPy suffices for one linear layer.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +16,22 @@ from scipy.special import softmax
 from uqassay.errors import InputError
 from uqassay.experiments.figure_files import check_figures
 from uqassay.experiments.ranking.cifar10h import NOTES, labels_and_votes
+from uqassay.experiments.ranking.feature_files import feature_files, make_features, read_features
 from uqassay.experiments.ranking.human_labels import correlate_with_votes
+from uqassay.experiments.ranking.image_predictions import NetworkOptions
+from uqassay.experiments.ranking.pretrained_networks import n_asked
 from uqassay.experiments.ranking.saved_models import HumanLabels, SavedModel, check_folder
 from uqassay.experiments.reproduction import Reproduction
 from uqassay.predictions import Point
-from uqassay.predictions.file_opening import problems_named
 
 __all__ = ["probe_logits", "progress_steps", "reproduce_ranking_cifar10h_probes", "train_probe"]
 
 RATE, MOMENTUM, EPOCHS, BATCH_SIZE = 0.002, 0.9, 10, 32  # section 17.2
 FOLDS = 5
-NOT_FEATURES = ("labels.npy", "human_counts.npy")
 NEEDED = (
     "put there labels.npy (10,000 classes) and one file NAME.npy for each network, its penultimate features (10,000, d), in "
-    "the order of the CIFAR-10 test set; the votes are human_counts.npy (10,000 × 10) there, or CIFAR-10H of the cache folder"
+    "the order of the CIFAR-10 test set, or give the images and the networks that make these files; the votes are "
+    "human_counts.npy (10,000 × 10) there, or CIFAR-10H of the cache folder"
 )
 CHOICES = (
     f"linear probes by SGD, learning rate {RATE:g}, momentum {MOMENTUM:g}, {EPOCHS} epochs, batches of {BATCH_SIZE}, softmax, "
@@ -47,6 +49,12 @@ def reproduce_ranking_cifar10h_probes(
     *,
     data: str | os.PathLike[str] | None = None,
     seed: int = 0,
+    images: str | os.PathLike[str] | None = None,
+    networks: str | Sequence[str] | None = None,
+    library: str = "torchvision",
+    weights: str = "all",
+    batch_size: int = 64,
+    device: str = "auto",
     figures: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Reproduction:
@@ -59,6 +67,11 @@ def reproduce_ranking_cifar10h_probes(
         that file the votes are those of `read_cifar10h`.
     seed : int
         Seed of the folds, the initial weights and the batches.
+    images : str or path, optional
+        "cifar-10", or a folder with train.npz and test.npz such as a copy of CIFAR-10. With it the networks compute features
+        of the test images first, and the files are written to `data`, where finished ones are kept.
+    networks, library, weights, batch_size, device
+        As in `reproduce_ranking_imagenet_real`; `batch_size` is that of the networks, not of the probes.
     figures : path, optional
         Folder for Figure 1 as a PNG file; needs matplotlib.
     progress : callable, optional
@@ -75,29 +88,42 @@ def reproduce_ranking_cifar10h_probes(
         No folder, files that are missing or do not fit together, features that are not finite numbers or too large for SGD to
         converge, fewer than four networks.
     """
-    folder = check_folder(data, NEEDED)
     check_figures(figures)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InputError(
             "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
         )
+    notes = [*CHOICES, *NOTES]
+    say = progress or (lambda step: None)
+    if images is not None and data is not None:
+        notes += make_features(
+            Path(data), images, NetworkOptions(library, networks, weights, batch_size, device), say=say
+        )
+    folder = check_folder(data, NEEDED)
     labels, votes = labels_and_votes(folder, NEEDED)
     rows = np.arange(len(labels))
     human = HumanLabels("CIFAR10-H", labels, votes, rows, len(rows), models="linear probes of ImageNet networks")
     return correlate_with_votes(
         "ranking-cifar10h-probes",
-        _probes(folder, human, int(seed), progress or (lambda step: None)),
+        _probes(folder, human, int(seed), say),
         human,
         needed=NEEDED,
-        notes=(*CHOICES, *NOTES),
+        notes=notes,
         figures=figures,
         progress=progress,
     )
 
 
-def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:
-    """Number of calls of ``progress`` without a figure."""
-    return 1 if data is None else max(1, 3 * len(_feature_files(Path(data))))
+def progress_steps(
+    *,
+    data: str | os.PathLike[str] | None = None,
+    images: object = None,
+    networks: str | Sequence[str] | None = None,
+    **_: object,
+) -> int:
+    """About how often the protocol reports its progress."""
+    n_made = 0 if images is None else n_asked(networks)
+    return max(1, n_made + (0 if data is None else 3 * len(feature_files(Path(data)))))
 
 
 def probe_logits(
@@ -162,9 +188,9 @@ def train_probe(
 
 def _probes(folder: Path, human: HumanLabels, seed: int, say: Progress) -> Iterator[SavedModel]:
     """One model for each file of features, trained when it is asked for."""
-    for path in _feature_files(folder):
+    for path in feature_files(folder):
         say(f"training the probe of {path.stem}")
-        features = _features(path, len(human.labels))
+        features = read_features(path, len(human.labels))
         logits = probe_logits(features, human.labels, human.votes.shape[1], seed=seed)
         if not np.isfinite(logits).all():
             raise InputError(
@@ -176,22 +202,3 @@ def _probes(folder: Path, human: HumanLabels, seed: int, say: Progress) -> Itera
                 source=path.name,
             )
         yield SavedModel(path.stem, Point.from_logits(logits), human.labels, human.votes)
-
-
-def _feature_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.glob("*.npy") if path.name not in NOT_FEATURES)
-
-
-def _features(path: Path, n: int) -> NDArray[Any]:
-    with problems_named(path):
-        features: NDArray[Any] = np.load(path, allow_pickle=False, mmap_mode="r")
-        numbers = features.dtype.kind in "iuf"
-        if not (numbers and features.ndim == 2 and len(features) == n and np.isfinite(features).all()):
-            raise InputError(
-                "features",
-                f"must be finite numbers ({n}, d)",
-                f"got {features.dtype} {features.shape}" + ("" if not numbers else ", or nan or infinite ones"),
-                "save one row for each image",
-                code="shape",
-            )
-    return features

@@ -16,7 +16,16 @@ from uqassay.errors import InputError
 from uqassay.experiments.named_options import check_whole
 from uqassay.wording import listed
 
-__all__ = ["LIBRARIES", "PAPER", "Outputs", "PretrainedNetwork", "chosen_networks", "network_outputs", "version_of"]
+__all__ = [
+    "LIBRARIES",
+    "PAPER",
+    "Outputs",
+    "PretrainedNetwork",
+    "chosen_networks",
+    "n_asked",
+    "network_outputs",
+    "version_of",
+]
 
 LIBRARIES = ("torchvision", "timm")
 ALL, DEFAULT = "all", "default"
@@ -134,6 +143,11 @@ def chosen_networks(library: str, names: str | Sequence[str] | None, weights: st
         sets = _sets_of_weights(package, name, weights) if library == "torchvision" else [""]
         found += [PretrainedNetwork(library, name, one) for one in sets]
     return found
+
+
+def n_asked(names: str | Sequence[str] | None) -> int:
+    """Number of networks that are asked for, by name; each may have several sets of weights."""
+    return 1 if isinstance(names, str) else len(PAPER if names is None else names)
 
 
 def network_outputs(
