@@ -18,7 +18,6 @@ def test_reproduce(run):
     ("argv", "parameter"),
     [
         (["unified-tables", "--runs", "3"], "--runs"),
-        (["unified-tables", "--table", "1"], "--table"),
         (["unified-tables", "--figure", "1"], "--figure"),
         (["credal-calibration", "--figure", "1", "--table", "1"], "--table"),
         (["unified-tables", "--sweep"], "--sweep"),

@@ -30,7 +30,7 @@ def sample(
 
     Parameters
     ----------
-    size, share : int
+    size, share : int, float, optional
         Of `what` there is,
         on two lines.
     name : {"a", "b"}
@@ -46,6 +46,7 @@ def sample(
 def test_meanings_come_from_the_section_on_parameters():
     found = {option.name: option for option in protocol_options(sample)}
     assert found["size"].text == found["share"].text == "Of what there is, on two lines."
+    assert (found["size"].kind, found["share"].kind) == ("int", "float")
     assert (found["name"].kind, found["name"].text) == ('{"a", "b"}', "A name : with a colon.")
     assert (found["flag"].kind, found["flag"].text, found["flag"].default) == ("", "", False)
     assert "None" not in found

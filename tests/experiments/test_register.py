@@ -22,12 +22,11 @@ from uqassay.experiments.register import (
 
 
 @pytest.mark.parametrize("name", list(PROTOCOLS))
-def test_every_option_of_a_protocol_has_a_meaning_and_a_type(name):
+def test_every_option_of_a_protocol_is_in_its_docstring(name):
     assert steps_of(name) >= 1
     described = described_options(name)
     assert tuple(option.name for option in described) == options_of(name)
     for option in described:
-        assert option.text.endswith("."), f"{name}, {option.name}: {option.text!r}"
         assert option.kind, f"{name}, {option.name}"
 
 
@@ -110,7 +109,7 @@ def test_the_register_loads_no_protocol():
     code = (
         "import sys, uqassay.experiments as e; assert 'unified-tables' in e.PROTOCOLS; "
         "print([m for m in sys.modules if m in ('pandas', 'sklearn', 'torch') or m.startswith('uqassay.experiments.') "
-        "and m.split('.')[-1] not in ('protocol_options', 'register', 'reproduction', 'rounding')])"
+        "and m.count('.') > 2 or m.endswith(('trainings', 'identity', 'estimators'))])"
     )
     run = subprocess.run(
         [sys.executable, "-c", code],

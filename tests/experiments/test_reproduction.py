@@ -1,27 +1,13 @@
-"""The rows every reproduction ends in, and the register of protocols."""
+"""The result of a reproduction: its rows, its summary and its tables."""
 
 import json
 
 import pytest
 from tests.refusals import refuses
 
-from uqassay.experiments import PrintedCell, Reproduction
-from uqassay.experiments.reproduction import printed_table, tables_by_name
+from uqassay.experiments import PrintedCell, Reproduction, reproduce
 
 NAN = float("nan")
-
-
-@pytest.mark.parametrize(
-    ("paper", "low", "high", "agrees"),
-    [(0.407, 0.4055, 0.407, True), (0.408, 0.4, 0.407, False), (NAN, 0.4, 0.5, None), (0.4, NAN, 0.5, None)],
-)
-def test_a_cell_agrees_within_its_interval(paper, low, high, agrees):
-    assert PrintedCell.within("table1/A/e", paper, 0.4, low, high).agrees is agrees
-
-
-def test_the_interval_survives_binary_rounding():
-    assert PrintedCell.within("table1/A/e", 0.4, 0.3, 0.3 - 0.1, 0.1 + 0.2 + 0.1).agrees
-    assert PrintedCell.within("table1/A/e", 0.3, 0.3, 0.0, 0.1 * 3 - 4e-17).agrees
 
 
 def test_json_has_the_agreed_keys_and_no_nan():
@@ -67,10 +53,24 @@ def test_a_listed_summary_shows_every_cell_then_notes_then_the_reading():
     ]
 
 
-def test_given_tables_take_the_place_of_those_in_the_package():
-    known = {"table1": "unified_table1", "table2": "unified_table2_cifar10_ranking"}
-    found = tables_by_name(known, {"table2": [{"a": "1"}]})
-    assert found["table1"] == printed_table("unified_table1")
-    assert found["table2"] == [{"a": "1"}]
-    with refuses("tables", "choice", got="'table3'"):
-        tables_by_name(known, {"table3": []})
+def test_a_table_is_one_of_the_paper():
+    result = reproduce("unified-tables")
+    assert result.tables == tuple(f"table{i}" for i in range(1, 11))
+    assert result.table(2) == result.table("2") == result.table("table2", format="text")
+    assert result.table(2, format="csv").startswith("tradeoff,LB-BNN_rank_paper,LB-BNN_rank_ours,")
+    with refuses("table", "choice", got="'figure1'"):
+        result.table("figure1")
+    with refuses("format", "choice", got="'html'"):
+        result.table(2, format="html")
+    nothing = Reproduction("demo", "a paper", ())
+    assert nothing.tables == ()
+    with refuses("table", "choice", got="has no printed table"):
+        nothing.table(1)
+
+
+@pytest.mark.parametrize("format", ["text", "csv", "latex"])
+def test_every_table_is_made_without_numbers_of_ours(format):
+    for name in ("unified", "credal-calibration", "epistemic-gain", "ranking-oasst2", "disentanglement"):
+        empty = Reproduction(name, "a paper", ())
+        for table in empty.tables:
+            assert len(empty.table(table, format=format).splitlines()) > 2

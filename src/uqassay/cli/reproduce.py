@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from uqassay.cli.reproduce_help import flag, set_options, settable
+from uqassay.cli.reproduce_tables import chosen_tables, selected_by, table_lines
 from uqassay.cli.streams import print_json, print_text, progress
 from uqassay.errors import InputError
 
@@ -67,7 +68,6 @@ def reproduce_command(
     ] = None,
     backbone: Annotated[str | None, _own("unified: mlp, cnn, cnn-small or resnet50.", "NAME")] = None,
     figure: Annotated[str | None, _own("credal-calibration: 1, 2, 3, 4 or table1.", "N")] = None,
-    table: Annotated[str | None, typer.Option(help="1: as --figure table1.", metavar="N", show_default=False)] = None,
     null: Annotated[str | None, _own("credal-calibration: random or minimised.", "NAME")] = None,
     resample: Annotated[
         bool | None,
@@ -80,13 +80,25 @@ def reproduce_command(
     sweep: Annotated[bool, _own("ranking-synthetic: also other difficulties and seeds.", None, "--sweep")] = False,
     decomposition: Annotated[list[str] | None, _own("disentanglement: IT, GL or another name.", "NAME")] = None,
     where: Annotated[str | None, _own("disentanglement: Bayesian layers, printed, last or all.", "NAME")] = None,
+    table: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Print this table of the paper with our numbers under the printed ones; 1, 2, … or all (repeatable).",
+            metavar="N",
+            show_default=False,
+        ),
+    ] = None,
+    format: Annotated[
+        str | None, typer.Option(help="Of --table: text, csv or latex.", metavar="NAME", show_default="text")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one row for each printed cell as JSON.")] = False,
 ) -> None:
     """Compute a paper's printed tables again, and say which cells agree."""
     from uqassay.experiments import register
 
-    _check(name, figure, table, register.PROTOCOLS)
+    _check(name, register.PROTOCOLS)
     assert name is not None
+    tables = chosen_tables(name, _split(table) or (), format, as_json=as_json)
     _check_preset(preset, register.presets_of(name))
     taken = register.options_of(name)
     asked = {
@@ -98,7 +110,7 @@ def reproduce_command(
         "train_share": _split(train_share),
         "where": where,
         "backbone": backbone,
-        "figure": figure if table is None else f"table{table}",
+        "figure": figure,
         "convention": convention,
         "null": null,
         "resample": resample,
@@ -109,7 +121,8 @@ def reproduce_command(
         "seed": seed,
         "sweep": sweep or None,
     }
-    options = _given(asked, taken, name, {"figure": "table"} if table is not None else {})
+    options = _given(asked, taken, name)
+    options |= selected_by(tables, options)
     if "preset" in taken:
         options["preset"] = preset
     set_here = set_options(name, further or (), ("preset", *asked))
@@ -122,6 +135,8 @@ def reproduce_command(
         raise
     if as_json:
         print_json(result.to_json())
+    elif tables:
+        print_text(table_lines(result, list(tables), format or "text"))
     else:
         print_text(result.summary())
 
@@ -137,8 +152,8 @@ def _reproduced(name: str, options: dict[str, Any], *, with_progress: bool) -> "
         return register.reproduce(name, **options)
 
 
-def _check(name: str | None, figure: str | None, table: str | None, protocols: Collection[str]) -> None:
-    """Refuse a command line that no protocol could take."""
+def _check(name: str | None, protocols: Collection[str]) -> None:
+    """Refuse a command line without a protocol."""
     if name is None:
         raise InputError(
             "name",
@@ -146,14 +161,6 @@ def _check(name: str | None, figure: str | None, table: str | None, protocols: C
             f"those known are {', '.join(protocols)}",
             "name one of them",
             code="missing",
-        )
-    if table is not None and figure is not None:
-        raise InputError(
-            "--table",
-            "excludes --figure",
-            f"got --figure {figure} and --table {table}",
-            "leave one of them out",
-            code="conflict",
         )
 
 
@@ -170,15 +177,15 @@ def _split(names: list[str] | None) -> list[str] | None:
     return found or None
 
 
-def _given(asked: Mapping[str, Any], taken: Collection[str], name: str, said: Mapping[str, str]) -> dict[str, Any]:
-    """The options that were given; refuse those that the protocol does not take, by the name that was said."""
+def _given(asked: Mapping[str, Any], taken: Collection[str], name: str) -> dict[str, Any]:
+    """The options that were given; refuse those that the protocol does not take."""
     options = {option: value for option, value in asked.items() if value is not None}
     for option in options:
         if option not in taken:
             known = [flag(other) for other in ("preset", *(other for other in asked if other in taken))]
             known += [f"--set {other}=" for other in settable(name, ("preset", *asked))]
             raise InputError(
-                flag(said.get(option, option)),
+                flag(option),
                 f"means nothing to {name}, which takes {', '.join(known)}",
                 "",
                 "leave it out",

@@ -93,12 +93,12 @@ def usage_lines(name: str, flags: Collection[str], width: int) -> Iterator[str]:
     described = [option for option in register.described_options(name) if option.name not in UNTYPED]
     yield " Options:" if described else " It has no options of its own."
     for option in described:
-        text = option.text
+        text = option.text or f"{option.kind}."
         if option.name == "preset":
             text = f"{listed(register.presets_of(name), last='or')}. {text}"
         elif option.kind.startswith("{"):
             choices = [choice.strip(' "') for choice in option.kind.strip("{}").split(",")]
-            text = f"{listed(choices, last='or')}. {text}"
+            text = f"{listed(choices, last='or')}. {option.text}".rstrip()
         if option.default not in (None, "", ()):
             text = f"{text} [default: {_shown(option.default)}]"
         spelt = flag(option.name) if option.name in flags else f"--set {option.name}="

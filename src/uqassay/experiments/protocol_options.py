@@ -111,12 +111,18 @@ def _parameters(docstring: str) -> dict[str, tuple[str, str]]:
         if line and not line[0].isspace():
             left, _, kind = line.partition(" : ")
             names = [name.strip() for name in left.split(",")]
-            found |= dict.fromkeys(names, (kind.strip(), ""))
+            found |= {name: (each, "") for name, each in zip(names, _each_kind(kind.strip(), len(names)), strict=True)}
         else:
             for name in names:
                 kind, text = found[name]
                 found[name] = kind, f"{text} {line.strip()}".strip().replace("`", "")
     return found
+
+
+def _each_kind(kind: str, n: int) -> list[str]:
+    """The types of n options that share a line: one for each, or one for all."""
+    each = [part for part in kind.split(", ") if part != "optional"]
+    return each if len(each) == n > 1 else [kind.removesuffix(", optional")] * n
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------

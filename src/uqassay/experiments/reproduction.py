@@ -4,74 +4,20 @@ A row holds the printed value, our value, the interval in which the printed valu
 the reason if it does not.
 """
 
-import csv
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from importlib import resources
 from typing import Any
 
-from uqassay.errors import InputError
-from uqassay.experiments.rounding import SLACK
-from uqassay.wording import ABSENT, counted, listed, number, text_table
+from uqassay.experiments.paper_layouts import LAYOUTS, layout_of
+from uqassay.experiments.printed_cells import PrintedCell, Tables, printed_table, tables_by_name
+from uqassay.experiments.table_formats import FORMATS, known_format
+from uqassay.experiments.table_layout import filled
+from uqassay.wording import ABSENT, counted, number, text_table
 
 __all__ = ["NO_EVIDENCE", "PrintedCell", "Reproduction", "Tables", "printed_table", "tables_by_name"]
 
-Tables = Mapping[str, Sequence[Mapping[str, str]]]
-
 NO_EVIDENCE = "a smoke run only checks that the code runs, it is no evidence"
-
-
-@dataclass(frozen=True, slots=True)
-class PrintedCell:
-    """One printed cell of a paper's table, with our value.
-
-    Attributes
-    ----------
-    name : str
-        Where the cell is printed, for example ``"table2/lambda=0.2/RS-NN/e"``.
-    paper : float
-        The printed value; nan where the paper prints none.
-    ours : float
-        Our value; nan if the paper's numbers give only bounds for the cell.
-    low, high : float
-        The interval in which the printed value agrees with ours; nan if there is none.
-    agrees : bool or None
-        Whether the printed value lies in the interval; None without a printed value or without an interval.
-    note : str
-        The reason for a disagreement.
-    """
-
-    name: str
-    paper: float
-    ours: float
-    low: float
-    high: float
-    agrees: bool | None
-    note: str = ""
-
-    @classmethod
-    def within(cls, name: str, paper: float, ours: float, low: float, high: float, *, note: str = "") -> "PrintedCell":
-        """Compare a printed value with an interval.
-
-        Parameters
-        ----------
-        name, paper, ours, low, high, note
-            As the attributes; ``paper``, ``low`` or ``high`` may be nan.
-
-        Returns
-        -------
-        PrintedCell
-            Its ``agrees`` compares ``paper`` with the interval.
-
-        Examples
-        --------
-        >>> PrintedCell.within("table1/DE/e", 0.415, 0.416, 0.4145, 0.4175).agrees
-        True
-        """
-        known = not any(math.isnan(value) for value in (paper, low, high))
-        agrees = low - SLACK <= paper <= high + SLACK if known else None
-        return cls(name, paper, ours, low, high, agrees, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +63,41 @@ class Reproduction:
         """
         return [{field: _none_for_nan(value) for field, value in asdict(cell).items()} for cell in self.rows]
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Names of the paper's tables that `table` prints."""
+        return tuple(LAYOUTS.get(self.name, ()))
+
+    def table(self, name: str | int, *, format: str = "text") -> str:
+        """One of the paper's tables in the paper's layout, with our numbers under the printed ones.
+
+        Parameters
+        ----------
+        name : str or int
+            One of `tables`, or its number.
+        format : {"text", "csv", "latex"}
+            CSV has one line for each row of the table, and ``…_paper``, ``…_ours``, ``…_low``, ``…_high`` and ``…_agrees``
+            for each number. LaTeX uses booktabs.
+
+        Raises
+        ------
+        InputError
+            The paper has no such table, or an unknown format.
+
+        Examples
+        --------
+        >>> nan = float("nan")
+        >>> cell = PrintedCell.within("table3/lambda=0.1/A/e", 0.259, 0.2596, 0.25855, 0.26065)
+        >>> print(Reproduction("unified-tables", "a paper", (cell,)).table(3).partition("B")[0])
+        Table 3: E of four models at three λ
+          Model               KL     NS  E and rank, λ = 0.1  E and rank, λ = 0.5  E and rank, λ = 2
+          A       printed  0.243  0.166             0.259, 3             0.326, 2           0.575, 2
+                     ours      –      –                0.260                    –                  –
+                 interval      –      –       0.259 to 0.261                    –                  –
+        <BLANKLINE>
+        """
+        return FORMATS[known_format(format)](filled(layout_of(self.name, name), self.rows))
+
     def summary(self) -> str:
         """Plain text: how many cells of each table agree, every cell that does not with the reason, notes and reading.
 
@@ -151,40 +132,6 @@ class Reproduction:
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes), *self.reading])
 
 
-def printed_table(name: str) -> list[dict[str, str]]:
-    """Read one of the papers' tables that come with the package.
-
-    Parameters
-    ----------
-    name : str
-        The table's name, for example ``"unified_table1"``.
-
-    Returns
-    -------
-    list of dict
-        One dictionary per row, by column name. Values are text, so that no printed digit is lost; the text is empty if the
-        paper prints no value.
-
-    Raises
-    ------
-    InputError
-        If there is no table of that name.
-
-    Examples
-    --------
-    >>> printed_table("unified_table2_cifar10_ranking")[0]
-    {'tradeoff': '0.1', 'rank': '1', 'model': 'DE', 'e_mean': '0.069'}
-    """
-    folder = resources.files(__package__) / "printed"
-    known = sorted(entry.name.removesuffix(".csv") for entry in folder.iterdir() if entry.name.endswith(".csv"))
-    if name not in known:
-        raise InputError(
-            "name", "must be a printed table", f"got {name!r}", f"choose {listed(known, last='or')}", code="choice"
-        )
-    with (folder / f"{name}.csv").open(encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
-
-
 def _cell_table(cells: Sequence[PrintedCell]) -> list[str]:
     """One line for each cell: the printed value, ours and its interval."""
     verdicts = {True: "yes", False: "no", None: ABSENT}
@@ -197,35 +144,3 @@ def _cell_table(cells: Sequence[PrintedCell]) -> list[str]:
 
 def _none_for_nan(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def tables_by_name(known: Mapping[str, str], given: Tables | None = None) -> Tables:
-    """The rows of printed tables by short name.
-
-    Parameters
-    ----------
-    known : mapping of str to str
-        Name for `printed_table` by short name.
-    given : mapping of str to sequence of dict, optional
-        Rows by short name, instead of those in the package.
-
-    Raises
-    ------
-    InputError
-        If a table in ``given`` is not one of `known`.
-
-    Examples
-    --------
-    >>> len(tables_by_name({"table1": "unified_table1"}, {"table1": []})["table1"])
-    0
-    """
-    for table in given or ():
-        if table not in known:
-            raise InputError(
-                "tables",
-                "must be named as in TABLES",
-                f"got {table!r}",
-                f"use {listed(list(known), last='or')}",
-                code="choice",
-            )
-    return {table: printed_table(name) for table, name in known.items()} | dict(given or {})

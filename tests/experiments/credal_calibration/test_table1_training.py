@@ -1,5 +1,6 @@
 """Table 1 with predictors of our own: what is trained on what, that it is kept, and that the numbers are theirs."""
 
+import json
 import shutil
 import sys
 from dataclasses import replace
@@ -16,7 +17,7 @@ from uqassay.errors import InputError, MissingDependencyError
 from uqassay.experiments import reproduce
 from uqassay.experiments.credal_calibration import table1_data, table1_training
 from uqassay.experiments.credal_calibration.protocol import progress_steps
-from uqassay.experiments.credal_calibration.table1_plans import PLANS
+from uqassay.experiments.credal_calibration.table1_plans import PLANS, plan_of
 from uqassay.experiments.credal_calibration.table1_training import PREDICTORS
 from uqassay.metrics import expected_calibration_error
 
@@ -265,4 +266,145 @@ def test_table_1_is_figure_table1(monkeypatch, capsys):
     assert main(["reproduce", "credal-calibration", "--table", "1", "--figure", "2"]) == 2
     assert "--table: excludes --figure" in capsys.readouterr().err
     assert main(["reproduce", "credal-calibration", "--table", "7"]) == 2
-    assert "must be 1, 2, 3, 4 or table1; got 'table7'" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith(
+        "--table: must be a table of the paper of credal-calibration, 1 or 2; got '7'"
+    )
+
+
+# ---- the paper's data sets, in files of the publishers' form ----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def paper_files(tmp_path_factory):
+    """The six data sets of Table 2, tiny, in a cache folder."""
+    pillow = pytest.importorskip("PIL.Image")
+    folder, g = tmp_path_factory.mktemp("cache"), np.random.default_rng(0)
+    cifar = folder / "cifar-10" / "cifar-10-batches-bin"  # a label and 3,072 bytes in each record
+    cifar.mkdir(parents=True)
+    for name, n in {**{f"data_batch_{i}.bin": 12 for i in range(1, 6)}, "test_batch.bin": 80}.items():
+        pixels = g.integers(0, 256, (n, 3072), dtype=np.uint8)
+        labels = (np.arange(n) % 10).astype(np.uint8)
+        (cifar / name).write_bytes(np.hstack([labels[:, None], pixels]).tobytes())
+    names = "airplane automobile bird cat deer dog frog horse ship truck".split()
+    (cifar / "batches.meta.txt").write_text("\n".join(names) + "\n\n")
+
+    def image(path, shade):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pixels = np.clip(g.normal(shade, 40, (20, 24, 3)), 0, 255).astype(np.uint8)
+        pillow.fromarray(pixels).save(path)
+
+    for k, name in enumerate(("accordion", "airplanes", "BACKGROUND_Google")):
+        for i in range(40):
+            image(folder / "caltech-101" / "101_ObjectCategories" / name / f"image_{i + 1:04d}.jpg", 60 + 60 * k)
+    for k, name in enumerate(("001.ak47", "002.american-flag", "257.clutter"), start=1):
+        for i in range(40):
+            image(folder / "256_ObjectCategories" / name / f"{name[:3]}_{i + 1:04d}.jpg", 50 * k)
+    for part, n in {"train": 10, "test": 36}.items():
+        for k, species in enumerate(("13", "5476")):
+            for i in range(n):
+                image(folder / "plantclef" / part / species / f"{k}{i}.jpg", 80 + 90 * k)
+    for name in ("bacteria", "proteins"):
+        (folder / name).mkdir()
+        for part, n in {"train": 40, "test": 70}.items():
+            x, y = g.random((n, 6)).round(4), np.arange(n) % 3
+            lines = [
+                " ".join([str(k), *(f"{j + 1}:{v}" for j, v in enumerate(row))]) for k, row in zip(y, x, strict=True)
+            ]
+            (folder / name / f"{part}.svmlight").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+PAPER = {"figure": "table1", "preset": "paper", "image_size": 32, "read_size": 32}
+
+
+@pytest.mark.slow
+def test_paper_runs_on_files_of_all_its_data_sets(paper_files, vision, monkeypatch, tmp_path):
+    monkeypatch.setenv("UQASSAY_DATA", str(paper_files))
+    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: small_plan(plan_of(preset, options)))
+    result = reproduce("credal-calibration", **PAPER, resume=tmp_path / "run")
+    found = values(result)
+    images = [f"{name}, {net}" for name in PLANS["paper"].image_sets for net in ("MobileNetV2", "VGG16")]
+    assert {name.split("/")[0] for name in found} == {*images, "bacteria", "proteins"}
+    assert len(found) == 10 * len(PREDICTORS) * 11
+    assert all(0 <= value <= 1 for value in found.values())
+    assert {name for name, _ in vision} == {"mobilenet_v2", "vgg16"}
+    printed = {cell.name.removeprefix("table1/"): cell.paper for cell in result.rows}
+    assert printed["cifar-10, VGG16/DN(0.6)/exact/avg_accuracy"] == 0.8355
+    assert printed["bacteria/DE/exact/weighted_classwise_accuracy"] == 0.9032
+    assert printed["caltech-256, MobileNetV2/DE/exact/weighted_conf_ece_conf"] == 0.0130
+    assert np.isnan(printed["bacteria/DE/exact/p_conf_random"])
+    assert all(cell.agrees is None for cell in result.rows)
+    text = result.summary()
+    for words in (
+        "cifar-10, VGG16: 60 instances for training, 32 for tests and weights, 32 for accuracy and errors, 16 unused",
+        "cifar-10 has 10 classes and 60, 32 and 32 instances to train, calibrate and test; Table 2 has 10 classes and "
+        "50,000, 4,992 and 4,992",
+        "caltech-101 has 2 classes and 40, 16 and 16 instances",
+        "plantclef, MobileNetV2: 20 instances for training, 32 for tests and weights, 32 for accuracy and errors, 8 unused",
+        "1 epoch of cifar-10, 1 epoch of caltech-101",
+    ):
+        assert words in text
+    stores = Store(tmp_path / "run", create=False).states()
+    assert len(stores) == 8 * (3 + 2) + 2 * 4  # members of DE on images have their own cells
+    members, _ = stored_members(tmp_path / "run", "cifar-10, VGG16", "DE")
+    assert members.shape == (80, 2, 10)
+
+
+def small_plan(plan):
+    """Few members and epochs; all else as the preset has it."""
+    return replace(plan, n_members=2, n_draws=19, epochs=1, epochs_of=dict.fromkeys(plan.epochs_of, 1))
+
+
+def stored_members(folder, dataset, predictor):
+    """Members of an ensemble whose networks have cells of their own."""
+    store = Store(folder, create=False)
+    rows = [row for row in store.states() if row.dataset == dataset and row.method.startswith(f"{predictor} ")]
+    kept = [store.result(row.key) for row in sorted(rows, key=lambda row: row.method)]
+    points = [np.asarray(one.prediction.hull_points(), dtype=np.float64) for one in kept]
+    return np.concatenate(points, axis=1), np.asarray(kept[0].labels)
+
+
+@pytest.mark.usefixtures("vision")
+def test_without_the_paper_s_files_the_first_reason_is_given(monkeypatch, tmp_path):
+    monkeypatch.setenv("UQASSAY_DATA", str(tmp_path))
+    with refuses("dataset", "missing", got="none of bacteria and proteins is: bacteria is left out"):
+        reproduce("credal-calibration", figure="table1", preset="paper", dataset=["bacteria", "proteins"])
+
+
+@pytest.mark.slow
+def test_given_images_stand_in_for_a_data_set(tmp_path, capsys):
+    g = np.random.default_rng(2)
+    for part, n in {"train": 60, "test": 64}.items():
+        y = np.arange(n) % 2
+        X = (g.integers(0, 120, (n, 3, 8, 8)) + 100 * y[:, None, None, None]).astype(np.uint8)
+        np.savez(tmp_path / f"{part}.npz", X=X, y=y, class_names=np.array(["dark", "light"]))
+    words = [
+        "reproduce",
+        "credal-calibration",
+        "--figure",
+        "table1",
+        "--preset",
+        "smoke",
+        "--dataset",
+        "cifar-10",
+        "--json",
+    ]
+    given = ["--data", str(tmp_path), "--set", "data_name=Shades", "--set", "epochs=1"]
+    assert main([*words, *given, "--resume", str(tmp_path / "run")]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["name"].split("/")[1] for row in rows} == {"Shades, cnn-small"}
+    assert {row["paper"] for row in rows} == {None}
+    store = Store(tmp_path / "run", create=False)
+    labels = {row.dataset for row in store.states()}
+    assert labels == {f"cifar-10 from {tmp_path.name}, cnn-small"}
+    times = [path.stat().st_mtime_ns for path in sorted((tmp_path / "run").rglob("*.npz"))]
+    other = [*given[:3], "data_name=Other", *given[4:], "--resume", str(tmp_path / "run")]
+    assert main([*words, *other]) == 0  # another name trains nothing anew
+    assert [path.stat().st_mtime_ns for path in sorted((tmp_path / "run").rglob("*.npz"))] == times
+
+
+def test_given_features_are_no_images(tmp_path):
+    for part in ("train", "test"):
+        np.savez(tmp_path / f"{part}.npz", X=np.random.default_rng(0).random((20, 5)), y=np.arange(20) % 2)
+    with refuses("data", "shape", got=r"must hold images \(n, C, H, W\).*instances of shape \(5,\)"):
+        reproduce("credal-calibration", **TABLE, data=tmp_path, dataset="cifar-10")
