@@ -38,5 +38,5 @@ def test_further_settings_have_intervals_and_say_what_exceeds_the_level():
     assert further_table({"one": invented(60, SMALL)}).text == ["In S1 nothing exceeds α."]
     assert made.columns[2:4] == tuple(f"S1, type I, α = {level:g}".replace("0.", ".") for level in SHOWN)
     assert len(made.markdown()) == 2 + 8 + 2
-    assert [plan.setting for plan in FURTHER.values()] == [FIGURES[n] for n in "23441"]
+    assert [plan.setting for plan, _ in FURTHER.values()] == [FIGURES[n] for n in "23441"]
     assert FURTHER_SOURCE.function == SOURCE.function
