@@ -58,7 +58,7 @@ def holds_training_data(data: str | os.PathLike[str]) -> bool:
         others = listed([path.name for path in files if path.name not in found])
         got = f"{place} has instances in {listed(found)} and none in {others}"
         raise InputError("data", "must hold instances or predictions, not both", got, remedy, code="conflict")
-    if found in (["train.npz"], ["test.npz"]):
+    if place.is_dir() and found in (["train.npz"], ["test.npz"]):
         raise InputError("data", "must hold train.npz and test.npz", f"got {found[0]} alone", remedy, code="missing")
     return True
 
