@@ -14,17 +14,15 @@ this column is a lower bound.
 import argparse
 import os
 import sys
-import time
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that it also runs uninstalled
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that it also runs as a file
 
-import numpy as np
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
+from benchmarks.training_cost import images, operations_of_step, seconds_of_step
 from uqassay.experiments.disentangling.choices import GAUSSIAN, METHODS, method_options
 from uqassay.experiments.disentangling.presets import DATASETS, IN_PAPER
 from uqassay.methods import build_method, fit_together
@@ -47,21 +45,16 @@ def cost_of_step(dataset: str, name: str, head: str, networks: int) -> tuple[flo
     options = method_options(METHODS[name], head, plan, paper, where="printed", extra={})
     options |= {"n_members": 1} if name == "deep-ensemble" else {}
     options |= {} if torch.cuda.is_available() else {"parallel": "sequential"}
-    g = np.random.default_rng(0)
-    x = g.normal(size=(paper.batch_size, *shape)).astype(np.float32)
-    y = np.arange(len(x)) % n_classes
+    x, y = images(paper.batch_size, shape, n_classes)
 
-    def train(epochs: int) -> float:
+    def fit(epochs: int) -> None:
         models = [build_method(name, **options | {"epochs": epochs, "random_state": k}) for k in range(networks)]
-        start = time.perf_counter()
         fit_together(models, [(x, y)] * networks)
-        return time.perf_counter() - start
 
-    train(2)
-    seconds = max(train(2 + STEPS) - train(2), 1e-9) / (STEPS * networks)
-    with FlopCounterMode(display=False) as counted:
-        build_method(name, **options | {"epochs": 1, "parallel": "sequential", "device": "cpu"}).fit(x, y)
-    return seconds, float(counted.get_total_flops())
+    def alone(epochs: int) -> None:
+        build_method(name, **options | {"epochs": epochs, "parallel": "sequential", "device": "cpu"}).fit(x, y)
+
+    return seconds_of_step(fit, STEPS) / networks, operations_of_step(alone)
 
 
 def main() -> None:

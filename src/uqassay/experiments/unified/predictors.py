@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PREDICTORS",
+    "PUBLISHED",
     "Predictor",
     "TrainedData",
     "chosen_predictors",
@@ -25,6 +26,7 @@ __all__ = [
     "training_cells",
 ]
 
+# training and test images of the paper's data sets
 PUBLISHED = {"cifar-10": (50_000, 10_000), "cifar-100": (50_000, 10_000), "mnist": (60_000, 10_000)}
 
 
