@@ -15,6 +15,7 @@ from uqassay.experiments.given_files import given_files
 from uqassay.experiments.named_options import check_whole
 from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells
+from uqassay.experiments.unified.ablations import ablation_cells, ablation_lines
 from uqassay.experiments.unified.claims import claim_lines
 from uqassay.experiments.unified.judging import JudgedDataSet, judge
 from uqassay.experiments.unified.parts import incomplete_notes
@@ -36,9 +37,9 @@ NOTES = (
     "LB-BNN has the bridge as printed, and as many draws span its set as that of EDL; LB-BNN Avg is the mean of the Dirichlet",
     "E-CNN is judged by its masses, where the authors judge 1,023 normalised utilities as if they were masses",
     "CreINN has interval weights in all layers of mlp, cnn and cnn-small, and in the head alone with resnet50",
-    "not printed, so chosen here: initial weights are those of PyTorch; training images are a random part of the published "
-    "ones, the same for all; shift-flip shifts by whole pixels, uniformly up to a tenth of the size, repeats the pixels at the "
-    "edge, and mirrors half of the images",
+    "not printed, so chosen here: initial weights are those of He et al. (2015) in resnet50 and of PyTorch elsewhere; training "
+    "images are a random part of the published ones, the same for all; shift-flip shifts by whole pixels, uniformly up to a "
+    "tenth of the size, repeats the pixels at the edge, and mirrors half of the images",
     "intervals are of the mean over test instances and training runs, 95 %; what the paper prints as ± is a standard deviation",
 )
 
@@ -177,9 +178,10 @@ def reproduce_unified(
     if not judged:
         raise all_failed("predictors", failed)
     rows = [cell for one, beside in judged for cell in table_cells(one.dataset, one.assays, one.ranked, beside)]
+    rows += [cell for one, beside in judged for cell in ablation_cells(one, beside)]
     reading = [_headline(one, preset) for one, _ in judged]
     for one, beside in judged:
-        reading += ["", *table_lines(one.dataset, one.assays, one.ranked, beside)]
+        reading += ["", *table_lines(one.dataset, one.assays, one.ranked, beside), "", *ablation_lines(one)]
     for one, _ in judged:
         reading += ["", *claim_lines(one.dataset, one.assays, one.ranked, one.members)]
     if figures is not None:
