@@ -1,7 +1,7 @@
 # make demo   train a few classifiers on real data and open demo/report.html
 # make test   style, types, and every test; what CI runs
 # make bench  speed, side by side with what people use today
-# make docs-numbers  list the measured tables of the guide, and make those again that are older than their code (NAMES="a b": these)
+# make docs-numbers  measured tables of the guide: make those again that are older than their code (TABLE=name, or "a b": these)
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -30,7 +30,7 @@ bench: $(VENV)/.test
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 docs-numbers: $(VENV)/.test
-	$(BIN)/python -m benchmarks.docs_numbers --make $(NAMES)
+	$(BIN)/python -m benchmarks.docs_numbers --make $(TABLE)
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

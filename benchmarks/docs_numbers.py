@@ -105,7 +105,13 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
         unknown = set(told.make) - {stored.name for stored in all_stored}
         if unknown:
             parser.error(f"no stored result of this name: {', '.join(sorted(unknown))}")
-        _make([stored for stored in all_stored if (stored.name in told.make if told.make else stored in older)], root)
+        wanted = [stored for stored in all_stored if (stored.name in told.make if told.make else stored in older)]
+        by_hand = [stored for stored in wanted if stored.source.prints]
+        for stored in by_hand:
+            print(
+                f"{stored.name} is not made: {stored.source.command} prints the numbers and stores nothing", flush=True
+            )
+        _make([stored for stored in wanted if stored not in by_hand], root)
     if told.make is not None or told.write:
         print("\n".join(f"written: {page}" for page in write_pages(root)))
     outside = unmarked(root)
@@ -183,6 +189,7 @@ def _make(chosen: Sequence[Stored], root: Path) -> None:
         print(command, flush=True)
         program, *words = shlex.split(command)
         subprocess.run([sys.executable if program == "python" else program, *words], cwd=root, check=True)
+        write_pages(root)  # what is made stays if the next one fails or is stopped
 
 
 if __name__ == "__main__":

@@ -64,6 +64,8 @@ class Source:
         How long the command takes.
     quotes : bool
         Whether the table has sentences of the package, so that the modules with its words count.
+    prints : bool
+        Whether the command prints the numbers and stores nothing.
     """
 
     command: str
@@ -71,6 +73,7 @@ class Source:
     rests_on: tuple[str, ...] = ()
     cost: str = ""
     quotes: bool = False
+    prints: bool = False
 
     def code(self) -> str:
         """Digest of the present code; empty if it is no longer there."""
@@ -182,7 +185,8 @@ def _read(path: Path) -> Stored:
     held = json.loads(path.read_text(encoding="utf-8"))
     if held["schema"] != SCHEMA or held["name"] != path.stem:
         raise ValueError(f"{path} is not a stored table of this name")
-    source = Source(held["command"], held["function"], tuple(held["rests_on"]), held["cost"], held.get("quotes", False))
+    flags = {name: held.get(name, False) for name in ("quotes", "prints")}
+    source = Source(held["command"], held["function"], tuple(held["rests_on"]), held["cost"], **flags)
     table = Table(held["columns"], held["rows"], held["text"])
     modules, transcribed = held.get("modules", {}), held.get("transcribed", "")
     return Stored(path.stem, source, held["code"], held["made"], table, modules, transcribed)

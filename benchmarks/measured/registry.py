@@ -79,13 +79,12 @@ def printed(function: Callable[..., object], *arguments: object) -> list[str]:
 def printed_rows(function: Callable[..., object], *arguments: object) -> list[list[str]]:
     """The cells of the Markdown rows that a function prints; what else it prints is left out."""
     lines = [line.strip() for line in printed(function, *arguments) if line.startswith("|")]
-    rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines if set(line) - set("|- ")]
-    return rows
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if set(line) - set("|- ")]
 
 
 def numbers(line: str) -> list[str]:
     """The numbers at the end of a line, as they are written."""
-    found = re.search(r"(?:(?:\s|/|^)-?\d+(?:\.\d+)?)+$", line.rstrip())
+    found = re.search(r"(?:(?:[\s/]+|^)-?\d+(?:\.\d+)?)+$", line.rstrip())
     return re.findall(r"-?\d+(?:\.\d+)?", found[0]) if found else []
 
 

@@ -85,6 +85,13 @@ def test_older_tables_are_made_again_by_their_commands(root, capfd):
     assert main(["--make"], root=root) == 0
     assert (root / "docs" / "page.md").read_text() == WRITTEN.replace(".5", ".7")
     assert not stored_results(root)[0].is_older
+    printing = Source("python measuring.py", "json:dumps", prints=True)
+    store("shares", Table(("share",), [(".5",)]), printing, code="0123", root=root)
+    assert main(["--make"], root=root) == 0
+    assert "shares is not made: python measuring.py prints the numbers" in capfd.readouterr().out
+    assert stored_results(root)[0].code == "0123"
+    store("shares", Table(("share",), [(".7",)]), Source("python measuring.py", "json:dumps"), root=root)
+    assert main(["--write"], root=root) == 0
     (root / "measuring.py").write_text("raise SystemExit(1)")
     assert main(["--make"], root=root) == 0  # nothing is older
     assert "of the present code" in capfd.readouterr().out
