@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from uqassay.calibration import credal_calibration_test
 from uqassay.datasets.toy import two_gaussians
+from uqassay.experiments import reproduce
 from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble, read_ensembles
 from uqassay.experiments.credal_calibration.table1 import judge_together, reproduce_table1
 
@@ -35,6 +37,31 @@ def test_members_of_large_ensembles_are_counted(ensembles):
     assert "inner/questions, question 1: 5 members alone" in text
     assert " of 5" in text
     assert "question 2: all members, authors' code" in text
+
+
+def test_resampling_changes_the_random_null_alone(ensembles):
+    plain, resampled = (
+        {cell.name.rpartition("exact/")[2]: cell.ours for cell in reproduce_table1(ensembles, n_draws=39, resample=r).rows
+         if cell.name.startswith("table1/three/sharp/")}
+        for r in (False, True)
+    )  # fmt: skip
+    different = {name for name in plain if plain[name] != resampled[name]}
+    assert different <= {"p_conf_random", "p_classwise_random"}
+    text = reproduce("credal-calibration", figure="table1", data=ensembles, preset="smoke", resample=True).summary()
+    assert "instances are drawn with replacement under the random null, as line 2 of Algorithm 1 is printed" in text
+    direct = credal_calibration_test(
+        *half_of(ensembles, "three"), measure="ece-classwise", n_draws=20, resample=True, null="random",
+        rng=np.random.default_rng([0, 1, 3, 1, 0]),
+    )  # fmt: skip
+    found = {cell.name: cell.ours for cell in reproduce_table1(ensembles, n_draws=20, resample=True).rows}
+    assert found["table1/three/all members/exact/p_classwise_random"] == direct.pvalue
+
+
+def half_of(folder, name):
+    """Labels and members of the half that is tested."""
+    (ensemble,) = (one for one in read_ensembles(folder)[0] if one.name == name)
+    tested = np.sort(np.random.default_rng([0, 0]).permutation(200)[:100])
+    return ensemble.labels[tested], ensemble.members[tested]
 
 
 def test_the_truth_is_kept_and_a_network_that_learnt_its_few_instances_by_heart_is_rejected():

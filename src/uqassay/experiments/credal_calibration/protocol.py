@@ -79,7 +79,7 @@ def reproduce_credal_calibration(
         The paper's null distribution or ours; the authors' code has only the former. Table 1 has both.
     resample : bool, optional
         Draw instances with replacement under the null hypothesis, as printed in Algorithm 1. None means True with the random
-        null; the minimised null, Table 1 and the authors' code never resample.
+        null for figures and False for Table 1; the minimised null and the authors' code never resample.
     runs : int, optional
         Number of data sets R, instead of the preset's.
     workers : int
@@ -150,6 +150,7 @@ def reproduce_credal_calibration(
     options = Table1Options(
         data=data,
         data_name=data_name,
+        resample=resample if figure == TABLE else None,
         dataset=dataset,
         architectures=architectures,
         epochs=epochs,
@@ -161,12 +162,13 @@ def reproduce_credal_calibration(
         read_size=read_size,
     )
     if figure in (TABLE, SIZES):
-        of_figures = {"resample": resample or None, "runs": runs, "figures": figures}
+        of_figures = {"runs": runs, "figures": figures}
         _refuse_given(of_figures, f"does not apply to {figure}, which draws no data sets")
     if figure == SIZES:
         of_tests = {
             "convention": None if convention == "exact" else convention,
             "null": None if null == "random" else null,
+            "resample": resample or None,
         }
         _refuse_given(
             of_tests | {"resume": resume} | options.given(), f"does not apply to {SIZES}, which tests nothing"

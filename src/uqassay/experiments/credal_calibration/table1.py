@@ -39,9 +39,12 @@ NOTES = (
     "ECE has 10 bins of equal width, as the paper says for its simulations; the authors' code has 5 for Table 1",
     "verdicts come from the minimised null; the random one is the paper's. For a single classifier both are the test of "
     "Vaicenavicius et al., with different random draws",
-    "instances are not resampled: drawing them with replacement, as Algorithm 1 is printed, invalidates measures with "
-    "sparse bins",
 )
+AS_THEY_ARE = (
+    "instances are not resampled: drawing them with replacement, as line 2 of Algorithm 1 is printed (--resample), invalidates "
+    "measures with sparse bins"
+)
+RESAMPLED = "instances are drawn with replacement under the random null, as line 2 of Algorithm 1 is printed"
 
 
 @final
@@ -88,6 +91,7 @@ def reproduce_table1(
     *,
     n_draws: int = 100,
     seed: int = 0,
+    resample: bool = False,
     progress: Progress | None = None,
 ) -> Reproduction:
     """Judge the ensembles of a folder, and each of their members alone.
@@ -101,6 +105,8 @@ def reproduce_table1(
         D.
     seed : int
         Seed of the halves and the draws.
+    resample : bool
+        Draw instances with replacement under the random null.
     progress : callable, optional
 
     Returns
@@ -113,12 +119,17 @@ def reproduce_table1(
     judged = []
     for ensemble in ensembles:
         say(f"testing {ensemble.name}")
-        judged += [row for name in conventions for row in _judge(ensemble, name, n_draws, seed)]
-    return table1_of(judged, left_out)
+        for name in conventions:
+            judged += _judge(ensemble, name, n_draws=n_draws, seed=seed, resample=resample)
+    return table1_of(judged, left_out, resample=resample)
 
 
 def table1_of(
-    judged: Sequence[Table1Row], notes: Sequence[str] = (), printed: Mapping[str, tuple[str, str]] | None = None
+    judged: Sequence[Table1Row],
+    notes: Sequence[str] = (),
+    printed: Mapping[str, tuple[str, str]] | None = None,
+    *,
+    resample: bool = False,
 ) -> Reproduction:
     """The rows as cells and text, with the printed table below.
 
@@ -129,6 +140,8 @@ def table1_of(
         In addition to those of every such table.
     printed : dict of str to (str, str), optional
         Data set and architecture in the printed table, by the name of the ensemble.
+    resample : bool
+        Whether instances were drawn with replacement.
 
     Returns
     -------
@@ -138,7 +151,13 @@ def table1_of(
     cells = tuple(cell for row in judged for cell in _cells(row, _printed_row(row, printed.get(row.ensemble))))
     reading = [*_table(judged), "", *_context()]
     about = BESIDE if printed else CONTEXT
-    return Reproduction("credal-calibration", SOURCE, cells, (about, *NOTES, *notes), tuple(reading))
+    return Reproduction(
+        "credal-calibration",
+        SOURCE,
+        cells,
+        (about, *NOTES, RESAMPLED if resample else AS_THEY_ARE, *notes),
+        tuple(reading),
+    )
 
 
 def table1_steps(data: str | os.PathLike[str] | None) -> int:
@@ -158,6 +177,7 @@ def judge_together(
     seed: int,
     place: int,
     part: int | None = None,
+    resample: bool = False,
 ) -> Table1Row:
     """A row of the table: test one half of the instances, evaluate average and weighted averages on the other.
 
@@ -176,6 +196,8 @@ def judge_together(
         Number of the row, so that each row has its own draws.
     part : int, optional
         Instances that are tested, and as many others that are held out; None takes half of all.
+    resample : bool
+        Draw instances with replacement under the random null; the authors' code never does.
 
     Returns
     -------
@@ -216,7 +238,7 @@ def judge_together(
                 measure=measure,
                 null=null,  # type: ignore[arg-type]
                 n_draws=n_draws,
-                resample=False,
+                resample=resample and null == "random" and convention == "exact",
                 convention=convention,  # type: ignore[arg-type]
                 rng=np.random.default_rng([seed, 1, place, i, j]),
             )
@@ -227,7 +249,7 @@ def judge_together(
     return Table1Row(ensemble.name, row, convention, n_members, accuracy, errors, weighted)
 
 
-def _judge(ensemble: LabelledEnsemble, convention: str, n_draws: int, seed: int) -> list[Table1Row]:
+def _judge(ensemble: LabelledEnsemble, convention: str, *, n_draws: int, seed: int, resample: bool) -> list[Table1Row]:
     """Every member alone, then all of them."""
     names, n_members = ensemble.member_names, ensemble.members.shape[1]
     chosen = [(names[m], [m]) for m in range(n_members) if n_members > 1]
@@ -240,6 +262,7 @@ def _judge(ensemble: LabelledEnsemble, convention: str, n_draws: int, seed: int)
             n_draws=n_draws,
             seed=seed,
             place=place,
+            resample=resample,
         )
         for place, (row, columns) in enumerate(chosen)
     ]

@@ -11,6 +11,8 @@ from uqassay.experiments.reproduction import Reproduction
 
 __all__ = ["any_table1", "any_table1_steps"]
 
+OF_TESTS = ("data", "resample")  # options that trainings do not need
+
 
 def any_table1(
     preset: str,
@@ -48,7 +50,7 @@ def any_table1(
             preset, conventions, options=options, seed=seed, workers=workers, resume=resume, progress=progress
         )
     of_training = options.given() | ({} if resume is None else {"resume": resume})
-    for name in [name for name in of_training if name != "data"]:
+    for name in [name for name in of_training if name not in OF_TESTS]:
         raise InputError(
             name,
             "does not apply to table1 with data that are saved ensembles, since nothing is trained",
@@ -56,7 +58,9 @@ def any_table1(
             "leave it out, or give a folder with train.npz and test.npz (X, y)",
             code="conflict",
         )
-    return reproduce_table1(data, conventions, n_draws=n_draws, seed=seed, progress=progress)
+    return reproduce_table1(
+        data, conventions, n_draws=n_draws, seed=seed, resample=bool(options.resample), progress=progress
+    )
 
 
 def any_table1_steps(preset: str, n_conventions: int, options: Table1Options) -> int:

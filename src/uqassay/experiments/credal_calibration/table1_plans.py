@@ -91,6 +91,8 @@ class Table1Options:
         Saved ensembles, or files in place of those of the only data set.
     data_name : str, optional
         Name of these files in the table.
+    resample : bool, optional
+        Whether the test draws instances with replacement under the random null.
     dataset : str or sequence of str, optional
         Data sets of the paper, instead of the preset's.
     architectures : str or sequence of str, optional
@@ -111,6 +113,7 @@ class Table1Options:
 
     data: str | os.PathLike[str] | None = None
     data_name: str | None = None
+    resample: bool | None = None
     dataset: str | Sequence[str] | None = None
     architectures: str | Sequence[str] | None = None
     epochs: int | None = None

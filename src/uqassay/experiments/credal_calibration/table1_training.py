@@ -102,13 +102,22 @@ def reproduce_trained_table1(
             sizes[title] = _sizes(title, kept[0].metadata["facts"]["n_train"], n, part)
             say(f"testing {title}, {predictor}")
             judged += [
-                judge_together(ensemble, predictor, one, n_draws=plan.n_draws, seed=seed, place=place, part=part)
+                judge_together(
+                    ensemble,
+                    predictor,
+                    one,
+                    n_draws=plan.n_draws,
+                    seed=seed,
+                    place=place,
+                    part=part,
+                    resample=bool(options.resample),
+                )
                 for one in conventions
             ]
     if not judged:
         raise all_failed("table1", failed)
     printed = {one.title: one.printed for one in sets if one.printed is not None}
-    return table1_of(judged, (*plan.notes(), *notes, *sizes.values()), printed)
+    return table1_of(judged, (*plan.notes(), *notes, *sizes.values()), printed, resample=bool(options.resample))
 
 
 def trained_steps(plan: Table1Plan) -> int:

@@ -1,0 +1,147 @@
+"""Estimate what Table 1 of the paper on credal calibration costs: operations counted here, at an assumed rate, and time here.
+
+Run: python -m benchmarks.cost_of_credal_table1 [PRESET …] [--tflops 10] [--measure] [--store]
+     (paper and gpu-hour unless given)
+
+A standard network is trained on one batch of random instances of each data set's shape. Operations of matrix products and
+convolutions, forward and backward, are multiplied by the instances that the preset trains on: S, two DN and ten members of
+DE in all their epochs; predictions are not counted. The hours are those at --tflops, the rate that a device sustains, in 10¹²
+operations a second; steps of 16 images reach less, since they wait for the launch of kernels. The networks have random weights
+in place of those of ImageNet, which costs the same; they need torchvision, and without it only features are counted.
+
+--measure also times a step on one thread of this CPU, from which the hours of an epoch of one network follow. --store keeps the
+table for the guide, see benchmarks/docs_numbers.py.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
+
+import torch
+
+from benchmarks.stored_tables import Source, Table, store
+from benchmarks.training_cost import images, operations_of_step, seconds_of_step
+from uqassay.errors import MissingDependencyError
+from uqassay.experiments.credal_calibration import imagenet_networks
+from uqassay.experiments.credal_calibration.table1_plans import (
+    IMAGENET_NETWORKS,
+    PAPER_SETS,
+    PLANS,
+    Table1Plan,
+    plan_of,
+)
+from uqassay.experiments.credal_calibration.table1_plans import Table1Options as Options
+from uqassay.experiments.reproduction import printed_table
+from uqassay.methods import build_method
+from uqassay.wording import count, listed, significant
+
+TABLE2 = {row["dataset"]: row for row in printed_table("credal_calibration_table2_datasets")}
+N_GRAMS = {"bacteria": 4**3 + 4**4 + 4**5, "proteins": 20**3}  # features; functional domains of proteins not counted
+NETWORKS = 1 + 2 + 10
+COLUMNS = (
+    "preset",
+    "data set",
+    "network",
+    "epochs",
+    "GFLOP / instance",
+    "PFLOP",
+    "hours at 10 TFLOP/s",
+    "GB in memory",
+)
+HERE = "hours of an epoch here"
+SOURCE = Source(
+    "python -m benchmarks.cost_of_credal_table1 --measure --store",
+    "uqassay.experiments.credal_calibration.table1_plans:plan_of",
+    ("uqassay.experiments.credal_calibration.imagenet_networks", "uqassay.methods.standard_network"),
+    cost="five minutes of a core",
+)
+
+
+def trainer(plan: Table1Plan, name: str, network: str) -> Callable[[int], Any]:
+    """Trains a standard network on one batch for a number of epochs."""
+    shape = (3, plan.image_size, plan.image_size) if network else (N_GRAMS[name],)
+    n_classes = int(TABLE2[PAPER_SETS[name].in_table2]["classes"])
+    x, y = images(plan.training["batch_size"], shape, n_classes)
+    body: Any = plan.hidden
+    if network:
+        body = lambda: imagenet_networks.ImagenetNetwork(network, head=plan.head, end_to_end=plan.end_to_end)  # noqa: E731
+    options = plan.method_options(name) | {"backbone": body, "classes": tuple(range(n_classes)), "device": "cpu"}
+
+    def fit(epochs: int) -> Any:
+        return build_method("snn", **options | {"epochs": epochs}, parallel="sequential").fit(x, y)
+
+    return fit
+
+
+def row(plan: Table1Plan, name: str, network: str, asked: argparse.Namespace) -> list[str]:
+    """One data set with one network."""
+    batch = plan.training["batch_size"]
+    n_train = int(TABLE2[PAPER_SETS[name].in_table2]["n_train"])
+    fit = trainer(plan, name, network)
+    each = operations_of_step(fit) / batch
+    total = each * n_train * plan.epochs_for(name) * NETWORKS
+    values = 3 * (32 if name == "cifar-10" else plan.read_size) ** 2 if network else N_GRAMS[name]
+    cells = [plan.preset, name, network or "hidden layer", str(plan.epochs_for(name)), significant(each / 1e9)]
+    cells += [
+        significant(total / 1e15),
+        significant(total / asked.tflops / 3.6e15),
+        significant(4e-9 * n_train * values),
+    ]
+    if asked.measure:
+        seconds = seconds_of_step(fit, steps=2, warm_up=1, clock=time.process_time) / batch
+        cells.append(significant(seconds * n_train / 3600))
+    print(" ".join(f"{cell:>16}" for cell in cells), flush=True)
+    return cells
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("preset", nargs="*", default=["paper", "gpu-hour"], help="paper or gpu-hour")
+    parser.add_argument("--tflops", type=float, default=10.0, help="sustained rate, in 10¹² operations a second")
+    parser.add_argument("--measure", action="store_true", help="time a step on one thread of this CPU")
+    parser.add_argument("--store", action="store_true", help="keep the table for the guide")
+    asked = parser.parse_args()
+    code = SOURCE.code()
+    torch.set_num_threads(1)
+    imagenet_networks.WEIGHTS = None
+    rows: list[list[str]] = []
+    missing = []
+    for preset in asked.preset:
+        if preset not in PLANS or not PLANS[preset].data_sets:
+            sys.exit(f"{preset} is none of paper and gpu-hour")
+        plan = plan_of(preset, Options())
+        for name in plan.data_sets:
+            for network in plan.architectures if PAPER_SETS[name].images else ("",):
+                try:
+                    rows.append(row(plan, name, network, asked))
+                except MissingDependencyError as problem:
+                    missing.append(f"{preset}, {name}, {network} is not counted: {problem}")
+        own = [cells for cells in rows if cells[0] == preset]
+        whole = [sum(float(cells[place].replace(",", "")) for cells in own) for place in (5, 6)]
+        rows.append([preset, "all", "", "", "", *map(significant, whole), *[""] * (2 if asked.measure else 1)])
+        print(f"{preset}, all: {whole[0]:,.3g} PFLOP, {whole[1]:,.3g} hours at {asked.tflops:g} TFLOP/s", flush=True)
+    print("\n".join(missing))
+    if asked.store and (missing or asked.tflops != 10.0):
+        sys.exit("not stored: all networks are needed, at 10 TFLOP/s")
+    if asked.store:
+        text = [
+            f"{count(NETWORKS)} networks for each row: S, two DN, ten members of DE; "
+            f"{listed(list(IMAGENET_NETWORKS))} at 224 × 224."
+        ]
+        store(
+            "credal-table1-cost", Table((*COLUMNS, *([HERE] if asked.measure else [])), rows, text), SOURCE, code=code
+        )
+
+
+if __name__ == "__main__":
+    main()
