@@ -1,7 +1,7 @@
 """Error rates of the credal calibration test in the settings of the paper's Figures 1 to 4.
 
 Run: python -m benchmarks.credal_error_rates [--data-sets 1000] [--workers 2] [--resume FOLDER] [--store]   (four minutes)
-     python -m benchmarks.credal_error_rates --further [--data-sets 1000] …                     (a quarter of an hour)
+     python -m benchmarks.credal_error_rates --further [--data-sets 1000] …                     (six minutes)
 
 The same as `uqassay reproduce credal-calibration --figure 1 --preset paper`, and with --further Figures 2 to 4, Figure 4 with
 instances that stay as they are, and the authors' code in the setting of Figure 1. --store keeps the table for the guide; see
@@ -34,18 +34,18 @@ SOURCE = Source(f"{RUN} --workers 2 --store", FUNCTION, cost="four minutes of a 
 SHOWN = (0.05, 0.2)
 FIRST = {"Figure 1": (Plan(FIGURES["1"]), 1000)}
 FURTHER = {  # and the number of data sets, by their cost
-    "Figure 2, u = .1": (Plan(FIGURES["2"]), 400),
-    "Figure 3, M = 100": (Plan(FIGURES["3"]), 400),
-    "Figure 4, K = 100": (Plan(FIGURES["4"]), 200),
-    "Figure 4, instances as they are": (Plan(FIGURES["4"], resample=False), 200),
-    "Figure 1, authors' code": (Plan(FIGURES["1"], convention="paper-code", resample=False), 100),
+    "Figure 2, u = .1": (Plan(FIGURES["2"]), 100),
+    "Figure 3, M = 100": (Plan(FIGURES["3"]), 100),
+    "Figure 4, K = 100": (Plan(FIGURES["4"]), 100),
+    "Figure 4, instances as they are": (Plan(FIGURES["4"], resample=False), 100),
+    "Figure 1, authors' code": (Plan(FIGURES["1"], convention="paper-code", resample=False), 40),
 }
 FURTHER_COLUMNS = (
     "setting",
     "measure",
     *(f"{scenario}, α = {level}" for scenario in COLUMNS[1:] for level in (".05", ".2")),
 )
-FURTHER_SOURCE = Source(f"{RUN} --further --workers 2 --store", FUNCTION, cost="a quarter of an hour of a core")
+FURTHER_SOURCE = Source(f"{RUN} --further --workers 2 --store", FUNCTION, cost="six minutes of a core")
 
 
 def table(rates: ErrorRates) -> Table:
@@ -100,7 +100,7 @@ def _share(x: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data-sets", type=int, help="by default 1,000 for Figure 1, and 100 to 400 with --further")
+    parser.add_argument("--data-sets", type=int, help="by default 1,000 for Figure 1, with --further 100 and 40")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--resume", help="folder that keeps finished data sets")
     parser.add_argument("--store", action="store_true", help="keep the table for the guide")
