@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from uqassay.experiments.ranking.figures import write_real_figure
+from uqassay.experiments.ranking.figures import family_of, write_real_figure
+from uqassay.experiments.ranking.pretrained_networks import PAPER
 from uqassay.experiments.ranking.scorings import Scoring
 from uqassay.experiments.ranking.synthetic import progress_steps, reproduce_ranking_synthetic
 from uqassay.statistics import Estimate
@@ -43,3 +44,19 @@ def test_the_figure_of_real_models_is_written(tmp_path, needs):
     path = write_real_figure(tmp_path, scorings, "CIFAR10-H")
     assert path.name == "figure1_cifar10h.png"
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_network_of_the_papers_list_has_a_family():
+    """The 16 families of the paper's legend for CIFAR10 and R-ImageNet, and nine of that for OASST2."""
+    families = {family_of(name) for name in PAPER}
+    assert len(families) == 16
+    assert "other" not in families
+    texts = {"facebook--bart-large-mnli": "BART", "xlm-roberta-base": "XLM", "distilbert-base": "DistilBERT"}
+    texts |= {
+        "mdeberta-v3": "DeBERTa",
+        "roberta-large": "RoBERTa",
+        "MiniLMv2-L6": "MiniLM",
+        "e5-base": "E5",
+        "nb-bert": "BERT",
+    }
+    assert {name: family_of(name) for name in texts} == texts

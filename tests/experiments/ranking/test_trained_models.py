@@ -156,7 +156,21 @@ def test_an_ensemble_trained_member_by_member_is_also_one_model(votes, labels, t
     models = list(trained_models(place, trainings, labels, np.load(votes / "human_counts.npy"), notes))
     assert [model.name for model in models] == ["DE member 1", "DE member 2", "DE member 3", "snn", "DE"]
     np.testing.assert_allclose(models[-1].prediction.mean_probs(), np.mean(members, axis=0), atol=1e-6)
+    assert isinstance(models[0].prediction, uq.Point)
     assert notes == ["DE has 3 members, which are also models alone"]
+
+
+def test_scores_that_a_prediction_does_not_contain(votes, trained, labels):
+    """Such as the density of DDU: they are stored beside the prediction, and judged as every other score."""
+    probs = noisy(votes, 0.5, 3)
+    cell = Cell("json:dumps", dataset="made", method="ddu", seed=5)
+    given = {"density": 1.0 - probs.max(axis=1)}
+    Store(trained).finish(cell, CellResult(uq.Point(probs), labels, scores=given), seconds=1.0)
+    found = reproduce_ranking_cifar10h(data=trained, votes=votes)
+    lines = [line.split() for line in found.reading if line.startswith("  ddu, made, seed 5")]
+    by_score = {line[4]: line[5:] for line in lines}
+    assert by_score["density"] == by_score["least-confidence"]
+    assert "density" not in " ".join(line for line in found.reading if line.startswith("  snn"))
 
 
 def test_trainings_with_other_options_have_names_of_their_own(votes, labels, tmp_path):

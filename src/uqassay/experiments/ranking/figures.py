@@ -19,13 +19,20 @@ from uqassay.metrics.ranking.ground_truths import kendall_tau_score, misalignmen
 from uqassay.predictions import Point
 from uqassay.report.figures.style import GREY, look_at, plain, swatch
 
-__all__ = ["write_real_figure", "write_synthetic_figures"]
+__all__ = ["family_of", "write_real_figure", "write_synthetic_figures"]
 
 Array = NDArray[np.float64]
 Progress = Callable[[str], None]
 
 LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
-MOST_NAMED = 24  # models that a legend names
+MOST_NAMED = 24  # models that a legend names; more are named by family, as the paper does
+# Families of the paper's legends; a longer name is before the shorter one that it contains
+FAMILIES = (
+    *("GoogLeNet", "AlexNet", "Wide ResNet", "ResNeXt", "ResNet", "RegNet", "Swin", "MobileNet", "EfficientNet", "ViT"),
+    *("MnasNet", "ConvNeXt", "Inception", "DenseNet", "VGG", "ShuffleNet"),
+    *("BART", "DistilBERT", "DeBERTa", "XLM", "RoBERTa", "MiniLM", "mContriever", "BERT", "E5"),
+)
+OTHER = "other"
 N_PICKED = 6  # models of Figures 4 and 5, the same number of each method
 N_POPULATION = 100_000  # instances behind the curves of Figure 3
 SCORE_LABELS = {
@@ -91,6 +98,18 @@ def write_real_figure(folder: str | os.PathLike[str], scorings: Sequence[Scoring
     )
 
 
+def family_of(model: str) -> str:
+    """Family of a pretrained network or text classifier by its name, as in the legends of Figure 1.
+
+    Examples
+    --------
+    >>> [family_of(name) for name in ("resnext50_32x4d-IMAGENET1K_V1", "facebook--bart-large-mnli", "mine")]
+    ['ResNeXt', 'BART', 'other']
+    """
+    letters = model.lower().replace("_", "").replace("-", "")
+    return next((family for family in FAMILIES if family.lower().replace(" ", "") in letters), OTHER)
+
+
 # ---- Figure 1 --------------------------------------------------------------------------------------------------------
 
 
@@ -122,10 +141,12 @@ def _metrics_against_truth(figure: Any, scorings: Sequence[Scoring]) -> None:
 def _models_against_truth(figure: Any, scorings: Sequence[Scoring], dataset: str) -> None:
     """As Figure 1, one marker for a model, with the intervals of both numbers."""
     found = study(scorings, "fisher")
+    named = [plain(s.model) if len(scorings) <= MOST_NAMED else family_of(s.model) for s in scorings]
+    places = {name: i for i, name in enumerate(dict.fromkeys(named))}
     panels = figure.subplots(2, 2, sharex="col", sharey="row")
     for ax, (metric, truth) in zip(panels.ravel(), PAIRS, strict=True):
-        for i, s in enumerate(scorings):
-            tau, value, look = s.taus[TRUTHS.index(truth)], s.metrics[METRICS.index(metric)], look_at(i)
+        for s, name in zip(scorings, named, strict=True):
+            tau, value, look = s.taus[TRUTHS.index(truth)], s.metrics[METRICS.index(metric)], look_at(places[name])
             ax.plot([tau.low, tau.high], [value, value], color=look.colour, linewidth=1.0, alpha=0.7)
             ax.plot([tau, tau], [value.low, value.high], color=look.colour, linewidth=1.0, alpha=0.7)
             ax.plot([tau], [value], color=look.colour, marker=look.marker, markersize=6)
@@ -134,9 +155,9 @@ def _models_against_truth(figure: Any, scorings: Sequence[Scoring], dataset: str
             f"r = {100 * float(r):.0f} % [{100 * r.low:.0f}, {100 * r.high:.0f}]", loc="left", fontsize="small"
         )
     _label_panels(panels)
-    if len(scorings) <= MOST_NAMED:
-        handles = [swatch(look_at(i), plain(s.model), line=False) for i, s in enumerate(scorings)]
-        figure.legend(handles=handles, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
+    handles = [swatch(look_at(i), name, line=False) for name, i in places.items()]
+    columns_of_legend = 4 if len(scorings) <= MOST_NAMED else 6
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns_of_legend, frameon=False, fontsize="small")
     title = f"{dataset}: {len(scorings)} models scored by the entropy of their mean prediction; bars: 95 % intervals"
     figure.suptitle(title, fontsize="medium")
 

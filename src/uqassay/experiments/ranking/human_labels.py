@@ -5,7 +5,7 @@ Paper 003, section 4, Table 1: the votes of several people on each instance are 
 """
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +133,7 @@ def correlate_with_votes(
         accuracies.append(float((model.prediction.labels() == model.labels).mean()))
         for part in (model, *sub_ensembles(model)):
             say(f"more scores of {part.name}")
-            pooled += _judged(part, part.labels, _scores_of(part.prediction))
+            pooled += _judged(part, part.labels, _scores_of(part.prediction), part.scores)
     if len(scorings) < LEAST:
         raise InputError("data", f"must give at least {LEAST} models", f"got {len(scorings)}", needed, code="empty")
     found = study(scorings, "fisher")
@@ -161,10 +161,11 @@ def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -
     return max(1, 6 * len(model_files(folder)) + 2 * n_trainings(folder))
 
 
-def _judged(model: SavedModel, labels: NDArray[Any], scores: Iterable[str]) -> list[Scoring]:
-    return judge(
-        model.prediction, labels, model.votes, scores, model=model.name, method=type(model.prediction).__name__
-    )
+def _judged(
+    model: SavedModel, labels: NDArray[Any], scores: Iterable[str], given: Mapping[str, NDArray[Any]] | None = None
+) -> list[Scoring]:
+    kind = type(model.prediction).__name__
+    return judge(model.prediction, labels, model.votes, scores, model=model.name, method=kind, given=given)
 
 
 def _scores_of(prediction: Prediction) -> tuple[str, ...]:
@@ -265,7 +266,10 @@ def _about_truths(human: HumanLabels, scorings: Sequence[Scoring]) -> list[str]:
         taus = [float(s.taus[i]) for s in scorings]
         spans.append(f"with {LETTERS[truth]} from {number(min(taus), 2)} to {number(max(taus), 2)}")
     tied = f"the votes on {percent(unanimous, 0)} of the {human.instances} are unanimous, so that φ is tied there"
-    return [f"Kendall's τ runs {' and '.join(spans)}; {tied}."]
+    best = human.votes == human.votes.max(axis=1, keepdims=True)
+    agreeing = float((best[np.arange(len(best)), human.labels] & (best.sum(axis=1) == 1)).mean())
+    same = f"The label alone has the most votes on {percent(agreeing)} of the {human.instances}; there the gap is ψ itself."
+    return [f"Kendall's τ runs {' and '.join(spans)}; {tied}.", same]
 
 
 def _more(scorings: Sequence[Scoring], by_votes: Sequence[Scoring], pooled: Sequence[Scoring]) -> list[str]:

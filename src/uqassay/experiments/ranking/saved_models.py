@@ -1,7 +1,7 @@
 """Predictions of many models in one folder, matched to instances that people have labelled."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any, final
@@ -56,12 +56,13 @@ class HumanLabels:
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class SavedModel:
-    """A model's prediction, and the labels and votes of the same instances."""
+    """A model's prediction, the labels and votes of the same instances, and scores that the prediction does not contain."""
 
     name: str
     prediction: Prediction
     labels: NDArray[Any]
     votes: NDArray[Any]
+    scores: Mapping[str, NDArray[Any]] = field(default_factory=dict)
 
 
 def check_folder(data: Any, needed: str, *, parameter: str = "data") -> Path:

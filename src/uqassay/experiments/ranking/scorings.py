@@ -1,6 +1,6 @@
 """A scoring with its metrics, which need only labels, and its τ with the ground truths, which need label distributions."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -54,7 +54,7 @@ class Scoring:
     method : str
         Kind of the model.
     score : str
-        A name of `uqassay.measures.SCORES`.
+        A name of `uqassay.measures.SCORES`, or of a score that the model states itself.
     metrics : tuple of Estimate
         In the order of `METRICS`.
     taus : tuple of Estimate
@@ -81,6 +81,7 @@ def judge(
     *,
     model: str,
     method: str,
+    given: Mapping[str, ArrayLike] | None = None,
 ) -> list[Scoring]:
     """Judge scores of one model on the same instances.
 
@@ -95,6 +96,8 @@ def judge(
         Names of `uqassay.measures.SCORES`.
     model, method : str
         As in `Scoring`.
+    given : dict of str to array (n,), optional
+        Further scores by name, which the prediction does not contain.
     """
     errors, gap = prediction_errors(labels, prediction), probability_gap(labels, prediction)
     truths = (
@@ -102,8 +105,8 @@ def judge(
         misalignment_truth(label_distribution, prediction),
     )
     found = []
-    for score in scores:
-        s = uncertainty_score(prediction, score)
+    named = [*((score, uncertainty_score(prediction, score)) for score in scores), *(given or {}).items()]
+    for score, s in named:
         found.append(
             Scoring(
                 model,

@@ -19,7 +19,7 @@ from uqassay.bench.results import StoredResult
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
 from uqassay.experiments.ranking.saved_models import SavedModel, usable
-from uqassay.predictions import Members
+from uqassay.predictions import Members, Point, Prediction
 from uqassay.wording import counted, listed
 
 __all__ = ["StoredTraining", "n_trainings", "stored_labels", "stored_trainings", "trained_models"]
@@ -137,7 +137,7 @@ def trained_models(
         first = _first_member(training.cell)
         if first is not None and isinstance(prediction, Members):
             ensembles.setdefault(name.replace(training.cell.method, _whole(training.cell)), {})[first] = prediction
-        yield SavedModel(name, prediction, labels, votes)
+        yield SavedModel(name, _single(prediction), labels, votes, result.scores)
     for name, parts in ensembles.items():
         if len(parts) > 1:
             whole = _joined([parts[first] for first in sorted(parts)])
@@ -180,6 +180,14 @@ def _first_member(cell: Cell) -> int | None:
 def _whole(cell: Cell) -> str:
     """Name of the ensemble of which a training is a part: "DE member 3" is one of DE."""
     return cell.method.partition(" member ")[0]
+
+
+def _single(prediction: Prediction) -> Prediction:
+    """The prediction; an ensemble of one as a point, since scores of several members are constant for it."""
+    if not isinstance(prediction, Members) or prediction.n_members > 1:
+        return prediction
+    partition = prediction.log_partition
+    return Point(prediction.probs[:, 0], log_partition=None if partition is None else partition[:, 0])
 
 
 def _joined(parts: Sequence[Members]) -> Members:
