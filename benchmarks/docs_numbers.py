@@ -36,7 +36,8 @@ NOT_MEASURED = {  # tables with decimals that are no measurement, by page and th
     "methods": ("| name | class |",),  # names
     "other-libraries": ("| library |",),  # versions
     "ranking-intervals": ("| number | interval |",),  # constants of a method
-    "unified-evaluation": ("| name | distance ",),  # ranges
+    "epistemic-gain-choices": ("| option | values |", "| not printed | here |"),  # settings
+    "unified-evaluation": ("| name | distance ", "| step | the paper says |"),  # ranges, settings
 }
 NOT_YET = "reproduction"  # pages with printed and measured tables side by side, not all of which are stored yet
 
@@ -59,15 +60,16 @@ def mismatches(root: Path = ROOT) -> list[str]:
     """Where pages and stored results differ, one sentence each."""
     texts = {stored.name: _block(stored) for stored in stored_results(root)}
     found, places = [], _places(root)
-    for name, (page, text) in places.items():
+    for name, page, text in places:
         if name not in texts:
             found.append(f"{page}: the table {name} has no stored result docs/results/{name}.json")
         elif text != texts[name]:
             found.append(
                 f"{page}: the table {name} differs from docs/results/{name}.json; write it from there with --write"
             )
+    placed = {name for name, _, _ in places}
     found += [
-        f"docs/results/{name}.json: no page has a line <!-- table: {name} -->" for name in texts if name not in places
+        f"docs/results/{name}.json: no page has a line <!-- table: {name} -->" for name in texts if name not in placed
     ]
     return found
 
@@ -100,7 +102,11 @@ def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
     all_stored = stored_results(root)
     older = [stored for stored in all_stored if stored.is_older]
     shown = older if told.check else all_stored
-    print("\n".join(_line(stored, stored in older, root) for stored in shown), flush=True)
+    pages: dict[str, list[str]] = {}
+    for name, page, _ in _places(root):
+        pages.setdefault(name, []).append(page)
+    lines = [_line(stored, stored in older, pages.get(stored.name, [])) for stored in shown]
+    print("\n".join(lines), flush=True)
     if told.make is not None:
         unknown = set(told.make) - {stored.name for stored in all_stored}
         if unknown:
@@ -151,25 +157,20 @@ def _tables(text: str) -> Iterator[tuple[int, list[str]]]:
             table = []
 
 
-def _places(root: Path) -> dict[str, tuple[str, str]]:
-    """Page and text of each marked table, by name."""
-    found: dict[str, tuple[str, str]] = {}
-    for page in _pages(root):
-        name = page.relative_to(root).as_posix()
-        for match in PLACE.finditer(page.read_text(encoding="utf-8")):
-            if match[1] in found:
-                raise ValueError(f"{name}: the table {match[1]} already stands in {found[match[1]][0]}")
-            found[match[1]] = name, match[0]
-    return found
+def _places(root: Path) -> list[tuple[str, str, str]]:
+    """Name, page and text of each marked table; several pages may show one table."""
+    return [
+        (match[1], page.relative_to(root).as_posix(), match[0])
+        for page in _pages(root)
+        for match in PLACE.finditer(page.read_text(encoding="utf-8"))
+    ]
 
 
-def _line(stored: Stored, is_older: bool, root: Path) -> str:
-    page = _places(root).get(stored.name, ("no page", ""))[0]
+def _line(stored: Stored, is_older: bool, pages: Sequence[str]) -> str:
     state = _why_older(stored) if is_older else "of the present code"
-    made = f"transcribed {stored.made}" if stored.transcribed else f"made {stored.made}"
-    return (
-        f"{stored.name} ({page}): {state}; {made}; {stored.source.command} ({stored.source.cost or 'cost not known'})"
-    )
+    made = f"{'transcribed' if stored.transcribed else 'made'} {stored.made}"
+    command = f"{stored.source.command} ({stored.source.cost or 'cost not known'})"
+    return f"{stored.name} ({', '.join(pages) or 'no page'}): {state}; {made}; {command}"
 
 
 def _why_older(stored: Stored) -> str:

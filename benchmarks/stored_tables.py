@@ -26,7 +26,25 @@ __all__ = ["NAME", "NOT_RECORDED", "ROOT", "Source", "Stored", "Table", "store",
 SCHEMA = "uqassay.docs-table/1"
 NAME = r"[\w-]+"
 NOT_RECORDED = "not recorded"  # code of tables that are older than this mechanism, or that several versions made
-NO_CODE = ("benchmarks.stored_tables",)  # writes tables and measures nothing
+BENCH = (
+    "cell",
+    "claims",
+    "engine",
+    "files",
+    "older_results",
+    "results",
+    "runner",
+    "source_code",
+    "states",
+    "store",
+    "worker",
+)
+KEEPERS = (  # keep results and change none
+    "benchmarks.keyed_lines",
+    "benchmarks.stored_tables",
+    "uqassay._files",
+    *(f"uqassay.bench.{name}" for name in BENCH),
+)
 WORDS = ("uqassay.errors", "uqassay.notes", "uqassay.wording")  # hold sentences, which change no number
 DIGITS = 12  # of the digest of a module that are kept
 
@@ -92,7 +110,7 @@ class Source:
 
     def counted(self, modules: Mapping[str, str]) -> dict[str, str]:
         """The modules that may change the table."""
-        left_out = NO_CODE if self.quotes else NO_CODE + WORDS
+        left_out = KEEPERS if self.quotes else KEEPERS + WORDS
         return {name: digest for name, digest in modules.items() if name not in left_out}
 
 
