@@ -32,7 +32,6 @@ NOT_MEASURED = {  # tables with decimals that are no measurement, by page and th
     "datasets": ("| name | kind |",),  # licences
     "disentanglement": ("| DE | who has it |",),  # expected values
     "epistemic-gain": ("| sentence | holds if |",),  # levels
-    "intervals-and-tests": ("| the tool says |",),  # quotes the stored tables of what-may-be-claimed.md
     "methods": ("| name | class |",),  # names
     "other-libraries": ("| library |",),  # versions
     "ranking-intervals": ("| number | interval |",),  # constants of a method

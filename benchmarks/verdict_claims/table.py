@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks.stored_tables import Table
 from benchmarks.verdict_claims.cells import CELLS, NOT_HELD
+from benchmarks.verdict_claims.claimed import claimed
 from benchmarks.verdict_claims.counting import Rate, any_false, former_false, results, share_told
 from benchmarks.verdict_claims.judging import KINDS
 from benchmarks.verdict_claims.worlds import Cell
@@ -47,8 +48,10 @@ def tables(folder: Path, code: str = "") -> dict[str, Table]:
     held = {name: (cell, rows) for name, (cell, rows) in held.items() if rows}
     kept = {name: found for name, found in held.items() if name not in NOT_HELD}
     lost = {name: found for name, found in held.items() if name in NOT_HELD}
+    kinds = Table(KIND_COLUMNS, list(_kinds(kept)), list(_unadjusted(kept)))
     return {
-        "verdict-claims-kinds": Table(KIND_COLUMNS, list(_kinds(kept)), list(_unadjusted(kept))),
+        "verdict-claims-kinds": kinds,
+        "verdict-claims-chosen": claimed(kinds),
         "verdict-claims-not-held": Table(LOST_COLUMNS, list(_not_held(lost))),
         "verdict-claims-quotes": Table(text=list(_quotes(held))[:-1]),
         "verdict-claims-cells": Table(CELL_COLUMNS, list(_cells(held))),

@@ -104,6 +104,10 @@ def test_cells_that_are_not_held_have_a_table_of_their_own(tmp_path):
             append(tmp_path / f"{name}.jsonl", {**made, "cell": definition(CELLS[name])}, present_code())
     found = tables(tmp_path)
     assert found["verdict-claims-kinds"].rows[0][2:4] == ("1", "45.0")
+    rates = {says: rate for says, _, rate, _ in found["verdict-claims-chosen"].rows}
+    assert rates['"A is the best of the models"'].startswith("45.0; worst cell 45.0 (")
+    assert rates['"is not calibrated"'] == "not measured"
+    assert rates['"in 97 % of resamples"'] == "no test"
     (lost,) = found["verdict-claims-not-held"].rows
     assert f"(`{NOT_HELD[0]}`)" in lost[0]
     assert lost[-1] == "best: 45.0"
