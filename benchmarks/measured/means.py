@@ -1,5 +1,7 @@
 """Tables of docs/coverage-means.md and docs/coverage-correlations.md."""
 
+import re
+
 from tests.statistics import rank_worlds, test_correlation, test_error_rates, test_planning_auc, test_weighted_bootstrap
 
 from benchmarks.measured.registry import joined, measured, numbers, printed, printed_rows
@@ -98,17 +100,15 @@ def kendall(size: int = 4000) -> Table:
 def pearson(size: int = 4000) -> Table:
     """Intervals of Pearson's r."""
     lines = printed(test_correlation.print_tables, "pearson", size)
-    rows = [[line[:20].strip(), *(line[at : at + 25].strip() for at in (21, 48, 75))] for line in lines]
+    rows = [[line[:20].strip(), *re.split(" {2,}", line[20:].strip())] for line in lines]
     return Table(("x, y", "jackknife", "fisher", "bca"), rows)
 
 
 @measured("coverage-weighted-bootstrap", function="tests.statistics.test_weighted_bootstrap:coverage")
 def weighted_bootstrap(size: int = 1000) -> Table:
-    """Bootstrap intervals of an area; cells begin every 16 columns."""
+    """Bootstrap intervals of an area; the number of samples without an interval, after the bracket, is left out."""
     lines = printed(test_weighted_bootstrap.print_table, "", size)
-    rows = [
-        [line[:31].strip(), *(line[at : at + 14].split(")")[0] + ")" for at in range(32, 128, 16))] for line in lines
-    ]
+    rows = [[line[:31].strip(), *re.findall(r"[\d.]+ \([\d.]+\)", line[31:])] for line in lines]
     return Table(("interval", "AUC .8, 5", "10", "20", "AUC .95, 5", "10", "20"), rows)
 
 
