@@ -27,8 +27,9 @@ def test_local_cluster_gives_the_bits_of_this_process_whatever_the_number_of_wor
         summary = run_cells(some, folder, workers=workers)
         assert (summary.n_ran, list(summary.failed)) == (8, ["toy, fail, seed 0"])
         hashes[workers] = [(one.key, one.hash) for one in Store(folder).states()]
-        pid = Store(folder).result(some[-1].key).metadata["facts"]["pid"]
-        assert (pid == os.getpid()) is (workers == 0)
+        facts = Store(folder).result(some[-1].key).metadata["facts"]
+        assert (facts["pid"] == os.getpid()) is (workers == 0)
+        assert (facts["kept"] == str(2**27)) is (workers > 0)  # a step of a training finds its memory again
         assert list((folder / "drafts").iterdir()) == []
     assert hashes[0] == hashes[1] == hashes[3]
 
