@@ -1,12 +1,16 @@
 """Table 2 of paper 001: classes, features and instances of its data sets, beside those that the loaders give."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay.errors import InputError, MissingDependencyError, UqassayError
 from uqassay.experiments.credal_calibration.table1_plans import BATCH, PAPER_SETS, PLANS, part_size
 from uqassay.experiments.credal_calibration.tables import SOURCE
 from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
 from uqassay.wording import count
+
+if TYPE_CHECKING:
+    from uqassay.datasets.dataset_sizes import DatasetSizes
 
 __all__ = ["COLUMNS", "reproduce_table2"]
 
@@ -59,18 +63,15 @@ def reproduce_table2(*, seed: int = 0, progress: Progress | None = None) -> Repr
     Reproduction
         ``table2/CIFAR-10/classes`` and so on; ours is nan for data sets that are not at hand, with a note.
     """
-    from uqassay.datasets.dataset_sizes import sizes_of
-
     say = progress or (lambda step: None)
     cells: list[PrintedCell] = []
     notes: list[str] = []
     for row in printed_table("credal_calibration_table2_datasets"):
         name = next(key for key, one in PAPER_SETS.items() if one.in_table2 == row["dataset"])
         say(f"reading {name}")
-        try:
-            sizes = sizes_of(name, rng=seed)
-        except (InputError, MissingDependencyError) as problem:
-            notes.append(f"{name} is not at hand: {problem}")
+        sizes = _sizes(name, seed)
+        if isinstance(sizes, UqassayError):
+            notes.append(f"{name} is not at hand: {sizes}")
             cells += [_cell(name, row, column, NAN) for column in COLUMNS]
             continue
         part = part_size(sizes.n_test)
@@ -82,6 +83,16 @@ def reproduce_table2(*, seed: int = 0, progress: Progress | None = None) -> Repr
 
 
 # ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _sizes(name: str, seed: int) -> "DatasetSizes | UqassayError":
+    """The sizes of a data set, or why it is not at hand."""
+    from uqassay.datasets.dataset_sizes import sizes_of
+
+    try:
+        return sizes_of(name, rng=seed)
+    except (InputError, MissingDependencyError) as problem:
+        return problem
 
 
 def _width(name: str) -> int:
