@@ -164,7 +164,7 @@ def test_seven_models_and_the_contrast_of_the_c_index(result):
     assert len(cells) == 4
     text = "\n".join(result.reading)
     assert "7 models" in text
-    assert "The label alone has the most votes on 99.2 % of the images; there the gap is ψ itself." in text
+    assert "The label alone has the most votes on 99.2 % of the images; there the gap is ψ itself, so that" in text
     own, other = cells["UQ-C-index/misalignment"], cells["UQ-C-index/misclassification"]
     assert own.agrees
     assert own.low > 0 > other.ours

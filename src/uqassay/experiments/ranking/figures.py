@@ -1,6 +1,7 @@
 """Figures 1 to 6 of the ranking experiments, and Figure 1 for real models: from results to PNG files."""
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,7 @@ def write_real_figure(folder: str | os.PathLike[str], scorings: Sequence[Scoring
     """Write Figure 1 for the models of a real data set, each with its 95 % intervals and its own marker."""
     return write_figure(
         check_folder(folder),
-        f"figure1_{dataset.lower().replace('-', '')}",
+        f"figure1_{re.sub('[^a-z0-9]', '', dataset.lower())}",
         (9.6, 7.6),
         lambda figure: _models_against_truth(figure, scorings, dataset),
     )

@@ -36,9 +36,10 @@ from uqassay.predictions import Point, Prediction
 from uqassay.statistics import Estimate
 from uqassay.wording import estimate_text, interval, number, percent, text_table
 
-__all__ = ["LEAST", "correlate_saved", "correlate_with_votes", "progress_steps"]
+__all__ = ["LEAST", "contrast_lines", "correlate_saved", "correlate_with_votes", "progress_steps", "truth_lines"]
 
 SCORE = "total-entropy"  # the only one that the paper uses here
+MOSTLY = 0.95  # of the instances
 LEAST = 4  # models: Fisher's interval divides by √(n − 3)
 LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
 # for a single distribution these are constant, or equal to another score
@@ -139,8 +140,8 @@ def correlate_with_votes(
     found = study(scorings, "fisher")
     cells = printed_cells(human.dataset, found, _why(found.n_scorings, human))
     reading = _model_table(scorings, accuracies)
-    reading += _contrast(found, scorings)
-    reading += _about_truths(human, scorings)
+    reading += contrast_lines(found, scorings)
+    reading += truth_lines(human, scorings)
     reading += _more(scorings, by_votes, pooled)
     if every_score:
         reading += _score_table([s for s in pooled if s.model in {one.model for one in scorings}])
@@ -210,8 +211,15 @@ def _score_table(scorings: Sequence[Scoring]) -> list[str]:
     return ["", f"Every score, {len(body)} scorings, with 95 % intervals:", *text_table(header, body)]
 
 
-def _contrast(found: CorrelationStudy, scorings: Sequence[Scoring]) -> list[str]:
-    """Whether each metric follows its own truth more closely than the other truth."""
+def contrast_lines(found: CorrelationStudy, scorings: Sequence[Scoring]) -> list[str]:
+    """Whether each metric follows its own truth more closely than the other truth, one sentence for each metric.
+
+    Parameters
+    ----------
+    found : CorrelationStudy
+        Of the scorings.
+    scorings : sequence of Scoring
+    """
     metrics, taus = columns([s for s in scorings if s.defined])
     n = found.n_scorings
     lines = [""]
@@ -259,7 +267,14 @@ def _difference(metric: Floats, own: Floats, other: Floats) -> tuple[float, floa
     return whole - reach, whole + reach
 
 
-def _about_truths(human: HumanLabels, scorings: Sequence[Scoring]) -> list[str]:
+def truth_lines(human: HumanLabels, scorings: Sequence[Scoring]) -> list[str]:
+    """How the truths look on the data: the range of τ, unanimous votes, and labels with the most votes.
+
+    Parameters
+    ----------
+    human : HumanLabels
+    scorings : sequence of Scoring
+    """
     unanimous = float((human.votes.max(axis=1) == human.votes.sum(axis=1)).mean())
     spans = []
     for i, truth in enumerate(TRUTHS):
@@ -268,8 +283,14 @@ def _about_truths(human: HumanLabels, scorings: Sequence[Scoring]) -> list[str]:
     tied = f"the votes on {percent(unanimous, 0)} of the {human.instances} are unanimous, so that φ is tied there"
     best = human.votes == human.votes.max(axis=1, keepdims=True)
     agreeing = float((best[np.arange(len(best)), human.labels] & (best.sum(axis=1) == 1)).mean())
-    same = f"The label alone has the most votes on {percent(agreeing)} of the {human.instances}; there the gap is ψ itself."
-    return [f"Kendall's τ runs {' and '.join(spans)}; {tied}.", same]
+    same = (
+        f"The label alone has the most votes on {percent(agreeing)} of the {human.instances}; there the gap is ψ itself"
+    )
+    if agreeing > MOSTLY:
+        same += (
+            ", so that the UQ-C-index follows ψ by construction; the correlations with the votes as labels tell more"
+        )
+    return [f"Kendall's τ runs {' and '.join(spans)}; {tied}.", f"{same}."]
 
 
 def _more(scorings: Sequence[Scoring], by_votes: Sequence[Scoring], pooled: Sequence[Scoring]) -> list[str]:
