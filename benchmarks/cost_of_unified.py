@@ -1,6 +1,6 @@
 """Estimate what the unified evaluation costs: operations counted here, time at an assumed rate, and time measured here.
 
-Run: python -m benchmarks.cost_of_unified [PRESET …] [--image-size 224] [--tflops 10] [--measure 64] [--threads 1]
+Run: python -m benchmarks.cost_of_unified [PRESET …] [--image-size 224] [--tflops 10] [--measure 64]
      (paper and gpu-hour unless given; two minutes, and with --measure as long as that takes)
 
 Each predictor is trained on two and on four random images of each data set's shape, for one and for two epochs. Operations of
@@ -8,12 +8,14 @@ matrix products and convolutions, forward and backward, have a part for each ste
 by the steps and images of the preset. Predictions are not counted. The last column divides by --tflops, the rate that a device
 sustains, in 10¹² operations a second; small images reach less, since their steps wait for the launch of kernels.
 
---measure trains a standard network on that many images, by the preset's batch size or fewer, and prints the time of an epoch.
+--measure trains a standard network on that many images at a time, on one thread of the CPU, and prints the processor time of an
+epoch. Nothing is counted then.
 """
 
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -24,13 +26,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
 
-import torch
-
 from benchmarks.training_cost import images, operations_of_step, seconds_of_step
 from uqassay.experiments.unified.predictors import PUBLISHED, Predictor, chosen_predictors
 from uqassay.experiments.unified.presets import PLANS, Setting, setting_of
 from uqassay.methods import build_method
-from uqassay.wording import count, listed
+from uqassay.methods.devices import torch_threads
+from uqassay.wording import listed
 
 SHAPES = {"cifar-10": ((3, 32, 32), 10), "cifar-100": ((3, 32, 32), 100), "mnist": ((1, 28, 28), 10)}
 FEW, MORE = 2, 4  # images of a counted step; batch norm needs two
@@ -54,11 +55,12 @@ def operations(setting: Setting, predictor: Predictor, dataset: str) -> Operatio
     return Operations(max(few - FEW * image, 0.0), image)
 
 
-def seconds_of_image(setting: Setting, dataset: str, n: int) -> float:
-    """Seconds for which a standard network is trained on one image, in batches of at most n."""
-    (standard,) = (p for p in chosen_predictors(["SNN"]))
-    n = min(n, setting.batch_size)
-    return seconds_of_step(_fit(setting, standard, dataset, n), steps=2, warm_up=1) / n
+def core_seconds_of_image(setting: Setting, dataset: str, n: int) -> float:
+    """Processor time in which a standard network is trained on one image, in batches of n."""
+    (standard,) = chosen_predictors(["SNN"])
+    with torch_threads(1):
+        seconds = seconds_of_step(_fit(setting, standard, dataset, n), 2, warm_up=1, clock=time.process_time)
+    return seconds / n
 
 
 def _fit(setting: Setting, predictor: Predictor, dataset: str, n: int) -> Callable[[int], Any]:
@@ -76,12 +78,20 @@ def _fit(setting: Setting, predictor: Predictor, dataset: str, n: int) -> Callab
     return fit
 
 
-def describe(preset: str, dataset: str, asked: argparse.Namespace) -> float:
-    """Print the predictors of a data set, and return the operations of all."""
+def describe(preset: str, dataset: str, asked: argparse.Namespace) -> None:
+    """Print the predictors of a data set, or the measured time of one."""
     n_train, n_test = PUBLISHED[dataset]
     setting = setting_of(preset, dataset, n_train)
     setting = setting if asked.image_size is None else replace(setting, image_size=asked.image_size)
     n = setting.limits(n_train, n_test).get("train_limit", n_train)
+    if asked.measure:
+        seconds = core_seconds_of_image(setting, dataset, asked.measure)
+        size = asked.image_size or "own"
+        print(
+            f"{preset:10}{dataset:11}SNN, images of size {size}: {n * seconds / 3600:,.2f} core-hours an epoch",
+            flush=True,
+        )
+        return
     whole = 0.0
     for predictor in chosen_predictors(None, setting.left_out):
         found = operations(setting, predictor, dataset)
@@ -95,16 +105,6 @@ def describe(preset: str, dataset: str, asked: argparse.Namespace) -> float:
         f"{preset:10}{dataset:11}{'all':9}{'':29}{whole / 1e15:10,.0f}{whole / asked.tflops / 3.6e15:12,.2f}",
         flush=True,
     )
-    if asked.measure:
-        torch.set_num_threads(asked.threads)
-        seconds = seconds_of_image(setting, dataset, asked.measure)
-        speed = operations(setting, chosen_predictors(["SNN"])[0], dataset).image / seconds
-        print(
-            f"  measured on {asked.threads} threads of a CPU: SNN {n * seconds / 60:,.1f} minutes an epoch of {count(n)} "
-            f"images ({speed / 1e9:.0f} GFLOP/s); all at that rate {whole / speed / 3600:,.0f} hours",
-            flush=True,
-        )
-    return whole
 
 
 def main() -> None:
@@ -113,11 +113,11 @@ def main() -> None:
     parser.add_argument("preset", nargs="*", default=["paper", "gpu-hour"], help=listed(list(PLANS), last="or"))
     parser.add_argument("--image-size", type=int, default=None, help="of all networks but CreINN")
     parser.add_argument("--tflops", type=float, default=10.0, help="sustained rate, in 10¹² operations a second")
-    parser.add_argument("--measure", type=int, default=0, help="images of a measured step; 0 measures nothing")
-    parser.add_argument("--threads", type=int, default=1, help="of the measured training")
+    parser.add_argument("--measure", type=int, default=0, help="images of a measured step; 0 counts operations instead")
     asked = parser.parse_args()
     rate = f"h at {asked.tflops:g} T/s"
-    print(f"{'':21}{'':9}{'networks':>8}{'epochs':>8}{'GFLOP / image':>13}{'PFLOP':>10}{rate:>12}")
+    if not asked.measure:
+        print(f"{'':21}{'':9}{'networks':>8}{'epochs':>8}{'GFLOP / image':>13}{'PFLOP':>10}{rate:>12}")
     for preset in asked.preset:
         if preset not in PLANS:
             sys.exit(f"{preset} is none of {', '.join(PLANS)}")
