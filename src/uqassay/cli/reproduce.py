@@ -67,7 +67,7 @@ def reproduce_command(
         ),
     ] = None,
     backbone: Annotated[str | None, _own("unified: mlp, cnn, cnn-small or resnet50.", "NAME")] = None,
-    figure: Annotated[str | None, _own("credal-calibration: 1, 2, 3, 4 or table1.", "N")] = None,
+    figure: Annotated[str | None, _own("credal-calibration: 1, 2, 3, 4, table1 or table2.", "N")] = None,
     null: Annotated[str | None, _own("credal-calibration: random or minimised.", "NAME")] = None,
     resample: Annotated[
         bool | None,
