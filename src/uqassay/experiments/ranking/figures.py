@@ -19,6 +19,7 @@ from uqassay.measures.scores import uncertainty_score
 from uqassay.metrics.ranking.ground_truths import kendall_tau_score, misalignment_truth, misclassification_truth
 from uqassay.predictions import Point
 from uqassay.report.figures.style import GREY, look_at, plain, swatch
+from uqassay.wording import percent, percent_interval
 
 __all__ = ["family_of", "write_real_figure", "write_synthetic_figures"]
 
@@ -130,7 +131,7 @@ def _metrics_against_truth(figure: Any, scorings: Sequence[Scoring]) -> None:
             ax.scatter(
                 x[rows], y[rows], s=(22, 13, 7)[i], color=look.colour, marker=look.marker, alpha=0.55, linewidth=0
             )
-        ax.set_title(f"r = {100 * float(found[metric, truth]):.2f} %", loc="left", fontsize="small")
+        ax.set_title(f"r = {percent(float(found[metric, truth]), 2)}", loc="left", fontsize="small")
     _label_panels(panels)
     handles = [swatch(look_at(i), method, line=False) for i, method in enumerate(METHODS)]
     figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False, fontsize="small")
@@ -152,9 +153,8 @@ def _models_against_truth(figure: Any, scorings: Sequence[Scoring], dataset: str
             ax.plot([tau, tau], [value.low, value.high], color=look.colour, linewidth=1.0, alpha=0.7)
             ax.plot([tau], [value], color=look.colour, marker=look.marker, markersize=6)
         r = found[metric, truth]
-        ax.set_title(
-            f"r = {100 * float(r):.0f} % [{100 * r.low:.0f}, {100 * r.high:.0f}]", loc="left", fontsize="small"
-        )
+        limits = percent_interval(r.low, r.high, 0)
+        ax.set_title(f"r = {percent(float(r), 0)}, 95 % interval {limits}", loc="left", fontsize="small")
     _label_panels(panels)
     handles = [swatch(look_at(i), name, line=False) for name, i in places.items()]
     columns_of_legend = 4 if len(scorings) <= MOST_NAMED else 6
