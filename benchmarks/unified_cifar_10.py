@@ -6,10 +6,11 @@ FOLDER has train.npz and test.npz of the JPEG copy. The same trainings as those 
 
     uqassay reproduce unified --dataset cifar-10 --data FOLDER --set "data_name=CIFAR-10 (JPEG copy)"
 
-with the same --resume. --store keeps the table for the guide; see benchmarks/docs_numbers.py.
+with the same --resume. --store keeps the tables for the guide; see benchmarks/docs_numbers.py.
 """
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -27,11 +28,16 @@ from uqassay.experiments.trainings import folder_of, train_cells
 from uqassay.experiments.unified.claims import claim_lines
 from uqassay.experiments.unified.judging import judge
 from uqassay.experiments.unified.predictors import PREDICTORS, trained_data, training_cells
-from uqassay.experiments.unified.tables import LINE, Value, interval_text, printed, table_cells, three
+from uqassay.experiments.unified.tables import Value, interval_text, printed, table_cells, three
+from uqassay.wording import ABSENT
 
 COPY = "CIFAR-10 (JPEG copy)"
 PRINTED = "CIFAR-10"
 QUANTITIES = {"accuracy_percent": "accuracy, %", "kl": "KL", "ns": "NS", "e": "E at λ = 1"}
+KEYS = (
+    *(("exact", name) for name in QUANTITIES),
+    *(("paper", name) for name in QUANTITIES if name != "accuracy_percent"),
+)
 SOURCE = Source(
     "python -m benchmarks.unified_cifar_10 FOLDER --store",
     "uqassay.experiments.unified.protocol:reproduce_unified",
@@ -53,33 +59,42 @@ SOURCE = Source(
 )
 
 
-def table(cells: Sequence[PrintedCell], claims: Sequence[str]) -> Table:
-    """Each model in both conventions with 95 % intervals, then as printed; the findings beneath.
+def table(cells: Sequence[PrintedCell]) -> Table:
+    """A line for each model: the exact convention, then the paper's, each with 95 % intervals, and the printed values.
 
     Parameters
     ----------
     cells : sequence of PrintedCell
         As of `uqassay.experiments.unified.tables.table_cells`.
-    claims : sequence of str
-        As of `uqassay.experiments.unified.claims.claim_lines`: a title, then lines that are indented by their level.
     """
-    found: dict[tuple[str, str], dict[str, PrintedCell]] = {}
+    found: dict[str, dict[tuple[str, str], Value]] = {}
     for cell in cells:
         place = cell.name.split("/")
         if place[0] == "table1":
-            found.setdefault((place[3], place[2]), {})[place[4]] = cell
+            found.setdefault(place[3], {})[place[2], place[4]] = Value(cell.ours, cell.low, cell.high)
     rows = []
-    for model in dict.fromkeys(model for model, _ in found):
-        for convention, line in LINE.items():
-            given = {name: cell for name, cell in found.get((model, convention), {}).items() if name in QUANTITIES}
-            values = [Value(c.ours, c.low, c.high) if (c := given.get(name)) else None for name in QUANTITIES]
-            rows.append([f"{model}, {line}", *map(interval_text, values)])
-        row = [printed("table1", PRINTED, model, name) for name in QUANTITIES]
-        if not all(value != value for value in row):  # the baselines have no printed row
-            rows.append([f"printed: {PRINTED}, {model}", *map(three, row)])
+    for model, values in found.items():
+        shown = [interval_text(values.get(key)) for key in KEYS]
+        context = [printed("table1", PRINTED, model, name) for name in QUANTITIES]
+        known = not all(map(math.isnan, context))  # the baselines have no printed row
+        rows.append([model, *shown, ", ".join(map(three, context)) if known else ABSENT])
+    exact = list(QUANTITIES.values())
+    theirs = [f"paper's convention: {QUANTITIES[name]}" for convention, name in KEYS if convention == "paper"]
+    return Table(("", *exact, *theirs, f"printed, {PRINTED}: {', '.join(exact)}"), rows)
+
+
+def findings(claims: Sequence[str]) -> Table:
+    """The findings of the paper as a list.
+
+    Parameters
+    ----------
+    claims : sequence of str
+        As of `uqassay.experiments.unified.claims.claim_lines`: a title, then lines that are indented by their level.
+    """
     title, *lines = claims
-    text = [title, "", *(f"{' ' * (len(line) - len(line.lstrip()) - 2)}* {line.lstrip()}" for line in lines)]
-    return Table(("", *QUANTITIES.values()), rows, text)
+    return Table(
+        text=[title, "", *(f"{' ' * (len(line) - len(line.lstrip()) - 2)}* {line.lstrip()}" for line in lines)]
+    )
 
 
 def main() -> None:
@@ -101,10 +116,13 @@ def main() -> None:
     if failed or judged is None or set(judged.assays["exact"].model_names) < {p.name for p in PREDICTORS}:
         sys.exit(f"not all predictors could be trained: {failed}")
     rows = table_cells(part.name, judged.assays, judged.ranked, part.beside)
-    made = table(rows, claim_lines(part.name, judged.assays, judged.ranked, judged.members))
-    print("\n".join([*made.markdown(), "", part.sentence("cpu")]))
-    if told.store:
-        store("unified-cifar-10-jpeg", made, SOURCE, code=code)
+    claims = claim_lines(part.name, judged.assays, judged.ranked, judged.members)
+    made = {"unified-cifar-10-jpeg": table(rows), "unified-cifar-10-jpeg-findings": findings(claims)}
+    for name, one in made.items():
+        print("\n".join([*one.markdown(), ""]))
+        if told.store:
+            store(name, one, SOURCE, code=code)
+    print(part.sentence("cpu"))
 
 
 if __name__ == "__main__":
