@@ -4,7 +4,7 @@ Run: python benchmarks/check_methods.py --preset smoke   (half a minute; only sh
      python benchmarks/check_methods.py --preset cpu --data FOLDER --workers 2 --resume run   (about eight minutes)
 
 FOLDER has the 10,000 test images of MNIST. Needs the extra `methods`; several workers need the extra `bench`. The results are
-on the page docs/reproduction-methods.md.
+on the page docs/what-methods-reach.md.
 """
 
 import argparse
