@@ -1,6 +1,7 @@
 """Tables of printed numbers beside ours on the page of the reproductions."""
 
 from benchmarks.measured.reproduction import disentanglement_printed, ranking_misprints, unified_misprints
+
 from uqassay.experiments import reproduce
 
 
