@@ -7,6 +7,7 @@ from tests.refusals import refuses
 
 from uqassay.experiments.credal_calibration.table1_plans import (
     BATCH,
+    OWN_TRAINING,
     PAPER_SETS,
     PLANS,
     Table1Options,
@@ -14,6 +15,7 @@ from uqassay.experiments.credal_calibration.table1_plans import (
     plan_of,
 )
 from uqassay.experiments.reproduction import printed_table
+from uqassay.methods import build_method
 
 TABLE2 = {row["dataset"]: row for row in printed_table("credal_calibration_table2_datasets")}
 OTHERS = {"CIFAR-10": 10_000, "Caltech-101": 8_677 - 4_338, "Caltech-256": 29_780 - 14_890}  # instances not trained on
@@ -63,20 +65,48 @@ def test_everything_that_the_paper_leaves_open_is_named_with_its_value():
 def test_gpu_hour_is_a_slice_and_says_so():
     plan = plan_of("gpu-hour", options())
     assert set(plan.data_sets) < set(PAPER_SETS)
-    assert "as printed but for epochs of CIFAR-10" in plan.notes()[0]
+    assert plan.notes()[0].startswith(
+        "preset gpu-hour, as printed but for the number of epochs: MobileNetV2 pretrained"
+    )
     assert "3 epochs of cifar-10" in plan.notes()[0]
     assert plan.training == PLANS["paper"].training
 
 
 def test_presets_without_a_gpu_name_their_networks():
+    (small,) = plan_of("cpu", options()).notes()
     assert (
-        "hidden layers of 64 and 64 units and learn 50 epochs by Adam (the paper"
-        in plan_of("cpu", options()).notes()[0]
+        "hidden layers of 64 and 64 units and learn 50 epochs by Adam with a learning rate of 0.001 in batches of 128"
+        in small
     )
-    images = plan_of("cpu", options(dataset="cifar-10", batch_size=64))
-    assert "have cnn-small for images and learn 3 epochs by Adam, batch size 64 (the paper" in images.notes()[0]
-    large = plan_of("cpu", options(dataset="cifar-10", architectures="resnet50", image_size=64, epochs=1))
-    assert "have resnet50 at 64 × 64 for images and learn 1 epoch by Adam" in large.notes()[0]
+    (images,) = plan_of("cpu", options(dataset="cifar-10", batch_size=64, weight_decay=0.1)).notes()
+    assert (
+        "have cnn-small for images and learn 3 epochs by Adam with a learning rate of 0.001 in batches of 64" in images
+    )
+    assert ", weight_decay 0.1 (the paper: stochastic gradient descent)" in images
+    (large,) = plan_of("cpu", options(dataset="cifar-10", architectures="resnet50", image_size=64, epochs=1)).notes()
+    assert "have resnet50 at 64 × 64 for images and learn 1 epoch by Adam" in large
+    notes = plan_of("smoke", options(dataset="cifar-10", architectures="VGG16", end_to_end=False)).notes()
+    assert "have VGG16 at 224 × 224 for images" in notes[0]
+    assert "head added: a new layer follows their 1,000 outputs; end_to_end false; image_size 224" in notes[1]
+
+
+def test_defaults_named_in_notes_are_those_of_the_methods(needs):
+    needs("torch", "sklearn")
+    network = build_method("snn")
+    assert {name: getattr(network, name) for name in OWN_TRAINING} == OWN_TRAINING
+    assert (network.optimiser, network.weight_decay) == ("adam", 0.0)
+
+
+def test_what_differs_from_the_paper_is_not_called_as_printed():
+    def first(**given):
+        return plan_of("paper", options(**given)).notes()[0].partition(":")[0]
+
+    assert first() == first(dataset=["cifar-10", "proteins"], batch_size=64) == "preset paper, as printed"
+    assert first(epochs=3) == "preset paper, as printed but for the number of epochs"
+    assert first(end_to_end=False) == "preset paper, as printed but for what is trained"
+    assert (
+        first(epochs=2, architectures="cnn") == "preset paper, as printed but for the number of epochs and the networks"
+    )
 
 
 @pytest.mark.parametrize(

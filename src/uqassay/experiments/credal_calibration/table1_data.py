@@ -99,7 +99,8 @@ def training_sets(
     notes: list[str] = []
     say("reading the data")
     if given is not None:
-        return _given(given, plan), notes
+        (name,) = plan.data_sets
+        return _given(given, plan), [f"{given.shown(name)}: given files in place of those of {name}"]
     found = _of_paper(plan, folder, notes) if plan.data_sets else _small_sets(plan.preset, folder, say, notes)
     return found, notes
 

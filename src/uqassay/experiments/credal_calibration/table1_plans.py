@@ -27,6 +27,7 @@ from uqassay.wording import count, counted, listed
 __all__ = [
     "BATCH",
     "IMAGENET_NETWORKS",
+    "OWN_TRAINING",
     "PAPER_SETS",
     "PLANS",
     "PaperSet",
@@ -195,9 +196,12 @@ class Table1Plan:
         """How the predictors are trained, and the value of everything that the paper leaves open."""
         if self.as_printed:
             return [_printed_note(self), *_open_notes(self)]
-        return [_own_note(self), *([NO_EVIDENCE] if self.preset == "smoke" else [])]
+        values = _values_of_pretrained(self)
+        chosen = [f"chosen here: {'; '.join(values)}"] if values else []
+        return [_own_note(self), *chosen, *([NO_EVIDENCE] if self.preset == "smoke" else [])]
 
 
+OWN_TRAINING = {"learning_rate": 1e-3, "batch_size": 128}  # the defaults of the methods
 PRINTED_EPOCHS = {name: one.epochs for name, one in PAPER_SETS.items()}
 SGD = "stochastic gradient descent"
 PRINTED = Table1Plan(
@@ -315,9 +319,11 @@ def _own_note(plan: Table1Plan) -> str:
     images = f"{listed(list(plan.architectures))}{at} for images"
     tables = not plan.data_sets or len(plan.data_sets) > len(plan.image_sets)
     networks = [*([images] if plan.image_sets else []), *([hidden] if tables else [])]
-    further = "".join(f", {name.replace('_', ' ')} {value:g}" for name, value in plan.training.items())
+    training = OWN_TRAINING | dict(plan.training)
+    decay = f", weight_decay {training['weight_decay']:g}" if training.get("weight_decay") else ""
     return (
-        f"S, DN and DE have {listed(networks)} and learn {_epochs(plan)} by Adam{further} (the paper: {SGD}); a DN draws "
+        f"S, DN and DE have {listed(networks)} and learn {_epochs(plan)} by Adam with a learning rate of "
+        f"{training['learning_rate']:g} in batches of {count(training['batch_size'])}{decay} (the paper: {SGD}); a DN draws "
         f"{plan.n_members} masks of its last hidden layer, DE is {plan.n_members} networks"
     )
 
@@ -331,16 +337,20 @@ def _epochs(plan: Table1Plan) -> str:
 
 
 def _printed_note(plan: Table1Plan) -> str:
-    how = "as printed" if plan.preset == "paper" else "as printed but for epochs of CIFAR-10 and the choice of networks"
     training = plan.training
-    networks = []
+    networks, others = [], []
+    if any(plan.epochs_for(name) != PAPER_SETS[name].epochs for name in plan.data_sets):
+        others.append("the number of epochs")
     if plan.pretrained:
         whole = "trained end to end" if plan.end_to_end else "not trained themselves (in the paper end to end)"
+        others += [] if plan.end_to_end else ["what is trained"]
         networks.append(f"{listed(list(plan.pretrained))} pretrained on ImageNet and {whole}")
     fresh = [name for name in plan.architectures if name not in plan.pretrained] if plan.image_sets else []
     networks += [f"{name} with fresh weights (not in the paper)" for name in fresh]
+    others += ["the networks"] if fresh else []
     if len(plan.data_sets) > len(plan.image_sets):
         networks.append(f"one hidden layer of {count(plan.hidden[0])} units with ReLU for features")
+    how = f"as printed but for {listed(others)}" if others else "as printed"
     return (
         f"preset {plan.preset}, {how}: {'; '.join(networks)}; {_epochs(plan)}; {SGD} with momentum {training['momentum']:g} "
         f"and learning rate {training['learning_rate']:g}; dropout before the last layer, {plan.n_members} passes; "
@@ -357,19 +367,25 @@ def _open_notes(plan: Table1Plan) -> list[str]:
         "calibration and test part are drawn at random from the instances that are not trained on",
         "no part decides when to stop, nothing is augmented, and the learning rate stays",
     ]
-    if plan.pretrained:
-        place = (
-            "follows their 1,000 outputs"
-            if plan.head == "added"
-            else "stands in place of the layer of their 1,000 outputs"
-        )
-        values += [
-            f"head {plan.head}: a new layer {place}",
-            f"image_size {plan.image_size}: images are resized (bilinear, proportions not kept) and standardised by the means "
-            "and standard deviations of ImageNet",
-            "the dropout inside these networks acts in training alone",
-            "the networks of DE start from the same pretrained weights and differ in the new layer and the order of batches",
-        ]
+    values += _values_of_pretrained(plan)
     if any(PAPER_SETS[name].in_folders for name in plan.data_sets):
         values.append(f"read_size {plan.read_size}: files of images are read at this size")
     return [f"the paper leaves open, and here: {'; '.join(values)}"]
+
+
+def _values_of_pretrained(plan: Table1Plan) -> list[str]:
+    """What is chosen for pretrained networks."""
+    if not plan.pretrained:
+        return []
+    place = (
+        "follows their 1,000 outputs" if plan.head == "added" else "stands in place of the layer of their 1,000 outputs"
+    )
+    own = "the dropout inside these networks acts in training alone"
+    return [
+        f"head {plan.head}: a new layer {place}",
+        f"end_to_end {str(plan.end_to_end).lower()}",
+        f"image_size {plan.image_size}: images are resized (bilinear, proportions not kept) and standardised by the means and "
+        "standard deviations of ImageNet",
+        *([own] if plan.end_to_end else []),
+        "the networks of DE start from the same pretrained weights and differ in the new layer and the order of batches",
+    ]
