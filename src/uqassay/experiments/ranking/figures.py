@@ -19,7 +19,7 @@ from uqassay.measures.scores import uncertainty_score
 from uqassay.metrics.ranking.ground_truths import kendall_tau_score, misalignment_truth, misclassification_truth
 from uqassay.predictions import Point
 from uqassay.report.figures.style import GREY, look_at, plain, swatch
-from uqassay.wording import percent, percent_interval
+from uqassay.wording import number, percent, percent_interval
 
 __all__ = ["family_of", "write_real_figure", "write_synthetic_figures"]
 
@@ -329,7 +329,7 @@ def _scores_against(figure: Any, picked: Sequence[tuple[TrainedPredictor, str]],
         title = (
             f"{words[0]}, {', '.join(words[1:3])}"
             + (f"\n{', '.join(words[3:])}; " if words[3:] else "\n")
-            + f"τ = {tau:.2f}"
+            + f"τ = {number(tau, 2)}"
         )
         ax.set_title(title, loc="left", fontsize="x-small")
         ax.set_xlabel(f"{letter} ({TRUTHS[which]})", fontsize="small")

@@ -16,6 +16,7 @@ from scipy.special import ndtri
 
 from uqassay.experiments.ranking.scorings import METRICS, SOURCE, TRUTHS
 from uqassay.experiments.reproduction import PrintedCell, Reproduction, printed_table
+from uqassay.wording import number
 
 __all__ = ["implied_counts", "reproduce_ranking_intervals"]
 
@@ -135,8 +136,8 @@ def _cells(triple: Triple, counts: tuple[int, ...]) -> list[PrintedCell]:
         ours = float(_moved((low_r + high_r) / 2, sign, np.array(n)))
         note = ""
         if part not in agreeing:
-            others = " and ".join(f"{other} = {triple.printed[other]:.2f}" for other in agreeing)
-            note = f"{others} with n = {n} {'make' if len(agreeing) > 1 else 'makes'} it {ours:.2f}"
+            others = " and ".join(f"{other} = {number(triple.printed[other], 2)}" for other in agreeing)
+            note = f"{others} with n = {n} {'make' if len(agreeing) > 1 else 'makes'} it {number(ours, 2)}"
             if len(agreeing) == 1:
                 note += "; no two of the three numbers fit together"
         name, printed = f"{triple.name}/{part}", triple.printed[part]
