@@ -1,14 +1,12 @@
-"""Figures of made predictions: every file is a whole picture; points alone have none."""
+"""Figures of made predictions: every file is a whole picture; a figure without its predictors is left out and named."""
 
 import numpy as np
 import pytest
-from tests.experiments.unified.made import assays, made
+from tests.experiments.unified.made import made, whole_set
 
 import uqassay as uq
-from uqassay.experiments.unified.figures import FIGURES, write_unified_figures
-from uqassay.experiments.unified.judging import JudgedDataSet
-
-MEASURES = ("total-entropy", "credal-width")
+from uqassay.experiments.unified.figures import FIGURES, n_unified_figures, write_unified_figures
+from uqassay.experiments.unified.judging import judge_predictions
 
 
 @pytest.fixture(autouse=True)
@@ -16,32 +14,46 @@ def _packages(needs):
     needs("matplotlib")
 
 
-def judged(said, y, **members) -> JudgedDataSet:
-    found = {
-        **assays(said, y, measures=MEASURES),
-        "paper": assays(said, y, convention="paper", measures=MEASURES)["exact"],
-    }
-    return JudgedDataSet("made data", 100, found, found, dict.fromkeys(found, members))
+def judged(said, y):
+    return judge_predictions("made data", {name: [run] for name, run in said.items()}, y, np.full(3, 30))
 
 
 @pytest.mark.slow
-def test_every_figure_is_a_whole_picture(tmp_path):
+def test_every_figure_is_a_whole_picture(tmp_path, monkeypatch):
     from matplotlib.image import imread
 
-    said, y = made(np.random.default_rng(0), n=120)
-    by_size = {m: assays({"DE": said["DE"]}, y, common_members=m, measures=MEASURES)["exact"] for m in (2, 12)}
+    monkeypatch.setattr("uqassay.experiments.figure_files.DPI", 40)
     told = []
-    paths = write_unified_figures(tmp_path, judged(said, y, DE=by_size), told.append)
-    assert [path.name for path in paths] == [f"unified_made-data_{name}.png" for name in FIGURES]
-    assert len(told) == len(FIGURES)
-    for path in paths:
-        assert np.ptp(imread(path)[..., :3]) > 0.5
+    lines = write_unified_figures(tmp_path, [whole_set()[2]], told.append)
+    names = ["unified_figure1_types", *(f"unified_made_{name}" for name in FIGURES)]
+    assert lines[:-1] == [f"figure: {tmp_path / name}.png" for name in names]
+    assert lines[-1] == (
+        "figure13_members of made: DE's curve ends at 5 members, the paper's at 30; the option members trains more"
+    )
+    assert len(told) == n_unified_figures(1)
+    for name in names:
+        assert np.ptp(imread(tmp_path / f"{name}.png")[..., :3]) > 0.5
 
 
-def test_points_alone_have_no_figures(tmp_path):
+def test_figures_without_their_predictors_are_left_out_and_named(tmp_path):
+    said, y = made(np.random.default_rng(0), n=40)
+    one = judged({"CreINN": said["E-CNN"]}, y)
+    chosen = {name: FIGURES[name] for name in ("figure3_averages", "figure4_beliefs", "figure13_members")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("uqassay.experiments.unified.figures.FIGURES", chosen)
+        lines = write_unified_figures(tmp_path, [one], lambda step: None)
+    assert lines[1:] == [
+        "figure3_averages of made data is left out: there is no LB-BNN",
+        "figure4_beliefs of made data is left out: there is no RS-NN",
+        "figure13_members of made data is left out: there is no DE or LB-BNN",
+    ]
+    assert [path.name for path in tmp_path.iterdir()] == ["unified_figure1_types.png"]
+
+
+def test_points_alone_have_only_the_first_figure(tmp_path):
     y = np.arange(30) % 3
     one = judged({"SNN": uq.Point(0.7 * np.eye(3)[y] + 0.1)}, y)
-    for found in one.ranked.values():
-        object.__setattr__(found, "models", tuple(m for m in found.models if m.baseline))
-    assert write_unified_figures(tmp_path, one, lambda step: None) == []
-    assert list(tmp_path.iterdir()) == []
+    lines = write_unified_figures(tmp_path, [one], lambda step: None)
+    assert len(lines) == n_unified_figures(1)
+    assert "figure2_exact of made data is left out: no predictor states sets" in lines
+    assert len(list(tmp_path.iterdir())) == 1

@@ -1,35 +1,73 @@
-"""Figures 2 and 13 to 20 of paper 000 for predictors trained here, one set for each data set."""
+"""Figures 1 to 20 of paper 000 for predictors trained here; all but Figure 1 once for each data set.
+
+Figures 11 and 12 are Figure 2 of other data sets.
+"""
 
 import math
 import os
 import re
-from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, final
 
 from uqassay.experiments.figure_files import check_folder, write_figure
+from uqassay.experiments.unified.ablation_figures import draw_distances, draw_mean_e, draw_measures, draw_scatter
+from uqassay.experiments.unified.judging import MEMBERS
+from uqassay.experiments.unified.prediction_figures import draw_averages, draw_beliefs, draw_closures, draw_types
 from uqassay.experiments.unified.tables import LINE, TRADEOFFS
 from uqassay.report import figures
+from uqassay.wording import counted, listed
 
 if TYPE_CHECKING:
     from uqassay.experiments.unified.judging import JudgedDataSet
 
-__all__ = ["FIGURES", "write_unified_figures"]
+__all__ = ["FIGURES", "Drawing", "n_unified_figures", "write_unified_figures"]
 
 Progress = Callable[[str], None]
+Draw = Callable[[Any, "JudgedDataSet"], None]
 Size = Callable[["JudgedDataSet"], tuple[float, float]]  # inches
 
 
-def write_unified_figures(folder: str | os.PathLike[str], judged: "JudgedDataSet", progress: Progress) -> list[Path]:
-    """Draw the figures of a data set as PNG files and return their paths; without models that state sets there are none.
+@final
+@dataclass(frozen=True)
+class Drawing:
+    """One file of figures.
+
+    Attributes
+    ----------
+    title : str
+    size : callable
+        Width and height in inches for a data set.
+    draw : callable
+        Takes the matplotlib Figure and the data set.
+    needs : tuple of str
+        Predictors, any of which the figure can show; none: those that state sets.
+    """
+
+    title: str
+    size: Size
+    draw: Draw
+    needs: tuple[str, ...] = ()
+
+
+def write_unified_figures(
+    folder: str | os.PathLike[str], judged: "Sequence[JudgedDataSet]", progress: Progress
+) -> list[str]:
+    """Draw the figures of data sets as PNG files.
 
     Parameters
     ----------
     folder : path
         Made where it is missing.
-    judged : JudgedDataSet
+    judged : sequence of JudgedDataSet
     progress : callable
-        Takes the name of each figure.
+        Takes the name of each figure, `n_unified_figures` times.
+
+    Returns
+    -------
+    list of str
+        One line with the path of each file, and one for each figure that is left out, with the reason.
 
     Raises
     ------
@@ -39,25 +77,58 @@ def write_unified_figures(folder: str | os.PathLike[str], judged: "JudgedDataSet
         Without matplotlib.
     """
     place = check_folder(folder)
-    if not judged.ranked["exact"].candidates:  # points alone
+    progress("drawing figure1_types")
+    lines = [f"figure: {write_figure(place, 'unified_figure1_types', (13.5, 10.0), _types)}"]
+    for one in judged:
+        data = re.sub(r"[^A-Za-z0-9._-]+", "-", one.dataset)
+        for name, drawing in FIGURES.items():
+            progress(f"drawing {name}, {one.dataset}")
+            missing = _missing(drawing, one)
+            if missing:
+                lines.append(f"{name} of {one.dataset} is left out: {missing}")
+                continue
+
+            def on(figure: Any, drawing: Drawing = drawing, one: "JudgedDataSet" = one) -> None:
+                figure.suptitle(f"{drawing.title} – {one.dataset}", fontsize="large")
+                drawing.draw(figure, one)
+
+            lines.append(f"figure: {write_figure(place, f'unified_{data}_{name}', drawing.size(one), on)}")
+        lines += _shorter_curve(one)
+    return lines
+
+
+def n_unified_figures(n_data_sets: int) -> int:
+    """Number of calls of ``progress`` in `write_unified_figures`."""
+    return 1 + n_data_sets * len(FIGURES)
+
+
+def _shorter_curve(judged: "JudgedDataSet") -> list[str]:
+    """A line if DE has fewer members than in the paper's Figure 13."""
+    sizes = judged.members["exact"].get("DE", {})
+    if not sizes or max(sizes) >= MEMBERS["DE"][-1]:
         return []
-    data = re.sub(r"[^A-Za-z0-9._-]+", "-", judged.dataset)
-    written = []
-    for name, (title, size, draw) in FIGURES.items():
-        progress(f"drawing {name}, {judged.dataset}")
+    return [
+        f"figure13_members of {judged.dataset}: DE's curve ends at {counted(max(sizes), 'member')}, the paper's at "
+        f"{MEMBERS['DE'][-1]}; the option members trains more"
+    ]
 
-        def on(figure: Any, title: str = title, draw: Callable[[Any, "JudgedDataSet"], None] = draw) -> None:
-            figure.suptitle(f"{title} – {judged.dataset}", fontsize="large")
-            draw(figure, judged)
 
-        written.append(write_figure(place, f"unified_{data}_{name}", size(judged), on))
-    return written
+def _missing(drawing: Drawing, judged: "JudgedDataSet") -> str:
+    """Why a figure cannot be drawn; empty if it can."""
+    if drawing.needs and not any(name in judged.said for name in drawing.needs):
+        return f"there is no {listed(drawing.needs, last='or')}"
+    return "" if judged.ranked["exact"].candidates else "no predictor states sets"
 
 
 # ---- what is drawn ---------------------------------------------------------------------------------------------------
 
 
-def _losses(convention: str) -> Callable[[Any, "JudgedDataSet"], None]:
+def _types(figure: Any) -> None:
+    figure.suptitle("Figure 1: types of predictions of an instance of class b, three classes", fontsize="large")
+    draw_types(figure)
+
+
+def _losses(convention: str) -> Draw:
     """Figure 2: KL, NS and E by correctness; NS of the models that state sets."""
 
     def draw(figure: Any, judged: "JudgedDataSet") -> None:
@@ -100,10 +171,10 @@ def _members(figure: Any, judged: "JudgedDataSet") -> None:
             figures.plot_members(by_model[name], 1.0, ax=ax)
             drawn = by_model[name][min(by_model[name])][name].kind == "Dirichlet"
             ax.set_xlabel("draws M" if drawn else "members M")
-            _above(ax, LINE[convention])
+            _above(ax, f"{LINE[convention]}, {name}")
 
 
-def _each_model(plot: Callable[..., Any]) -> Callable[[Any, "JudgedDataSet"], None]:
+def _each_model(plot: Callable[..., Any]) -> Draw:
     """One panel for each model that states sets, two side by side."""
 
     def draw(figure: Any, judged: "JudgedDataSet") -> None:
@@ -146,22 +217,49 @@ def _by_model(judged: "JudgedDataSet") -> tuple[float, float]:
     return 11.0, 0.4 + 3.4 * len(judged.members["exact"])
 
 
-FIGURES: dict[str, tuple[str, Size, Callable[[Any, "JudgedDataSet"], None]]] = {
-    "figure2_exact": ("Figure 2: KL, NS and E by correctness, exact", _fixed(20.0, 7.4), _losses("exact")),
-    "figure2_paper": ("Figure 2: KL, NS and E by correctness, paper's convention", _fixed(20.0, 7.4), _losses("paper")),
-    "figure2_tradeoff": ("Figure 2: E against λ", _fixed(13.0, 4.8), _tradeoff),
-    "figure2_regions": ("Mean KL and NS with their joint regions", _fixed(13.0, 4.8), _regions),
-    "table2_winners": ("Table 2: who has the lowest E, and how surely", _fixed(12.5, 4.4), _winners),
-    "figure13_members": ("Figure 13: E against the number of members or draws", _by_model, _members),
-    "figure14_set_sizes": (
-        "Figures 14 to 16: sizes of the credal sets",
-        _rows(14.0, 3.3),
-        _each_model(figures.plot_set_sizes),
+def _both(figure: str, title: str, size: Size, draw: Callable[[str], Draw]) -> dict[str, Drawing]:
+    """A figure of each convention."""
+    return {
+        f"{figure}_{convention}": Drawing(f"{title}, {LINE[convention]}", size, draw(convention)) for convention in LINE
+    }
+
+
+SAMPLED = ("LB-BNN",)  # the predictor of Figures 3 and 5
+FIGURES: dict[str, Drawing] = {
+    **_both("figure2", "Figure 2: KL, NS and E by correctness", _fixed(20.0, 7.4), _losses),
+    "figure2_tradeoff": Drawing("Figure 2: E against λ", _fixed(13.0, 4.8), _tradeoff),
+    "figure2_regions": Drawing("Mean KL and NS with their joint regions", _fixed(13.0, 4.8), _regions),
+    "table2_winners": Drawing("Table 2: who has the lowest E, and how surely", _fixed(12.5, 4.4), _winners),
+    "figure3_averages": Drawing(
+        "Figure 3: draws of LB-BNN before averaging, and their average", _fixed(12.0, 7.6), draw_averages, SAMPLED
     ),
-    "figure17_confidence": ("Figure 17: entropy and NS against confidence", _rows(10.8, 3.2, of=1), _confidence),
-    "figure18_width": (
-        "Figures 18 to 20: width of the sets and NS",
-        _rows(10.4, 3.9),
-        _each_model(figures.plot_width_nonspecificity),
+    "figure4_beliefs": Drawing(
+        "Figure 4: belief, mass and pignistic probability", _fixed(13.0, 7.2), draw_beliefs, ("RS-NN",)
+    ),
+    "figure5_closures": Drawing(
+        "Figure 5: convex closure of LB-BNN's draws and credal set of their lower probabilities",
+        _fixed(13.0, 8.6),
+        draw_closures,
+        SAMPLED,
+    ),
+    **_both("figure6", "Figure 6: KL and JS by correctness", _fixed(14.5, 7.4), draw_distances),
+    **_both("figure7", "Figure 7: mean E with KL and with JS", _fixed(14.0, 8.6), partial(draw_mean_e, other="JS")),
+    **_both("figure8", "Figure 8: KL and JS against NS", _fixed(12.5, 8.6), draw_scatter),
+    **_both("figure9", "Figure 9: NS and credal uncertainty by correctness", _fixed(14.5, 5.2), draw_measures),
+    **_both(
+        "figure10",
+        "Figure 10: mean E with NS and with credal uncertainty",
+        _fixed(13.0, 8.6),
+        partial(draw_mean_e, other="CU"),
+    ),
+    "figure13_members": Drawing(
+        "Figure 13: E against the number of members or draws", _by_model, _members, tuple(MEMBERS)
+    ),
+    "figure14_set_sizes": Drawing(
+        "Figures 14 to 16: sizes of the credal sets", _rows(14.0, 3.3), _each_model(figures.plot_set_sizes)
+    ),
+    "figure17_confidence": Drawing("Figure 17: entropy and NS against confidence", _rows(10.8, 3.2, of=1), _confidence),
+    "figure18_width": Drawing(
+        "Figures 18 to 20: width of the sets and NS", _rows(10.4, 3.9), _each_model(figures.plot_width_nonspecificity)
     ),
 }

@@ -1,4 +1,4 @@
-"""The experiments of paper 000 with predictors trained here: Tables 1, 2, 7 and 8, Figures 2 and 13 to 20.
+"""The experiments of paper 000 with predictors trained here: Tables 1, 2 and 4 to 10, Figures 1 to 20.
 
 Eight predictors are trained and judged in both conventions, the exact one and that of the authors' code. Printed values are
 compared by the preset "paper" on the paper's data alone; elsewhere they are context.
@@ -187,7 +187,7 @@ def reproduce_unified(
     if figures is not None:
         from uqassay.experiments.unified.figures import write_unified_figures
 
-        reading += ["", *(f"figure: {path}" for one, _ in judged for path in write_unified_figures(figures, one, say))]
+        reading += ["", *write_unified_figures(figures, [one for one, _ in judged], say)]
     return Reproduction("unified", SOURCE, tuple(rows), tuple(notes), tuple(reading))
 
 
@@ -204,20 +204,19 @@ def progress_steps(
     """Number of calls of ``progress`` if all data sets are at hand."""
     if preset not in PLANS:
         return 1
-    drawn = 0
-    if figures is not None:
-        from uqassay.experiments.unified.figures import FIGURES
-
-        drawn = len(FIGURES)
     named = [predictors] if isinstance(predictors, str) else predictors
-    steps = 1
-    for name in data_set_names(preset, dataset):
+    steps, names = 1, data_set_names(preset, dataset)
+    for name in names:
         plan = PLANS[preset]
         setting = plan.settings.get(name, plan.large)
         setting = setting.changed({"runs": runs, "members": members})
         parts = [setting.parts(p.method) for p in chosen_predictors(named, setting.left_out)]
         trained = setting.runs * sum(map(len, parts))
-        steps += trained + 1 + drawn
+        steps += trained + 1
+    if figures is not None:
+        from uqassay.experiments.unified.figures import n_unified_figures
+
+        steps += n_unified_figures(len(names))
     return steps
 
 

@@ -45,7 +45,15 @@ OF_CIFAR_10 = {
 }
 PARTS = {"correct": "correct", "wrong": "incorrect"}
 QUANTITIES = {"kl": "KL", "ns": "NS", "e": "E"}
-METRICS = {"accuracy": "accuracy_percent", "ece": "ece", "kl": "kl", "nonspecificity": "ns", "unified": "e"}
+METRICS = {
+    "accuracy": "accuracy_percent",
+    "ece": "ece",
+    "kl": "kl",
+    "js": "js",
+    "js-distance": "js",
+    "nonspecificity": "ns",
+    "unified": "e",
+}
 LEAST = 1e-9  # smaller values are rounding error
 LINE = {"exact": "exact", "paper": "paper's convention"}
 
@@ -158,7 +166,7 @@ class RowPlace(NamedTuple):
 
 
 def means_by_part(found: "Assay", by: str) -> Means:
-    """Means by (model, part, quantity): accuracy_percent, ece, kl, ns, e (λ = 1) and e@λ.
+    """Means by (model, part, quantity): accuracy_percent, ece, kl or js, ns, e (λ = 1) and e@λ.
 
     Parameters
     ----------

@@ -72,7 +72,10 @@ NONSPECIFICITIES = {
     "hartley": "non-specificity (nats)",
     "korner": "Körner non-specificity",
     "pal": "Pal specificity",
+    "credal-uncertainty": "credal uncertainty (nats)",
+    "credal-uncertainty-box": "credal uncertainty over the box (nats)",
 }
+PAPERS_CREDAL_UNCERTAINTY = "credal uncertainty of the authors' code (bits)"
 MEASURES = {"credal-width": "credal width, mean over classes"}
 
 
@@ -236,6 +239,8 @@ def quantity_label(assay: "Assay", quantity: str) -> str:
     if quantity == "distance":
         return DISTANCES[assay.settings.distance]
     if quantity == "nonspecificity":
+        if assay.settings.convention == "paper" and assay.settings.nonspecificity.startswith("credal-uncertainty"):
+            return PAPERS_CREDAL_UNCERTAINTY
         return NONSPECIFICITIES[assay.settings.nonspecificity]
     return MEASURES.get(quantity, quantity.replace("-", " ") + (" (nats)" if "entropy" in quantity else ""))
 
