@@ -33,10 +33,7 @@ def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
     """
     from uqassay import __version__
 
-    digest = hashlib.sha256(f"uqassay {__version__}".encode())
-    for module, own in sorted(code_modules(function, rests_on).items()):
-        digest.update(f"\0{module}\0{own}".encode())
-    return digest.hexdigest()
+    return _digest(__version__, tuple(code_modules(function, rests_on).items()))
 
 
 @cache
@@ -46,7 +43,8 @@ def code_modules(function: str, rests_on: tuple[str, ...] = ()) -> dict[str, str
     These are the function's module, those in `rests_on`, and all modules that these import, directly or indirectly, from
     their own packages and from uqassay. An ``__init__.py`` of uqassay that offers the names of other modules counts by the
     modules of the names that are taken from it, as in ``uq.assay``, ``uq.metrics.aurc_loss`` or ``from uqassay import
-    assay``, and as a whole only where it is passed on as a whole.
+    assay``, and as a whole only where it is passed on as a whole. Names that a package loads when they are first used, as
+    those of `uqassay.methods`, are not followed: name their modules in `rests_on`.
 
     Parameters
     ----------
@@ -58,7 +56,7 @@ def code_modules(function: str, rests_on: tuple[str, ...] = ()) -> dict[str, str
     Returns
     -------
     dict of str to str
-        By name of the module. It must not be changed.
+        By name of the module, in order of the names. It must not be changed.
 
     Raises
     ------
@@ -85,10 +83,18 @@ def code_modules(function: str, rests_on: tuple[str, ...] = ()) -> dict[str, str
         text = _read(module, path.name == "__init__.py", source)
         seen[module] = text.digest
         waiting += _modules_in(module, text, finder)
-    return seen
+    return dict(sorted(seen.items()))
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)  # thousands of cells share a function
+def _digest(package_version: str, modules: tuple[tuple[str, str], ...]) -> str:
+    digest = hashlib.sha256(f"uqassay {package_version}".encode())
+    for module, own in modules:
+        digest.update(f"\0{module}\0{own}".encode())
+    return digest.hexdigest()
 
 
 class _Finder:
