@@ -30,8 +30,8 @@ __all__ = [
 LIBRARIES = ("torchvision", "timm")
 ALL, DEFAULT = "all", "default"
 PURPOSE = "making predictions of its networks"
-# Section 17.2.1, by the names of torchvision. With every set of weights that torchvision has for them there are 111, the
-# number of scorings that the printed intervals of CIFAR10-H imply.
+# Section 17.2.1, by the names of torchvision. The 77 have 111 sets of weights in torchvision 0.15 and later, and the printed
+# intervals of CIFAR10-H imply 111 scorings.
 PAPER = (
     *(f"resnet{n}" for n in (18, 34, 50, 101, 152)),
     *("resnext50_32x4d", "resnext101_32x8d", "resnext101_64x4d"),
