@@ -7,6 +7,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.experiments import PROTOCOLS, printed_table, reproduce
+from uqassay.experiments.credal_calibration.table1_plans import PAPER_SETS
 from uqassay.experiments.paper_layouts import LAYOUTS, layout_of
 from uqassay.experiments.table_layout import filled
 
@@ -92,6 +93,27 @@ def test_cells_of_trained_predictors_have_a_place(name, place):
 def test_cells_of_disentanglement_have_a_place(name, place):
     found = LAYOUTS["disentanglement"][name.split("/")[0]].place(name)
     assert (None if found is None else found[0]) == place
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("table1/cifar-10, MobileNetV2/DN(0.1)/exact/avg_accuracy", ("cifar-10", "MobileNetV2", "", "DN(0.1)")),
+        ("table1/bacteria/DE/exact/avg_accuracy", ("bacteria", "", "", "DE")),
+        ("table1/bacteria/DE/paper-code/avg_accuracy", ("bacteria", "", "paper-code", "DE")),
+        ("table1/CIFAR-10 (JPEG copy), cnn-small/S/exact/avg_accuracy", ("CIFAR-10 (JPEG copy)", "cnn-small", "", "S")),
+    ],
+)
+def test_cells_of_credal_predictors_have_a_place(name, row):
+    layout = LAYOUTS["credal-calibration"]["table1"]
+    assert layout.place(name)[0] == (row, "avg_accuracy", 0)
+    assert ((row, "avg_accuracy", 0) in layout.printed) == (row[0] in PAPER_SETS and not row[2])
+
+
+def test_names_of_data_sets_are_those_of_the_protocol():
+    assert {name.partition("/")[0] for name in PAPER_SETS} <= set(
+        LAYOUTS["credal-calibration"]["table1"].renamed.values()
+    )
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,19 @@ UNIFIED = {
 
 # ---- paper 001, calibration of credal predictors ---------------------------------------------------------------------
 
+CREDAL_NAMES = {
+    "CIFAR-10": "cifar-10",
+    "CALTECH-101": "caltech-101",
+    "CALTECH-256": "caltech-256",
+    "PLANTCLEF2015": "plantclef",
+    "BACTERIA": "bacteria",
+    "PROTEINS": "proteins",
+    "MOB": "MobileNetV2",
+    "VGG": "VGG16",
+    "-": "",
+}
+ENSEMBLES = ("{dataset:[^/,]+}, {architecture}", "{dataset}")
+CONVENTIONS = ("exact", "{convention}")
 CREDAL = {
     "table1": Layout(
         "Table 1: averages and weighted averages of four predictors",
@@ -182,7 +195,12 @@ CREDAL = {
             LayoutColumn("weighted_classwise_accuracy", "λ cwise Acc.", ("weighted_classwise_accuracy",)),
             LayoutColumn("weighted_classwise_ece_classwise", "ECE cwise", ("weighted_classwise_ece_classwise",)),
         ),
-        (CellPart(("table1/{dataset}/{predictor}/{convention}/{column}",)),),
+        (
+            CellPart(
+                tuple(f"table1/{place}/{{predictor}}/{end}/{{column}}" for end in CONVENTIONS for place in ENSEMBLES)
+            ),
+        ),
+        renamed=CREDAL_NAMES,
         verdicts=frozenset({"p_conf_random", "p_classwise_random"}),
         selects={"figure": "table1"},
     ),

@@ -57,7 +57,7 @@ PAPERS = (
     ),
     PaperProtocols(
         "Calibration of credal predictors (Mortier et al.)",
-        {"credal-calibration": "Figures 1-4, error rates; --table 1: ensembles trained here or saved"},
+        {"credal-calibration": "Figures 1-4, error rates; --table 1, ensembles; --table 2, data sets"},
     ),
     PaperProtocols(
         "Epistemic gain (paper 002)",
@@ -68,10 +68,10 @@ PAPERS = (
         {
             "ranking-intervals": "limits of Table 1 from its correlations; nothing is trained",
             "ranking-synthetic": "Table 1, rows Synth, and Figures 1-6",
-            "ranking-cifar10h": "Table 1, rows CIFAR10-H, from saved predictions",
+            "ranking-cifar10h": "Table 1, rows CIFAR10-H, saved predictions or trainings",
             "ranking-cifar10h-probes": "Table 1, rows CIFAR10-H, from linear probes trained here",
-            "ranking-imagenet-real": "Table 1, rows R-ImageNet, from saved predictions",
-            "ranking-oasst2": "Table 1, rows OASST2, from saved predictions",
+            "ranking-imagenet-real": "Table 1, rows R-ImageNet, predictions saved or made",
+            "ranking-oasst2": "Table 1, rows OASST2, predictions saved or made",
         },
     ),
     PaperProtocols(

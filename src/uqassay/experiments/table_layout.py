@@ -274,7 +274,7 @@ def _rows(
     placed: Mapping[Place, PrintedCell],
     own: Mapping[str, PrintedCell],
 ) -> Iterator[FilledRow]:
-    back = {ours: printed for printed, ours in layout.renamed.items()}
+    back = {ours: printed for printed, ours in layout.renamed.items() if ours}
     for key in keys:
         cells = []
         for column in columns:
