@@ -139,7 +139,12 @@ def test_bacteria_from_a_fasta_file(bacteria):
         "capital letters, tf is the count, idf ln((1 + n) / (1 + df)) + 1, all terms, rows scaled to l2 length 1"
         in (data.notes[0])
     )
+    assert data.notes[1] == f"the class is the last word of each description, for example {held_name(data)!r}"
     assert data.notes[-1].startswith("the features take ")
+
+
+def held_name(data):
+    return data.class_names[data.y_train[0]]
 
 
 def test_features_of_a_split_file_are_those_of_its_training_sequences(bacteria):
@@ -188,6 +193,7 @@ def test_proteins_with_functional_domains(own_cache):
     assert data.X_train[:, len(terms) :].tolist() == [[1, 1], [0, 0], [1, 0]]
     assert data.X_test[:, len(terms) :].tolist() == [[1, 0]]
     assert "then 2 functional domains, 1 if the protein has it" in data.notes
+    assert not any("description" in note for note in data.notes)
     written(home / "domain-names.txt", "KR\nSpermine_synth\nadh_short\nzinc\n")
     assert load_dataset("proteins").X_test[:, len(terms) :].tolist() == [[1, 1, 0, 0]]
     written(home / "domain-names.txt", "KR\nadh_short\n")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from uqassay._array import RandomState
 from uqassay._optional import optional_package
 from uqassay.datasets.dataset import Dataset
-from uqassay.datasets.sequences import SEQUENCE_SUFFIXES, LabelledSequences, read_sequences
+from uqassay.datasets.sequences import FASTA, SEQUENCE_SUFFIXES, LabelledSequences, read_sequences
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions.file_opening import problems_named
@@ -164,7 +164,7 @@ def sequence_files(folder: Path) -> tuple[Path, ...]:
         "sequences",
         f"must be one file, or {TWO_FILES[0]} and {TWO_FILES[1]}",
         f"{folder} has {names}",
-        "keep one set of them",
+        "keep one of them, or both parts",
         code="ambiguous",
     )
 
@@ -234,6 +234,9 @@ def load_sequences(
     notes = [f"tf-idf of {about}, fitted on the training part: {counted(len(terms), 'term')}; {chosen.words()}"]
     if train.domains is not None:
         notes.append(f"then {counted(len(names), 'functional domain')}, 1 if the protein has it")
+    if any(path.suffix in FASTA and not path.with_suffix(".labels.csv").is_file() for path in files):
+        word = "the last word" if label_word == -1 else f"word {label_word}, counted from 0,"
+        notes.append(f"the class is {word} of each description, for example {train.labels[0]!r}")
     notes.append(f"the features take {significant(n_bytes / 1e6)} MB")
     return Dataset(
         name,
