@@ -172,7 +172,7 @@ def _why_older(stored: Stored) -> str:
     if not stored.source.code():
         return "older than its code, which is gone"
     if not stored.modules:
-        return "older than its code; the code that made it is not known by modules"
+        return "older than its code; the modules of the code that made it were not kept"
     named, more = stored.changed[:SHOWN], len(stored.changed) - SHOWN
     return f"older than its code: changed {', '.join(named)}" + (f" and {more} more" if more > 0 else "")
 

@@ -58,6 +58,6 @@ def paired(size: int = 2000) -> Table:
     rows = []
     for line in printed(risk.print_paired, size):
         equal, power = line[44:].split()
-        kinds = line[12:44].strip().replace(" | ", ", ")
+        kinds = line[12:44].strip().replace("%, ", "% ").replace(" | ", ", ")
         rows.append([f"{int(line[:5]):,}, {kinds}", equal.replace("/", " / "), power.partition("/")[2]])
     return Table(("n, ties of the two scores", "equal", "power"), rows)

@@ -51,7 +51,7 @@ def test_the_check_fails_where_page_and_result_differ_and_names_older_tables(roo
     assert main(["--check"], root=root) == 0
     told = capsys.readouterr()
     assert told.out.startswith(
-        "shares (docs/page.md): older than its code; the code that made it is not known by modules"
+        "shares (docs/page.md): older than its code; the modules of the code that made it were not kept"
     )
     assert told.out.splitlines()[0].endswith("; python measuring.py (a second)")
     assert told.out.splitlines()[1].startswith("1 stored table, 1 older than the code that they measure")
