@@ -28,7 +28,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 
 from benchmarks.training_cost import images, operations_of_step, seconds_of_step
 from uqassay.experiments.unified.predictors import PUBLISHED, Predictor, chosen_predictors
-from uqassay.experiments.unified.presets import PLANS, Setting, setting_of
+from uqassay.experiments.unified.presets import PLANS, TrainingSetting, setting_of
 from uqassay.methods import build_method
 from uqassay.methods.devices import torch_threads
 from uqassay.wording import listed
@@ -48,14 +48,14 @@ class Operations(NamedTuple):
         return epochs * (self.step * -(-n // batch_size) + self.image * n)
 
 
-def operations(setting: Setting, predictor: Predictor, dataset: str) -> Operations:
+def operations(setting: TrainingSetting, predictor: Predictor, dataset: str) -> Operations:
     """Of one network, or of all that one cell of a predictor trains."""
     few, more = (operations_of_step(_fit(setting, predictor, dataset, n)) for n in (FEW, MORE))
     image = (more - few) / (MORE - FEW)
     return Operations(max(few - FEW * image, 0.0), image)
 
 
-def core_seconds_of_image(setting: Setting, dataset: str, n: int) -> float:
+def core_seconds_of_image(setting: TrainingSetting, dataset: str, n: int) -> float:
     """Processor time in which a standard network is trained on one image, in batches of n."""
     (standard,) = chosen_predictors(["SNN"])
     with torch_threads(1):
@@ -63,7 +63,7 @@ def core_seconds_of_image(setting: Setting, dataset: str, n: int) -> float:
     return seconds / n
 
 
-def _fit(setting: Setting, predictor: Predictor, dataset: str, n: int) -> Callable[[int], Any]:
+def _fit(setting: TrainingSetting, predictor: Predictor, dataset: str, n: int) -> Callable[[int], Any]:
     shape, n_classes = SHAPES[dataset]
     x, y = images(n, shape, n_classes)
     options = (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from tests.refusals import refuses
 
-from uqassay.experiments.unified.presets import PLANS, PRESETS, Setting, setting_of
+from uqassay.experiments.unified.presets import PLANS, PRESETS, TrainingSetting, setting_of
 
 PUBLISHED = {"cifar-10": 50_000, "cifar-100": 50_000, "mnist": 60_000}
 
@@ -38,7 +38,7 @@ def test_options_of_the_methods():
     assert setting.options("creinn") == common | {"image_size": 32}
     assert setting.options("deep-ensemble") == common | {"image_size": 224, "n_members": 15}
     assert setting.options("rs-nn") == common | {"image_size": 224, "n_sets": 200}
-    assert Setting().options("snn") == {"epochs": 100, "progress": False, "backbone": "mlp"}
+    assert TrainingSetting().options("snn") == {"epochs": 100, "progress": False, "backbone": "mlp"}
 
 
 def test_other_values_and_what_is_still_as_printed():

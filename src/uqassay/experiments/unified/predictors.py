@@ -9,7 +9,7 @@ from uqassay.bench.config import BenchConfig
 from uqassay.bench.methods import cells_of
 from uqassay.errors import InputError
 from uqassay.experiments.given_files import GivenFiles
-from uqassay.experiments.unified.presets import PLANS, Setting, setting_of
+from uqassay.experiments.unified.presets import PLANS, TrainingSetting, setting_of
 from uqassay.experiments.unified.tables import PrintedData, printed_beside
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class TrainedData:
         In the cells; like `name` another one where files of the user take the place of the data set.
     source : str
         Argument of `uqassay.datasets.load_dataset`.
-    setting : Setting
+    setting : TrainingSetting
     n_train, n_test : int
         Of the published parts.
     """
@@ -92,7 +92,7 @@ class TrainedData:
     name: str
     label: str
     source: str
-    setting: Setting
+    setting: TrainingSetting
     n_train: int
     n_test: int
 
@@ -134,7 +134,7 @@ def trained_data(
     given : GivenFiles, optional
         In place of the only data set.
     changes : dict, optional
-        Values of `Setting` in place of the preset's.
+        Values of `TrainingSetting` in place of the preset's.
 
     Raises
     ------
@@ -164,7 +164,7 @@ def trained_data(
     return found, missing
 
 
-def _check_fit(setting: Setting, data: "Dataset") -> None:
+def _check_fit(setting: TrainingSetting, data: "Dataset") -> None:
     """Refuse options that no network takes, or instances that do not fit the backbone."""
     from uqassay.methods import build_method
 

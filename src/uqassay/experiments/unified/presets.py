@@ -9,7 +9,7 @@
 | paper | cifar-10, cifar-100, mnist | ResNet-50 | 200 | 1 |
 
 "paper" is as printed in Appendix E.2 but for the size of the images, 224 × 224 there: images keep their size, and those of
-MNIST are enlarged to 32 × 32. `Setting.sentence` has every number.
+MNIST are enlarged to 32 × 32. `TrainingSetting.sentence` has every number.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from uqassay.errors import InputError
 from uqassay.experiments.named_options import check_whole
 from uqassay.wording import count, counted, listed
 
-__all__ = ["PLANS", "PRESETS", "VALIDATION", "Plan", "Setting", "setting_of"]
+__all__ = ["PLANS", "PRESETS", "VALIDATION", "PresetPlan", "TrainingSetting", "setting_of"]
 
 VALIDATION = {
     "unused": "{n} others are the validation part, for which the paper states no use, and nothing uses them",
@@ -38,7 +38,7 @@ FREE = ("runs", "validation", "batch_size", "image_size")  # left open by the pa
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class TrainingSetting:
     """How the predictors are trained on a data set.
 
     Attributes
@@ -97,7 +97,7 @@ class Setting:
     left_out: tuple[str, ...] = ()
     as_printed: bool = False
 
-    def changed(self, given: Mapping[str, Any]) -> "Setting":
+    def changed(self, given: Mapping[str, Any]) -> "TrainingSetting":
         """With the values that are not None; most other values are no longer as printed.
 
         Raises
@@ -145,7 +145,7 @@ class Setting:
 
     def options(self, method: str) -> dict[str, Any]:
         """Options of a method in one cell."""
-        plain = Setting()
+        plain = TrainingSetting()
         names = ("batch_size", "learning_rate", "rate_drops", "augmentation", "image_size")
         found: dict[str, Any] = {"epochs": self.epochs, "progress": False, "backbone": self.backbone}
         found |= {name: value for name in names if (value := getattr(self, name)) != getattr(plain, name)}
@@ -201,33 +201,33 @@ def _at(size: int | None) -> str:
 
 @final
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class PresetPlan:
     """A preset.
 
     Attributes
     ----------
     datasets : tuple of str
         Trained where none are asked for; all but the first are left out where their files are missing, if `optional`.
-    settings : dict of str to Setting
+    settings : dict of str to TrainingSetting
         By data set.
-    small, large : Setting
+    small, large : TrainingSetting
         Of other data sets, with up to `MANY` training instances and with more.
     optional : bool
     """
 
     datasets: tuple[str, ...]
-    settings: Mapping[str, Setting] = field(default_factory=dict)
-    small: Setting
-    large: Setting
+    settings: Mapping[str, TrainingSetting] = field(default_factory=dict)
+    small: TrainingSetting
+    large: TrainingSetting
     optional: bool = False
 
 
 MANY = 2000  # with more training instances, 30 epochs have enough steps
 PRINTED_SIZE = 224
-SMOKE = Setting(epochs=2, train_limit=300, test_limit=200, members=3, runs=1)
-SMALL = Setting(train_limit=8_000, test_limit=2_000)
+SMOKE = TrainingSetting(epochs=2, train_limit=300, test_limit=200, members=3, runs=1)
+SMALL = TrainingSetting(train_limit=8_000, test_limit=2_000)
 LARGE = replace(SMALL, epochs=30)
-PRINTED = Setting(
+PRINTED = TrainingSetting(
     backbone="resnet50",
     members_apart=True,
     epochs=200,
@@ -240,22 +240,22 @@ PRINTED = Setting(
 )
 OTHER_DATA = replace(PRINTED, as_printed=False)
 SLICE = replace(OTHER_DATA, epochs=30, rate_drops=(12, 18, 24, 27))
-CIFAR_10_ON_CPU = Setting(
+CIFAR_10_ON_CPU = TrainingSetting(
     backbone="cnn-small", members_apart=True, epochs=4, batch_size=64, rate_drops=(3,), validation_share=1 / 5, runs=1
 )
 
-PLANS: Mapping[str, Plan] = MappingProxyType(
+PLANS: Mapping[str, PresetPlan] = MappingProxyType(
     {
-        "smoke": Plan(datasets=("digits",), small=SMOKE, large=SMOKE),
-        "cpu": Plan(
+        "smoke": PresetPlan(datasets=("digits",), small=SMOKE, large=SMOKE),
+        "cpu": PresetPlan(
             datasets=("digits", "mnist-10k"),
             settings={"cifar-10": CIFAR_10_ON_CPU},
             small=SMALL,
             large=LARGE,
             optional=True,
         ),
-        "gpu-hour": Plan(datasets=("cifar-10",), settings={}, small=SLICE, large=SLICE),
-        "paper": Plan(
+        "gpu-hour": PresetPlan(datasets=("cifar-10",), settings={}, small=SLICE, large=SLICE),
+        "paper": PresetPlan(
             datasets=("cifar-10", "cifar-100", "mnist"),
             settings={
                 "cifar-10": PRINTED,
@@ -270,7 +270,7 @@ PLANS: Mapping[str, Plan] = MappingProxyType(
 PRESETS = tuple(PLANS)
 
 
-def setting_of(preset: str, dataset: str, n_train: int) -> Setting:
+def setting_of(preset: str, dataset: str, n_train: int) -> TrainingSetting:
     """The setting of a data set in a preset, by the number of its training instances where the preset has none for it.
 
     Examples
