@@ -14,6 +14,7 @@ import math
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -103,10 +104,14 @@ def main() -> None:
     parser.add_argument("folder", help="train.npz and test.npz of the JPEG copy of CIFAR-10")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--resume", help="folder that keeps the trainings")
+    parser.add_argument("--members", type=int, help="of the ensemble, in place of the preset's")
     parser.add_argument("--store", action="store_true", help="keep the table for the guide")
     told = parser.parse_args()
-    code = SOURCE.code()
-    (part,), _ = trained_data("cpu", "cifar-10", given=given_files(told.folder, ["cifar-10"], name=COPY))
+    command = SOURCE.command + (f" --members {told.members}" if told.members else "")
+    source, code = replace(SOURCE, command=command), SOURCE.code()
+    (part,), _ = trained_data(
+        "cpu", "cifar-10", given=given_files(told.folder, ["cifar-10"], name=COPY), changes={"members": told.members}
+    )
     cells = training_cells(part)
     with folder_of(told.resume) as run:
         failed = train_cells(
@@ -121,7 +126,7 @@ def main() -> None:
     for name, one in made.items():
         print("\n".join([*one.markdown(), ""]))
         if told.store:
-            store(name, one, SOURCE, code=code)
+            store(name, one, source, code=code)
     print(part.sentence("cpu"))
 
 
