@@ -78,7 +78,7 @@ def new_body(plan: Table1Plan, network: str) -> imagenet_networks.ImagenetNetwor
 
 def shape_of(plan: Table1Plan, name: str, network: str) -> tuple[tuple[int, ...], int]:
     """Shape of an instance in the network, and the number of classes."""
-    shape = (3, plan.image_size, plan.image_size) if network else (N_GRAMS[name],)
+    shape = (3, plan.imagenet_size, plan.imagenet_size) if network else (N_GRAMS[name],)
     return shape, int(TABLE2[PAPER_SETS[name].in_table2]["classes"])  # type: ignore[return-value]
 
 

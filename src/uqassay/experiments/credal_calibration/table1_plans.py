@@ -152,7 +152,8 @@ class Table1Plan:
     architectures : tuple of str
         For images.
     end_to_end, head, image_size, read_size
-        As `Table1Options`; an `image_size` of None leaves images as they are for networks with fresh weights.
+        As `Table1Options`; an `image_size` of None is `imagenet_size` for pretrained networks and leaves images as they are
+        for others.
     """
 
     preset: str
@@ -183,6 +184,11 @@ class Table1Plan:
     def pretrained(self) -> tuple[str, ...]:
         """The networks that are pretrained on ImageNet."""
         return tuple(name for name in self.architectures if name in IMAGENET_NETWORKS) if self.image_sets else ()
+
+    @property
+    def imagenet_size(self) -> int:
+        """Height and width of the images in pretrained networks."""
+        return IMAGENET_SIZE if self.image_size is None else self.image_size
 
     def epochs_for(self, name: str) -> int:
         """Epochs on a data set."""
@@ -268,8 +274,6 @@ def plan_of(preset: str, options: Table1Options) -> Table1Plan:
     changed["training"] = {**own.training, **own_training}
     changed |= {name: given[name] for name in ("end_to_end", "head", "image_size", "read_size") if name in given}
     plan = replace(own, **changed)
-    if plan.pretrained and plan.image_size is None:
-        plan = replace(plan, image_size=IMAGENET_SIZE)
     _check_effect(plan, given)
     return plan
 
@@ -302,10 +306,11 @@ def _check_effect(plan: Table1Plan, given: Mapping[str, Any]) -> None:
         if name in given and not plan.pretrained:
             rule = f"is for {listed(list(IMAGENET_NETWORKS))}, and neither is trained"
             raise InputError(name, rule, "", "leave it out", code="conflict")
-    if "read_size" in given and not any(PAPER_SETS[one].in_folders for one in plan.data_sets):
+    read = not given.keys() & {"data"} and any(PAPER_SETS[one].in_folders for one in plan.data_sets)
+    if "read_size" in given and not read:
         rule = "is for folders of images, and none are read"
         raise InputError("read_size", rule, "", "leave it out", code="conflict")
-    if plan.pretrained and plan.image_size is not None and plan.image_size < LEAST_SIZE:
+    if plan.pretrained and plan.imagenet_size < LEAST_SIZE:
         rule = f"must be at least {LEAST_SIZE} for {listed(list(plan.pretrained))}"
         raise InputError("image_size", rule, f"got {plan.image_size}", f"{IMAGENET_SIZE} is usual", code="range")
 
@@ -367,6 +372,8 @@ def _open_notes(plan: Table1Plan) -> list[str]:
         "calibration and test part are drawn at random from the instances that are not trained on",
         "no part decides when to stop, nothing is augmented, and the learning rate stays",
     ]
+    if len(plan.data_sets) > len(plan.image_sets):
+        values.append("features are not standardised")
     values += _values_of_pretrained(plan)
     if any(PAPER_SETS[name].in_folders for name in plan.data_sets):
         values.append(f"read_size {plan.read_size}: files of images are read at this size")
@@ -384,8 +391,8 @@ def _values_of_pretrained(plan: Table1Plan) -> list[str]:
     return [
         f"head {plan.head}: a new layer {place}",
         f"end_to_end {str(plan.end_to_end).lower()}",
-        f"image_size {plan.image_size}: images are resized (bilinear, proportions not kept) and standardised by the means and "
-        "standard deviations of ImageNet",
+        f"image_size {plan.imagenet_size}: images are resized (bilinear, proportions not kept) and standardised by the means "
+        "and standard deviations of ImageNet",
         *([own] if plan.end_to_end else []),
         "the networks of DE start from the same pretrained weights and differ in the new layer and the order of batches",
     ]

@@ -180,7 +180,7 @@ def _on_network(cell: Any, one: Table1Set, plan: Table1Plan) -> Any:
     if one.network not in IMAGENET_NETWORKS:
         return cell
     params = dict(cell.params)
-    params["params"] = cell.params["params"] | {"image_size": plan.image_size}
+    params["params"] = cell.params["params"] | {"image_size": plan.imagenet_size}
     params["network"] = {"name": one.network, "head": plan.head, "end_to_end": plan.end_to_end}
     module = cell.function.partition(":")[0]
     return replace(cell, function=ON_IMAGENET_NETWORK, params=params, rests_on=(*cell.rests_on, module))
