@@ -35,6 +35,18 @@ def test_every_figure_is_a_whole_picture(tmp_path, monkeypatch):
         assert np.ptp(imread(tmp_path / f"{name}.png")[..., :3]) > 0.5
 
 
+def test_figure_2_has_e_at_the_papers_tradeoff():
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(20, 7), layout="constrained")
+    FIGURES["figure2_exact"].draw(figure, whole_set()[2])
+    assert [ax.get_xlabel() for ax in figure.axes] == [
+        "KL divergence (nats)",
+        "non-specificity (nats)",
+        "E = d + λ·NS (nats),  λ = 1",
+    ]
+
+
 def test_figures_without_their_predictors_are_left_out_and_named(tmp_path):
     said, y = made(np.random.default_rng(0), n=40)
     one = judged({"CreINN": said["E-CNN"]}, y)

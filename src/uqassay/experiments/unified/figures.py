@@ -136,7 +136,7 @@ def _losses(convention: str) -> Draw:
         kl, ns, e = figure.subplots(1, 3)
         figures.plot_by_correctness(whole, "distance", ax=kl)
         figures.plot_by_correctness(ranked, "nonspecificity", ax=ns)
-        figures.plot_by_correctness(whole, "unified", ax=e)
+        figures.plot_by_correctness(whole, "unified", tradeoff=1.0, ax=e)
 
     return draw
 
