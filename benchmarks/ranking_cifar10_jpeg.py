@@ -86,6 +86,9 @@ def table(judged: Judged) -> Table:
         *truth_lines(judged.human, entropies),
         *judged.notes,
     )
+    undefined = [s.model for s in entropies if not s.defined]
+    if undefined:
+        text.append(f"* Left out of the correlations, because τ or a metric is undefined: {listed(undefined)}.")
     return Table(COLUMNS, rows, [*text, *(f"* {line}" for line in said if line)])
 
 
@@ -153,7 +156,7 @@ def _correlations(of: str, scorings: Sequence[Scoring]) -> list[str]:
             ours = f"{number(100 * float(r), 0)} ({interval(100 * r.low, 100 * r.high, 0)})"
             limits = interval(float(row[f"low{end}"]), float(row[f"high{end}"]), 2)
             parts.append(f"{row['metric']} with {LETTERS[truth]} {ours}, printed {number(printed, 2)} ({limits})")
-    return [f"* Correlations in percent over {len(scorings)} models by the entropy{of}: {listed(parts)}."]
+    return [f"* Correlations in percent over {found.n_scorings} models by the entropy{of}: {listed(parts)}."]
 
 
 if __name__ == "__main__":

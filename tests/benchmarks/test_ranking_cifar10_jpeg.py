@@ -54,7 +54,7 @@ def test_rows_and_correlations(folders):
         "* Correlations in percent over 8 models by the entropy, with the votes as labels",
     ]
     assert "printed 65.18 (53.99 to 74.75)" in made.text[0]
-    assert made.text[-1] == "* DE has 3 members, which are also models alone"
+    assert made.text[-1] == "* DE has 3 members"
     assert len(made.markdown()) == 2 + len(made.rows) + 1 + len(made.text)
 
 

@@ -3,6 +3,7 @@
 `reproduce unified --resume FOLDER` and `bench -o FOLDER` store the prediction and the labels of each training as a cell.
 """
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -102,6 +103,8 @@ def trained_models(
 ) -> Iterator[SavedModel]:
     """Every training as a model, one after another, then every ensemble whose members were trained one by one.
 
+    A member that predicts the same as another model, since it is the same network from the same seed, is no model alone.
+
     Parameters
     ----------
     folder : Path
@@ -119,7 +122,9 @@ def trained_models(
     store = Store(folder, create=False)
     others: list[StoredTraining] = []
     ensembles: dict[str, dict[int, Members]] = {}
-    for training, name in zip(trainings, _names(trainings), strict=True):
+    known: dict[str, str] = {}
+    named = zip(trainings, _names(trainings), strict=True)
+    for training, name in sorted(named, key=lambda pair: _first_member(pair[0].cell) is not None):  # members last
         result = store.result(training.key)
         if not _fits(result, votes.shape):
             others.append(training)
@@ -137,11 +142,15 @@ def trained_models(
         first = _first_member(training.cell)
         if first is not None and isinstance(prediction, Members):
             ensembles.setdefault(name.replace(training.cell.method, _whole(training.cell)), {})[first] = prediction
+        same = known.setdefault(hashlib.sha256(prediction.mean_probs().tobytes()).hexdigest(), name)
+        if first is not None and same != name:
+            notes.append(f"{name} predicts the same as {same} and is no model alone")
+            continue
         yield SavedModel(name, _single(prediction), labels, votes, result.scores)
     for name, parts in ensembles.items():
         if len(parts) > 1:
             whole = _joined([parts[first] for first in sorted(parts)])
-            notes.append(f"{name} has {whole.n_members} members, which are also models alone")
+            notes.append(f"{name} has {whole.n_members} members")
             yield SavedModel(name, whole, labels, votes)
     if len(others) == len(trainings):
         raise _none_fits(folder, trainings, votes.shape)
