@@ -22,7 +22,7 @@ from uqassay.experiments.unified.tables import (
     printed_rows,
     three,
 )
-from uqassay.wording import count, counted, listed, percent, significant, text_table
+from uqassay.wording import count, counted, listed, significant, text_table
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -35,7 +35,7 @@ NONE = Value(math.nan, math.nan, math.nan)
 CIFAR_10 = "CIFAR-10"  # the only printed data set of these tables
 TERMS = {"kl": "KL", "ns": "NS", "e": "E"}
 SHOWN = (0.1, 0.5, 1.0)  # λ in the text; the rows have all ten
-NONE_OUTSIDE = "no vertex lies outside the members' bounds"
+ROUNDING = 1e-9
 COLUMNS = {"table5": ("KL", "JS"), "table6": ("NS", "CU")}
 MEANING = {
     "JS": {"exact": "JS divergence", "paper": "square root of the JS divergence"},
@@ -207,13 +207,11 @@ def _vertex_lines(judged: JudgedDataSet, four: FourClasses) -> list[str]:
 
 
 def _vertex_findings(four: FourClasses) -> list[str]:
-    """What the two choices of vertices share, and where they cannot differ."""
-    shares = [f"{percent(share, 1)} of the instances of {name}" for name, share in four.outside.items() if share]
-    outside = f"some of the 24 vertices lie outside the members' bounds in {listed(shares)}" if shares else NONE_OUTSIDE
+    """What the two choices of vertices share."""
+    gaps = [f"{LINE[convention]}, {_greatest_gap(by_choice)}" for convention, by_choice in four.assays.items()]
     lines = [
-        "  NS is a sum over masses and knows no vertices: both choices have the same",
-        f"  paper's convention: {_greatest_gap(four.assays['paper'])}; the vertex that gives the label most is among the 8",
-        f"  exact, nothing clipped: {_greatest_gap(four.assays['exact'])}; {outside}",
+        "  NS is a sum over masses and knows no vertices. No vertex gives the label more than its upper probability,",
+        f"  and one of the 8 gives as much, so that KL is the same too ({'; '.join(gaps)})",
     ]
     if four.left_out:
         one = counted(four.left_out, "instance")
@@ -226,5 +224,4 @@ def _greatest_gap(by_choice: "Mapping[str, Assay]") -> str:
         np.abs(m.columns["distance"] - by_choice["naive"][m.name].columns["distance"]).max()
         for m in by_choice["approximated"].candidates
     ]
-    gap = float(max(gaps))
-    return "KL is the same too" if gap < 1e-9 else f"KL differs by up to {significant(gap)}"
+    return f"greatest difference {significant(max(gaps))}" if max(gaps) > ROUNDING else "no difference beyond rounding"
