@@ -80,7 +80,7 @@ def write_unified_figures(
     progress("drawing figure1_types")
     lines = [f"figure: {write_figure(place, 'unified_figure1_types', (13.5, 10.0), _types)}"]
     for one in judged:
-        data = re.sub(r"[^A-Za-z0-9._-]+", "-", one.dataset)
+        data = re.sub(r"[^A-Za-z0-9._-]+", "-", one.dataset).strip("-")
         for name, drawing in FIGURES.items():
             progress(f"drawing {name}, {one.dataset}")
             missing = _missing(drawing, one)
