@@ -37,6 +37,7 @@ NOT_MEASURED = {  # tables with decimals that are no measurement, by page and th
     "ranking-intervals": ("| number | interval |",),  # constants of a method
     "epistemic-gain-choices": ("| option | values |", "| not printed | here |"),  # settings
     "unified-evaluation": ("| name | distance ", "| step | the paper says |"),  # ranges, settings
+    "unified-experiments": ("| table | contents |",),  # values of λ
 }
 
 

@@ -26,6 +26,10 @@ def test_a_table_on_the_command_line_is_that_of_the_library(run):
             ["unified-tables", "--table", "11"],
             "--table: must be a table of the paper of unified-tables, 1, 2, 3, 4, 5, 6",
         ),
+        (
+            ["unified-tables", "--table", ","],
+            "--table: must be a table of the paper of unified-tables, 1, 2, 3, 4, 5, 6",
+        ),
         (["unified-tables", "--table", "1,table1"], "--table: must be named once; got table1 twice"),
         (["unified-tables", "--table", "1", "--json"], "--table: excludes --json"),
         (["unified-tables", "--table", "1", "--format", "html"], "--format: must be text, csv or latex; got 'html'"),

@@ -57,6 +57,21 @@ def test_a_ranking_has_the_models_in_both_orders():
     assert lines[4] == "interval 0.050 to 0.070 – – – – –"
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_columns_without_room_stand_in_further_blocks(width):
+    result = reproduce("unified-tables")
+    for table in (1, 5, 7):
+        whole, folded = result.table(table), result.table(table, width=width)
+        assert max(len(line) for line in folded.splitlines()[1:]) <= width
+        parts = folded.removesuffix("* the printed value lies outside the interval").rstrip().split("\n\n")
+        assert (len(parts) > 1) == (max(map(len, whole.splitlines())) > width)
+        lines = [part.splitlines() for part in parts]
+        assert {len(part) for part in lines[1:]} <= {len(lines[0]) - 1}  # the first has the title
+        words = sorted(word for part in lines for line in part for word in re.findall(r"\d\.\d{3,}\*?", line))
+        assert words == sorted(re.findall(r"\d\.\d{3,}\*?", whole))
+    assert result.table(5, width=10_000) == result.table(5)
+
+
 def test_verdicts_are_words_beside_p_values():
     columns = {"p_conf_random": 0.01, "p_classwise_random": 0.5}
     cells = [cell(f"table1/digits/DE/exact/{name}", NAN, p) for name, p in columns.items()]

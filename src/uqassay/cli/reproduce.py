@@ -98,7 +98,7 @@ def reproduce_command(
 
     _check(name, register.PROTOCOLS)
     assert name is not None
-    tables = chosen_tables(name, _split(table) or (), format, as_json=as_json)
+    tables = chosen_tables(name, _split(table) or table or (), format, as_json=as_json)
     _check_preset(preset, register.presets_of(name))
     taken = register.options_of(name)
     asked = {

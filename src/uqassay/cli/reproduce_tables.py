@@ -1,9 +1,12 @@
 """The tables that `reproduce --table` prints, and the options of the protocol that make their numbers."""
 
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from uqassay.cli.reproduce_help import flag
+from uqassay.cli.streams import is_terminal
 from uqassay.errors import InputError
 
 if TYPE_CHECKING:
@@ -101,7 +104,7 @@ def selected_by(tables: "Mapping[str, Layout]", options: Mapping[str, Any]) -> d
 
 
 def table_lines(result: "Reproduction", tables: Sequence[str], format: str) -> str:
-    """The tables, each after an empty line, and the notes where a reader expects text.
+    """The tables, each after an empty line, and the notes where a reader expects text; in a terminal no line is too long.
 
     Parameters
     ----------
@@ -109,6 +112,7 @@ def table_lines(result: "Reproduction", tables: Sequence[str], format: str) -> s
     tables : sequence of str
     format : str
     """
-    texts = [result.table(table, format=format) for table in tables]
+    width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
+    texts = [result.table(table, format=format, width=width) for table in tables]
     notes = [f"note: {note}" for note in result.notes] if format == "text" else []
     return "\n\n".join([*texts, "\n".join(notes)]).rstrip("\n")

@@ -11,7 +11,7 @@ from typing import Any
 
 from uqassay.experiments.paper_layouts import LAYOUTS, layout_of
 from uqassay.experiments.printed_cells import PrintedCell, Tables, printed_table, tables_by_name
-from uqassay.experiments.table_formats import FORMATS, known_format
+from uqassay.experiments.table_formats import FORMATS, known_format, table_text
 from uqassay.experiments.table_layout import filled
 from uqassay.wording import ABSENT, counted, number, text_table
 
@@ -68,7 +68,7 @@ class Reproduction:
         """Names of the paper's tables that `table` prints."""
         return tuple(LAYOUTS.get(self.name, ()))
 
-    def table(self, name: str | int, *, format: str = "text") -> str:
+    def table(self, name: str | int, *, format: str = "text", width: int | None = None) -> str:
         """One of the paper's tables in the paper's layout, with our numbers under the printed ones.
 
         Parameters
@@ -78,6 +78,8 @@ class Reproduction:
         format : {"text", "csv", "latex"}
             CSV has one line for each row of the table, and ``…_paper``, ``…_ours``, ``…_low``, ``…_high`` and ``…_agrees``
             for each number. LaTeX uses booktabs.
+        width : int, optional
+            Characters of a line of text; columns for which there is no room stand in further blocks.
 
         Raises
         ------
@@ -96,7 +98,8 @@ class Reproduction:
                  interval      –      –       0.259 to 0.261                    –                  –
         <BLANKLINE>
         """
-        return FORMATS[known_format(format)](filled(layout_of(self.name, name), self.rows))
+        table = filled(layout_of(self.name, name), self.rows)
+        return table_text(table, width) if known_format(format) == "text" else FORMATS[format](table)
 
     def summary(self) -> str:
         """Plain text: how many cells of each table agree, every cell that does not with the reason, notes and reading.

@@ -49,12 +49,14 @@ class _Lines:
     lines: dict[str, tuple[str, ...]]
 
 
-def table_text(table: FilledTable) -> str:
+def table_text(table: FilledTable, width: int | None = None) -> str:
     """Plain text: under each printed row ours and the interval; a mark where the printed value lies outside it.
 
     Parameters
     ----------
     table : FilledTable
+    width : int, optional
+        Characters of a line. Columns for which there is no room stand in further blocks with the same rows.
     """
     titles, rows = _shown(table)
     body: list[tuple[str, ...]] = []
@@ -66,8 +68,11 @@ def table_text(table: FilledTable) -> str:
         indent = "  " if len(row.labels) > 1 else ""
         for i, (name, line) in enumerate(row.lines.items()):
             body.append((f"{indent}{row.labels[-1]}" if i == 0 else "", name, *line))
-    lines = [table.layout.title, *(line.rstrip() for line in text_table(titles, body))]
-    return "\n".join([*lines, *_remarks(table)])
+    blocks = [
+        "\n".join(line.rstrip() for line in text_table(*_of_columns(titles, body, columns)))
+        for columns in _blocks([titles, *body], width)
+    ]
+    return "\n".join([table.layout.title, "\n\n".join(blocks), *_remarks(table)])
 
 
 def table_csv(table: FilledTable) -> str:
@@ -127,7 +132,7 @@ def table_latex(table: FilledTable) -> str:
     return "\n".join([*lines, r"\end{table}"])
 
 
-FORMATS: dict[str, Callable[[FilledTable], str]] = {"text": table_text, "csv": table_csv, "latex": table_latex}
+FORMATS: dict[str, Callable[..., str]] = {"text": table_text, "csv": table_csv, "latex": table_latex}
 
 
 def known_format(name: str) -> str:
@@ -142,6 +147,29 @@ def known_format(name: str) -> str:
         known = listed(list(FORMATS), last="or")
         raise InputError("format", f"must be {known}", f"got {name!r}", "text is the default", code="choice")
     return name
+
+
+# ---- blocks of columns -----------------------------------------------------------------------------------------------
+
+
+def _blocks(lines: Sequence[Sequence[str]], width: int | None) -> list[list[int]]:
+    """The columns that stand together: as many as there is room for, at least one, after the two with the names of the rows."""
+    widths = [max(map(len, column)) + 2 for column in zip(*lines, strict=True)]
+    blocks: list[list[int]] = [[]]
+    for column in range(2, len(widths)):
+        wide = sum(widths[:2]) + sum(widths[one] for one in (*blocks[-1], column))
+        if width is not None and blocks[-1] and wide > width:
+            blocks.append([])
+        blocks[-1].append(column)
+    return blocks
+
+
+def _of_columns(
+    titles: Sequence[str], body: Sequence[Sequence[str]], columns: Sequence[int]
+) -> tuple[list[str], list[list[str]]]:
+    """The header and the lines with these columns alone."""
+    chosen = [0, 1, *columns]
+    return [titles[i] for i in chosen], [[line[i] for i in chosen] for line in body]
 
 
 # ---- rows as lines ---------------------------------------------------------------------------------------------------
