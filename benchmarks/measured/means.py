@@ -60,7 +60,8 @@ def means(size: int = 20_000) -> tuple[Table, Table]:
 def paired_means(size: int = 20_000) -> Table:
     """Paired tests of means."""
     lines = printed(test_error_rates.print_tables, "pairs", size)
-    rows = [[label, *joined(numbers(line[19:]), 3)] for label, line in zip(PAIRS.values(), lines, strict=True)]
+    found = [re.findall(r"[\d.]+ / [\d.]+ / [\d.]+", line) for line in lines]
+    rows = [[label, *cells] for label, cells in zip(PAIRS.values(), found, strict=True)]
     return Table(("differences", "student-t", "permutation"), [[*row, ""][:3] for row in rows])
 
 

@@ -191,7 +191,9 @@ def test_interval_coverage():
 def print_tables(n_sets=1000):
     print("rejected in percent at α = 1 / 5 / 10 / 20 %")
     for calibrated, n_classes, n in itertools.product((True, False), (2, 10), (50, 100, 1000)):
-        shares = rejections(n, n_classes, calibrated, TESTS, n_sets=n_sets if n < 1000 else max(n_sets // 5, 1), seed=20)
+        shares = rejections(
+            n, n_classes, calibrated, TESTS, n_sets=n_sets if n < 1000 else max(n_sets // 5, 1), seed=20
+        )
         print("calibrated" if calibrated else "temperature ½", f"K = {n_classes}, n = {n}")
         for name, row in zip(TESTS, 100 * shares, strict=True):
             print(f"  {name:20s}" + " / ".join(f"{value:.1f}" for value in row), flush=True)
