@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from benchmarks.keyed_lines import append, read_lines
 
+from uqassay.bench.older_results import older_sentence
 from uqassay.bench.source_code import code_version
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.mixtures import Mixtures
@@ -28,7 +29,6 @@ from uqassay.calibration.simplex_search import QUICK
 from uqassay.calibration.single_hypothesis import calibration_test
 from uqassay.calibration.worst_mixture import null_at
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
-from uqassay.bench.older_results import older_sentence
 from uqassay.metrics.calibration.measures import calibration_measure
 from uqassay.wording import counted
 

@@ -214,24 +214,15 @@ def _read(predictions: Any, argument: str) -> Runs:
             "rename one",
             code="duplicate",
         )
-    for name in predictions:
-        if str(name) in BASELINES or not str(name).strip():
-            raise InputError(
-                argument,
-                f"a model cannot be named {listed([*BASELINES, 'nothing'], last='or')}: the first two are the "
-                "baselines of every ranking",
-                f"got {str(name)!r}",
-                "rename it",
-                code="choice",
-            )
-        if len(str(name).splitlines()) > 1:
-            raise InputError(
-                argument,
-                "the name of a model must be one line of text",
-                f"got {str(name)!r}",
-                "rename it",
-                code="choice",
-            )
+    for name in map(str, predictions):
+        rule = ""
+        if name in BASELINES or not name.strip():
+            reserved = listed([*BASELINES, "nothing"], last="or")
+            rule = f"a model cannot be named {reserved}: the first two are the baselines of every ranking"
+        elif len(name.splitlines()) > 1:
+            rule = "the name of a model must be one line of text"
+        if rule:
+            raise InputError(argument, rule, f"got {name!r}", "rename it", code="choice")
     return {str(name): _runs(str(name), value, argument) for name, value in predictions.items()}
 
 

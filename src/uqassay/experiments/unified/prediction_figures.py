@@ -176,7 +176,7 @@ def draw_averages(figure: Any, judged: "JudgedDataSet") -> None:
         right.bar(at, one.average[classes], color=colour, width=0.7)
         truth = plain(judged.class_names[one.label], limit=14)
         hidden = (
-            "" if len(classes) == len(one.average) else f"{len(classes)} most probable of {len(one.average)} classes"
+            f"{len(classes)} most probable of {len(one.average)} classes" if len(classes) < len(one.average) else ""
         )
         headline(left, f"instance {one.row}", f"true class {truth}", f"{len(one.samples)} draws", hidden)
         ns = one.nonspecificity if one.nonspecificity > ROUNDING else 0.0
