@@ -313,10 +313,9 @@ def closures(judged: "JudgedDataSet") -> list[Closure]:
     """
     run, found = judged.said["LB-BNN"], judged.assays["exact"]
     ns = found["LB-BNN"].columns["nonspecificity"][0]
-    order = np.argsort(ns, kind="stable")
     examples = []
     for quantile in QUANTILES:
-        row = int(order[round(quantile * (len(order) - 1))])
+        row = int(np.argsort(ns, kind="stable")[round(quantile * (len(ns) - 1))])
         one = run[row : row + 1]
         classes = tuple(_most_probable(one.mean_probs()[0], 3).tolist())
         points = np.asarray(given_classes(one, classes).hull_points()[0], dtype=np.float64)
