@@ -26,6 +26,7 @@ _WHERE = {
     "from_object": "predictions.adapters",
     "from_laplace": "predictions.adapters",
     "Estimate": "statistics",
+    "kernels": "_kernels",
     "UqassayError": "errors",
     "InputError": "errors",
 }
@@ -66,6 +67,7 @@ __all__ = [
     "datasets",
     "from_laplace",
     "from_object",
+    "kernels",
     "load",
     "load_labels",
     "losses",
@@ -78,6 +80,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from uqassay import calibration, credal, datasets, losses, measures, methods, metrics, statistics
+    from uqassay._kernels import kernels
     from uqassay.errors import InputError, UqassayError
     from uqassay.evidence import Assay, assay
     from uqassay.predictions import (

@@ -1,0 +1,50 @@
+// What the kernels share: the functions that bind them, arrays in and out, and code for several processors.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstddef>
+#include <memory>
+
+namespace nb = nanobind;
+
+// Raised by one when a kernel changes its arguments or results; `INTERFACE` in src/uqassay/_kernels.py is its twin.
+constexpr int UQASSAY_INTERFACE = 1;
+
+void bind_sorting(nb::module_ &m);
+
+// A function with this attribute is compiled for several processors; the loader picks one. It needs GCC and glibc, and what the
+// function calls must be inlined into it (UQASSAY_INLINE). Elsewhere it is compiled for the baseline alone.
+#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+#define UQASSAY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define UQASSAY_CLONES
+#endif
+#if defined(_MSC_VER)
+#define UQASSAY_INLINE __forceinline
+#else
+#define UQASSAY_INLINE inline __attribute__((always_inline))
+#endif
+
+// A C-contiguous NumPy array that is only read: In<double, 2> has two axes. Other layouts and dtypes are refused with a
+// TypeError, never copied.
+template <class T, std::size_t Axes>
+using In = nb::ndarray<const T, nb::ndim<Axes>, nb::c_contig, nb::device::cpu>;
+
+template <class T, std::size_t Axes>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<Axes>, nb::c_contig>;
+
+// Memory that is not set to zero.
+template <class T>
+std::unique_ptr<T[]> raw(std::size_t size) {
+    return std::unique_ptr<T[]>(new T[size ? size : 1]);
+}
+
+// Hand memory over to a new NumPy array of one axis. Call it with the GIL.
+template <class T>
+Out<T, 1> to_array(std::unique_ptr<T[]> data, std::size_t size) {
+    T *pointer = data.release();
+    nb::capsule owner(pointer, [](void *p) noexcept { delete[] static_cast<T *>(p); });
+    return Out<T, 1>(pointer, {size}, owner);
+}
