@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.evidence.random_order import random_keys, sample_reaching
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.predictions import Drawn, Intervals, Masses, Members, Prediction, Vertices
@@ -83,12 +84,4 @@ def n_points(prediction: Prediction) -> int:
 
 def choose_instances(n: int, n_tested: int, groups: NDArray[Any] | None, seed: int) -> Rows:
     """Instances at random, or whole groups until there are enough, in ascending order."""
-    if n_tested >= n:
-        return np.arange(n)
-    generator = np.random.default_rng([seed, 20])
-    if groups is None:
-        return np.sort(generator.permutation(n)[:n_tested])
-    codes = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    order = generator.permutation(int(codes.max()) + 1)
-    reached = np.cumsum(np.bincount(codes)[order])
-    return np.flatnonzero(np.isin(codes, order[: int(np.searchsorted(reached, n_tested)) + 1]))
+    return sample_reaching(random_keys(n, groups, seed), n_tested)

@@ -23,6 +23,7 @@ from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.evidence.findings import SUBSETS
 from uqassay.evidence.given_scores import given_scores, score_list
 from uqassay.evidence.prior_of_the_others import held_out_columns
+from uqassay.evidence.random_order import random_keys, sample_reaching
 from uqassay.evidence.result import Assay
 from uqassay.evidence.scaled_sets import SCALES, check_scales, scale_models
 from uqassay.evidence.scoring import SetSample, Settings, remembering, sample_sets, score_baselines, score_model
@@ -336,7 +337,8 @@ def _pictures(result: Assay, models: Mapping[str, tuple[Prediction, ...]]) -> di
     first = np.unique(np.concatenate(list(extremes.values())))
     room = max(len(first), PICTURED_VALUES // result.n_classes)
     others = np.setdiff1d(np.arange(result.n_instances), first)
-    others = np.sort(np.random.default_rng(result.settings.seed).permutation(others)[: room - len(first)])
+    keys = random_keys(result.n_instances, None, result.settings.seed)[others]
+    others = others[sample_reaching(keys, room - len(first))] if room > len(first) else others[:0]
     rows = np.concatenate([first, others])
     return {name: sample_sets(runs[0], rows, len(first)) for name, runs in models.items()}
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
+from uqassay.evidence.random_order import random_keys, sample_within
 from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets
 from uqassay.losses.label_distance import label_distance
 from uqassay.losses.unified import unified_terms
@@ -173,7 +174,7 @@ def scale_models(
     """Scaled scores of every model that states sets, by name. Costly models are scaled on part of the instances."""
     if not scales:
         return {}
-    order = _random_order(len(y), groups, settings.seed)
+    keys = random_keys(len(y), groups, settings.seed)
     found = {}
     for model in models:
         runs = runs_of.get(model.name, ())
@@ -181,28 +182,9 @@ def scale_models(
             continue
         if progress is not None:
             progress(f"{model.name}, scale check")
-        rows = _first_units(order, _affordable(runs, y, settings, scales), groups)
+        rows = sample_within(keys, _affordable(runs, y, settings, scales))
         found[model.name] = _scores(model, runs, y, settings, rows, np.array(scales))
     return found
-
-
-def _random_order(n: int, groups: NDArray[Any] | None, seed: int) -> NDArray[np.int64]:
-    """The instances in a random order, groups together."""
-    rng = np.random.default_rng([seed, 16])
-    if groups is None:
-        return rng.permutation(n)
-    codes = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    return np.argsort(rng.permutation(codes.max() + 1)[codes], kind="stable")
-
-
-def _first_units(order: NDArray[np.int64], size: int, groups: NDArray[Any] | None) -> NDArray[np.int64]:
-    """About `size` instances from the start of the order, sorted; no group is cut, and one is taken in any case."""
-    if size >= len(order):
-        return np.arange(len(order))
-    if groups is not None:
-        ends = np.flatnonzero(groups[order[1:]] != groups[order[:-1]]) + 1
-        size = int(next((end for end in reversed(ends) if end <= size), ends[0] if len(ends) else len(order)))
-    return np.sort(order[:size])
 
 
 def _affordable(runs: Sequence[Prediction], y: NDArray[Any], settings: Settings, scales: Sequence[float]) -> int:
