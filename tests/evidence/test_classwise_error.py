@@ -1,12 +1,14 @@
 """Classwise calibration error of the mean predictions, against loops."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.evidence import classwise_error
-from uqassay.evidence.classwise_error import classwise_errors
+from uqassay.evidence.classwise_error import classwise_errors, classwise_gaps, errors_of_gaps
 
 
 def by_loops(probs, shares):
@@ -58,3 +60,14 @@ def test_chunks_and_order_change_nothing(monkeypatch, random_generator):
 def test_perfect_and_single_predictions():
     assert classwise_errors([uq.Point(np.eye(3))], np.arange(3)) == (0.0, 0.0)
     assert classwise_errors([uq.Point(np.eye(2)[[0]])], np.array([1])) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_gaps_of_parts_add_up_exactly(soft, random_generator):
+    p = random_generator.dirichlet(np.ones(4), 1000)
+    y = random_generator.dirichlet(np.ones(4), 1000) if soft else random_generator.integers(0, 4, 1000)
+    whole = classwise_gaps(uq.Point(p), y)
+    cuts = [0, 1, 300, 301, 999, 1000]
+    parts = [classwise_gaps(uq.Point(p[a:b]), y[a:b]) for a, b in pairwise(cuts)]
+    np.testing.assert_array_equal(np.sum(parts, axis=0), whole)
+    assert errors_of_gaps([whole], 1000) == classwise_errors([uq.Point(p)], y)

@@ -1,5 +1,6 @@
 """The generalised Hartley measure: its weights, and the estimator for many classes."""
 
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -9,6 +10,7 @@ from tests.kinds import random_prediction
 
 import uqassay as uq
 from uqassay.measures import generalised_hartley, hartley_weights
+from uqassay.measures.hartley import Nonspecificity, imprecision, joined_nonspecificities
 
 
 @pytest.mark.parametrize("n_classes", range(2, 13))
@@ -79,3 +81,19 @@ def test_estimator_is_exact_for_a_precise_and_for_a_vacuous_set():
     assert found.standard_error[0] == 0
     vacuous = generalised_hartley(uq.Intervals(np.zeros((1, 50)), np.ones((1, 50))))
     assert vacuous.values[0] == pytest.approx(np.log(50), abs=1e-10)
+
+
+@pytest.mark.parametrize("tolerance", [None, 2e-3])
+def test_joined_parts_against_one_call(tolerance, random_generator):
+    whole = uq.Members(random_generator.dirichlet(np.ones(20), (9, 3)))
+    measured = partial(imprecision, weights=1.0 / np.arange(1, 20), rng=3, tolerance=tolerance)
+    for change in (lambda ns: ns, Nonspecificity.complement):
+        one = change(measured(whole))
+        parts = joined_nonspecificities(
+            [change(measured(whole[rows])) for rows in (slice(0, 1), slice(1, 7), slice(7, 9))]
+        )
+        for name in ("values", "standard_error", "mean_standard_error", "n_orders", "order_deviations", "order_sums"):
+            np.testing.assert_array_equal(getattr(parts, name), getattr(one, name), err_msg=name)
+    plain, turned = measured(whole), measured(whole).complement()
+    np.testing.assert_allclose(turned.order_deviations, -plain.order_deviations, atol=1e-14)
+    assert turned.mean_standard_error == pytest.approx(plain.mean_standard_error)

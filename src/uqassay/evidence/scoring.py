@@ -1,6 +1,5 @@
 """Scores of one model: distance, non-specificity, losses and uncertainty measures of every training run and instance."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -8,26 +7,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import release, row_chunks
 from uqassay.errors import InputError
+from uqassay.evidence.fingerprint import digests_of_rows, fingerprint
 from uqassay.losses.errors import is_correct, probability_gap
 from uqassay.losses.label_distance import default_floor
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import unified_terms
+from uqassay.measures.hartley import Nonspecificity, joined_nonspecificities
 from uqassay.measures.scores import score_columns, score_names
 from uqassay.notes import Note, distinct
-from uqassay.predictions import GaussianLogits, Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
 
 __all__ = [
     "ModelScores",
+    "ScoredPart",
     "SetSample",
     "Settings",
+    "joined_scores",
     "points_of_sets",
     "remembering",
     "sample_sets",
     "score_baselines",
     "score_model",
+    "score_part",
     "with_draws_held",
 ]
 
@@ -119,7 +122,7 @@ class ModelScores:
     gap : float
         Largest certified gap of a solved distance.
     fingerprint : str
-        SHA-256 of the predictions.
+        SHA-256 of the predictions, see `fingerprint`.
     notes : tuple of Note
         What was done to the predictions on their way in.
     spanned_by : str
@@ -157,13 +160,54 @@ def score_model(
     progress: Callable[[str], None] | None = None,
 ) -> ModelScores:
     """Compute every column for every run; `given` holds further uncertainty scores by name, ``(R, n)`` each."""
-    parts, notes = [], [note for run in runs for note in run.notes]
-    errors, deviations, floored, gap = [], [], 0, 0.0
-    digest = hashlib.sha256()
+    return joined_scores([score_part(name, runs, y, settings, given=given, progress=progress)], baseline=baseline)
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPart:
+    """Scores of one model on consecutive instances; `joined_scores` makes those of all instances from several parts.
+
+    Attributes
+    ----------
+    name : str
+    heads : tuple of R Prediction
+        The first instance of every run, which shows its kind.
+    columns : dict of str to array (R, n)
+        As in `ModelScores`.
+    nonspecificities : tuple of R Nonspecificity
+    floored, floor, gap, notes
+        As in `ModelScores`.
+    digests : tuple of R bytes
+        See `fingerprint.digests_of_rows`.
+    """
+
+    name: str
+    heads: tuple[Prediction, ...]
+    columns: dict[str, Array]
+    nonspecificities: tuple[Nonspecificity, ...]
+    floored: int
+    floor: float
+    gap: float
+    notes: tuple[Note, ...]
+    digests: tuple[bytes, ...]
+
+
+def score_part(
+    name: str,
+    runs: tuple[Prediction, ...],
+    y: NDArray[Any],
+    settings: Settings,
+    *,
+    given: Mapping[str, Array] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> ScoredPart:
+    """Compute every column of consecutive instances; arguments as for `score_model`."""
+    parts, sizes, digests, notes = [], [], [], [note for run in runs for note in run.notes]
+    floored, gap = 0, 0.0
     for r, run in enumerate(runs):
         if progress is not None:
             progress(f"{name}, run {r + 1} of {len(runs)}" if len(runs) > 1 else name)
-        _fingerprint(run, digest)
+        digests.append(digests_of_rows(run))
         if settings.convention == "paper" and isinstance(run, Masses):
             run = run.repaired()
             notes += run.notes
@@ -187,25 +231,43 @@ def score_model(
         for score, values in (given or {}).items():
             columns[score] = values[r]
         parts.append({"distance": d, "nonspecificity": ns.values, **columns})
-        errors.append(ns.mean_standard_error)
-        deviations.append(ns.order_deviations)
+        sizes.append(ns)
         floored += low_rows
         gap = max(gap, float(gaps.max()))
-    first = runs[0]
-    return ModelScores(
+    return ScoredPart(
         name=name,
-        kind=type(first).__name__,
-        baseline=baseline,
-        n_points=points_of_sets(first),
-        spanned_by=first.spanned_by if isinstance(first, Drawn) else "",
+        heads=tuple(run[np.zeros(1, dtype=np.intp)] for run in runs),
         columns={key: np.stack([p[key] for p in parts]) for key in parts[0]},
-        nonspecificity_error=float(np.mean(errors)),  # the random orders are the same in every run
-        order_deviations=tuple(np.mean(deviations, axis=0).tolist()),
+        nonspecificities=tuple(sizes),
         floored=floored,
-        floor=default_floor(first, settings.convention) if settings.floor is None else settings.floor,
+        floor=default_floor(runs[0], settings.convention) if settings.floor is None else settings.floor,
         gap=gap,
-        fingerprint=digest.hexdigest(),
         notes=distinct(notes),
+        digests=tuple(digests),
+    )
+
+
+def joined_scores(parts: Sequence[ScoredPart], *, baseline: bool = False) -> ModelScores:
+    """Scores of one model on all instances from those of consecutive parts."""
+    first, heads = parts[0], parts[0].heads
+    sizes = [joined_nonspecificities([p.nonspecificities[r] for p in parts]) for r in range(len(heads))]
+    digests = [b"".join(p.digests[r] for p in parts) for r in range(len(heads))]
+    return ModelScores(
+        name=first.name,
+        kind=type(heads[0]).__name__,
+        baseline=baseline,
+        n_points=points_of_sets(heads[0]),
+        spanned_by=heads[0].spanned_by if isinstance(heads[0], Drawn) else "",
+        columns={key: np.concatenate([p.columns[key] for p in parts], axis=1) for key in first.columns},
+        nonspecificity_error=float(
+            np.mean([ns.mean_standard_error for ns in sizes])
+        ),  # all runs share the random orders
+        order_deviations=tuple(np.mean([ns.order_deviations for ns in sizes], axis=0).tolist()),
+        floored=sum(p.floored for p in parts),
+        floor=first.floor,
+        gap=max(p.gap for p in parts),
+        fingerprint=fingerprint(zip(heads, digests, strict=True)),
+        notes=distinct(*(p.notes for p in parts)),
     )
 
 
@@ -325,14 +387,3 @@ def points_of_sets(run: Prediction) -> int | None:
     if isinstance(run, Drawn):
         return run.n_points
     return int(run.vertices.shape[1]) if isinstance(run, Vertices) else 1
-
-
-def _fingerprint(run: Prediction, digest: Any) -> None:
-    digest.update(type(run).__name__.encode())
-    if isinstance(run, GaussianLogits) and run.variance_is == "aleatoric":  # the other meaning as in earlier versions
-        digest.update(run.variance_is.encode())
-    for name in run.array_names():
-        array = getattr(run, name)
-        for rows in row_chunks(array.shape[0], array[:1].nbytes):
-            digest.update(np.ascontiguousarray(array[rows]).view(np.uint8).data)
-            release(array)

@@ -1,7 +1,7 @@
 """Unified evaluation loss (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,10 +11,10 @@ from uqassay._array import RandomState
 from uqassay.credal.distance import DISTANCES
 from uqassay.errors import InputError
 from uqassay.losses.label_distance import default_floor, from_upper, label_distance, labels_of
-from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
+from uqassay.measures.clipped_masses import for_each_clipped_sum
 from uqassay.measures.credal_entropy import credal_uncertainty
 from uqassay.measures.hartley import Nonspecificity
-from uqassay.measures.nonspecificities import check_convention, mass_sum
+from uqassay.measures.nonspecificities import check_convention
 from uqassay.measures.nonspecificities import nonspecificity as named_nonspecificity
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 
@@ -210,11 +210,11 @@ def unified_terms(
     if convention == "paper" and closed and not isinstance(prediction, Point):
         upper, values = np.empty(len(y)), np.empty(len(y))
 
-        def work(rows: slice, part: ClippedMasses) -> None:
-            upper[rows] = part.upper[y[rows], np.arange(part.upper.shape[1])]
-            values[rows] = mass_sum(part.masses, part.sizes, nonspecificity)
+        def work(rows: slice, of_sizes: Array, plausibility: Array) -> None:
+            upper[rows] = plausibility[np.arange(len(plausibility)), y[rows]]
+            values[rows] = of_sizes
 
-        for_each_clipped(prediction, work, focal_sets)
+        for_each_clipped_sum(prediction, nonspecificity, work, focal_sets)
         if nonspecificity == "pal":
             values = 1.0 - values
         return from_upper(upper, distance, least), Nonspecificity(values, np.zeros(len(y)))
@@ -247,5 +247,5 @@ def set_nonspecificity(
         tolerance=tolerance,
     )
     if measure == "pal":
-        return replace(ns, values=1.0 - ns.values, order_deviations=-ns.order_deviations)
+        return ns.complement()
     return ns

@@ -11,7 +11,7 @@ k/K is the mean of P(B) for any distribution P, so with one P of the set every t
 no digits cancel. The same weights give an unbiased estimate for any K from random orders of the classes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -32,14 +32,16 @@ from uqassay.credal.lower_probability import (
 )
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable, event_sizes
 from uqassay.errors import InputError
+from uqassay.measures.hull_kernels import for_each_hull, hull_kernel
 from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, as_prediction
 
-__all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision"]
+__all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision", "joined_nonspecificities"]
 
 Array = NDArray[np.float64]
 LATTICE_BYTES = 2**18  # half lattice of one chunk: small enough that several fit the cache of a core
 FIRST_ORDERS = 32
 MOST_ORDERS = 2**14
+UNIT_BITS = 52  # the values of each order are added up in units of 2^-52 nats, so that their sum is exact in any order
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,8 @@ class Nonspecificity:
     order_deviations : array (32,) or (0,)
         Deviation of the mean of `values` with each of the first random orders alone, scaled so that their standard error is
         `mean_standard_error`. All models use the same orders, so these give the error of a difference of two models.
+    order_sums : tuple of 32 int, or ()
+        Sum of `values` with each of the first random orders alone, in units of 2^-52; see `joined_nonspecificities`.
     """
 
     values: Array
@@ -67,6 +71,12 @@ class Nonspecificity:
     mean_standard_error: float = 0.0
     n_orders: int = 0
     order_deviations: Array = field(default_factory=lambda: np.empty(0), repr=False)
+    order_sums: tuple[int, ...] = field(default=(), repr=False)
+
+    def complement(self) -> "Nonspecificity":
+        """The same for ``1 − values``."""
+        one = len(self.values) << UNIT_BITS
+        return _with_orders(1.0 - self.values, self.standard_error, self.n_orders, [one - s for s in self.order_sums])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.values, dtype=dtype, copy=copy)
@@ -179,15 +189,23 @@ def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> A
     k = np.arange(n_classes + 1)
     per_event = np.concatenate([[0.0], weights, [0.0]]) / binom(n_classes, k)
     # an event A of the half lattice has gap P(A) − L(A), its complement 1 − P(A) − (1 − U(A)) = U(A) − P(A)
-    below, above = per_event[sizes, None], per_event[n_classes - sizes, None]
+    below, above = per_event[sizes], per_event[n_classes - sizes]
     values = np.empty(prediction.n_instances)
+    compiled = hull_kernel("hull_hartley", prediction)
+    if compiled is not None:
+
+        def points(rows: slice, part: NDArray[Any]) -> None:
+            values[rows] = compiled(part, below, above)
+
+        for_each_hull(prediction, points)
+        return values
 
     def work(rows: slice, part: Prediction) -> None:
         half = lattice(part)
         gap = half.reference - half.lower
-        gap *= below
+        gap *= below[:, None]
         rest = half.upper - half.reference
-        rest *= above
+        rest *= above[:, None]
         gap += rest
         values[rows] = fold_sum(gap)
 
@@ -215,23 +233,59 @@ def _estimated(
         )
     n = prediction.n_instances
     seed = int(generator(rng).integers(2**63))
-    first, values, errors = np.empty((FIRST_ORDERS, n)), np.empty(n), np.empty(n)
-    most = [FIRST_ORDERS]
+    values, errors = np.empty(n), np.empty(n)
+    most, sums = [FIRST_ORDERS], []
 
     def work(rows: slice, part: Prediction) -> None:
-        first[:, rows] = draws = _draws(part, weights, seed, range(FIRST_ORDERS))
+        draws = _draws(part, weights, seed, range(FIRST_ORDERS))
+        sums.append(_exact_sums(draws))
         values[rows], errors[rows] = _mean_and_error(draws)
         if tolerance is not None:
             most.append(_refine(part, weights, seed, tolerance, draws, values[rows], errors[rows]))
 
     bytes_per_row = 8 * prediction.n_classes * _points_per_row(prediction)
     prediction.for_each_chunk(work, bytes_per_row, chunk_bytes=chunk_bytes or CHUNK_BYTES)
-    by_order = first.mean(axis=1)
+    return _with_orders(values, errors, max(most), [sum(one) for one in zip(*sums, strict=True)])
+
+
+def _exact_sums(draws: Array) -> list[int]:
+    """Sums over the last axis (32, n), each value rounded to a multiple of 2^-52."""
+    scaled = draws * 2.0**20
+    high = np.floor(scaled)
+    low = np.rint((scaled - high) * 2.0 ** (UNIT_BITS - 20))
+    sums = (part.sum(axis=1, dtype=np.int64).tolist() for part in (high.astype(np.int64), low.astype(np.int64)))
+    return [(above << (UNIT_BITS - 20)) + below for above, below in zip(*sums, strict=True)]
+
+
+def _with_orders(values: Array, errors: Array, n_orders: int, sums: Sequence[int]) -> Nonspecificity:
+    """The error of the mean and the deviations of the orders, from the sums over all instances."""
+    if not sums:
+        return Nonspecificity(values, errors, n_orders=n_orders)
+    by_order = np.array([one / (len(values) << UNIT_BITS) for one in sums])
     first_error = float(_mean_and_error(by_order[:, None])[1][0])
     # later orders serve only some instances; the error of the mean is at most the mean of the errors
     mean_error = min(first_error, float(errors.mean()))
     deviations = (by_order - by_order.mean()) * (mean_error / first_error if first_error > 0 else 0.0)
-    return Nonspecificity(values, errors, mean_error, max(most), deviations)
+    return Nonspecificity(values, errors, mean_error, n_orders, deviations, tuple(sums))
+
+
+def joined_nonspecificities(parts: Sequence[Nonspecificity]) -> Nonspecificity:
+    """The result for all instances from the results for parts of them, in the order of the parts.
+
+    Equal to that of one call on all instances, bit for bit, if the parts had the same source of random orders.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> prediction = uq.Members(np.random.default_rng(0).dirichlet(np.ones(20), (5, 3)))
+    >>> whole = generalised_hartley(prediction)
+    >>> joined = joined_nonspecificities([generalised_hartley(prediction[:2]), generalised_hartley(prediction[2:])])
+    >>> joined.mean_standard_error == whole.mean_standard_error
+    True
+    """
+    values, errors = (np.concatenate([getattr(p, name) for p in parts]) for name in ("values", "standard_error"))
+    sums = [sum(one) for one in zip(*(p.order_sums for p in parts), strict=True)]
+    return _with_orders(values, errors, max(p.n_orders for p in parts), sums)
 
 
 def _refine(

@@ -1,6 +1,5 @@
 """Non-specificity by name: imprecision of the credal set of each instance."""
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +9,7 @@ from uqassay._array import RandomState
 from uqassay.credal.lower_probability import fold_sum, lattice_lower
 from uqassay.credal.moebius import check_enumerable, event_sizes, zeta_transform
 from uqassay.errors import InputError
-from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
+from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped, for_each_clipped_sum
 from uqassay.measures.hartley import (
     LATTICE_BYTES,
     Nonspecificity,
@@ -22,7 +21,7 @@ from uqassay.measures.hartley import (
 from uqassay.predictions import Masses, Point, Prediction, PredictionLike, as_prediction
 from uqassay.statistics.samples import check_choice
 
-__all__ = ["NONSPECIFICITIES", "check_convention", "mass_sum", "nonspecificity"]
+__all__ = ["NONSPECIFICITIES", "check_convention", "nonspecificity"]
 
 Array = NDArray[np.float64]
 NONSPECIFICITIES = ("hartley", "smets", "korner", "pal")
@@ -81,13 +80,16 @@ def nonspecificity(
     if convention == "paper" and not isinstance(prediction, Point):
         values = np.empty(prediction.n_instances)
 
-        def work(rows: slice, part: ClippedMasses) -> None:
-            if measure == "smets":
-                values[rows] = _smets_of_family(part.masses, part.focal_sets)
-            else:
-                values[rows] = mass_sum(part.masses, part.sizes, measure)
+        def smets(rows: slice, part: ClippedMasses) -> None:
+            values[rows] = _smets_of_family(part.masses, part.focal_sets)
 
-        for_each_clipped(prediction, work, focal_sets)
+        def sums(rows: slice, of_sizes: Array, _: Array) -> None:
+            values[rows] = of_sizes
+
+        if measure == "smets":
+            for_each_clipped(prediction, smets, focal_sets)
+        else:
+            for_each_clipped_sum(prediction, measure, sums, focal_sets)
         return Nonspecificity(values, np.zeros(len(values)))
     if measure == "hartley":
         return generalised_hartley(prediction, rng=rng, tolerance=tolerance)
@@ -99,7 +101,7 @@ def nonspecificity(
         return _exactly((prediction.checked_masses() / prediction.focal_sets.sum(axis=1)).sum(axis=1))
     # 1/|A| = ∫₀¹ t^(|A|−1) dt leads to the weights 1/k
     part_of = imprecision(prediction, 1.0 / np.arange(1, prediction.n_classes), rng=rng, tolerance=tolerance)
-    return replace(part_of, values=1.0 - part_of.values, order_deviations=-part_of.order_deviations)
+    return part_of.complement()
 
 
 def check_convention(convention: str, focal_sets: Any) -> None:
@@ -116,12 +118,6 @@ def check_convention(convention: str, focal_sets: Any) -> None:
             'pass convention="paper", or leave focal_sets out',
             code="needs-paper-convention",
         )
-
-
-def mass_sum(masses: Array, sizes: NDArray[np.int64], measure: str) -> Array:
-    """Σ_A m(A) g(|A|) for masses with the event axis first, ``(F, n)`` → ``(n,)``."""
-    g = {"hartley": np.log(sizes), "korner": sizes.astype(np.float64), "pal": 1.0 / sizes}[measure]
-    return fold_sum(masses * g[:, None])
 
 
 def _exactly(values: Array) -> Nonspecificity:
