@@ -13,6 +13,9 @@ namespace nb = nanobind;
 constexpr int UQASSAY_INTERFACE = 1;
 
 void bind_sorting(nb::module_ &m);
+void bind_envelope(nb::module_ &m);
+void bind_moebius(nb::module_ &m);
+void bind_yardsticks(nb::module_ &m);
 
 // A function with this attribute is compiled for several processors; the loader picks one. It needs GCC and glibc, and what the
 // function calls must be inlined into it (UQASSAY_INLINE). Elsewhere it is compiled for the baseline alone.

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay.credal.distance import divergence, nearest_in_box, nearest_in_core, nearest_in_hull, one_hot_distance
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
-from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped
+from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped, for_each_clipped_sum
 from uqassay.predictions import Intervals, Masses, Point, Prediction, not_negative
 from uqassay.predictions.labels import labels_for
 
@@ -109,10 +109,10 @@ def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, fo
     upper = np.empty(prediction.n_instances)
     if convention == "paper" and not isinstance(prediction, Point):
 
-        def of_clipped(rows: slice, part: ClippedMasses) -> None:
-            upper[rows] = part.upper[y[rows], np.arange(part.upper.shape[1])]
+        def of_clipped(rows: slice, _: Array, plausibility: Array) -> None:
+            upper[rows] = plausibility[np.arange(len(plausibility)), y[rows]]
 
-        for_each_clipped(prediction, of_clipped, focal_sets)
+        for_each_clipped_sum(prediction, "korner", of_clipped, focal_sets)
     else:
 
         def of_set(rows: slice, part: Prediction) -> None:

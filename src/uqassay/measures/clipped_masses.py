@@ -6,7 +6,7 @@ the resulting set need not contain the credal set of the prediction, and its non
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,12 @@ from uqassay.credal.lower_probability import (
     lattice_lower,
     mass_event_bounds,
 )
-from uqassay.credal.moebius import event_sizes, family_moebius, moebius_transform
+from uqassay.credal.moebius import check_enumerable, event_sizes, family_moebius, moebius_transform
 from uqassay.measures.hartley import LATTICE_BYTES, lattice, lattice_bytes
+from uqassay.measures.hull_kernels import for_each_hull, hull_kernel
 from uqassay.predictions import Intervals, Masses, Prediction
 
-__all__ = ["ClippedMasses", "for_each_clipped"]
+__all__ = ["ClippedMasses", "for_each_clipped", "for_each_clipped_sum"]
 
 Array = NDArray[np.float64]
 
@@ -78,6 +79,46 @@ def for_each_clipped(
         _bytes_per_row(prediction),
         chunk_bytes=chunk_bytes or 32 * LATTICE_BYTES,
     )
+
+
+def for_each_clipped_sum(
+    prediction: Prediction,
+    measure: str,
+    work: Callable[[slice, Array, Array], None],
+    focal_sets: NDArray[np.bool_] | None = None,
+) -> None:
+    """Call ``work(rows, values, upper)`` for consecutive chunks: Σ_A m(A) g(|A|) and the plausibility of each class.
+
+    Parameters
+    ----------
+    prediction, focal_sets
+        As in `for_each_clipped`.
+    measure : {"hartley", "korner", "pal"}
+        g(|A|) is ln|A|, |A| or 1/|A|.
+    work : callable
+        Function of the rows, the sums (n,) and the plausibilities (n, K); chunks may run on several threads.
+    """
+    compiled = hull_kernel("clipped_hull", prediction) if focal_sets is None else None
+    if compiled is not None:
+        check_enumerable(prediction.n_classes)
+        weights = _of_sizes(np.maximum(event_sizes(prediction.n_classes), 1), measure)
+
+        def points(rows: slice, part: NDArray[Any]) -> None:
+            work(rows, *compiled(part, weights))
+
+        for_each_hull(prediction, points)
+        return
+
+    def masses(rows: slice, part: ClippedMasses) -> None:
+        work(rows, fold_sum(part.masses * _of_sizes(part.sizes, measure)[:, None]), part.upper.T)
+
+    for_each_clipped(prediction, masses, focal_sets)
+
+
+def _of_sizes(sizes: NDArray[np.int64], measure: str) -> Array:
+    """g(|A|) for numbers of classes |A|."""
+    g: Array = {"hartley": np.log(sizes), "korner": sizes.astype(np.float64), "pal": 1.0 / sizes}[measure]
+    return g
 
 
 def _on_family(part: Prediction, family: NDArray[np.bool_] | None) -> ClippedMasses:

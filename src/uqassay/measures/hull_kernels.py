@@ -1,0 +1,31 @@
+"""Compiled kernels over the points of credal sets: which kinds of predictions they take, and their input chunk by chunk."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay._kernels import kernel
+from uqassay.predictions import Intervals, Masses, Prediction
+
+__all__ = ["for_each_hull", "hull_kernel"]
+
+CHUNK_BYTES = 2**21  # points of one chunk and thread: about a millisecond of work per member
+COMPILED = ("float32", "float64")  # dtypes that kernels take; others are converted to float64
+
+
+def hull_kernel(name: str, prediction: Prediction) -> Callable[..., Any] | None:
+    """The kernel of this name; None if there is none, or if the sets of this kind are not given by points."""
+    return None if isinstance(prediction, (Intervals, Masses)) else kernel(name)
+
+
+def for_each_hull(prediction: Prediction, work: Callable[[slice, NDArray[Any]], None]) -> None:
+    """Call ``work(rows, points)`` for consecutive chunks; points (n, V, K), float32 or float64, contiguous."""
+
+    def one(rows: slice, part: Prediction) -> None:
+        points = part.hull_points()
+        work(rows, np.ascontiguousarray(points, dtype=points.dtype if points.dtype in COMPILED else np.float64))
+
+    per_row = 8 * int(np.prod(prediction[:1].hull_points().shape[1:]))
+    prediction.for_each_chunk(one, per_row, chunk_bytes=CHUNK_BYTES)
