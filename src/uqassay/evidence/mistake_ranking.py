@@ -1,9 +1,10 @@
 """Does the uncertainty rank the mistakes? Every score of every model by the ranking metrics, and what refusing gains."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +15,8 @@ from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
-from uqassay.metrics.risk.selective_accuracy import SelectiveGain, accuracy_estimate, check_coverage, gain_estimate
+from uqassay.metrics.risk.risk_coverage import risk_coverage_at
+from uqassay.metrics.risk.selective_accuracy import Refusals, SelectiveGain, check_coverage
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
 from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MistakeRanking",
+    "RankedScore",
     "compare_rankings",
     "compare_two_rankings",
+    "linearised_scores",
     "rank_mistakes",
     "reference_score",
     "scores_of",
@@ -34,6 +37,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+Statistics: TypeAlias = Linearised | list[Linearised]  # of one run, or of each of several
 METRICS = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
 OF_THE_SPREAD = {"credal-width"} | {
     name
@@ -121,10 +125,26 @@ def compare_two_rankings(
     )
 
 
+def linearised_scores(
+    assay: "Assay", pairs: Iterable[tuple[str, str]], *, metric: str
+) -> dict[tuple[str, str], Statistics]:
+    """One ranking metric of several scores, each given by (model, score), for several calls of `compare_rankings`."""
+    chosen = _metric(metric)
+    return {(model, score): _one(_linearised(assay, model, score, chosen)) for model, score in pairs}
+
+
 def compare_rankings(
-    assay: "Assay", pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc", names: Sequence[str] | None = None
+    assay: "Assay",
+    pairs: Sequence[tuple[str, str]],
+    *,
+    metric: str = "uq-auc",
+    names: Sequence[str] | None = None,
+    known: Mapping[tuple[str, str], Statistics] | None = None,
 ) -> PairwiseComparisons:
-    """Paired tests of every two of several scores, each given by (model, score); named "model: score" or as given."""
+    """Paired tests of every two of several scores, each given by (model, score); named "model: score" or as given.
+
+    `known` holds what `linearised_scores` found for them.
+    """
     chosen = _metric(metric)
     if isinstance(pairs, str) or not all(_is_pair(pair) for pair in pairs):
         raise InputError(
@@ -135,41 +155,67 @@ def compare_rankings(
             code="type",
         )
     shown = [f"{model}: {score}" for model, score in pairs] if names is None else names
-    statistics = {name: _one(_linearised(assay, *pair, chosen)) for name, pair in zip(shown, pairs, strict=True)}
+    if known is None:
+        known = linearised_scores(assay, [(model, score) for model, score in pairs], metric=metric)
+    statistics = {name: known[model, score] for name, (model, score) in zip(shown, pairs, strict=True)}
     return pairwise_statistic_tests(statistics, groups=assay.groups, level=assay.settings.level, bound=chosen.bound)
+
+
+@final
+class RankedScore:
+    """One score of one model with its instances sorted once, for any number of shares kept.
+
+    Parameters
+    ----------
+    assay : Assay
+    model, score : str
+    level : float, optional
+        That of the assay by default.
+    """
+
+    def __init__(self, assay: "Assay", model: str, score: str, *, level: float | None = None) -> None:
+        errors, scores = truths_and_scores(assay, model, score, "errors")
+        self._runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
+        self._options: dict[str, Any] = {
+            "groups": assay.groups,
+            "level": assay.settings.level if level is None else level,
+        }
+        self._errors = errors if len(errors) > 1 else errors[0]
+        self._refusals = Refusals(self._runs, **self._options)
+
+    @cached_property
+    def _accuracy_all(self) -> Estimate:
+        return proportion_estimate(1.0 - self._errors, **self._options)
+
+    def refusal(self, coverage: float) -> SelectiveGain:
+        """See `Assay.refusal`."""
+        check_coverage(coverage)
+        kept, gain = self._refusals.accuracy(coverage), self._refusals.gain(coverage)
+        return SelectiveGain(float(coverage), self._refusals.threshold(coverage), self._accuracy_all, kept, gain)
+
+    def risk(self, coverages: ArrayLike) -> tuple[Estimate, ...]:
+        """See `Assay.risk_coverage`."""
+        grid = np.atleast_1d(np.asarray(coverages, dtype=np.float64))
+        if len(self._runs) == 1:
+            curve = risk_coverage_at(self._runs[0], grid, **self._options)
+            fields: dict[str, Any] = {"level": curve.level, "n": self._runs[0].n, "method": "score"}
+            ends = zip(curve.risk.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True)
+            return tuple(Estimate(risk, low=low, high=high, notes=curve.notes, **fields) for risk, low, high in ends)
+        kept = [self._refusals.accuracy(coverage) for coverage in grid.tolist()]
+        return tuple(
+            Estimate(1 - k, low=1 - k.high, high=1 - k.low, level=k.level, n=k.n, method=k.method, notes=k.notes)
+            for k in kept
+        )
 
 
 def refusal(assay: "Assay", model: str, score: str, coverage: float, *, level: float | None = None) -> SelectiveGain:
     """What refusing the instances of which a score is most unsure gains, averaged over runs; the level is the assay's."""
-    errors, scores = truths_and_scores(assay, model, score, "errors")
-    check_coverage(coverage)
-    runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
-    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level if level is None else level}
-    return SelectiveGain(
-        float(coverage),
-        float(np.mean([run.thresholds[run.place(np.array([coverage]))[0][0]] for run in runs])),
-        proportion_estimate(1.0 - (errors if len(errors) > 1 else errors[0]), **options),
-        accuracy_estimate(runs, coverage, **options),
-        gain_estimate(runs, coverage, **options),
-    )
+    return RankedScore(assay, model, score, level=level).refusal(coverage)
 
 
 def risk_coverage(assay: "Assay", model: str, score: str, coverages: ArrayLike) -> tuple[Estimate, ...]:
     """Risk of what is kept at each coverage, averaged over runs, with pointwise intervals."""
-    errors, scores = truths_and_scores(assay, model, score, "errors")
-    grid = np.atleast_1d(np.asarray(coverages, dtype=np.float64))
-    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
-    if len(errors) == 1:
-        curve = risk_coverage_curve(errors[0], scores[0], **options).at(grid)
-        fields: dict[str, Any] = {"level": curve.level, "n": assay.n_instances, "method": "score", "notes": curve.notes}
-        ends = zip(curve.risk.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True)
-        return tuple(Estimate(risk, low=low, high=high, **fields) for risk, low, high in ends)
-    runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
-    kept = [accuracy_estimate(runs, coverage, **options) for coverage in grid.tolist()]
-    return tuple(
-        Estimate(1 - k, low=1 - k.high, high=1 - k.low, level=k.level, n=k.n, method=k.method, notes=k.notes)
-        for k in kept
-    )
+    return RankedScore(assay, model, score).risk(coverages)
 
 
 def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tuple[Array, Array]:
@@ -208,7 +254,7 @@ def _is_pair(value: Any) -> bool:
     return isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(part, str) for part in value)
 
 
-def _one(runs: list[Linearised]) -> Linearised | list[Linearised]:
+def _one(runs: list[Linearised]) -> Statistics:
     """A single run, for which no spread between runs is claimed."""
     return runs if len(runs) > 1 else runs[0]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.evidence.mistake_ranking import RankedScore, compare_rankings, linearised_scores
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS
-from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.report.definitions import score_label
 from uqassay.report.sentences.mistakes import (
     BEST,
@@ -26,6 +26,7 @@ from uqassay.report.sentences.mistakes import (
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
+    from uqassay.metrics.risk.selective_accuracy import SelectiveGain
     from uqassay.statistics import Estimate, PairwiseComparisons
 
 __all__ = ["BEST", "COVERAGES", "best_scores", "mistakes_section", "ranked_scores", "risk_curve"]
@@ -95,12 +96,14 @@ class _Found:
         self.fast = assay
         if assay.groups is not None:  # whole numbers are sorted faster than names, and that is done thousands of times
             self.fast = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
-        self.refusals = {
-            (m, s): [self.fast.refusal(m, s, 1 - share) for share in self.refused]
-            for m, scores in (self.ranked.items() if any(self.best.values()) else ())
-            for s in scores
-            if not self.unmixed[m]
-        }
+        self.refusals: dict[tuple[str, str], list[SelectiveGain]] = {}
+        self.curves: dict[tuple[str, str], Floats] = {}
+        for m, scores in self.ranked.items() if any(self.best.values()) else ():
+            for s in scores:
+                sorted_once = RankedScore(self.fast, m, s)
+                self.curves[m, s] = _ends(sorted_once.risk(self.coverages))
+                if not self.unmixed[m]:
+                    self.refusals[m, s] = [sorted_once.refusal(1 - share) for share in self.refused]
 
     def constant(self, model: str) -> list[str]:
         return [s for s in self.assay.uncertainty_names(model) if s not in self.ranked[model]]
@@ -193,14 +196,14 @@ def _one_score(found: _Found, model: str, score: str) -> dict[str, Any]:
     return {
         "score": score,
         "refusals": refusals,
-        "curve": [_short(x, 4) for x in risk_curve(found.fast, model, score, found.coverages)],
+        "curve": [_short(x, 4) for x in found.curves[model, score]],
         "backward": any((b.model, b.score) == (model, score) for b in found.backward),
         "undefined": {metric: undefined_text(e) for metric, e in undefined.items() if np.isnan(e)},
     }
 
 
 def risk_curve(assay: "Assay", model: str, score: str, coverages: Sequence[float]) -> Floats:
-    """Risk, low and high of `Assay.risk_coverage`, ``(3, B)``; of a single run all coverages come from one pass.
+    """Risk, low and high of `Assay.risk_coverage`, ``(3, B)``.
 
     Examples
     --------
@@ -209,11 +212,11 @@ def risk_curve(assay: "Assay", model: str, score: str, coverages: Sequence[float
     >>> risk_curve(a, "m", "total-entropy", [0.75, 1.0])[0].tolist()
     [0.0, 0.25]
     """
-    if assay[model].n_runs == 1:
-        errors, scores = 1.0 - assay[model].columns["correct"][0], assay[model].columns[score][0]
-        curve = risk_coverage_curve(errors, scores, groups=assay.groups, level=assay.settings.level).at(coverages)
-        return np.stack([curve.risk, curve.low, curve.high])
-    return np.array([(e, e.low, e.high) for e in assay.risk_coverage(model, score, coverages)]).T
+    return _ends(assay.risk_coverage(model, score, coverages))
+
+
+def _ends(estimates: Iterable["Estimate"]) -> Floats:
+    return np.array([(e, e.low, e.high) for e in estimates]).T
 
 
 def _comparisons(found: _Found) -> list[dict[str, Any]]:
@@ -224,12 +227,16 @@ def _comparisons(found: _Found) -> list[dict[str, Any]]:
     over_scores = {m: [(m, score) for score in scores] for m, scores in found.ranked.items()}
     out = []
     for metric in COMPARED:
+        pairs = [(m, s) for m, scores in found.ranked.items() for s in scores]
+        known = linearised_scores(
+            found.fast, [p for p in pairs if not np.isnan(found.estimates[*p, metric])], metric=metric
+        )
         for key, row, families in (("score", 0, over_models), ("model", 1, over_scores)):
-            for name, pairs in families.items():
-                absent = [pair for pair in pairs if np.isnan(found.estimates[*pair, metric])]
-                kept = [pair for pair in pairs if pair not in absent]
+            for name, members in families.items():
+                absent = [pair for pair in members if np.isnan(found.estimates[*pair, metric])]
+                kept = [pair for pair in members if pair not in absent]
                 if len(kept) > 1:
-                    tests = found.fast.pairwise_uncertainties(kept, metric=metric)
+                    tests = compare_rankings(found.fast, kept, metric=metric, known=known)
                     labelled = [(score_label(pair[1]) if row else pair[0], pair) for pair in absent]
                     note = comparison_note(
                         found.assay,

@@ -8,9 +8,8 @@ from tests.refusals import refuses
 from uqassay.metrics.risk.ranked_errors import rank_errors
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import (
+    Refusals,
     accuracy_at_coverage_score,
-    accuracy_estimate,
-    gain_estimate,
     kept_part,
     selective_gain,
 )
@@ -160,12 +159,13 @@ def test_weights_are_repetitions_and_row_order_does_not_matter():
 def test_several_runs_are_averaged():
     cases = [random_case(seed, n=200, levels=10**6)[:2] for seed in range(3)]
     ranked = [rank_errors(e, s) for e, s in cases]
-    found, gain = accuracy_estimate(ranked, 0.8), gain_estimate(ranked, 0.8)
+    runs = Refusals(ranked)
+    found, gain = runs.accuracy(0.8), runs.gain(0.8)
     singles = [selective_gain(e, s, coverage=0.8) for e, s in cases]
     assert found == pytest.approx(np.mean([s.accuracy_kept for s in singles]))
     assert gain == pytest.approx(np.mean([s.gain for s in singles]))
     assert "3 runs" in said(found)
-    same = accuracy_estimate([ranked[0]] * 3, 0.8)
+    same = Refusals([ranked[0]] * 3).accuracy(0.8)
     assert (same.low, same.high) == pytest.approx((singles[0].accuracy_kept.low, singles[0].accuracy_kept.high))
 
 

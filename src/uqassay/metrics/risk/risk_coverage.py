@@ -136,10 +136,22 @@ def risk_coverage_curve(
     >>> curve.coverage.tolist(), curve.risk.round(4).tolist(), curve.thresholds.tolist()
     ([0.25, 0.75, 1.0], [0.0, 0.3333, 0.25], [0.1, 0.2, 0.9])
     """
-    check_level(level)
     ranked = rank_errors(errors, uncertainty, sample_weight)
+    return risk_coverage_at(ranked, None, sample_weight=sample_weight, groups=groups, level=level)
+
+
+def risk_coverage_at(
+    ranked: RankedErrors,
+    coverage: Floats | None,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> RiskCoverage:
+    """The curve of sorted errors at coverages in (0, 1], or at every threshold if None. For use by other rooms."""
+    check_level(level)
     units = make_units(ranked.n, groups, sample_weight)
-    return Bands.of(ranked, units).curve(None, level, (*interval_notes(units), *ranked.notes(units)))
+    return Bands.of(ranked, units).curve(coverage, level, (*interval_notes(units), *ranked.notes(units)))
 
 
 @final

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
@@ -94,7 +95,7 @@ def accuracy_at_coverage_score(
     0.7917
     """
     runs = [rank_errors(errors, uncertainty, sample_weight)]
-    return accuracy_estimate(runs, coverage, sample_weight=sample_weight, groups=groups, level=level)
+    return Refusals(runs, sample_weight=sample_weight, groups=groups, level=level).accuracy(coverage)
 
 
 def selective_gain(
@@ -143,65 +144,71 @@ def selective_gain(
     (0.6667, 1.0, 0.3333, 0.3)
     """
     runs = [rank_errors(errors, uncertainty, sample_weight)]
-    options = {"sample_weight": sample_weight, "groups": groups}
-    kept = accuracy_estimate(runs, coverage, level=level, **options)
-    gain = gain_estimate(runs, coverage, level=level, **options)
-    every = proportion_estimate(1 - np.asarray(errors, dtype=np.float64), level=level, **options)
-    threshold = runs[0].thresholds[runs[0].place(np.array([coverage]))[0][0]]
-    return SelectiveGain(float(coverage), float(threshold), every, kept, gain)
+    found = Refusals(runs, sample_weight=sample_weight, groups=groups, level=level)
+    kept, gain = found.accuracy(coverage), found.gain(coverage)
+    right = 1 - np.asarray(errors, dtype=np.float64)
+    every = proportion_estimate(right, level=level, sample_weight=sample_weight, groups=groups)
+    return SelectiveGain(float(coverage), found.threshold(coverage), every, kept, gain)
 
 
 # -- for other rooms: estimates over several runs ------------------------------------------------------------------------
 
 
-def accuracy_estimate(
-    runs: Sequence[RankedErrors],
-    coverage: float,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """`accuracy_at_coverage_score`, averaged over training runs. For use by other rooms."""
-    check_level(level)
-    check_coverage(coverage)
-    units = make_units(runs[0].n, groups, sample_weight)
-    notes = _notes(units, runs)
-    if coverage == 1:
-        right = np.stack([ranked.unranked(1 - ranked.errors) for ranked in runs])
-        every = proportion_estimate(right, sample_weight=sample_weight, groups=groups, level=level)
-        value, low, high = float(every), every.low, every.high
-    else:
-        kept = [kept_part(ranked, coverage) for ranked in runs]
-        risk, (risk_low, risk_high), _ = _share_estimate(kept, coverage, units, level, _small_sample(runs, units))
-        value, low, high = 1 - risk, 1 - risk_high, 1 - risk_low
-    if value == 1:
-        notes.append(Note("edge", f"no error among the {coverage * units.n_instances:.4g} kept"))
-    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="score", notes=notes)
+@final
+class Refusals:
+    """Accuracy and gain at any number of coverages, averaged over training runs. For use by other rooms.
 
+    Parameters
+    ----------
+    runs : sequence of RankedErrors
+        One per training run.
+    sample_weight, groups, level
+        As in `risk_coverage_curve`.
+    """
 
-def gain_estimate(
-    runs: Sequence[RankedErrors],
-    coverage: float,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """The gain of `selective_gain`, averaged over training runs. For use by other rooms."""
-    check_level(level)
-    check_coverage(coverage)
-    units = make_units(runs[0].n, groups, sample_weight)
-    notes = _notes(units, runs)
-    value = low = high = 0.0
-    if coverage == 1:
-        notes.append(Note("edge", "nothing is refused"))
-    else:
-        kept = [kept_part(ranked, coverage) for ranked in runs]
-        refused = [_refused(ranked, coverage, part) for ranked, part in zip(runs, kept, strict=True)]
-        correction = _small_sample(runs, units)
-        r, (r_low, r_high), u = _share_estimate(kept, coverage, units, level, correction)
-        p, (p_low, p_high), v = _share_estimate(refused, 1 - coverage, units, level, correction)
+    def __init__(
+        self,
+        runs: Sequence[RankedErrors],
+        *,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        level: float = 0.95,
+    ) -> None:
+        check_level(level)
+        self.runs, self.level = tuple(runs), level
+        self._options = {"sample_weight": sample_weight, "groups": groups, "level": level}
+        self._units = make_units(runs[0].n, groups, sample_weight)
+        self._last: tuple[float, _Kept] | None = None  # accuracy and gain are mostly asked for together
+
+    def threshold(self, coverage: float) -> float:
+        """Uncertainty of the last instance kept, averaged over runs."""
+        at = np.array([coverage])
+        return float(np.mean([ranked.thresholds[ranked.place(at)[0][0]] for ranked in self.runs]))
+
+    def accuracy(self, coverage: float) -> Estimate:
+        """`accuracy_at_coverage_score`."""
+        check_coverage(coverage)
+        notes = list(self._notes)
+        if coverage == 1:
+            right = np.stack([ranked.unranked(1 - ranked.errors) for ranked in self.runs])
+            every = proportion_estimate(right, **self._options)
+            value, low, high = float(every), every.low, every.high
+        else:
+            found = self._kept(coverage)
+            value, low, high = 1 - found.risk, 1 - found.high, 1 - found.low
+        if value == 1:
+            notes.append(Note("edge", f"no error among the {coverage * self._units.n_instances:.4g} kept"))
+        return self._estimate(value, low, high, "score", notes)
+
+    def gain(self, coverage: float) -> Estimate:
+        """The gain of `selective_gain`."""
+        check_coverage(coverage)
+        if coverage == 1:
+            return self._estimate(0.0, 0.0, 0.0, "newcombe", [*self._notes, Note("edge", "nothing is refused")])
+        kept, units, level = self._kept(coverage), self._units, self.level
+        refused = [_refused(ranked, coverage, part) for ranked, part in zip(self.runs, kept.parts, strict=True)]
+        p, (p_low, p_high), v = _share_estimate(refused, 1 - coverage, units, level, self._correction)
+        r, u = kept.risk, kept.influences
         size = float(np.sqrt((u @ u) * (v @ v)))
         correlation = float(u @ v) / size if size > 0 else 0.0
 
@@ -210,11 +217,29 @@ def gain_estimate(
 
         refuse = 1 - coverage
         value = refuse * (p - r)
-        low, high = value - refuse * reach(p - p_low, r_high - r), value + refuse * reach(p_high - p, r - r_low)
-        gains = [refuse * (out.risk - part.risk) for out, part in zip(refused, kept, strict=True)]
-        below, above = _unseen_reach(kept, refuse * (v - u), gains, units, level, correction)  # of the risk
-        low, high = max(low - above, -refuse), min(high + below, refuse)
-    return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method="newcombe", notes=notes)
+        low, high = value - refuse * reach(p - p_low, kept.high - r), value + refuse * reach(p_high - p, r - kept.low)
+        gains = [refuse * (out.risk - part.risk) for out, part in zip(refused, kept.parts, strict=True)]
+        below, above = _unseen_reach(kept.parts, refuse * (v - u), gains, units, level, self._correction)  # of the risk
+        return self._estimate(value, max(low - above, -refuse), min(high + below, refuse), "newcombe", self._notes)
+
+    @cached_property
+    def _notes(self) -> list[Note]:
+        return _notes(self._units, self.runs)
+
+    @cached_property
+    def _correction(self) -> tuple[float, float]:
+        return _small_sample(self.runs, self._units)
+
+    def _kept(self, coverage: float) -> "_Kept":
+        if self._last is None or self._last[0] != coverage:
+            parts = [kept_part(ranked, coverage) for ranked in self.runs]
+            risk, (low, high), u = _share_estimate(parts, coverage, self._units, self.level, self._correction)
+            self._last = coverage, _Kept(parts, risk, low, high, u)
+        return self._last[1]
+
+    def _estimate(self, value: float, low: float, high: float, method: str, notes: Sequence[Note]) -> Estimate:
+        n = self._units.n_instances
+        return Estimate(value, low=low, high=high, level=self.level, n=n, method=method, notes=notes)
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------------
@@ -243,6 +268,17 @@ def kept_part(ranked: RankedErrors, coverage: float) -> KeptPart:
     influence = ((ranked.errors * m - a) + threshold) / coverage
     tied = ranked.tied_samples((m + threshold) / coverage, threshold / coverage)
     return KeptPart(a / coverage, rate, ranked.unranked(influence), tied)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Kept:
+    """Error rate of the instances kept, over all runs: the parts of the runs, ends, and influences of the units."""
+
+    parts: list[KeptPart]
+    risk: float
+    low: float
+    high: float
+    influences: Floats
 
 
 def _refused(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
