@@ -1,13 +1,23 @@
-// Generalised Hartley measure of hulls: lower and upper probabilities of all events and their weighted gaps in one pass.
+// Imprecision of hulls, as the generalised Hartley measure: weighted gaps between the lower and upper probabilities of all
+// events. The upper probability of each class is a by-product of the same pass.
 #include "envelope.h"
 
 namespace {
 
+// Upper probability of the last class, whose event is not in the half lattice.
+template <class V>
+UQASSAY_INLINE V last_class(envelope::Group<V> &g) {
+    const V *p = g.points.get() + (g.n_classes - 1) * g.n_points;
+    V most = p[0];
+    for (std::size_t v = 1; v < g.n_points; ++v) most = lanes::greatest(p[v], most);
+    return most;
+}
+
 template <class T>
-struct HullHartley {
+struct HullImprecision {
     template <class V>
     UQASSAY_INLINE static void run(const T *points, std::size_t n, std::size_t m, std::size_t k, const double *below,
-                                   const double *above, double *values) {
+                                   const double *above, double *values, double *of_class) {
         constexpr std::size_t L = lanes::width<V>;
         envelope::Group<V> g(m, k);
         for (std::size_t row = 0; row < n; row += L) {
@@ -15,6 +25,10 @@ struct HullHartley {
             g.load(points + row * m * k, count);
             envelope::half_lattice(g);
             V *gap = g.lower.get();
+            for (std::size_t c = 0; c < k; ++c) {
+                const V most = c + 1 < k ? g.upper.get()[std::size_t(1) << c] : last_class(g);
+                for (std::size_t i = 0; i < count; ++i) of_class[(row + i) * k + c] = most[i];
+            }
             const V *reference = g.reference.get(), *upper = g.upper.get();
             for (std::size_t e = 0; e < g.n_events; ++e)
                 gap[e] = (reference[e] - gap[e]) * lanes::all<V>(below[e]) + (upper[e] - reference[e]) * lanes::all<V>(above[e]);
@@ -25,23 +39,25 @@ struct HullHartley {
 };
 
 template <class T>
-Out<double, 1> hull_hartley(In<T, 3> points, In<double, 1> below, In<double, 1> above) {
+nb::tuple hull_imprecision(In<T, 3> points, In<double, 1> below, In<double, 1> above) {
     const std::size_t n = points.shape(0), m = points.shape(1), k = points.shape(2);
     envelope::check(m, k);
     envelope::check_weights(below.shape(0), std::size_t(1) << (k - 1));
     envelope::check_weights(above.shape(0), std::size_t(1) << (k - 1));
-    auto values = raw<double>(n);
+    auto values = raw<double>(n), of_class = raw<double>(n * k);
     {
         nb::gil_scoped_release release;
-        lanes::run<HullHartley<T>>(points.data(), n, m, k, below.data(), above.data(), values.get());
+        lanes::run<HullImprecision<T>>(points.data(), n, m, k, below.data(), above.data(), values.get(),
+                                      of_class.get());
     }
-    return to_array(std::move(values), n);
+    return nb::make_tuple(to_array(std::move(values), n), lanes::to_matrix(std::move(of_class), n, k));
 }
 
 }  // namespace
 
 void bind_envelope(nb::module_ &m) {
-    m.def("hull_hartley", &hull_hartley<float>, nb::arg("points"), nb::arg("below"), nb::arg("above"));
-    m.def("hull_hartley", &hull_hartley<double>, nb::arg("points"), nb::arg("below"), nb::arg("above"),
-          "Σ (reference − lower) · below + (upper − reference) · above over the half lattice (2^(K−1),) of points (n, M, K).");
+    m.def("hull_imprecision", &hull_imprecision<float>, nb::arg("points").noconvert(), nb::arg("below").noconvert(), nb::arg("above").noconvert());
+    m.def("hull_imprecision", &hull_imprecision<double>, nb::arg("points").noconvert(), nb::arg("below").noconvert(), nb::arg("above").noconvert(),
+          "Σ (reference − lower) · below + (upper − reference) · above over the half lattice (2^(K−1),) of points (n, M, K), "
+          "(n,), and the upper probability of each class (n, K).");
 }

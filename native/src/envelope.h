@@ -39,13 +39,16 @@ struct Group {
     // Points of `count` instances from row-major memory, class axis first; the last instance fills the unused lanes.
     template <class T>
     UQASSAY_INLINE void load(const T *from, std::size_t count) {
-        double *to = reinterpret_cast<double *>(points.get());
-        const std::size_t size = n_points * n_classes;
         constexpr std::size_t L = width<V>;
+        const T *rows[L];
+        for (std::size_t i = 0; i < L; ++i) rows[i] = from + std::min(i, count - 1) * n_points * n_classes;
         for (std::size_t v = 0; v < n_points; ++v)
-            for (std::size_t c = 0; c < n_classes; ++c)
-                for (std::size_t i = 0; i < L; ++i)
-                    to[(c * n_points + v) * L + i] = double(from[std::min(i, count - 1) * size + v * n_classes + c]);
+            for (std::size_t c = 0; c < n_classes; ++c) {
+                V p;
+#pragma GCC unroll 8
+                for (std::size_t i = 0; i < L; ++i) p[i] = double(rows[i][v * n_classes + c]);
+                points.get()[c * n_points + v] = p;
+            }
     }
 };
 

@@ -94,8 +94,8 @@ nb::tuple clipped_hull(In<T, 3> points, In<double, 1> weights) {
 }  // namespace
 
 void bind_moebius(nb::module_ &m) {
-    m.def("clipped_hull", &clipped_hull<float>, nb::arg("points"), nb::arg("weights"));
-    m.def("clipped_hull", &clipped_hull<double>, nb::arg("points"), nb::arg("weights"),
+    m.def("clipped_hull", &clipped_hull<float>, nb::arg("points").noconvert(), nb::arg("weights").noconvert());
+    m.def("clipped_hull", &clipped_hull<double>, nb::arg("points").noconvert(), nb::arg("weights").noconvert(),
           "Clipped and renormalised masses of all events (2^K,) over points (n, M, K): their weighted sum (n,) and the "
           "plausibility of each class (n, K).");
 }

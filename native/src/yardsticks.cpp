@@ -58,7 +58,7 @@ Out<double, 2> clipped_terms(In<double, 3> points, In<std::int64_t, 1> label) {
 
 void bind_yardsticks(nb::module_ &m) {
     nb::module_ yardsticks = m.def_submodule("yardsticks");
-    yardsticks.def("clipped_terms", &clipped_terms, nb::arg("points"), nb::arg("label"),
+    yardsticks.def("clipped_terms", &clipped_terms, nb::arg("points").noconvert(), nb::arg("label").noconvert(),
                    "KL of the label and non-specificity (n, 2) of points (n, M, K) in the unified evaluation's convention.");
     yardsticks.def("use_lanes", [](int most) { lanes::most_lanes() = most; }, nb::arg("most"),
                    "Widest vectors, in doubles, that kernels with instances in lanes may use: 2, 4 or 8.");

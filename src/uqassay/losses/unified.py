@@ -13,7 +13,7 @@ from uqassay.errors import InputError
 from uqassay.losses.label_distance import default_floor, from_upper, label_distance, labels_of
 from uqassay.measures.clipped_masses import for_each_clipped_sum
 from uqassay.measures.credal_entropy import credal_uncertainty
-from uqassay.measures.hartley import Nonspecificity
+from uqassay.measures.hartley import Nonspecificity, hartley_weights, imprecision_and_label
 from uqassay.measures.nonspecificities import check_convention
 from uqassay.measures.nonspecificities import nonspecificity as named_nonspecificity
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
@@ -204,7 +204,7 @@ def unified_terms(
     rng: RandomState = None,
     tolerance: float | None = None,
 ) -> tuple[tuple[Array, Array, int], Nonspecificity]:
-    """Both terms of E for validated labels; the masses of the paper's convention are computed once for both."""
+    """Both terms of E for validated labels, from one pass over the masses or the points where that is possible."""
     least = default_floor(prediction, convention) if floor is None else floor
     closed = y.ndim == 1 and distance in ("kl", "tv", "hellinger") and nonspecificity not in OVER
     if convention == "paper" and closed and not isinstance(prediction, Point):
@@ -218,6 +218,10 @@ def unified_terms(
         if nonspecificity == "pal":
             values = 1.0 - values
         return from_upper(upper, distance, least), Nonspecificity(values, np.zeros(len(y)))
+    if convention == "exact" and nonspecificity == "hartley" and y.ndim == 1 and distance != "brier":
+        both = imprecision_and_label(prediction, hartley_weights(prediction.n_classes), y)
+        if both is not None:
+            return from_upper(both[1], distance, least), both[0]
     found = label_distance(y, prediction, distance=distance, convention=convention, focal_sets=focal_sets, floor=least)
     ns = set_nonspecificity(
         prediction, nonspecificity, convention=convention, focal_sets=focal_sets, rng=rng, tolerance=tolerance

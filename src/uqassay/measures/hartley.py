@@ -35,7 +35,14 @@ from uqassay.errors import InputError
 from uqassay.measures.hull_kernels import for_each_hull, hull_kernel
 from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, as_prediction
 
-__all__ = ["Nonspecificity", "generalised_hartley", "hartley_weights", "imprecision", "joined_nonspecificities"]
+__all__ = [
+    "Nonspecificity",
+    "generalised_hartley",
+    "hartley_weights",
+    "imprecision",
+    "imprecision_and_label",
+    "joined_nonspecificities",
+]
 
 Array = NDArray[np.float64]
 LATTICE_BYTES = 2**18  # half lattice of one chunk: small enough that several fit the cache of a core
@@ -183,19 +190,13 @@ def imprecision(
 
 
 def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> Array:
-    n_classes = prediction.n_classes
-    sizes = event_sizes(n_classes - 1)  # of the events in a half lattice
-    # the mean over the sets of size k divides by C(K, k); Ω and ∅ have weight 0
-    k = np.arange(n_classes + 1)
-    per_event = np.concatenate([[0.0], weights, [0.0]]) / binom(n_classes, k)
-    # an event A of the half lattice has gap P(A) − L(A), its complement 1 − P(A) − (1 − U(A)) = U(A) − P(A)
-    below, above = per_event[sizes], per_event[n_classes - sizes]
     values = np.empty(prediction.n_instances)
-    compiled = hull_kernel("hull_hartley", prediction)
+    compiled = hull_kernel("hull_imprecision", prediction)
+    below, above = _event_weights(weights)
     if compiled is not None:
 
         def points(rows: slice, part: NDArray[Any]) -> None:
-            values[rows] = compiled(part, below, above)
+            values[rows] = compiled(part, below, above)[0]
 
         for_each_hull(prediction, points)
         return values
@@ -211,6 +212,36 @@ def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> A
 
     prediction.for_each_chunk(work, lattice_bytes(prediction), chunk_bytes=chunk_bytes or LATTICE_BYTES)
     return values
+
+
+def _event_weights(weights: Array) -> tuple[Array, Array]:
+    """Weights of the gaps below and above the reference, for every event of the half lattice, ``(2^(K−1),)``."""
+    n_classes = len(weights) + 1
+    sizes = event_sizes(n_classes - 1)
+    # the mean over the sets of size k divides by C(K, k); Ω and ∅ have weight 0
+    k = np.arange(n_classes + 1)
+    per_event = np.concatenate([[0.0], weights, [0.0]]) / binom(n_classes, k)
+    # an event A of the half lattice has gap P(A) − L(A), its complement 1 − P(A) − (1 − U(A)) = U(A) − P(A)
+    return per_event[sizes], per_event[n_classes - sizes]
+
+
+def imprecision_and_label(
+    prediction: Prediction, weights: Array, y: NDArray[np.int64]
+) -> tuple[Nonspecificity, Array] | None:
+    """`imprecision` and the upper probability of each label from one pass; None if no kernel computes both."""
+    enumerable = not isinstance(prediction, Point) and prediction.n_classes <= MAX_ENUMERATED_CLASSES
+    compiled = hull_kernel("hull_imprecision", prediction) if enumerable else None
+    if compiled is None:
+        return None
+    values, upper = np.empty(len(y)), np.empty(len(y))
+    below, above = _event_weights(weights)
+
+    def points(rows: slice, part: NDArray[Any]) -> None:
+        values[rows], of_class = compiled(part, below, above)
+        upper[rows] = np.maximum(of_class[np.arange(len(part)), y[rows]], 0.0)  # as `upper_probs`
+
+    for_each_hull(prediction, points)
+    return Nonspecificity(values, np.zeros(len(y))), upper
 
 
 def lattice(part: Prediction) -> EventBounds:
