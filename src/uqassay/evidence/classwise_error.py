@@ -13,7 +13,7 @@ from uqassay.metrics.calibration.bins import bins_of_classes
 from uqassay.predictions import Prediction
 from uqassay.predictions.drawn import Drawn
 
-__all__ = ["classwise_errors", "classwise_gaps", "errors_of_gaps"]
+__all__ = ["Gaps", "classwise_errors", "classwise_gaps", "errors_of_gaps"]
 
 N_BINS = 10
 UNIT = (

@@ -163,11 +163,7 @@ class Masses(Prediction):
         raw = np.asarray(self.masses, dtype=np.float64)
         count = int(broken_rows(raw, BELIEF_TOLERANCE).sum())
         masses, sets, _ = paper_masses(raw, self.focal_sets)
-        note = Note(
-            "repaired",
-            f"{count} of {self.n_instances} rows of masses were repaired (negative masses set to 0, rows renormalised)",
-            {"rows": count, "n": self.n_instances},
-        )
+        note = repair_note(count, self.n_instances)
         return replace(self, masses=masses, focal_sets=sets, signed=False, notes=(*self.notes, note))
 
     def mean_probs(self) -> Array:
@@ -232,6 +228,12 @@ def _family(focal_sets: Any, n_classes: int | None) -> NDArray[np.bool_]:
             "n_classes", "must be a whole number of at least 1", f"got {shown(n_classes)}", "give K", code="range"
         )
     return as_focal_sets(focal_sets, n_classes)
+
+
+def repair_note(count: int, n: int) -> Note:
+    """How many rows were repaired."""
+    text = f"{count} of {n} rows of masses were repaired (negative masses set to 0, rows renormalised)"
+    return Note("repaired", text, {"rows": count, "n": n})
 
 
 def broken_rows(masses: Array, tolerance: float) -> NDArray[np.bool_]:

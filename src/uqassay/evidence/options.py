@@ -1,0 +1,162 @@
+"""The options of an assay: what is computed, and how. They are checked once, before any prediction is read."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay._array import as_numeric, check_rows
+from uqassay.credal.focal_sets import as_focal_sets
+from uqassay.errors import InputError
+from uqassay.evidence.alignment import Aligned
+from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
+from uqassay.evidence.given_scores import score_list
+from uqassay.evidence.scaled_sets import SCALES, check_scales
+from uqassay.evidence.scoring import Settings
+from uqassay.losses.unified import check_options, check_tradeoffs
+from uqassay.measures.scores import SCORES
+from uqassay.metrics.calibration.measures import CalibrationMeasure
+from uqassay.predictions.drawn import check_draws
+
+__all__ = ["CALIBRATION", "TRADEOFFS", "AssayOptions"]
+
+TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
+CALIBRATION = ("kuiper-confidence", "ece-classwise")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AssayOptions:
+    """Options of `assay` and of `AssayStream` that do not belong to single instances; `assay` describes them.
+
+    Raises
+    ------
+    InputError
+        A value out of range, or a name that is unknown.
+    """
+
+    class_names: Sequence[str] | None = None
+    tradeoffs: Sequence[float] = TRADEOFFS
+    distance: str = "kl"
+    nonspecificity: str = "hartley"
+    convention: str = "exact"
+    focal_sets: Any = None
+    floor: float | None = None
+    measures: Sequence[str] | None = None
+    calibration: Sequence[str] = CALIBRATION
+    prior: ArrayLike | None = None
+    scales: Sequence[float] = SCALES
+    repair: bool = False
+    common_members: int | None = None
+    tolerance: float | None = None
+    level: float = 0.95
+    n_draws: int = 2000
+    rng: int | None = None
+    progress: Callable[[str], None] | None = None
+
+    def __post_init__(self) -> None:
+        _ = self.lambdas, self.seed
+        if not (isinstance(self.level, (int, float)) and 0 < self.level < 1):
+            raise InputError("level", "must lie between 0 and 1", f"got {self.level!r}", "0.95 is usual", code="range")
+        check_options(self.distance, self.nonspecificity, self.convention, self.focal_sets, self.floor)
+        check_draws(self.n_draws, "n_draws")
+        tolerance = self.tolerance
+        if tolerance is not None and not (isinstance(tolerance, (int, float)) and tolerance > 0):
+            raise InputError(
+                "tolerance",
+                "must be a positive number",
+                f"got {tolerance!r}",
+                "leave it out for 32 orders",
+                code="range",
+            )
+        _check_names(self.measures)
+        if not isinstance(self.repair, bool):
+            raise InputError("repair", "must be True or False", f"got {self.repair!r}", "pass one of them", code="type")
+        _ = self.calibration_measures, self.factors
+
+    @cached_property
+    def lambdas(self) -> tuple[float, ...]:
+        """The λ of the findings, each once and in rising order."""
+        return tuple(sorted(set(check_tradeoffs(self.tradeoffs))))
+
+    @cached_property
+    def seed(self) -> int:
+        """Seed of all random choices."""
+        if self.rng is None:
+            return 0
+        if isinstance(self.rng, (int, np.integer)) and self.rng >= 0:
+            return int(self.rng)
+        raise InputError(
+            "rng",
+            "must be a whole number ≥ 0, because the report states it",
+            f"got {self.rng!r}",
+            "pass a seed",
+            code="type",
+        )
+
+    @cached_property
+    def calibration_measures(self) -> tuple[CalibrationMeasure, ...]:
+        """The measures of `calibration`."""
+        return check_measures(self.calibration, "calibration")
+
+    @cached_property
+    def factors(self) -> tuple[float, ...]:
+        """The scales of the scale check, with 1; () for none."""
+        return check_scales(self.scales)
+
+    @property
+    def plan(self) -> CalibrationPlan:
+        """How the calibration tests are made."""
+        return CalibrationPlan(level=self.level, seed=self.seed)
+
+    def settings(self, aligned: Aligned, given: Mapping[str, Mapping[str, Any]]) -> Settings:
+        """How the models are scored, for models of so many classes with these further scores."""
+        return Settings(
+            distance=self.distance,
+            nonspecificity=self.nonspecificity,
+            convention=self.convention,
+            focal_sets=None if self.focal_sets is None else as_focal_sets(self.focal_sets, len(aligned.class_names)),
+            floor=self.floor,
+            measures=score_list(self.measures, aligned, given),
+            tolerance=self.tolerance,
+            level=self.level,
+            n_draws=self.n_draws,
+            seed=self.seed,
+        )
+
+    def shares(self, y: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+        """Class frequencies of the class-prior baseline, given or those of the labels, ``(K,)``."""
+        if self.prior is None:
+            return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)
+        shares = as_numeric(self.prior, "prior", ndim=1).astype(np.float64)
+        if shares.shape != (n_classes,):
+            raise InputError(
+                "prior",
+                f"needs one share for each of the {n_classes} classes",
+                f"got shape {shares.shape}",
+                "count the labels",
+                code="mismatch",
+            )
+        check_rows(shares[None], "prior", tolerance=1e-6, remedy="divide the counts by their sum")
+        return shares
+
+
+def _check_names(measures: Sequence[str] | None) -> None:
+    """Refuse names of scores that do not exist, and anything that is no sequence of names."""
+    if measures is None:
+        return
+    if isinstance(measures, str) or not isinstance(measures, Sequence):
+        raise InputError(
+            "measures",
+            "must be a sequence of names of scores",
+            f"got {type(measures).__name__}",
+            "write ('total-entropy',)",
+            code="type",
+        )
+    unknown = [m for m in measures if not isinstance(m, str) or m not in SCORES]
+    if unknown:
+        raise InputError(
+            "measures", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice"
+        )
