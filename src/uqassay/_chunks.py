@@ -5,6 +5,7 @@ import mmap
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ __all__ = [
     "SCRATCH_BYTES",
     "argmax_of_rows",
     "available_cores",
+    "limited_cores",
     "release",
     "row_chunks",
     "scratch",
@@ -48,8 +50,28 @@ def argmax_of_rows(array: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def available_cores() -> int:
-    """Cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores that this process may run on, or as many as `limited_cores` leaves to this thread."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return cores if _limit.cores is None else min(cores, _limit.cores)
+
+
+@contextmanager
+def limited_cores(cores: int) -> Iterator[None]:
+    """Within the block, work of this thread starts threads for so many cores alone: other processes use the rest."""
+    before, _limit.cores = _limit.cores, cores
+    try:
+        yield
+    finally:
+        _limit.cores = before
+
+
+class _Limit(threading.local):
+    """Number of cores that this thread may use, or None."""
+
+    cores: int | None = None
+
+
+_limit = _Limit()
 
 
 class _Kept(threading.local):

@@ -18,6 +18,7 @@ from uqassay.evidence.calibration_cost import n_points
 from uqassay.evidence.calibration_of_points import fine_tests, given_tests
 from uqassay.evidence.calibration_plan import CalibrationPlan
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.held_probs import holding
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.metrics.calibration.reliability import Reliability, reliability
 from uqassay.notes import Note, distinct, has_note
@@ -91,6 +92,7 @@ def tested_run(
     y, prediction = sample.labels.astype(np.intp), sample.prediction
     if isinstance(prediction, Drawn) and prediction.has_shared_points:
         prediction = prediction.members()
+    prediction = holding(prediction)
     width, mean = _width(prediction), _mean(prediction)
     shared = shared_members(prediction) if n_points(prediction) > 1 and mixed else None
     notes = [*notes, *_notes_on_sets(prediction, shared)]

@@ -1,0 +1,276 @@
+"""Calls shared among processes: the results of one process, the same refusals and warnings, and no process left over."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.refusals import refuses
+from uqassay import _workers
+from uqassay._array import available_cores
+from uqassay._chunks import limited_cores
+from uqassay._workers import VARIABLE, Workers, wanted_processes
+
+SECONDS = 100.0  # of estimated work: worth workers
+
+# Calls that workers can import: a module of its own, because workers do not have the folder of the tests in front.
+MODULE = '''
+import os
+import threading
+import time
+import warnings
+
+import numpy as np
+
+from uqassay._array import available_cores
+from uqassay.errors import InputError
+
+
+def wait_for(path, progress):
+    """Until a process other than the first has made this file: so the first process cannot do all calls itself."""
+    while not os.path.exists(path):
+        time.sleep(0.01)
+    return "done"
+
+
+def touch(path, first, progress):
+    """Made by a worker alone; the first process waits for it."""
+    if os.getpid() == first:
+        return wait_for(path, progress)
+    open(path, "w").close()
+    progress("made by a worker")
+    return "made"
+
+
+def layout(array, progress):
+    return os.getpid(), array.strides, array.dtype.str, float(array.sum()), available_cores()
+
+
+def refused(number, progress):
+    if number in (3, 5):
+        raise InputError("number", "must be another", f"got {number}", "choose", code="range")
+    return number
+
+
+def warned(number, progress):
+    warnings.warn(f"call {number}", RuntimeWarning, stacklevel=1)
+    return number
+
+
+def dies(number, first, progress):
+    if os.getpid() != first:
+        os._exit(1)
+    return number
+
+
+def fails(number, progress):
+    if number == 2:
+        raise RuntimeError("a fault")
+    print("nothing of this comes between the answers")
+    return number
+'''
+
+
+@pytest.fixture
+def calls(tmp_path, monkeypatch):
+    (tmp_path / "shared_calls.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv(VARIABLE, "2")
+    import shared_calls  # type: ignore[import-not-found]
+
+    yield shared_calls
+    del sys.modules["shared_calls"]
+
+
+def shared(function, arguments, progress=None):
+    with Workers() as workers:
+        found = workers.share(function, arguments, seconds=SECONDS, progress=progress)
+        processes = [worker._process for worker in workers._workers]
+    assert all(process.returncode is not None for process in processes)  # ended, and waited for
+    return found
+
+
+def test_a_worker_does_calls_and_says_so(calls, tmp_path):
+    said = []
+    found = shared(calls.touch, [(str(tmp_path / "mark"), os.getpid())] * 2, said.append)
+    assert sorted(found) == ["done", "made"]
+    assert said == ["made by a worker"]
+
+
+def test_arrays_arrive_in_their_layout(calls, tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "map.npy", rng.random((6, 4)))
+    members = rng.random((5, 7, 3))
+    arrays = [
+        members,
+        members.transpose(1, 0, 2),
+        members.transpose(2, 1, 0),
+        np.asfortranarray(members, dtype=np.float32),
+        np.broadcast_to(members[:1], members.shape),
+        np.load(tmp_path / "map.npy", mmap_mode="r"),
+        members[:, :0],
+        np.ones(()),
+        members.astype(">f8"),
+    ]
+    for array in arrays:
+        sent = _workers._packed(array)
+        head, *parts = [bytearray(part) for part in sent]
+        again = _workers.pickle.loads(head, buffers=parts)
+        np.testing.assert_array_equal(again, array)
+        assert (again.dtype, type(again)) == (array.dtype, np.ndarray)
+        if array.size and 0 not in array.strides:
+            assert again.strides == array.strides
+    whole = [array for array in arrays if 0 not in array.strides]
+    found = shared(calls.layout, [(array,) for array in whole])
+    assert [each[1:4] for each in found] == [(a.strides, a.dtype.str, float(a.sum())) for a in whole]
+    assert {each[4] for each in found} == {max(1, available_cores() // 2)}
+
+
+def test_the_first_refusal_is_raised_as_in_one_process(calls):
+    for arguments in ([(1,), (3,), (5,), (6,)], [(5,), (3,)], [(1,), (2,), (4,), (3,)]):
+        expected = next(n for (n,) in arguments if n in (3, 5))
+        with refuses("number", "range", got=f"got {expected}"):
+            shared(calls.refused, arguments)
+
+
+def test_warnings_of_workers_are_those_of_one_process(calls):
+    with pytest.warns(RuntimeWarning) as seen:
+        assert shared(calls.warned, [(n,) for n in range(6)]) == list(range(6))
+    assert sorted(str(w.message) for w in seen) == [f"call {n}" for n in range(6)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(RuntimeWarning, match="call"):
+            shared(calls.warned, [(n,) for n in range(6)])
+
+
+def test_calls_of_a_worker_that_ends_are_done_here(calls):
+    assert shared(calls.dies, [(n, os.getpid()) for n in range(5)]) == list(range(5))
+
+
+def test_a_fault_is_raised_with_its_own_kind(calls):
+    with pytest.raises(RuntimeError, match="a fault"):
+        shared(calls.fails, [(n,) for n in range(4)])
+    assert shared(calls.fails, [(0,), (1,), (3,)]) == [0, 1, 3]
+
+
+def test_what_cannot_be_sent_is_done_here(calls, monkeypatch):
+    assert shared(lambda x, progress: x + 1, [(1,), (2,), (3,)]) == [2, 3, 4]
+    monkeypatch.setattr(_workers, "MOST_BYTES", 100)
+    assert [each[0] for each in shared(calls.layout, [(np.ones(1000),)] * 3)] == [os.getpid()] * 3
+
+
+def test_no_worker_is_started_for_little_work_or_where_none_can_be(calls, monkeypatch):
+    def started(*_, **__):
+        raise AssertionError("a worker was started")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_workers.subprocess, "Popen", started)
+        with Workers() as workers:
+            assert workers.share(calls.fails, [(0,), (1,)], seconds=1.0) == [0, 1]
+            assert workers.share(calls.fails, [(0,)], seconds=SECONDS) == [0]
+            assert workers.share(calls.fails, [], seconds=SECONDS) == []
+            patched.setattr(sys, "executable", "/opt/blender/blender")
+            assert workers.share(calls.fails, [(0,), (1,)], seconds=SECONDS) == [0, 1]
+            patched.setattr(sys, "executable", None)
+            assert workers.share(calls.fails, [(0,), (1,)], seconds=SECONDS) == [0, 1]
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    assert shared(calls.fails, [(0,), (1,), (3,)]) == [0, 1, 3]
+
+
+def test_a_program_that_is_no_worker_is_left_alone(calls, monkeypatch, tmp_path):
+    other = tmp_path / "python-that-is-not"
+    other.write_text("#!/bin/sh\necho hello\ncat > /dev/null\n")
+    other.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(other))
+    assert shared(calls.fails, [(0,), (1,), (3,)]) == [0, 1, 3]
+
+
+def test_number_of_processes(monkeypatch):
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert wanted_processes() == available_cores()
+    monkeypatch.setenv(VARIABLE, " 3 ")
+    assert wanted_processes() == 3
+    for text in ("0", "-1", "two", "1.5"):
+        monkeypatch.setenv(VARIABLE, text)
+        with refuses(VARIABLE, "type", got=text):
+            wanted_processes()
+    monkeypatch.delenv(VARIABLE)
+    monkeypatch.setattr(_workers.multiprocessing, "parent_process", object)
+    assert wanted_processes() == 1
+
+
+def test_cores_are_limited_within_a_block():
+    cores = available_cores()
+    with limited_cores(1):
+        assert available_cores() == 1
+        with limited_cores(10**6):
+            assert available_cores() == cores
+        assert available_cores() == 1
+    assert available_cores() == cores
+
+
+SCRIPT = """
+import threading
+import numpy as np
+import uqassay as uq
+from uqassay import _workers
+_workers.WORTH_SECONDS = 0.0
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+print("begun")  # a script that workers ran again would print it again
+g = np.random.default_rng(0)
+p = {name: uq.Point(g.dirichlet(np.ones(3), 50)) for name in "abc"}
+print(len(uq.assay(p, g.integers(3, size=50), n_draws=10).calibration), "tests")
+"""
+
+
+@pytest.mark.parametrize("how", ["file", "-c", "stdin"])
+def test_scripts_need_no_guard(how, tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    command = {"file": [str(path)], "-c": ["-c", SCRIPT], "stdin": ["-"]}[how]
+    environment = os.environ | {VARIABLE: "2", "PYTHONPATH": str(Path(_workers.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, *command],
+        input=SCRIPT if how == "stdin" else None,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n6 tests\n", "")
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are found in /proc")
+def test_workers_end_with_a_process_that_is_killed(tmp_path):
+    program = textwrap.dedent(
+        """
+        import sys, time
+        from uqassay import _workers
+        workers = _workers.Workers()
+        workers._workers.append(_workers._Worker("uqassay.errors"))
+        print(workers._workers[0]._process.pid, flush=True)
+        time.sleep(600)
+        """
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(_workers.__file__).parents[1])}
+    first = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment, text=True)
+    assert first.stdout is not None
+    worker = int(first.stdout.readline())
+    first.kill()
+    first.wait()
+    first.stdout.close()
+    while _runs(worker):  # until its pipe ends
+        time.sleep(0.05)
+
+
+def _runs(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
