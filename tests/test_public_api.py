@@ -10,7 +10,7 @@ import pytest
 import uqassay as uq
 
 PUBLIC = {
-    "Assay", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses", "Members", "Point",
+    "Assay", "AssayStream", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses", "Members", "Point",
     "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets",
     "from_laplace", "from_object", "kernels",
     "load", "load_labels", "losses", "measures", "methods", "metrics", "save", "statistics",

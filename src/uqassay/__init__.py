@@ -11,6 +11,7 @@ __version__ = "0.1.0.dev0"
 
 _WHERE = {
     "Assay": "evidence",
+    "AssayStream": "evidence",
     "assay": "evidence",
     "Dirichlet": "predictions",
     "GaussianLogits": "predictions",
@@ -49,6 +50,7 @@ _ROOMS = (
 
 __all__ = [
     "Assay",
+    "AssayStream",
     "Dirichlet",
     "Estimate",
     "GaussianLogits",
@@ -82,7 +84,7 @@ if TYPE_CHECKING:
     from uqassay import calibration, credal, datasets, losses, measures, methods, metrics, statistics
     from uqassay._kernels import kernels
     from uqassay.errors import InputError, UqassayError
-    from uqassay.evidence import Assay, assay
+    from uqassay.evidence import Assay, AssayStream, assay
     from uqassay.predictions import (
         Dirichlet,
         GaussianLogits,

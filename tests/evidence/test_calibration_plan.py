@@ -7,6 +7,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay._workers import Workers
 from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
 from uqassay.evidence.calibration_tests import calibration_tests
 
@@ -28,7 +29,6 @@ def test_bad_measures_are_refused(calibration, refusal):
 def test_a_measure_of_ones_own_and_one_given_twice():
     own = replace(check_measures(["ece-confidence"], "x")[0], name="mine")
     assert [m.name for m in check_measures([own, "skce-ul", own, "skce-ul"], "x")] == ["mine", "skce-ul"]
-    tests = calibration_tests(
-        {"m": (uq.Point([[0.5, 0.5], [0.5, 0.5]]),)}, np.array([0, 1]), [own], groups=None, plan=CalibrationPlan()
-    )
+    models = {"m": (uq.Point([[0.5, 0.5], [0.5, 0.5]]),)}
+    tests = calibration_tests(models, np.array([0, 1]), [own], groups=None, plan=CalibrationPlan(), workers=Workers())
     assert [(t.measure, t.statistic) for t in tests] == [("mine", 0.0)]

@@ -54,29 +54,9 @@ def test_class_probabilities_of_a_row_are_computed_once(kind, random_generator):
 @pytest.mark.parametrize("kind", sorted(SCALED_AS_THEIR_KIND))
 def test_scaled_sets_are_of_a_limited_number_of_rows(kind, monkeypatch, random_generator):
     n, k, affordable = 400, 4, 60
-    monkeypatch.setattr(scaled_sets, "_affordable", lambda *_: affordable)
+    monkeypatch.setattr(scaled_sets, "affordable_rows", lambda *_: affordable)
     found = rows_computed(random_prediction(kind, random_generator, n, k), random_generator.integers(k, size=n))
     assert n <= found["upper_probs"] <= n + 10 * k + affordable * (len(SCALES) - 1)
-
-
-def test_large_predictions_are_not_kept_whole(monkeypatch, random_generator):
-    models = {"m": (random_prediction("Members", random_generator, 50, 4),)}
-    assert scoring.remembering(models)["m"][0].remembers
-    monkeypatch.setattr(scoring, "PROBS_HELD_BYTES", 3 * 8 * 50 * 4 - 1)
-    assert not scoring.remembering(models)["m"][0].remembers
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_kept_changes_no_number(kind, monkeypatch, random_generator):
-    models = {"m": random_prediction(kind, random_generator, 60, 4)}
-    y = random_generator.integers(4, size=60)
-    kept = uq.assay(models, y, n_draws=20)
-    monkeypatch.setattr(scoring, "PROBS_HELD_BYTES", 0)
-    again = uq.assay(models, y, n_draws=20)
-    for name, column in kept["m"].columns.items():
-        np.testing.assert_array_equal(column, again["m"].columns[name], err_msg=name)
-    assert kept.classwise_error == again.classwise_error
-    assert [t.pvalue for t in kept.calibration] == [t.pvalue for t in again.calibration]
 
 
 def test_points_of_sets(random_generator):

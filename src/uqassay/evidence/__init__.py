@@ -19,6 +19,7 @@ from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
 from uqassay.evidence.ranking import Ranked
 from uqassay.evidence.result import Assay
 from uqassay.evidence.scale_result import ModelScale, ScaleCheck
+from uqassay.evidence.streaming import AssayStream
 
 __all__ = [
     "CALIBRATION",
@@ -27,6 +28,7 @@ __all__ = [
     "KINDS",
     "TRADEOFFS",
     "Assay",
+    "AssayStream",
     "BackwardScore",
     "CalibrationClaim",
     "Claim",

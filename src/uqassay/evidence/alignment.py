@@ -16,7 +16,16 @@ from uqassay.predictions.metadata import checked_class_names, per_instance
 from uqassay.predictions.pandas_input import positions, take_index
 from uqassay.wording import listed
 
-__all__ = ["BASELINES", "Aligned", "align", "align_models", "align_values", "first_difference", "read_models", "spanned_by"]
+__all__ = [
+    "BASELINES",
+    "Aligned",
+    "align",
+    "align_models",
+    "align_values",
+    "first_difference",
+    "read_models",
+    "spanned_by",
+]
 
 BASELINES = ("vacuous", "class-prior")
 

@@ -13,7 +13,7 @@ from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.predictions import Drawn, Intervals, Masses, Members, Prediction, Vertices
 
-__all__ = ["Afforded", "afforded", "choose_instances", "n_points", "point_draws"]
+__all__ = ["Afforded", "afforded", "choose_instances", "estimated_seconds", "n_points", "point_draws"]
 
 Rows = NDArray[np.intp]
 
@@ -25,6 +25,7 @@ SEARCH = 16  # mixtures that a round of the search judges, in addition to one fo
 POINT_WORK = 1e7  # n D of one test of a single distribution: a third of a second
 POINT_DRAWS = (999, 499, 199)
 MOST_PAIRED = 2000  # instances of a point of which all pairs are compared
+MOST_VALUES = 1e8  # numbers of a model's predictions that tests of its mean take: 0.8 GB
 
 
 class Afforded(NamedTuple):
@@ -38,13 +39,14 @@ class Afforded(NamedTuple):
 def afforded(runs: tuple[Prediction, ...], measure: CalibrationMeasure, n: int) -> Afforded:
     """How many of the n instances and of the runs of one model are tested by one measure.
 
-    Single distributions are tested on all instances and in all runs; only measures that compare all pairs of instances take a
-    part. Of sets, the runs share a budget.
+    Single distributions are tested in all runs and on all instances that hold at most `MOST_VALUES` numbers; measures that
+    compare all pairs of instances take a smaller part. Of sets, the runs share a budget.
     """
     work, all_pairs = _work(runs[0]), _compares_all_pairs(measure)
     by_mean = FEWEST * work > LARGEST_WORK
     if n_points(runs[0]) == 1 or by_mean:
-        return Afforded(_round(MOST_PAIRED, n) if all_pairs else n, len(runs), by_mean)
+        values = sum(getattr(runs[0], name)[:1].size for name in runs[0].array_names())
+        return Afforded(_round(MOST_PAIRED if all_pairs else int(MOST_VALUES / values), n), len(runs), by_mean)
     n_runs = int(min(len(runs), max(1, RUNS_WORK // (min(n, FEWEST) * work))))
     size = FEWEST if all_pairs else max(FEWEST, min(SET_WORK, RUNS_WORK / n_runs) / work)
     return Afforded(_round(int(size), n), n_runs, False)
@@ -53,6 +55,14 @@ def afforded(runs: tuple[Prediction, ...], measure: CalibrationMeasure, n: int) 
 def point_draws(n_tested: int) -> int:
     """Draws of labels for a test of a single distribution on so many instances."""
     return next((d for d in POINT_DRAWS if n_tested * d <= POINT_WORK), POINT_DRAWS[-1])
+
+
+def estimated_seconds(run: Prediction, afforded: Afforded, n_measures: int) -> float:
+    """Rough time of the tests of one run by so many measures, to decide whether it is shared among processes."""
+    n, k = afforded.n_tested, run.n_classes
+    if n_points(run) == 1 or afforded.by_mean:
+        return n_measures * n * point_draws(n) * max(1.0, k / 10) / (3 * POINT_WORK)
+    return n_measures * 2 * n * _work(run) / SET_WORK
 
 
 def _round(size: int, n: int) -> int:

@@ -1,6 +1,6 @@
 """Credal sets with their spread scaled about the centre, and both terms of E for them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
+from uqassay.evidence.kept_rows import Kept, rows_of
 from uqassay.evidence.random_order import random_keys, sample_within
 from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets
 from uqassay.losses.label_distance import label_distance
@@ -17,7 +18,15 @@ from uqassay.losses.unified import unified_terms
 from uqassay.measures import Nonspecificity
 from uqassay.predictions import Intervals, Masses, Members, Prediction, Vertices, not_negative
 
-__all__ = ["SCALES", "ScaledScores", "check_scales", "scale_models", "scaled_prediction"]
+__all__ = [
+    "SCALES",
+    "ScaledScores",
+    "additions",
+    "affordable_rows",
+    "check_scales",
+    "scale_models",
+    "scaled_prediction",
+]
 
 Array = NDArray[np.float64]
 
@@ -169,9 +178,13 @@ def scale_models(
     scales: Sequence[float],
     *,
     groups: NDArray[Any] | None = None,
+    kept: Mapping[str, Kept] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, ScaledScores]:
-    """Scaled scores of every model that states sets, by name. Costly models are scaled on part of the instances."""
+    """Scaled scores of every model that states sets, by name. Costly models are scaled on part of the instances.
+
+    `kept` names, for models of a stream, the rows that their runs hold.
+    """
     if not scales:
         return {}
     keys = random_keys(len(y), groups, settings.seed)
@@ -182,14 +195,22 @@ def scale_models(
             continue
         if progress is not None:
             progress(f"{model.name}, scale check")
-        rows = sample_within(keys, _affordable(runs, y, settings, scales))
-        found[model.name] = _scores(model, runs, y, settings, rows, np.array(scales))
+        rows = sample_within(keys, affordable_rows(runs, y, settings, scales))
+        held = None if kept is None else kept[model.name]
+        parts = [rows_of(run, rows, held) for run in runs]
+        found[model.name] = _scores(model, parts, y, settings, rows, np.array(scales))
     return found
 
 
-def _affordable(runs: Sequence[Prediction], y: NDArray[Any], settings: Settings, scales: Sequence[float]) -> int:
+def additions(n_classes: int, n_points: int) -> float:
+    """Additions for the non-specificity of one set: over all subsets, or above 16 classes over random orders."""
+    return n_points * (2.0 ** (n_classes - 1) if n_classes <= 16 else 2.0 * ORDERS * n_classes)
+
+
+def affordable_rows(runs: Sequence[Prediction], y: NDArray[Any], settings: Settings, scales: Sequence[float]) -> int:
+    """Number of instances on which one model is scaled, if there are so many."""
     k, points = runs[0].n_classes, points_of_sets(runs[0]) or 3
-    work = points * (2.0 ** (k - 1) if k <= 16 else 2.0 * ORDERS * k)
+    work = additions(k, points)
     if settings.nonspecificity.startswith("credal-uncertainty"):
         work = SOLVED
     stretched = sum(s > 1 for s in scales) if settings.convention == "exact" else len(scales)
@@ -201,21 +222,22 @@ def _affordable(runs: Sequence[Prediction], y: NDArray[Any], settings: Settings,
 
 def _scores(
     model: ModelScores,
-    runs: Sequence[Prediction],
+    parts: Sequence[Prediction],
     y: NDArray[Any],
     settings: Settings,
     rows: NDArray[np.int64],
     scales: Array,
 ) -> ScaledScores:
-    shape = (len(runs), len(scales), len(rows))
+    """The scores of the runs' instances in `rows`, which are `parts`."""
+    shape = (len(parts), len(scales), len(rows))
     d, ns, clipped = np.empty(shape), np.empty(shape), np.zeros(shape[1])
     deviations: list[list[Array]] = []
     linear = settings.convention == "exact" and settings.nonspecificity in ("hartley", "korner", "pal")
     precise = 1.0 if settings.nonspecificity == "korner" else 0.0  # of a single distribution
-    for r, run in enumerate(runs):
-        if settings.convention == "paper" and isinstance(run, Masses):
-            run = run.repaired()
-        part = run[rows].credal()
+    for r, part in enumerate(parts):
+        if settings.convention == "paper" and isinstance(part, Masses):
+            part = part.repaired()
+        part = part.credal()
         known = model.columns["nonspecificity"][r, rows]
         by_orders = np.empty(0)
         if len(model.order_deviations):
@@ -236,7 +258,7 @@ def _scores(
                 d[r, s], sized = _terms(y[rows], moved, settings, model.floor)
                 ns[r, s] = sized.values
                 deviations[-1].append(sized.order_deviations)
-            clipped[s] += outside.mean() / len(runs)
+            clipped[s] += outside.mean() / len(parts)
     return ScaledScores(rows, scales, d, ns, clipped, np.mean(deviations, axis=0).reshape(len(scales), -1))
 
 

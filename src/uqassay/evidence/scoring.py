@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.fingerprint import digests_of_rows, fingerprint
+from uqassay.evidence.kept_rows import Kept, rows_of
 from uqassay.losses.errors import is_correct, probability_gap
 from uqassay.losses.label_distance import default_floor
 from uqassay.losses.proper_scores import brier_loss, log_loss
@@ -18,6 +19,7 @@ from uqassay.measures.scores import score_columns, score_names
 from uqassay.notes import Note, distinct
 from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.predictions.drawn import Drawn
+from uqassay.predictions.masses import repair_note
 
 __all__ = [
     "ModelScores",
@@ -26,7 +28,6 @@ __all__ = [
     "Settings",
     "joined_scores",
     "points_of_sets",
-    "remembering",
     "sample_sets",
     "score_baselines",
     "score_model",
@@ -37,7 +38,6 @@ __all__ = [
 Array = NDArray[np.float64]
 PART_BYTES = 32 * 2**20
 DRAWS_HELD_BYTES = 256 * 2**20
-PROBS_HELD_BYTES = 256 * 2**20  # of all models and runs together
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def score_part(
         floored=floored,
         floor=default_floor(runs[0], settings.convention) if settings.floor is None else settings.floor,
         gap=gap,
-        notes=distinct(notes),
+        notes=tuple(notes),
         digests=tuple(digests),
     )
 
@@ -267,8 +267,20 @@ def joined_scores(parts: Sequence[ScoredPart], *, baseline: bool = False) -> Mod
         floor=first.floor,
         gap=max(p.gap for p in parts),
         fingerprint=fingerprint(zip(heads, digests, strict=True)),
-        notes=distinct(*(p.notes for p in parts)),
+        notes=_joined_notes(parts),
     )
+
+
+def _joined_notes(parts: Sequence[ScoredPart]) -> tuple[Note, ...]:
+    """The notes of all parts; counts of repaired rows are added up."""
+    if len(parts) == 1:
+        return distinct(parts[0].notes)
+    counts = ([note.facts for note in p.notes if note.code == "repaired"] for p in parts)
+    summed = iter(
+        [repair_note(*(sum(f[key] for f in each) for key in ("rows", "n"))) for each in zip(*counts, strict=True)]
+    )
+    first = [next(summed) if note.code == "repaired" else note for note in parts[0].notes]
+    return distinct(first, *([note for note in p.notes if note.code != "repaired"] for p in parts[1:]))
 
 
 def score_baselines(
@@ -305,9 +317,9 @@ def score_baselines(
     return [replace(m, columns={**m.columns, **further.get(m.name, {})}) for m in scored]
 
 
-def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> SetSample:
+def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int, *, kept: Kept = None) -> SetSample:
     """Credal sets of chosen instances; the points of the first `n_pictured` of them."""
-    part = run[rows].credal()
+    part = rows_of(run, rows, kept).credal()
     head = part[: min(n_pictured, len(rows))] if n_pictured else None
     has_points = head is not None and not isinstance(part, (Intervals, Masses))
     return SetSample(
@@ -319,27 +331,6 @@ def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int) -> Se
         if has_points
         else np.empty((0, 0, run.n_classes), np.float32),
     )
-
-
-def remembering(models: Mapping[str, tuple[Prediction, ...]]) -> dict[str, tuple[Prediction, ...]]:
-    """Models whose runs keep their mean, lower and upper probabilities, where those of all fit into `PROBS_HELD_BYTES`.
-
-    The scores, the calibration tests, the classwise error and the pictures all ask for them. Where they do not fit, each
-    pass through the instances keeps those of its chunk.
-    """
-    size = sum(3 * 8 * run.n_instances * run.n_classes for runs in models.values() for run in runs)
-    if size > PROBS_HELD_BYTES:
-        return dict(models)
-    return {name: tuple(_remembering(run) for run in runs) for name, runs in models.items()}
-
-
-def _remembering(run: Prediction) -> Prediction:
-    """Those of draws are found where the draws are held, see `with_draws_held`; masses may still have to be repaired."""
-    if isinstance(run, Drawn):
-        return run.remembering("mean_probs", chunk_bytes=PART_BYTES)
-    if isinstance(run, Masses) and run.signed:
-        return run
-    return run.remembering("mean_probs", "lower_probs", "upper_probs", chunk_bytes=PART_BYTES)
 
 
 def with_draws_held(run: Prediction) -> Prediction:
