@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
-from uqassay.evidence.judgement import PICTURED_POINTS
+from uqassay.evidence.conclusion import PICTURED_POINTS
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.report.distributions import densities
 from uqassay.report.figures.style import (
