@@ -16,16 +16,7 @@ from uqassay.predictions.metadata import checked_class_names, per_instance
 from uqassay.predictions.pandas_input import positions, take_index
 from uqassay.wording import listed
 
-__all__ = [
-    "BASELINES",
-    "Aligned",
-    "align",
-    "align_models",
-    "align_values",
-    "first_difference",
-    "read_models",
-    "spanned_by",
-]
+__all__ = ["BASELINES", "Aligned", "align", "align_models", "align_values", "as_runs", "first_difference", "spanned_by"]
 
 BASELINES = ("vacuous", "class-prior")
 
@@ -137,7 +128,7 @@ def align_models(
     argument : str
         The argument that errors are about.
     """
-    models = read_models(predictions, argument)
+    models = as_runs(predictions, argument)
     every = [(_place(argument, name, r, runs), run) for name, runs in models.items() for r, run in enumerate(runs)]
     first_name = next(f"{name}, run 1," if len(runs) > 1 else name for name, runs in models.items())
     first = every[0][1]
@@ -204,7 +195,7 @@ def spanned_by(run: Prediction, n_points: int, seed: int) -> Prediction:
 # -- names and runs -----------------------------------------------------------------------------------------------------
 
 
-def read_models(predictions: Any, argument: str = "predictions") -> Runs:
+def as_runs(predictions: Any, argument: str = "predictions") -> Runs:
     """The training runs of every model by name, converted to predictions."""
     if not isinstance(predictions, Mapping):
         raise InputError(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from uqassay._workers import Workers
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import align, read_models
+from uqassay.evidence.alignment import align, as_runs
 from uqassay.evidence.calibration_tests import calibration_tests
 from uqassay.evidence.classwise_error import errors_of_gaps
 from uqassay.evidence.conclusion import Judged, conclude
@@ -107,7 +107,7 @@ class AssayStream(AssayOptions):
         """
         started = time.perf_counter()
         state, first = self._state, self.first_row + self._state.n_instances
-        models = {name: [_numbered(run, first) for run in runs] for name, runs in read_models(predictions).items()}
+        models = {name: [_numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
         seen = state.form
         names = self.class_names if seen is None or not seen["class_names"] else seen["class_names"]
         refuse_mixed(groups, models)

@@ -15,11 +15,13 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.predictions.file_contents import MAP_BYTES, Arrays, Contents, StoredArray, quiet
 from uqassay.predictions.file_limits import check_expansion, check_fits
+from uqassay.predictions.file_unpacking import mapped, to_unpack
 
 __all__ = ["read_npy", "read_npz", "write_npy", "write_npz"]
 
 HEADER_BYTES = 10_000  # NumPy's own limit; some kinds of header may state a length of 4 GB
 LENGTHS = {(1, 0): 2, (2, 0): 4, (3, 0): 4}  # bytes of the header's length, by version of the format
+PART_BYTES = 4 * 2**20  # of an array that are unpacked at a time
 DEAD_BITS = 0x1 | 0x40  # flags of an encrypted member
 
 
@@ -47,7 +49,10 @@ def write_npy(path: Path, arrays: Arrays) -> None:
 
 
 def read_npz(path: Path) -> Contents:
-    """Arrays by name; a large uncompressed one becomes a read-only memory map (its checksum is then not verified)."""
+    """Arrays by name; a large one becomes a read-only memory map, of the file itself if it is not compressed.
+
+    Then its checksum is not verified.
+    """
     arrays: dict[str, StoredArray] = {}
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
@@ -135,6 +140,9 @@ def _read_member(path: Path, info: zipfile.ZipInfo, key: str) -> NDArray[Any]:
             check_fits(key, header.shape, header.dtype.itemsize, held - header.length)
             if needed >= MAP_BYTES and not info.flag_bits & DEAD_BITS and 0 not in header.shape:
                 return np.memmap(path, header.dtype, "r", offset, header.shape, "F" if header.columns_first else "C")
+        if to_unpack(header.shape, header.dtype):  # the stream stands at the first value
+            parts = iter(partial(stream.read, PART_BYTES), b"")
+            return mapped(key, header.shape, header.dtype, parts, columns_first=header.columns_first)
         stream.seek(0)
         with quiet():
             array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)

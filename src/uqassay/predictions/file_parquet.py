@@ -13,8 +13,11 @@ from uqassay.errors import InputError
 from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
 from uqassay.predictions.file_limits import check_expansion
 from uqassay.predictions.file_tables import probability_columns, table_columns, table_contents
+from uqassay.predictions.file_unpacking import mapped, to_unpack
 
 __all__ = ["read_parquet", "write_parquet"]
+
+PART_BYTES = 16 * 2**20  # of rows that are unpacked together, in float64
 
 
 def read_parquet(path: Path) -> Contents:
@@ -65,8 +68,20 @@ def _numbers(path: Path, names: Sequence[str]) -> NDArray[Any]:
             if _numpy_name(kind)[:3] not in ("flo", "int", "uin", "hal"):
                 raise InputError(name, "must hold numbers", f"got {kind}", "convert that column", code="type")
         check_expansion("probs", (n_rows, len(names)), 8, path.stat().st_size)
+        if to_unpack((n_rows, len(names)), float):
+            types = [np.dtype(schema.field(name).type.to_pandas_dtype()) for name in names]
+            kind = np.result_type(*types) if all(t.kind == "f" for t in types) else np.dtype(float)
+            size = max(1, PART_BYTES // (8 * len(names)))
+            parts = (_side_by_side(part, names, kind) for part in file.iter_batches(size, columns=list(names)))
+            return mapped("probs", (n_rows, len(names)), kind, parts)
         table = file.read(columns=list(names))
     return np.stack([table.column(name).to_numpy() for name in names], axis=1)
+
+
+def _side_by_side(part: Any, names: Sequence[str], kind: np.dtype[Any]) -> NDArray[Any]:
+    """The columns of some rows, ``(n, K)``; missing values become nan, which predictions refuse."""
+    columns = [part.column(name).to_numpy(zero_copy_only=False) for name in names]
+    return np.ascontiguousarray(np.stack(columns, axis=1), dtype=kind)
 
 
 def _column(path: Path, name: str) -> NDArray[Any]:

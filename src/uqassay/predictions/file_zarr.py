@@ -13,15 +13,17 @@ from uqassay._optional import optional_package
 from uqassay.errors import InputError
 from uqassay.predictions.file_contents import Arrays, Contents, StoredArray, quiet, split_text, text_from_json
 from uqassay.predictions.file_limits import check_expansion
+from uqassay.predictions.file_unpacking import mapped, to_unpack
 
 __all__ = ["ZARR_MARKERS", "read_zarr", "write_zarr"]
 
 ZARR_MARKERS = ("zarr.json", ".zgroup", ".zarray")
+PART_BYTES = 16 * 2**20  # of rows that are unpacked together, at least one chunk
 _ZSTD, _BLOSC_HEADER = b"\x28\xb5\x2f\xfd", 16
 
 
 def read_zarr(path: Path) -> Contents:
-    """Arrays of a group by name, or one array; each is read whole when it is asked for.
+    """Arrays of a group by name, or one array; each is read when it is asked for, a large one chunk by chunk.
 
     Groups inside the group are listed under their names and a slash, and not read.
     """
@@ -73,8 +75,17 @@ def _read(node: Any, name: str, folder: Path) -> NDArray[Any]:
     codecs = str(node.metadata.to_dict()).lower()
     _check_chunks(name, folder, math.prod(chunk) * itemsize, codecs)
     with quiet():
+        if to_unpack(node.shape, node.dtype):
+            kind = np.dtype(node.dtype).newbyteorder("=")
+            step = max(chunk[0], PART_BYTES // max(1, math.prod(node.shape[1:]) * itemsize) // chunk[0] * chunk[0])
+            rows = range(0, node.shape[0], step)
+            return mapped(name, node.shape, kind, (_in_order(node[a : a + step], kind) for a in rows))
         array = np.asarray(node[...])
     return array.astype(str) if array.dtype.kind == "T" else array
+
+
+def _in_order(part: Any, kind: np.dtype[Any]) -> NDArray[Any]:
+    return np.ascontiguousarray(part, dtype=kind)
 
 
 def _check_chunks(name: str, folder: Path, expected: int, codecs: str) -> None:
