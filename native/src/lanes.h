@@ -61,6 +61,10 @@ template <class V>
 UQASSAY_INLINE V greatest(const V &a, const V &b) {
     return a > b ? a : b;
 }
+template <class V>
+UQASSAY_INLINE V one_where_equal(const V &a, const V &b) {
+    return a == b ? all<V>(1.0) : all<V>(0.0);
+}
 #else
 template <class V>
 UQASSAY_INLINE V least(const V &a, const V &b) {
@@ -72,6 +76,12 @@ template <class V>
 UQASSAY_INLINE V greatest(const V &a, const V &b) {
     V out;
     for (int i = 0; i < width<V>; ++i) out[i] = a[i] > b[i] ? a[i] : b[i];
+    return out;
+}
+template <class V>
+UQASSAY_INLINE V one_where_equal(const V &a, const V &b) {
+    V out;
+    for (int i = 0; i < width<V>; ++i) out[i] = a[i] == b[i] ? 1.0 : 0.0;
     return out;
 }
 #endif

@@ -8,5 +8,6 @@ NB_MODULE(_uqassay_native, m) {
     bind_sorting(m);
     bind_envelope(m);
     bind_moebius(m);
+    bind_box_entropy(m);
     bind_yardsticks(m);
 }

@@ -5,8 +5,10 @@ import pytest
 from hypothesis import given, settings
 from scipy.optimize import minimize
 from tests.credal.random_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
+from tests.refusals import refuses
 
 import uqassay.credal.box_entropy as module
+from uqassay._kernels import kernel
 from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
 
 
@@ -100,7 +102,7 @@ def test_box_lower_max_nodes_leaves_an_honest_gap(random_generator):
         assert (cut.values >= exact.values - 1e-12).all()
         assert (cut.values - cut.gap <= exact.values + 1e-12).all()
         assert (cut.gap > 0).any()
-    np.testing.assert_array_equal(box_lower_entropy(l, u, max_nodes=10**9).values, exact.values)
+    np.testing.assert_allclose(box_lower_entropy(l, u, max_nodes=10**9).values, exact.values, rtol=0, atol=2e-12)
 
 
 @settings(deadline=None, max_examples=80)
@@ -122,3 +124,81 @@ def test_box_upper_against_theory(box):
     rises, falls = p < u[0] - 1e-12, p > l[0] + 1e-12  # classes that could take, and that could give, mass
     if rises.any() and falls.any():
         assert p[rises].min() >= p[falls].max() - 1e-12
+
+
+# -- the compiled twins -----------------------------------------------------------------------------------------------
+
+needs_kernels = pytest.mark.skipif(
+    kernel("box_upper_entropy") is None, reason="uqassay-native is absent or switched off"
+)
+
+
+def hard_boxes(rng, n, K):
+    """Envelopes of members, with certain and vacuous rows, equal intervals, denormals and bounds that are not reachable."""
+    members = rng.dirichlet(np.full(K, 0.5), (n, 4))
+    l, u = members.min(axis=1), members.max(axis=1)
+    l[0], u[0] = np.eye(K)[0], np.eye(K)[0]
+    l[1], u[1] = 0, 1
+    l[2], u[2] = 0.5 / K, 1.5 / K
+    l[3], u[3] = np.nextafter(0, 1), np.maximum(u[3], 1e-310)
+    l[4] = u[4] = members[4, 0]
+    u[5] = np.minimum(u[5] + 0.3, 1)
+    l[6], u[6] = np.round(l[6], 1), np.ceil(u[6] * 10) / 10
+    l[6] = np.where(l[6] > u[6], 0, np.minimum(l[6], 0.5 / K))
+    l[7] -= 5e-4
+    l[8], u[8] = (l[8] + 2e-4), (u[8] - 2e-4)
+    u[8] = np.maximum(u[8], l[8] - 1e-4)
+    return l, u
+
+
+@needs_kernels
+@pytest.mark.parametrize("K", [2, 3, 5, 8, 10, 33, 100])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_kernels_against_the_formulas(K, dtype, monkeypatch, random_generator):
+    l, u = (bound.astype(dtype) for bound in hard_boxes(random_generator, 21, K))
+    l = l.astype(np.float64) - 1e-4 * (dtype == np.float16)
+    l, u = l.astype(dtype), np.minimum(u.astype(np.float64) + 1e-4 * (dtype == np.float16), 1).astype(dtype)
+    upper, lower = box_upper_entropy(l, u), box_lower_entropy(l, u)
+    monkeypatch.setenv("UQASSAY_PURE", "1")
+    np.testing.assert_allclose(upper, box_upper_entropy(l, u), rtol=1e-13, atol=1e-13)
+    expected = box_lower_entropy(l, u)
+    np.testing.assert_allclose(lower.values, expected.values, rtol=0, atol=2e-12)  # twice the slack of the search
+    assert (lower.gap == 0).all()
+    assert 0.5 < lower.steps.sum() / expected.steps.sum() < 2
+
+
+@needs_kernels
+def test_kernels_do_not_mix_rows(random_generator):
+    import _uqassay_native
+
+    l, u = hard_boxes(random_generator, 37, 12)
+    whole, lower = box_upper_entropy(l, u), box_lower_entropy(l, u).values
+    order = random_generator.permutation(37)
+    try:
+        for most in (2, 4, 8):
+            _uqassay_native.yardsticks.use_lanes(most)
+            np.testing.assert_array_equal(box_upper_entropy(l, u), whole)
+            np.testing.assert_array_equal(box_upper_entropy(l[order], u[order]), whole[order])
+            np.testing.assert_array_equal(box_upper_entropy(l[::3], np.asfortranarray(u)[::3]), whole[::3])
+    finally:
+        _uqassay_native.yardsticks.use_lanes(8)
+    np.testing.assert_array_equal(box_lower_entropy(l[order], u[order]).values, lower[order])
+    np.testing.assert_array_equal(box_lower_entropy(l[:1], u[:1]).values, lower[:1])
+
+
+@pytest.mark.parametrize("pure", ["0", "1"])
+@pytest.mark.parametrize("entropy_of", [box_upper_entropy, box_lower_entropy])
+@pytest.mark.parametrize(
+    ("parameter", "code", "got", "l", "u"),
+    [
+        ("lower", "finite", "row 1 holds nan", [[0.1, 0.2], [np.nan, 0.2]], [[0.9, 0.8], [0.9, 0.8]]),
+        ("upper", "not-probabilities", "row 0 holds 1.2", [[0.1, 0.2]], [[0.9, 1.2]]),
+        ("lower, upper", "range", "row 1 has lower", [[0.1, 0.2], [0.7, 0.6]], [[0.9, 0.8], [0.9, 0.8]]),
+        ("lower, upper", "range", "upper ones to 0.5", [[0.1, 0.2]], [[0.2, 0.3]]),
+        ("lower, upper", "range", "max", [[0.5, 0.2]], [[0.3, 0.8]]),
+    ],
+)
+def test_refusals_are_those_of_the_formula(entropy_of, pure, parameter, code, got, l, u, monkeypatch):
+    monkeypatch.setenv("UQASSAY_PURE", pure)
+    with refuses(parameter, code, got=got):
+        entropy_of(l, u)
