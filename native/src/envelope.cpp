@@ -22,7 +22,7 @@ struct HullImprecision {
         envelope::Group<V> g(m, k);
         for (std::size_t row = 0; row < n; row += L) {
             const std::size_t count = std::min(L, n - row);
-            g.load(points + row * m * k, count);
+            envelope::load(points + row * m * k, m, k, count, g.points.get());
             envelope::half_lattice(g);
             V *gap = g.lower.get();
             for (std::size_t c = 0; c < k; ++c) {

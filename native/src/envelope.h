@@ -20,6 +20,21 @@ inline void check_weights(std::size_t n_weights, std::size_t n_events) {
     if (n_weights != n_events) throw nb::value_error("needs one weight for each event");
 }
 
+// Points (m, k) of `count` instances from row-major memory, class axis first; the last instance fills the unused lanes.
+template <class T, class V>
+UQASSAY_INLINE void load(const T *from, std::size_t m, std::size_t k, std::size_t count, V *to) {
+    constexpr std::size_t L = width<V>;
+    const T *rows[L];
+    for (std::size_t i = 0; i < L; ++i) rows[i] = from + std::min(i, count - 1) * m * k;
+    for (std::size_t v = 0; v < m; ++v)
+        for (std::size_t c = 0; c < k; ++c) {
+            V p;
+#pragma GCC unroll 8
+            for (std::size_t i = 0; i < L; ++i) p[i] = double(rows[i][v * k + c]);
+            to[c * m + v] = p;
+        }
+}
+
 // Sizes of one group and its memory. Events are numbered in binary; half a lattice has those without the last class.
 template <class V>
 struct Group {
@@ -35,21 +50,6 @@ struct Group {
           n_base(n_events >> top),
           at_once(std::max<std::size_t>(1, std::min(m, TABLE_BYTES / (sizeof(V) * n_base)))), points(m * k),
           table(at_once * n_base), reference(n_events), lower(n_events), upper(n_events) {}
-
-    // Points of `count` instances from row-major memory, class axis first; the last instance fills the unused lanes.
-    template <class T>
-    UQASSAY_INLINE void load(const T *from, std::size_t count) {
-        constexpr std::size_t L = width<V>;
-        const T *rows[L];
-        for (std::size_t i = 0; i < L; ++i) rows[i] = from + std::min(i, count - 1) * n_points * n_classes;
-        for (std::size_t v = 0; v < n_points; ++v)
-            for (std::size_t c = 0; c < n_classes; ++c) {
-                V p;
-#pragma GCC unroll 8
-                for (std::size_t i = 0; i < L; ++i) p[i] = double(rows[i][v * n_classes + c]);
-                points.get()[c * n_points + v] = p;
-            }
-    }
 };
 
 // Bounds of the 2^T events that add some of the T top classes to event `a`, over the points in the table.

@@ -5,7 +5,12 @@
 #include <nanobind/ndarray.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
 
 namespace nb = nanobind;
 
@@ -15,6 +20,7 @@ constexpr int UQASSAY_INTERFACE = 1;
 void bind_sorting(nb::module_ &m);
 void bind_envelope(nb::module_ &m);
 void bind_moebius(nb::module_ &m);
+void bind_prefixes(nb::module_ &m);
 void bind_box_entropy(nb::module_ &m);
 void bind_yardsticks(nb::module_ &m);
 
@@ -39,10 +45,19 @@ using In = nb::ndarray<const T, nb::ndim<Axes>, nb::c_contig, nb::device::cpu>;
 template <class T, std::size_t Axes>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<Axes>, nb::c_contig>;
 
-// Memory that is not set to zero.
+// Memory that is not set to zero. Large pages save much of the time that the system needs to hand over a large array.
 template <class T>
 std::unique_ptr<T[]> raw(std::size_t size) {
-    return std::unique_ptr<T[]>(new T[size ? size : 1]);
+    std::unique_ptr<T[]> memory(new T[size ? size : 1]);
+#if defined(__linux__)
+    const std::size_t page = 4096, bytes = size * sizeof(T);
+    if (bytes >= (std::size_t(4) << 20)) {
+        char *const start = reinterpret_cast<char *>(memory.get());
+        char *const whole = start + (page - reinterpret_cast<std::uintptr_t>(start) % page) % page;
+        madvise(whole, (bytes - std::size_t(whole - start)) / page * page, MADV_HUGEPAGE);  // a hint, which may fail
+    }
+#endif
+    return memory;
 }
 
 // Hand memory over to a new NumPy array of one axis. Call it with the GIL.

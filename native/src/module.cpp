@@ -8,6 +8,7 @@ NB_MODULE(_uqassay_native, m) {
     bind_sorting(m);
     bind_envelope(m);
     bind_moebius(m);
+    bind_prefixes(m);
     bind_box_entropy(m);
     bind_yardsticks(m);
 }

@@ -1,5 +1,7 @@
 """Kernels over the points of hulls: the same bits as the formulas, for every input and every width of vectors."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from tests.kinds import masses_of_every_event
@@ -133,6 +135,36 @@ def test_kernels_against_the_definition_on_every_event(n_classes, random_generat
 
 
 @needs_kernels
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize(("n_classes", "n_members"), [(17, 1), (18, 2), (33, 7), (34, 16), (100, 31)])
+def test_bits_of_the_estimator(n_classes, n_members, dtype, monkeypatch, random_generator):
+    p = hard_members(random_generator, 11, n_members, n_classes, dtype)
+    p[4] = p[6]
+    members = uq.Members(p)
+    order = random_generator.permutation(11)
+    found, shuffled = nonspecificity(members), nonspecificity(uq.Members(p[order]))
+    fine = nonspecificity(members, "pal", tolerance=0.01, rng=5)
+    np.testing.assert_array_equal(shuffled.values, found.values[order])
+    monkeypatch.setenv("UQASSAY_PURE", "1")
+    for compiled, formula in (
+        (found, nonspecificity(members)),
+        (fine, nonspecificity(members, "pal", tolerance=0.01, rng=5)),
+    ):
+        np.testing.assert_array_equal(compiled.values, formula.values)
+        np.testing.assert_array_equal(compiled.standard_error, formula.standard_error)
+        np.testing.assert_array_equal(compiled.order_deviations, formula.order_deviations)
+
+
+@needs_kernels
+def test_estimator_over_all_orders_is_exact(random_generator):
+    # four classes have 24 orders; their mean is the exact measure
+    p = random_generator.dirichlet(np.ones(4), (6, 3))
+    orders = np.array(list(permutations(range(4))))
+    draws = kernel("hull_orders")(p, orders, uq.measures.hartley_weights(4))
+    np.testing.assert_allclose(draws.mean(axis=0), nonspecificity(uq.Members(p)).values, rtol=1e-12)
+
+
+@needs_kernels
 def test_wrong_calls_are_refused():
     points = np.full((2, 3, 2), 0.5)
     with pytest.raises(ValueError, match="one weight for each event"):
@@ -141,6 +173,11 @@ def test_wrong_calls_are_refused():
         kernel("hull_imprecision")(points, np.ones(2), np.ones(4))
     with pytest.raises(ValueError, match="1 to 16 classes"):
         kernel("clipped_hull")(np.zeros((1, 1, 17)), np.ones(2**17))
+    orders = np.array([[0, 1]])
+    with pytest.raises(ValueError, match="orders of 0"):
+        kernel("hull_orders")(points, orders + 1, np.ones(1))
+    with pytest.raises(ValueError, match="orders \\(R, K\\)"):
+        kernel("hull_orders")(points, orders, np.ones(2))
     with pytest.raises(TypeError, match="incompatible function arguments"):
         kernel("clipped_hull")(points.astype(np.float16), np.ones(4))
 

@@ -32,7 +32,7 @@ from uqassay.credal.lower_probability import (
 )
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable, event_sizes
 from uqassay.errors import InputError
-from uqassay.measures.hull_kernels import for_each_hull, hull_kernel
+from uqassay.measures.hull_kernels import compiled_points, for_each_hull, hull_kernel
 from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, as_prediction
 
 __all__ = [
@@ -354,11 +354,16 @@ def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[t
 
 def _draws(part: Prediction, weights: Array, seed: int, numbers: range) -> Array:
     """One unbiased value per order and instance, from the prefixes of the order and of its reverse (antithetic)."""
+    orders = [order_of_classes(seed, i, part.n_classes) for i in numbers]
+    compiled = hull_kernel("hull_orders", part)
+    if compiled is not None:
+        found: Array = compiled(compiled_points(part), np.array(orders), weights)
+        return found
     prefixes = _prefix_source(part)
     half = 0.5 * weights[:, None]
     draws = np.zeros((len(numbers), part.n_instances))
-    for total, i in zip(draws, numbers, strict=True):
-        for sizes, bounds in prefixes(order_of_classes(seed, i, part.n_classes)):
+    for total, order in zip(draws, orders, strict=True):
+        for sizes, bounds in prefixes(order):
             gap = bounds.reference - bounds.lower
             gap *= half[sizes]
             rest = bounds.upper - bounds.reference

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from uqassay._kernels import kernel
 from uqassay.predictions import Intervals, Masses, Prediction
 
-__all__ = ["for_each_hull", "hull_kernel"]
+__all__ = ["compiled_points", "for_each_hull", "hull_kernel"]
 
 CHUNK_BYTES = 2**21  # points of one chunk and thread: about a millisecond of work per member
 COMPILED = ("float32", "float64")  # dtypes that kernels take; others are converted to float64
@@ -20,12 +20,17 @@ def hull_kernel(name: str, prediction: Prediction) -> Callable[..., Any] | None:
     return None if isinstance(prediction, (Intervals, Masses)) else kernel(name)
 
 
+def compiled_points(part: Prediction) -> NDArray[Any]:
+    """The points of the sets as kernels take them: (n, V, K), float32 or float64, contiguous."""
+    points = part.hull_points()
+    return np.ascontiguousarray(points, dtype=points.dtype if points.dtype in COMPILED else np.float64)
+
+
 def for_each_hull(prediction: Prediction, work: Callable[[slice, NDArray[Any]], None]) -> None:
-    """Call ``work(rows, points)`` for consecutive chunks; points (n, V, K), float32 or float64, contiguous."""
+    """Call ``work(rows, points)`` for consecutive chunks, with the points of `compiled_points`."""
 
     def one(rows: slice, part: Prediction) -> None:
-        points = part.hull_points()
-        work(rows, np.ascontiguousarray(points, dtype=points.dtype if points.dtype in COMPILED else np.float64))
+        work(rows, compiled_points(part))
 
     per_row = 8 * int(np.prod(prediction[:1].hull_points().shape[1:]))
     prediction.for_each_chunk(one, per_row, chunk_bytes=CHUNK_BYTES)
