@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self, final
 
@@ -24,8 +23,8 @@ from uqassay.evidence.scoring import joined_scores
 from uqassay.evidence.stream_chunk import Chunk, check_same_form, refuse_mixed
 from uqassay.evidence.stream_state import StreamState
 from uqassay.evidence.subgroups import subgroup_values
-from uqassay.predictions import Prediction
 from uqassay.predictions.metadata import checked_ids
+from uqassay.predictions.row_numbers import numbered
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,7 +106,7 @@ class AssayStream(AssayOptions):
         """
         started = time.perf_counter()
         state, first = self._state, self.first_row + self._state.n_instances
-        models = {name: [_numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
+        models = {name: [numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
         seen = state.form
         names = self.class_names if seen is None or not seen["class_names"] else seen["class_names"]
         refuse_mixed(groups, models)
@@ -238,15 +237,6 @@ class AssayStream(AssayOptions):
         )
         result.provenance["seconds"] = round(state.seconds + time.perf_counter() - started, 3)
         return result
-
-
-def _numbered(run: Prediction, first_row: int) -> Prediction:
-    """The prediction with row numbers, by which draws are keyed; a slice has its own."""
-    if run.row_numbers is not None:
-        return run
-    same = copy(run)
-    object.__setattr__(same, "row_numbers", np.arange(first_row, first_row + run.n_instances))
-    return same
 
 
 def _differ(a: Any, b: Any) -> bool:

@@ -65,6 +65,8 @@ from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
 from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, prediction_rejection_score
 from uqassay.metrics.risk.risk_coverage import RiskCoverage, risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import SelectiveGain, accuracy_at_coverage_score, selective_gain
+from uqassay.metrics.scorers import UncertaintyScorer, prediction_metric
+from uqassay.metrics.streaming_metric import StreamingMetric
 
 __all__ = [
     "CALIBRATION_MEASURES",
@@ -92,10 +94,12 @@ __all__ = [
     "RiskCoverage",
     "SelectiveGain",
     "SourceAtShare",
+    "StreamingMetric",
     "Term",
     "TradeoffRange",
     "TrendStep",
     "TrueUncertainty",
+    "UncertaintyScorer",
     "WinningInterval",
     "accuracy_at_coverage_score",
     "augrc_loss",
@@ -138,6 +142,7 @@ __all__ = [
     "paired_disentanglement_test",
     "paired_ranking_test",
     "pairwise_ranking_tests",
+    "prediction_metric",
     "prediction_rejection_score",
     "proper_score_parts",
     "ranking_changes",
