@@ -18,6 +18,7 @@ namespace nb = nanobind;
 constexpr int UQASSAY_INTERFACE = 1;
 
 void bind_sorting(nb::module_ &m);
+void bind_mixture_errors(nb::module_ &m);
 void bind_envelope(nb::module_ &m);
 void bind_moebius(nb::module_ &m);
 void bind_prefixes(nb::module_ &m);

@@ -6,6 +6,7 @@ NB_MODULE(_uqassay_native, m) {
     m.attr("interface") = UQASSAY_INTERFACE;
     m.attr("__version__") = UQASSAY_NATIVE_VERSION;
     bind_sorting(m);
+    bind_mixture_errors(m);
     bind_envelope(m);
     bind_moebius(m);
     bind_prefixes(m);

@@ -5,6 +5,8 @@ never be the predicted class, and most probabilities never leave their bin of eq
 a few per cent of the n K probabilities must be computed for each mixture. Single precision halves the work where mixtures
 are only compared. The numbers differ from those of `uqassay.metrics` by rounding: they locate the minimum, and the measure
 itself is then computed there.
+
+The compiled kernels of uqassay-native compute the same numbers with the mixtures side by side.
 """
 
 from typing import Any, Protocol, final
@@ -13,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from uqassay._array import scratch
+from uqassay._kernels import kernel
 from uqassay.metrics.calibration.binned_error import PrepareCalibrationError
 from uqassay.metrics.calibration.bins import Edges, edges_of_equal_width, sums_of_equal_mass
 from uqassay.metrics.calibration.cumulative_error import PrepareCumulative, Statistic
@@ -29,6 +32,7 @@ ROUNDING = (
 BELOW = 4  # in units of the precision: a value this little above an edge j / B is rounding and stays in the bin below
 NEAR_LEAST = 1e8  # times the least normal number: keeps away from subnormal numbers, which are about 100 times as slow
 BLOCK = 8  # mixtures in one matrix product
+FORMS = {"width": 0, "mass": 1, "kuiper": 2, "ks": 3}  # numbers of the kernel
 LONG_ROW = 2**16  # numbers of one mixture; longer rows are multiplied one mixture at a time
 
 
@@ -44,13 +48,25 @@ class MixtureErrors(Protocol):
         """Labels (T, n) in the form that `values` expects."""
         ...
 
-    def values(self, weights: Floats, labels: Labels) -> Floats:
-        """Errors (L,) of mixtures (L, M) for labels (L, n), or (1, n) if all mixtures have the same labels."""
+    @property
+    def at_once(self) -> int | None:
+        """Mixtures of one call of `values` that go well together; None: as many as fit the cache."""
+        ...
+
+    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+        """Errors (L,) of mixtures (L, M); mixture l has the arranged labels of row ``targets[l]``."""
         ...
 
 
 def errors_of_mixtures(members: Floats, prepare: object, dtype: DTypeLike) -> MixtureErrors | None:
     """Fast errors for members (n, M, K) in this precision; None for measures without a fast form."""
+    found = _formula(members, prepare, dtype)
+    evaluator = None if found is None else found.compiled()
+    return found if found is None or evaluator is None else _Compiled(evaluator, found.n_columns)
+
+
+def _formula(members: Floats, prepare: object, dtype: DTypeLike) -> "_Formula | None":
+    """The array formula."""
     match prepare:
         case PrepareCalibrationError(norm="l1", debiased=False, by=by, binning=binning, n_bins=n_bins):
             if by == "confidence":
@@ -92,6 +108,38 @@ def quick_numbers(probs: Floats, dtype: DTypeLike) -> Floats:
     return quick
 
 
+class _Formula(MixtureErrors, Protocol):
+    """An array formula with a compiled twin."""
+
+    def compiled(self) -> "_Evaluator | None":
+        """The twin, or None if no kernels are in use."""
+        ...
+
+
+class _Evaluator(Protocol):
+    """An evaluator of uqassay-native."""
+
+    def values(self, weights: NDArray[np.float64], labels: Labels, targets: Labels) -> NDArray[np.float64]:
+        """Errors (L,), as in `MixtureErrors`."""
+        ...
+
+
+@final
+class _Compiled:
+    """Errors by a kernel."""
+
+    at_once = 512
+
+    def __init__(self, evaluator: _Evaluator, n_columns: int) -> None:
+        self._evaluator, self.n_columns = evaluator, n_columns
+
+    def arranged(self, labels: Labels) -> Labels:
+        return np.ascontiguousarray(labels, dtype=np.int64)
+
+    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+        return self._evaluator.values(np.ascontiguousarray(weights, dtype=np.float64), labels, targets)
+
+
 @final
 class _Predicted:
     """Confidence and correctness of mixtures, computed from the classes that can have the greatest probability in some mixture.
@@ -120,6 +168,18 @@ class _Predicted:
     def arranged(self, labels: Labels) -> Labels:
         return labels[:, self._order]
 
+    def compiled(self, form: int, n_bins: int) -> "_Evaluator | None":
+        """The kernel of a calibration error of the confidence; it has the possible classes of an instance side by side."""
+        build = kernel("confidence_errors")
+        if build is None:
+            return None
+        counts = sum(np.arange(self._n) < len(classes) for classes in self._classes)
+        first = np.concatenate([[0], np.cumsum(counts)])
+        at = np.concatenate([first[: len(classes)] + i for i, classes in enumerate(self._classes)])
+        probs, classes = np.empty_like(self._by_member.T, order="C"), np.empty(len(at), dtype=np.int64)
+        probs[at], classes[at] = self._by_member.T, np.concatenate(self._classes)
+        return build(probs, self._order, first, classes, form, n_bins)
+
     def confidence_and_hits(self, weights: Floats, labels: Labels) -> tuple[Floats, NDArray[np.bool_]]:
         """Greatest probability of each instance, and whether it is that of the label, (L, n).
 
@@ -144,12 +204,18 @@ class _Predicted:
 class _BinsOfConfidence:
     """Bins of the greatest probability."""
 
+    at_once = None
+
     def __init__(self, members: Floats, n_bins: int, equal_mass: bool, dtype: DTypeLike) -> None:
         self._predicted = _Predicted(members, dtype)
         self._n_bins, self._equal_mass = n_bins, equal_mass
         self.n_columns, self.arranged = self._predicted.n_columns, self._predicted.arranged
 
-    def values(self, weights: Floats, labels: Labels) -> Floats:
+    def compiled(self) -> _Evaluator | None:
+        return self._predicted.compiled(FORMS["mass" if self._equal_mass else "width"], self._n_bins)
+
+    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+        labels = _of_targets(labels, targets)
         confidence, hit = self._predicted.confidence_and_hits(weights, labels)
         if self._equal_mass:
             edges, _ = sums_of_equal_mass(confidence, self._n_bins)
@@ -169,11 +235,17 @@ class _CumulatedConfidence:
     additional last bit, in place of an order in which both are then looked up.
     """
 
+    at_once = None
+
     def __init__(self, members: Floats, statistic: Statistic, dtype: DTypeLike) -> None:
         self._predicted, self._statistic = _Predicted(members, dtype), statistic
         self.n_columns, self.arranged = self._predicted.n_columns, self._predicted.arranged
 
-    def values(self, weights: Floats, labels: Labels) -> Floats:
+    def compiled(self) -> _Evaluator | None:
+        return self._predicted.compiled(FORMS[self._statistic], 1)
+
+    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+        labels = _of_targets(labels, targets)
         confidence, hit = self._predicted.confidence_and_hits(weights, labels)
         whole = np.uint32 if confidence.dtype == np.float32 else np.uint64
         keys = scratch("keys", confidence.shape, whole)
@@ -197,6 +269,8 @@ class _ClassesOfEqualWidth:
     Probabilities that stay in one bin for every mixture are summed once for each member; the sum of a mixture is then linear.
     """
 
+    at_once = None
+
     def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike) -> None:
         n, m, n_classes = members.shape
         edges = Edges(edges_of_equal_width(n_bins)[1:-1], including=False)
@@ -218,7 +292,15 @@ class _ClassesOfEqualWidth:
     def arranged(self, labels: Labels) -> Labels:
         return labels * self._n + np.arange(self._n)  # entries of the observed classes
 
-    def values(self, weights: Floats, labels: Labels) -> Floats:
+    def compiled(self) -> _Evaluator | None:
+        build = kernel("class_width_errors")
+        if build is None:
+            return None
+        moving, staying = np.ascontiguousarray(self._moving.T), np.ascontiguousarray(self._staying.T, dtype=np.float64)
+        return build(moving, self._first_bin, self._column, self._settled, staying, self._n_classes, self._n_bins)
+
+    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+        labels = _of_targets(labels, targets)
         n_mixtures, n_all = len(weights), self._n_all
         moving = products_of(weights, self._moving, "mixtures")
         at = _bins(moving, self._n_bins, self._first_bin, n_all)
@@ -235,6 +317,8 @@ class _ClassesOfEqualWidth:
 class _ClassesOfEqualMass:
     """Equally full bins of the probability of every class: all probabilities are computed and sorted."""
 
+    at_once = None
+
     def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike, *, least_expected: float | None = None) -> None:
         n, m, n_classes = members.shape
         self._by_member = quick_numbers(members.transpose(1, 2, 0).reshape(m, n_classes * n), dtype)
@@ -244,7 +328,11 @@ class _ClassesOfEqualMass:
     def arranged(self, labels: Labels) -> Labels:
         return labels
 
-    def values(self, weights: Floats, labels: Labels) -> Floats:
+    def compiled(self) -> _Evaluator | None:
+        return None
+
+    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+        labels = _of_targets(labels, targets)
         n_mixtures, n, n_classes, n_bins = len(weights), self._n, self._n_classes, self._n_bins
         probs = products_of(weights, self._by_member, "mixtures")
         row = _numbers(n_mixtures)
@@ -283,6 +371,11 @@ def _bins(probs: Floats, n_bins: int, first_bin: Labels | None, n_all: int) -> N
         for offset in offsets:
             at += offset
     return at
+
+
+def _of_targets(labels: Labels, targets: Labels) -> Labels:
+    """Labels (T, n) of each mixture, (L, n), or (1, n) if there is one draw of labels only."""
+    return labels if len(labels) == 1 else labels[targets]
 
 
 def _numbers(n: int) -> NDArray[np.intp]:

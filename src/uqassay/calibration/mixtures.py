@@ -143,9 +143,11 @@ class MixtureObjective:
         errors, labels = self._errors[rough], self._arranged[rough]
 
         def work(part: slice) -> None:
-            values[part] = errors.values(flat[part], labels if self.n_targets == 1 else labels[targets[part]])
+            values[part] = errors.values(flat[part], labels, targets[part])
 
-        _for_each_part(len(flat), self.measure.bytes_per_entry * errors.n_columns, work)
+        together = errors.at_once
+        each = self.measure.bytes_per_entry * errors.n_columns if together is None else CHUNK_BYTES / together
+        _for_each_part(len(flat), each, work)
         self.evaluations += len(flat)
         return values.reshape(t, n_own)
 
@@ -174,13 +176,15 @@ class _PlainErrors:
 
     def __init__(self, mixtures: Mixtures, measure: CalibrationMeasure) -> None:
         self._mixtures, self._measure = mixtures, measure
+        self.at_once = None
         self.n_columns = mixtures.n_instances * mixtures.n_classes
 
     def arranged(self, labels: Labels) -> Labels:
         return labels
 
-    def values(self, weights: Floats, labels: Labels) -> Floats:
-        return self._measure.prepare(self._mixtures.probs(weights, passing=True)).values(labels)
+    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+        own = labels if len(labels) == 1 else labels[targets]
+        return self._measure.prepare(self._mixtures.probs(weights, passing=True)).values(own)
 
 
 def _parts(n: int, bytes_each: float) -> list[slice]:

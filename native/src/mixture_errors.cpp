@@ -1,0 +1,403 @@
+// Calibration errors of many mixtures of the same members: the twins of the evaluators in calibration/mixture_errors.py.
+#include "mixtures.h"
+#include "radix.h"
+
+#include <nanobind/stl/unique_ptr.h>
+
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+namespace {
+
+using namespace mixtures;
+using Index = std::int64_t;
+
+constexpr std::size_t LONG = 4096;     // instances; more are sorted by radix, one mixture at a time
+constexpr double BELOW = 4.0;          // as in mixture_errors.py
+enum Form { WIDTH = 0, MASS = 1, KUIPER = 2, KS = 3 };
+
+// Memory of one thread for one call.
+template <class T>
+struct Space {
+    Buffer<T> probs, other, keep, edges;
+    Buffer<typename radix::KeyOf<T>::type> keys, more;
+    Buffer<std::int32_t> labels, bins;
+    Buffer<std::uint8_t> flags;
+    Buffer<double> amounts, sums, counts, settled;
+};
+
+// Numbers of the equally wide bins (low, high] of `count` probabilities, from 0.
+template <class T>
+UQASSAY_INLINE void bins_of(const T *__restrict probs, std::size_t count, std::size_t n_bins, std::int32_t *__restrict bin) {
+    const T scale = T(double(n_bins) * (1.0 - BELOW * double(std::numeric_limits<T>::epsilon())));
+    const T most = T(n_bins);
+    for (std::size_t i = 0; i < count; ++i) {
+        T place = std::ceil(probs[i] * scale);
+        place = place < most ? place : most;
+        place = place > T(1) ? place : T(1);
+        bin[i] = std::int32_t(place) - 1;
+    }
+}
+
+// Confidence minus correctness, rounded as the confidence.
+template <class T>
+UQASSAY_INLINE void excess_of(const T *__restrict confidence, const T *__restrict hit, std::size_t count,
+                              double *__restrict out) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = double(T(confidence[i] - hit[i]));
+}
+
+// Add amounts (count, LANES) to sums (B, LANES).
+UQASSAY_INLINE void add_to_bins(const std::int32_t *bin, const double *amounts, std::size_t count, double *sums) {
+    for (std::size_t j = 0; j < count * LANES; j += LANES)
+        for (int l = 0; l < LANES; ++l) sums[bin[j + l] * LANES + l] += amounts[j + l];
+}
+
+// Mean of |sums| (n, LANES) over `by`, in place.
+UQASSAY_INLINE void absolute_mean(double *sums, std::size_t n, double by, double *out) {
+    for (std::size_t i = 0; i < n * LANES; ++i) sums[i] = std::fabs(sums[i]);
+    pairwise_sum(sums, n, out);
+    for (int l = 0; l < LANES; ++l) out[l] /= by;
+}
+
+template <class Key>
+UQASSAY_INLINE void sort_each(Key *keys, std::size_t n, Buffer<Key> &more) {
+    if (n <= LONG) return sort_lanes(keys, n);
+    more.resize(2 * n);
+    for (int l = 0; l < LANES; ++l) {
+        for (std::size_t i = 0; i < n; ++i) more[i] = keys[i * LANES + l];
+        const Key *sorted = radix::plain_sort(more.data(), more.data() + n, n);
+        for (std::size_t i = 0; i < n; ++i) keys[i * LANES + l] = sorted[i];
+    }
+}
+
+// -- the predicted class -----------------------------------------------------------------------------------------------------
+
+// Instances in the order of `order`; instance j has the possible classes classes[first[j]] … classes[first[j + 1] − 1].
+template <class T>
+struct Predicted {
+    std::size_t n, m, n_bins;
+    Form form;
+    std::vector<T> probs;  // (C, M)
+    std::vector<Index> order, first;
+    std::vector<std::int32_t> classes;
+    std::size_t most = 0;  // classes of one instance
+
+    std::size_t n_instances() const { return n; }
+    std::size_t n_members() const { return m; }
+
+    void new_labels(const Index *labels, Space<T> &space) const {
+        space.labels.resize(n);
+        for (std::size_t j = 0; j < n; ++j) space.labels[j] = std::int32_t(labels[order[j]]);
+    }
+};
+
+// Greatest probability of instances `start` … `stop` − 1 and 1 where it is that of the label, (stop − start, LANES).
+template <class T>
+UQASSAY_INLINE void confidences(const Predicted<T> &d, const T *weights, std::size_t start, std::size_t stop,
+                                const std::int32_t *labels, T *buffer, T *confidence, T *hit) {
+    const Index from = d.first[start];
+    mix(weights, d.probs.data() + from * d.m, d.m, std::size_t(d.first[stop] - from), buffer);
+    for (std::size_t j = start; j < stop; ++j) {
+        const T *p = buffer + (d.first[j] - from) * LANES;
+        const std::int32_t *cls = d.classes.data() + d.first[j];
+        const Index count = d.first[j + 1] - d.first[j];
+        T *top = confidence + (j - start) * LANES, *right = hit + (j - start) * LANES;
+        const T is_first = labels[j] == cls[0];
+        for (int l = 0; l < LANES; ++l) top[l] = p[l];
+        for (int l = 0; l < LANES; ++l) right[l] = is_first;
+        for (Index c = 1; c < count; ++c) {  // ties keep the earlier class
+            const T is = labels[j] == cls[c];
+            take_greater(p + c * LANES, is, top, right);
+        }
+    }
+}
+
+template <class T>
+UQASSAY_INLINE std::size_t next_part(const Predicted<T> &d, std::size_t start) {
+    std::size_t stop = start + 1;
+    while (stop < d.n && d.first[stop + 1] - d.first[start] <= Index(COLUMNS)) ++stop;
+    return stop;
+}
+
+template <class T>
+UQASSAY_INLINE void width_block(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
+    const std::size_t room = std::max(COLUMNS, d.most);
+    space.probs.resize(room * LANES);
+    space.other.resize(room * LANES);
+    space.keep.resize(room * LANES);
+    space.sums.assign(d.n_bins * LANES, 0.0);
+    space.bins.resize(room * LANES);
+    space.amounts.resize(room * LANES);
+    T *top = space.other.data(), *hit = space.keep.data();
+    double *sums = space.sums.data();
+    for (std::size_t start = 0; start < d.n;) {
+        const std::size_t stop = next_part(d, start), count = stop - start;
+        confidences(d, weights, start, stop, space.labels.data(), space.probs.data(), top, hit);
+        bins_of(top, count * LANES, d.n_bins, space.bins.data());
+        excess_of(top, hit, count * LANES, space.amounts.data());
+        add_to_bins(space.bins.data(), space.amounts.data(), count, sums);
+        start = stop;
+    }
+    absolute_mean(sums, d.n_bins, double(d.n), out);
+}
+
+template <class T>
+UQASSAY_INLINE void all_confidences(const Predicted<T> &d, const T *weights, Space<T> &space, std::size_t n_arrays) {
+    space.probs.resize(std::max(COLUMNS, d.most) * LANES);
+    space.other.resize(d.n * LANES * n_arrays);
+    space.keep.resize(d.n * LANES);
+    for (std::size_t start = 0; start < d.n;) {
+        const std::size_t stop = next_part(d, start);
+        confidences(d, weights, start, stop, space.labels.data(), space.probs.data(), space.other.data() + start * LANES,
+                    space.keep.data() + start * LANES);
+        start = stop;
+    }
+}
+
+template <class T>
+UQASSAY_INLINE void mass_block(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
+    using Key = typename radix::KeyOf<T>::type;
+    all_confidences(d, weights, space, 1);
+    const T *top = space.other.data(), *hit = space.keep.data();
+    space.keys.resize(d.n * LANES);
+    std::memcpy(space.keys.data(), top, d.n * LANES * sizeof(T));  // bits of a positive number rise with it
+    sort_each(space.keys.data(), d.n, space.more);
+    const std::size_t n_edges = d.n_bins - 1;
+    space.edges.resize(n_edges * LANES);
+    for (std::size_t e = 0; e < n_edges; ++e)
+        std::memcpy(space.edges.data() + e * LANES, space.keys.data() + (e + 1) * d.n / d.n_bins * LANES,
+                    LANES * sizeof(Key));
+    space.sums.assign(d.n_bins * LANES, 0.0);
+    space.bins.assign(d.n * LANES, 0);
+    space.amounts.resize(d.n * LANES);
+    std::int32_t *__restrict bins = space.bins.data();
+    for (std::size_t e = 0; e < n_edges; ++e) {
+        const T *__restrict edge = space.edges.data() + e * LANES;
+        for (std::size_t j = 0; j < d.n * LANES; j += LANES)
+            for (int l = 0; l < LANES; ++l) bins[j + l] += top[j + l] >= edge[l] ? 1 : 0;
+    }
+    excess_of(top, hit, d.n * LANES, space.amounts.data());
+    add_to_bins(bins, space.amounts.data(), d.n, space.sums.data());
+    absolute_mean(space.sums.data(), d.n_bins, double(d.n), out);
+}
+
+// Confidences are sorted with the correctness as an additional last bit.
+template <class T>
+UQASSAY_INLINE void cumulated_block(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
+    using Key = typename radix::KeyOf<T>::type;
+    all_confidences(d, weights, space, 1);
+    const T *top = space.other.data(), *hit = space.keep.data();
+    space.keys.resize((d.n + 1) * LANES);
+    Key *keys = space.keys.data();
+    std::memcpy(keys, top, d.n * LANES * sizeof(T));
+    for (std::size_t i = 0; i < d.n * LANES; ++i) keys[i] = Key(keys[i] << 1) | Key(hit[i] > T(0.5));
+    sort_each(keys, d.n, space.more);
+    for (int l = 0; l < LANES; ++l) keys[d.n * LANES + l] = ~Key(0);  // the last place is always evaluated
+    space.amounts.resize(d.n * LANES);
+    double *__restrict steps = space.amounts.data();
+    for (std::size_t i = 0; i < d.n * LANES; ++i) {
+        const Key bits = keys[i] >> 1;
+        T value;
+        std::memcpy(&value, &bits, sizeof value);
+        steps[i] = double(T(value - T(std::int32_t(keys[i] & 1))));
+    }
+    double sum[LANES] = {}, greatest[LANES] = {}, least[LANES] = {};
+    for (std::size_t j = 0; j < d.n; ++j) {
+        const Key *key = keys + j * LANES;
+        for (int l = 0; l < LANES; ++l) {
+            sum[l] += steps[j * LANES + l];
+            const double shown = (key[LANES + l] >> 1) == (key[l] >> 1) ? 0.0 : sum[l];  // not between equal confidences
+            greatest[l] = shown > greatest[l] ? shown : greatest[l];
+            least[l] = shown < least[l] ? shown : least[l];
+        }
+    }
+    for (int l = 0; l < LANES; ++l) {
+        const double found = d.form == KUIPER ? greatest[l] - least[l] : std::max(greatest[l], -least[l]);
+        out[l] = found / double(d.n);
+    }
+}
+
+template <class T>
+UQASSAY_INLINE void block_of(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
+    if (d.form == WIDTH) return width_block(d, weights, space, out);
+    if (d.form == MASS) return mass_block(d, weights, space, out);
+    cumulated_block(d, weights, space, out);
+}
+
+// -- equally wide bins of every class -----------------------------------------------------------------------------------------
+
+template <class T>
+struct Classwise {
+    std::size_t n, m, n_classes, n_bins;
+    std::vector<T> moving;               // (C, M): probabilities that can change their bin
+    std::vector<std::int32_t> first_bin;  // (C,)
+    std::vector<Index> column;           // (K n): number among the moving ones, or −1
+    std::vector<std::int32_t> settled;   // (K n): bin of a probability that stays
+    std::vector<double> staying;         // (K B, M): sums of probabilities that stay
+
+    std::size_t n_instances() const { return n; }
+    std::size_t n_members() const { return m; }
+
+    void new_labels(const Index *labels, Space<T> &space) const {
+        space.flags.assign(first_bin.size(), 0);
+        space.settled.assign(n_classes * n_bins, 0.0);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (labels[i] < 0 || std::size_t(labels[i]) >= n_classes) throw std::invalid_argument("a label is not a class");
+            const std::size_t entry = std::size_t(labels[i]) * n + i;
+            if (column[entry] >= 0)
+                space.flags[std::size_t(column[entry])] = 1;
+            else
+                space.settled[std::size_t(settled[entry])] += 1.0;
+        }
+    }
+};
+
+template <class T>
+UQASSAY_INLINE void block_of(const Classwise<T> &d, const T *weights, const double *exact, Space<T> &space, double *out) {
+    const std::size_t n_all = d.n_classes * d.n_bins, n_moving = d.first_bin.size();
+    space.probs.resize(COLUMNS * LANES);
+    space.bins.resize(COLUMNS * LANES);
+    space.sums.assign(n_all * LANES, 0.0);
+    space.counts.resize(2 * n_all * LANES);
+    double *sums = space.sums.data(), *counts = space.counts.data(), *stay = counts + n_all * LANES;
+    for (std::size_t b = 0; b < n_all; ++b)
+        for (int l = 0; l < LANES; ++l) counts[b * LANES + l] = space.settled[b];
+    for (std::size_t start = 0; start < n_moving; start += COLUMNS) {
+        const std::size_t count = std::min(COLUMNS, n_moving - start);
+        mix(weights, d.moving.data() + start * d.m, d.m, count, space.probs.data());
+        bins_of(space.probs.data(), count * LANES, d.n_bins, space.bins.data());
+        for (std::size_t c = 0; c < count; ++c) {
+            const T *p = space.probs.data() + c * LANES;
+            const std::int32_t *bin = space.bins.data() + c * LANES;
+            double *own = sums + std::size_t(d.first_bin[start + c]) * LANES;
+            for (int l = 0; l < LANES; ++l) own[bin[l] * LANES + l] += double(p[l]);
+            if (!space.flags[start + c]) continue;
+            own = counts + (own - sums);
+            for (int l = 0; l < LANES; ++l) own[bin[l] * LANES + l] += 1.0;
+        }
+    }
+    mix(exact, d.staying.data(), d.m, n_all, stay);
+    for (std::size_t i = 0; i < n_all * LANES; ++i) sums[i] = (stay[i] + sums[i]) - counts[i];
+    absolute_mean(sums, n_all, double(d.n) * double(d.n_classes), out);
+}
+
+// -- all mixtures of a call ---------------------------------------------------------------------------------------------------
+
+// One block of LANES mixtures with the same labels.
+UQASSAY_CLONES void run(const Predicted<float> &d, const float *w, const double *, Space<float> &space, double *out) {
+    block_of(d, w, space, out);
+}
+UQASSAY_CLONES void run(const Predicted<double> &d, const double *w, const double *, Space<double> &space, double *out) {
+    block_of(d, w, space, out);
+}
+UQASSAY_CLONES void run(const Classwise<float> &d, const float *w, const double *exact, Space<float> &space, double *out) {
+    block_of(d, w, exact, space, out);
+}
+UQASSAY_CLONES void run(const Classwise<double> &d, const double *w, const double *exact, Space<double> &space, double *out) {
+    block_of(d, w, exact, space, out);
+}
+
+template <class T, class Data>
+Out<double, 1> values_of(const Data &d, In<double, 2> weights, In<Index, 2> labels, In<Index, 1> targets) {
+    const std::size_t n_mixtures = weights.shape(0), m = d.n_members(), n = d.n_instances();
+    if (weights.shape(1) != m || labels.shape(1) != n || targets.shape(0) != n_mixtures)
+        throw std::invalid_argument("shapes of weights, labels and targets do not fit the members");
+    for (std::size_t i = 0; i < n_mixtures; ++i)
+        if (targets.data()[i] < 0 || std::size_t(targets.data()[i]) >= labels.shape(0))
+            throw std::invalid_argument("a target is not a row of the labels");
+    auto values = raw<double>(n_mixtures);
+    {
+        nb::gil_scoped_release release;
+        Space<T> space;
+        Buffer<T> w(m * LANES);
+        Buffer<double> exact(m * LANES);
+        double found[LANES];
+        const Index *target = targets.data();
+        for (std::size_t i = 0; i < n_mixtures;) {
+            if (i == 0 || target[i] != target[i - 1]) d.new_labels(labels.data() + target[i] * n, space);
+            std::size_t stop = i + 1;
+            while (stop < n_mixtures && stop < i + LANES && target[stop] == target[i]) ++stop;
+            for (std::size_t l = 0; l < LANES; ++l) {
+                const double *from = weights.data() + std::min(i + l, stop - 1) * m;
+                for (std::size_t k = 0; k < m; ++k) {
+                    exact[k * LANES + l] = from[k];
+                    w[k * LANES + l] = T(from[k]);
+                }
+            }
+            run(d, w.data(), exact.data(), space, found);  // the last block repeats its last mixture
+            std::copy(found, found + (stop - i), values.get() + i);
+            i = stop;
+        }
+    }
+    return to_array(std::move(values), n_mixtures);
+}
+
+template <class To, class From>
+std::vector<To> copied(const From &array) {
+    return std::vector<To>(array.data(), array.data() + array.size());
+}
+
+template <class T>
+std::unique_ptr<Predicted<T>> predicted(In<T, 2> probs, In<Index, 1> order, In<Index, 1> first, In<Index, 1> classes,
+                                        Index form, Index n_bins) {
+    auto d = std::make_unique<Predicted<T>>();
+    d->n = order.shape(0);
+    d->m = probs.shape(1);
+    d->n_bins = std::size_t(n_bins);
+    d->form = Form(form);
+    d->probs = copied<T>(probs);
+    d->order = copied<Index>(order);
+    d->first = copied<Index>(first);
+    d->classes = copied<std::int32_t>(classes);
+    if (d->first.size() != d->n + 1 || std::size_t(d->first.back()) != probs.shape(0) || d->classes.size() != probs.shape(0))
+        throw std::invalid_argument("every instance needs its possible classes");
+    for (std::size_t j = 0; j < d->n; ++j) {
+        if (d->first[j + 1] <= d->first[j] || d->order[j] < 0 || std::size_t(d->order[j]) >= d->n)
+            throw std::invalid_argument("every instance needs a possible class");
+        d->most = std::max(d->most, std::size_t(d->first[j + 1] - d->first[j]));
+    }
+    return d;
+}
+
+template <class T>
+std::unique_ptr<Classwise<T>> classwise(In<T, 2> moving, In<Index, 1> first_bin, In<Index, 1> column, In<Index, 1> settled,
+                                        In<double, 2> staying, Index n_classes, Index n_bins) {
+    auto d = std::make_unique<Classwise<T>>();
+    d->n_classes = std::size_t(n_classes);
+    d->n_bins = std::size_t(n_bins);
+    d->n = column.shape(0) / d->n_classes;
+    d->m = staying.shape(1);
+    d->moving = copied<T>(moving);
+    d->first_bin = copied<std::int32_t>(first_bin);
+    d->column = copied<Index>(column);
+    d->settled = copied<std::int32_t>(settled);
+    d->staying = copied<double>(staying);
+    const Index n_all = n_classes * n_bins, n_moving = Index(first_bin.shape(0));
+    const auto outside = [](const auto &values, Index low, Index high) {
+        return std::any_of(values.begin(), values.end(), [=](auto v) { return v < low || v >= high; });
+    };
+    if (moving.shape(0) != first_bin.shape(0) || moving.shape(1) != d->m || column.shape(0) != settled.shape(0) ||
+        column.shape(0) % d->n_classes != 0 || Index(staying.shape(0)) != n_all || outside(d->column, -1, n_moving) ||
+        outside(d->settled, 0, n_all) || outside(d->first_bin, 0, n_all - n_bins + 1))
+        throw std::invalid_argument("numbers of bins or columns do not fit");
+    return d;
+}
+
+template <class T>
+void bind_for(nb::module_ &m, const char *of_confidence, const char *of_classes) {
+    using nb::arg;
+    nb::class_<Predicted<T>>(m, of_confidence).def("values", &values_of<T, Predicted<T>>, arg("weights").noconvert(), arg("labels").noconvert(), arg("targets").noconvert());
+    nb::class_<Classwise<T>>(m, of_classes).def("values", &values_of<T, Classwise<T>>, arg("weights").noconvert(), arg("labels").noconvert(), arg("targets").noconvert());
+    m.def("confidence_errors", &predicted<T>, arg("probs").noconvert(), arg("order").noconvert(), arg("first").noconvert(), arg("classes").noconvert(), arg("form"), arg("n_bins"),
+          "Evaluator of calibration errors of the confidence, for members' probabilities (C, M) of the possible classes.");
+    m.def("class_width_errors", &classwise<T>, arg("moving").noconvert(), arg("first_bin").noconvert(), arg("column").noconvert(), arg("settled").noconvert(), arg("staying").noconvert(),
+          arg("n_classes"), arg("n_bins"), "Evaluator of the classwise error in equally wide bins.");
+}
+
+}  // namespace
+
+void bind_mixture_errors(nb::module_ &m) {
+    bind_for<float>(m, "_ConfidenceErrors32", "_ClassWidthErrors32");
+    bind_for<double>(m, "_ConfidenceErrors64", "_ClassWidthErrors64");
+}
