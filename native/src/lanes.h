@@ -126,7 +126,7 @@ __attribute__((target("avx2"))) void run_4(Args... args) {
     Body::template run<Vec<4>>(args...);
 }
 template <class Body, class... Args>
-__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,prefer-vector-width=512"))) void run_8(Args... args) {
+__attribute__((target("avx512f,avx512dq,avx512bw,avx512vl"))) void run_8(Args... args) {
     Body::template run<Vec<8>>(args...);
 }
 #endif
