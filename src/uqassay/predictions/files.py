@@ -4,12 +4,12 @@ The extension decides the format and the named keys decide the kind of predictio
 
 | format | holds | memory map |
 |---|---|---|
-| `.npz` | every kind, with labels, names, ids, groups | arrays of 16 MB and more, where the file is uncompressed |
+| `.npz` | every kind, with labels, names, ids, groups | arrays of 16 MB and more; compressed ones as `.zarr` |
 | `.npy` | the array of a `Point` or `Members`, or labels | always |
 | `.safetensors` | as `.npz` | tensors of 16 MB and more |
-| `.zarr` | as `.npz` | no: an array is read whole; use `.npy` for what exceeds memory |
+| `.zarr` | as `.npz` | of a temporary file, from 256 MiB on; see `file_unpacking` |
 | `.pt` | as `.npz`, through PyTorch's weights-only loader | by PyTorch |
-| `.csv`, `.parquet` | one `Point` with label, id and group columns | no |
+| `.csv`, `.parquet` | one `Point` with label, id and group columns | `.parquet` as `.zarr` |
 | `.jsonl` | one `Point` or `Members`, one instance per line, rows with different numbers of options included | no |
 
 Sizes that a file declares are checked before anything is allocated; see `file_limits`.
