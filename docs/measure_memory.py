@@ -2,7 +2,7 @@
 
 Run: python docs/measure_memory.py   (two minutes, 2 GB of disk; --instances, --members, --classes for another size)
 
-The tests of calibration are left out; --calibration makes them.
+The tests of calibration are left out; --calibration makes them. --stream ROWS updates an `AssayStream` by so many rows at a time.
 
 The predictions are random float32 distributions in a .npy file, written in parts. A process of its own reads them as a
 memory map, makes the assay and reports the most memory that it held, the imports included.
@@ -40,13 +40,20 @@ def write(path: Path, shape: tuple[int, int, int]) -> None:
             part.tofile(file)
 
 
-def judge(path: Path, *, calibration: bool) -> None:
+def judge(path: Path, *, calibration: bool, rows_at_once: int | None) -> None:
     """Make the assay and print what it took."""
     ensemble = uq.load(path)
     labels = np.random.default_rng(1).integers(0, ensemble.n_classes, ensemble.n_instances)
     options = {} if calibration else {"calibration": ()}
     started, used = time.perf_counter(), time.process_time()
-    found = uq.assay({"ensemble": ensemble}, labels, **options)
+    if rows_at_once is None:
+        found = uq.assay({"ensemble": ensemble}, labels, **options)
+    else:
+        stream = uq.AssayStream(**options)
+        for start in range(0, ensemble.n_instances, rows_at_once):
+            rows = slice(start, start + rows_at_once)
+            stream.update({"ensemble": ensemble[rows]}, labels[rows])
+        found = stream.compute()
     seconds, used = time.perf_counter() - started, time.process_time() - used
     unit = 1 if sys.platform == "darwin" else 1024
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
@@ -65,15 +72,17 @@ def main() -> None:
     parser.add_argument("--members", type=int, default=10)
     parser.add_argument("--classes", type=int, default=1_000)
     parser.add_argument("--calibration", action="store_true")
+    parser.add_argument("--stream", type=int, metavar="ROWS")
     parser.add_argument("--judge", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.judge is not None:
-        judge(options.judge, calibration=options.calibration)
+        judge(options.judge, calibration=options.calibration, rows_at_once=options.stream)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "ensemble.npy")
         write(path, (options.instances, options.members, options.classes))
         tests = ["--calibration"] if options.calibration else []
+        tests += [] if options.stream is None else ["--stream", str(options.stream)]
         subprocess.run([sys.executable, __file__, "--judge", str(path), *tests], check=True)
 
 
