@@ -19,6 +19,7 @@ constexpr int UQASSAY_INTERFACE = 1;
 
 void bind_sorting(nb::module_ &m);
 void bind_mixture_errors(nb::module_ &m);
+void bind_concordance(nb::module_ &m);
 void bind_envelope(nb::module_ &m);
 void bind_moebius(nb::module_ &m);
 void bind_prefixes(nb::module_ &m);
@@ -38,8 +39,8 @@ void bind_yardsticks(nb::module_ &m);
 #define UQASSAY_INLINE inline __attribute__((always_inline))
 #endif
 
-// A C-contiguous NumPy array that is only read: In<double, 2> has two axes. Other layouts and dtypes are refused with a
-// TypeError, never copied.
+// A C-contiguous NumPy array that is only read: In<double, 2> has two axes. Bind it as nb::arg("name").noconvert(); then other
+// layouts and dtypes are refused with a TypeError and never copied.
 template <class T, std::size_t Axes>
 using In = nb::ndarray<const T, nb::ndim<Axes>, nb::c_contig, nb::device::cpu>;
 

@@ -1,10 +1,13 @@
-// Floating-point numbers as unsigned keys of the same order, and a plain radix sort of them.
+// Floating-point numbers as unsigned keys of the same order, and radix sorts of such keys.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
+#include <vector>
 
 namespace radix {
 
@@ -57,6 +60,102 @@ const Key *plain_sort(Key *keys, Key *other, std::size_t n) {
         std::swap(keys, other);
     }
     return keys;
+}
+
+// Keys of the numbers above and below which there is only nan.
+template <class T>
+inline typename KeyOf<T>::type key_of_infinity(bool negative) {
+    return to_key(negative ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::infinity());
+}
+
+template <class Word>
+inline int bit_length(Word value) {
+    int length = 0;
+    for (int step = 4 * sizeof(Word); step; step /= 2)
+        if (value >> step) value >>= step, length += step;
+    return length + (value != 0);
+}
+
+constexpr std::size_t FEW = 32;            // sorted by insertion
+constexpr std::size_t CACHED = 1 << 16;    // words whose sort stays within the cache of a core
+constexpr int PARTITION_BITS = 10;         // digit of a pass over words outside the cache
+constexpr int MOST_PASSES = 3, MOST_BITS = 10;
+
+template <class Word>
+inline void insert_sorted(Word *words, std::size_t n) {
+    for (std::size_t i = 1; i < n; ++i) {
+        const Word word = words[i];
+        std::size_t j = i;
+        for (; j && words[j - 1] > word; --j) words[j] = words[j - 1];
+        words[j] = word;
+    }
+}
+
+// Hand the words to `sink(words, n)` in rising order, piece by piece. Both arrays are overwritten.
+//
+// A large array is first divided by its highest varying bits, a small one sorted by as many of its highest varying bits as tell
+// nearly all its words apart. Words that agree in these bits are then sorted in the same way by the others. So the cost follows
+// the number of words and hardly depends on their distribution.
+template <class Word, class Sink>
+void sort_into(Word *words, Word *other, std::size_t n, Sink &&sink) {
+    if (n <= FEW) {
+        insert_sorted(words, n);
+        return sink(words, n);
+    }
+    Word least = words[0], greatest = words[0];
+    bool rising = true;
+    for (std::size_t i = 1; i < n; ++i) {
+        rising &= words[i - 1] <= words[i];
+        least = std::min(least, words[i]);
+        greatest = std::max(greatest, words[i]);
+    }
+    if (rising) return sink(words, n);
+    const int range = bit_length(Word(greatest - least));
+    if (n > CACHED) {
+        const int shift = range - std::min(range, PARTITION_BITS);
+        std::vector<std::size_t> ends((Word(greatest - least) >> shift) + 2);
+        for (std::size_t i = 0; i < n; ++i) ++ends[(Word(words[i] - least) >> shift) + 1];
+        for (std::size_t k = 1; k < ends.size(); ++k) ends[k] += ends[k - 1];
+        for (std::size_t i = 0; i < n; ++i) other[ends[Word(words[i] - least) >> shift]++] = words[i];
+        std::size_t start = 0;  // `ends` has moved on by one place
+        for (std::size_t k = 0; k + 1 < ends.size(); start = ends[k++])
+            if (ends[k] > start) sort_into(other + start, words + start, ends[k] - start, sink);
+        return;
+    }
+    // with 7 bits more than the number of words has, one pair of neighbours in 128 agrees in all of them
+    const int wanted = std::min(range, bit_length(n) + 7);
+    const int passes = (wanted + MOST_BITS - 1) / MOST_BITS, digit = (wanted + passes - 1) / passes;
+    const int shift = std::max(0, range - passes * digit);
+    const Word mask = (Word(1) << digit) - 1;
+    std::uint32_t counts[MOST_PASSES][1 << MOST_BITS];
+    for (int p = 0; p < passes; ++p) std::fill_n(counts[p], std::size_t(mask) + 1, 0u);
+    for (std::size_t i = 0; i < n; ++i) {
+        const Word high = Word(words[i] - least) >> shift;
+        for (int p = 0; p < passes; ++p) ++counts[p][high >> p * digit & mask];
+    }
+    for (int p = 0; p < passes; ++p) {
+        std::uint32_t start = 0;
+        for (Word k = 0; k <= mask; ++k) start += std::exchange(counts[p][k], start);
+        const int from = shift + p * digit;
+        for (std::size_t i = 0; i < n; ++i) other[counts[p][Word(words[i] - least) >> from & mask]++] = words[i];
+        std::swap(words, other);
+    }
+    if (shift == 0) return sink(words, n);
+    std::size_t done = 0;
+    for (std::size_t i = 0; i + 1 < n;) {
+        const Word high = Word(words[i] - least) >> shift;
+        std::size_t end = i + 1;
+        while (end < n && Word(words[end] - least) >> shift == high) ++end;
+        if (end - i > FEW) {
+            if (i > done) sink(words + done, i - done);
+            sort_into(words + i, other + i, end - i, sink);
+            done = end;
+        } else if (end - i > 1) {
+            insert_sorted(words + i, end - i);
+        }
+        i = end;
+    }
+    if (n > done) sink(words + done, n - done);
 }
 
 }  // namespace radix

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay._kernels import kernel
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics import Estimate, mean_correlation_estimate, mean_estimate
@@ -208,7 +209,11 @@ def midranks(values: ArrayLike) -> Array:
     """
     array = np.asarray(values)
     n = array.shape[-1]
-    order = np.argsort(array, axis=-1, kind="stable")
+    rank = kernel("midranks")
+    if rank is not None and array.size and array.dtype in (np.float32, np.float64) and not np.isnan(array).any():
+        rows = np.ascontiguousarray(array).reshape(-1, n)
+        return np.array([rank(row) for row in rows]).reshape(array.shape)
+    order = np.argsort(array, axis=-1)
     ordered = np.take_along_axis(array, order, axis=-1)
     position = np.broadcast_to(np.arange(n), array.shape)
     begins, ends = np.ones(array.shape, dtype=bool), np.ones(array.shape, dtype=bool)

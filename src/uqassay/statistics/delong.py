@@ -6,6 +6,7 @@ come from sorting, in O(n log n) and exact with ties.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,16 +21,18 @@ from uqassay.statistics.linearised import (
     spread_of_samples,
     undefined,
 )
+from uqassay.statistics.placements import PlacementSums, placement_sums
 from uqassay.statistics.samples import (
     Floats,
     Spread,
     as_floats,
+    as_values,
     check_choice,
     check_level,
     make_units,
     scaled_weights,
 )
-from uqassay.statistics.tied_samples import LEAST_TIED, TiedSample, tied_share
+from uqassay.statistics.tied_samples import LEAST_TIED, TiedSample
 
 __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 
@@ -180,37 +183,32 @@ def named_auc(
     check_choice(method, "method", ("adjusted", "delong"))
     imaginary = IMAGINARY if method == "adjusted" else 0.0
     name = f"delong{', adjusted' * (method == 'adjusted')}, logit scale"
+    mask: NDArray[np.bool_] | None
     if sample_weight is None and groups is None and _is_plain_mask(positive):
-        mask: NDArray[np.bool_] | None = np.asarray(positive)
-        s = _aligned(scores, len(mask), arguments)  # type: ignore[arg-type]
+        mask = np.asarray(positive)
+        values = _aligned(as_values(scores, arguments[1], ndim=(1,), shape="(n,)"), len(mask), arguments)
     else:
         e, s, w = checked(positive, scores, sample_weight, arguments)
         plain = w is None and groups is None and bool(((e == 0) | (e == 1)).all())
-        mask = e == 1 if plain else None
-    wrong, right = (s[mask], s[~mask]) if mask is not None else (s[:0], s[:0])
-    if mask is not None and len(s) > 1 and not (imaginary and (_has_ties(wrong) or _has_ties(right))):
-        counts = [(float(len(wrong)), names[0]), (float(len(right)), names[1])]
+        mask, values = (e == 1 if plain else None), s
+    sums = None if mask is None else placement_sums(mask, values, arguments[1])
+    if sums is not None and len(values) > 1 and not (imaginary and max(sums.tied) > LEAST_TIED):
+        m1, m0 = sums.sizes
         value, low, high = np.nan, np.nan, np.nan
-        if len(wrong) and len(right):
-            value, centre, spread = _from_sorted(wrong, right, imaginary)
-            low, high = scaled_interval(centre, spread, level, "logit", min(len(wrong), len(right)))
+        if m1 and m0:
+            value, centre, spread = _from_sums(sums, imaginary)
+            low, high = scaled_interval(centre, spread, level, "logit", min(m1, m0))
             low, high = min(low, value), max(high, value)
-        estimate = Estimate(value, low=low, high=high, level=level, n=len(s), method=name)
-    else:
-        if mask is not None:
-            e, w = mask.astype(np.float64), None
-        codes = None if groups is None else make_units(len(e), groups, None).codes
-        statistic = auc_linearised(e, s, w, codes, imaginary=imaginary)
-        options = {"groups": groups, "sample_weight": w, "level": level, "scale": "logit", "method": name}
-        estimate = linearised_estimate(statistic, **options)  # type: ignore[arg-type]
-        counts = sample_counts(e, w, groups, names)
-    return noted(estimate, counts, constant=bool((s == s[0]).all()))
-
-
-def _has_ties(values: Floats) -> bool:
-    """True if unseen instances lengthen the interval. Sorts the values in place."""
-    values.sort()
-    return len(values) > 0 and tied_share(values) > LEAST_TIED
+        estimate = Estimate(value, low=low, high=high, level=level, n=len(values), method=name)
+        return noted(estimate, [(float(m1), names[0]), (float(m0), names[1])], constant=sums.constant)
+    if mask is not None:
+        e, s, w = mask.astype(np.float64), values.astype(np.float64, copy=False), None
+    codes = None if groups is None else make_units(len(e), groups, None).codes
+    statistic = auc_linearised(e, s, w, codes, imaginary=imaginary)
+    options = {"groups": groups, "sample_weight": w, "level": level, "scale": "logit", "method": name}
+    estimate = linearised_estimate(statistic, **options)  # type: ignore[arg-type]
+    constant = bool((s == s[0]).all()) if sums is None else sums.constant
+    return noted(estimate, sample_counts(e, w, groups, names), constant=constant)
 
 
 def _is_plain_mask(positive: ArrayLike) -> bool:
@@ -222,33 +220,16 @@ def _is_plain_mask(positive: ArrayLike) -> bool:
     )
 
 
-def _from_sorted(x: Floats, y: Floats, a: float) -> tuple[float, float, Spread]:
-    """Probability that x exceeds y, the centre of its interval and its spread. Sorts x and y in place.
+def _from_sums(sums: PlacementSums, a: float) -> tuple[float, float, Spread]:
+    """Probability that the first sample exceeds the second, the centre of its interval and its spread.
 
-    Only the values of the smaller sample are looked up in the larger one. The number of smaller-sample values below the
-    j-th value of the larger sample is a step function of j, which rises by ½ at each end of these look-ups. Its sums
-    therefore follow from the step heights and lengths, without a pass over the larger sample.
+    `a` imaginary instances are added to each sample for the centre and the spread.
     """
-    m1, m0 = len(x), len(y)
-    x.sort()
-    y.sort()
-    small, large = (x, y) if m1 <= m0 else (y, x)
-    left = np.searchsorted(large, small, side="left")
-    right = left.copy()
-    tied = np.flatnonzero(large[np.minimum(left, len(large) - 1)] == small)
-    right[tied] = np.searchsorted(large, small[tied], side="right")
-    of_small = (left + right) / 2.0  # values of the larger sample below each of the smaller one, ties ½
-    places = np.sort(np.concatenate([left, right]))
-    stay = np.diff(places, append=len(large)).astype(np.float64)
-    of_large = np.arange(1, len(places) + 1) / 2.0  # height of each step: smaller-sample values below, ties ½
-    sums = (float(of_small.sum()), float(of_small @ of_small)), (float(of_large @ stay), float(of_large**2 @ stay))
-    below, above = sums if m1 <= m0 else sums[::-1]
-    # V'(y) counts the values of x above y: m1 minus those below, so Σ (m1 − b)² = m1² m0 − 2 m1 Σ b + Σ b²
-    above = (m1 * m0 - above[0], m1**2 * m0 - 2.0 * m1 * above[0] + above[1])
-    value = min(max(below[0] / m1 / m0, 0.0), 1.0)
+    m1, m0 = sums.sizes
+    value = min(max(sums.below[0] / m1 / m0, 0.0), 1.0)
     centre = (value * m1 * m0 + 0.5 * a * (m1 + m0) + 0.5 * a * a) / ((m1 + a) * (m0 + a))
     squares = []
-    for (first, second), size, others in ((below, m1, m0), (above, m0, m1)):
+    for (first, second), size, others in ((sums.below, m1, m0), (sums.above, m0, m1)):
         mean = 0.5 * a / (others + a) - centre  # Σ ((v + a/2) / (others + a) − centre)²
         total = second / (others + a) ** 2 + 2 * mean * first / (others + a) + size * mean**2
         squares.append((max(total, 0.0) + a * (0.5 - centre) ** 2) / (size + a) ** 2)
@@ -331,7 +312,7 @@ def checked(
 ) -> tuple[Floats, Floats, Floats | None]:
     """Check shares in [0, 1], scores without nan, and weights, all of one length. For use by metrics too."""
     e = as_floats(positive, arguments[0], ndim=(1,), shape="(n,)")
-    s = _aligned(scores, len(e), arguments)
+    s = _aligned(as_floats(scores, arguments[1], ndim=(1,), shape="(n,)"), len(e), arguments)
     outside = np.flatnonzero((e < 0) | (e > 1))
     if outside.size:
         raise InputError(
@@ -374,8 +355,7 @@ def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: 
     return estimate
 
 
-def _aligned(scores: ArrayLike, n: int, arguments: tuple[str, str]) -> Floats:
-    s = as_floats(scores, arguments[1], ndim=(1,), shape="(n,)")
+def _aligned(s: NDArray[Any], n: int, arguments: tuple[str, str]) -> NDArray[Any]:
     if len(s) != n:
         raise InputError(
             arguments[1],

@@ -22,13 +22,7 @@ NEGLIGIBLE = 1e-15
 
 def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str) -> Floats:
     """Check real numbers and return float64: allowed number of axes, at least one value, no nan."""
-    array = as_numeric(values, name)
-    if array.ndim not in ndim:
-        raise InputError(name, f"must have shape {shape}", f"got shape {array.shape}", "reshape it first", code="shape")
-    if array.size == 0:
-        raise InputError(
-            name, "needs at least one value", f"got shape {array.shape}", "pass at least one instance", code="shape"
-        )
+    array = as_values(values, name, ndim=ndim, shape=shape)
     floats = array.astype(np.float64, copy=False)
     undefined = np.isnan(floats)
     if undefined.any():
@@ -42,6 +36,18 @@ def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
             code="finite",
         )
     return floats
+
+
+def as_values(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str) -> NDArray[Any]:
+    """Check real numbers, nan included, and return them in their dtype: allowed number of axes, at least one value."""
+    array = as_numeric(values, name)
+    if array.ndim not in ndim:
+        raise InputError(name, f"must have shape {shape}", f"got shape {array.shape}", "reshape it first", code="shape")
+    if array.size == 0:
+        raise InputError(
+            name, "needs at least one value", f"got shape {array.shape}", "pass at least one instance", code="shape"
+        )
+    return array
 
 
 def as_runs(values: ArrayLike, name: str) -> Floats:

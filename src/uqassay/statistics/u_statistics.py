@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import available_cores
+from uqassay._kernels import kernel
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.linearised import Linearised, undefined
+from uqassay.statistics.placements import MOST_COUNTED
 from uqassay.statistics.samples import Floats, as_floats, scaled_weights
 
 __all__ = ["Concordance", "concordance", "concordance_linearised", "dense_ranks", "dominance_sums"]
@@ -265,6 +267,9 @@ def _count_leaves(a: Block, sums: Block, w: Block | None) -> None:
 
 
 def _count(g: Floats, s: Floats, w: Floats | None) -> Concordance:
+    count = kernel("concordant_pairs") if w is None and len(g) < MOST_COUNTED else None
+    if count is not None:
+        return Concordance(*count(np.ascontiguousarray(g), np.ascontiguousarray(s)), None)
     order = np.argsort(s)
     if w is None and _distinct(s[order]):
         ordered = g[order]
