@@ -92,7 +92,6 @@ def test_rerun_keeps_the_files(files, folder):
 
 
 def test_command_reports_on_the_files(files, folder, capsys):
-    pytest.importorskip("plotly")
     assert main(["demo", "-o", str(folder)]) == 0
     shown = capsys.readouterr()
     assert shown.err == ""

@@ -15,7 +15,7 @@ SMOKE = ["bench", "--dataset", "iris", "--method", "snn", "--preset", "smoke", "
 
 @pytest.fixture(autouse=True)
 def registered(needs):
-    needs("torch", "sklearn", "plotly")
+    needs("torch", "sklearn")
 
 
 def keys(folder):

@@ -24,7 +24,7 @@ SMALL = [*SMOKE, "--method", "random-forest", *(word for one in CONDITIONS for w
 
 @pytest.fixture(autouse=True)
 def registered(needs):
-    needs("torch", "sklearn", "plotly", "matplotlib")
+    needs("torch", "sklearn", "matplotlib")
 
 
 @pytest.fixture(scope="module")

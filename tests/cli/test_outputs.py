@@ -1,7 +1,6 @@
 """What is written never replaces what is read, nor anything that is no file, and is refused before it is computed."""
 
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -125,12 +124,6 @@ def test_the_page_may_lie_in_the_folder_of_the_assay_which_may_be_a_link(folder,
         assert run(*MODEL, "-o", "kept/page.html", "--save", "kept", "--draws", "10").code == 0
         assert Path("kept").is_symlink()
         assert sorted(p.name for p in Path("real").iterdir()) == ["arrays.npz", "assay.json", "page.html"]
-
-
-def test_no_page_without_plotly(folder, refused, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    assert "plotly: is not installed; a page with charts needs it; install uqassay[report]." in refused(*MODEL)
 
 
 def test_permission_errors_name_the_page(folder, run, monkeypatch):

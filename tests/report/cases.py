@@ -36,8 +36,13 @@ def number(value):
 
 
 def unpack(entry):
-    raw = zlib.decompress(base64.b64decode(entry["zlib"]))
-    return np.frombuffer(raw, dtype=np.dtype(entry["dtype"]).newbyteorder("<")).reshape(entry["shape"])
+    raw = np.frombuffer(zlib.decompress(base64.b64decode(entry["zlib"])), dtype=np.uint8)
+    dtype = np.dtype(entry["dtype"])
+    codes = raw.reshape(dtype.itemsize, -1).T.copy().view(dtype.newbyteorder("<")).reshape(entry["shape"])
+    if "decimals" not in entry:
+        return codes
+    top = np.iinfo(dtype).max
+    return np.select([codes == top, codes == top - 1], [np.inf, np.nan], codes / 10.0 ** entry["decimals"])
 
 
 def ranked_assay(n=150, k=3, *, seed=0, **options):

@@ -1,6 +1,8 @@
 """Pages as a parser reads them."""
 
+import base64
 import json
+import zlib
 from html.parser import HTMLParser
 
 VOID = ("meta", "img", "br", "hr", "link", "input")
@@ -21,7 +23,12 @@ class ParsedPage(HTMLParser):
 
     @property
     def payload(self):
-        return json.loads(self.held["payload"])
+        text = self.held["payload"]
+        return json.loads(text if text.startswith("{") else zlib.decompress(base64.b64decode(text)))
+
+    @property
+    def instances(self):
+        return json.loads(self.held["packed"])
 
     @property
     def text(self):

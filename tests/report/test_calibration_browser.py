@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.conftest import skip_or_fail
 from tests.report.calibration_cases import ensembles, softmax
 from tests.report.test_page_browser import click, press, texts, too_wide_in_print, wait_until
 
@@ -23,10 +22,6 @@ def assay():
 
 @pytest.fixture(scope="module")
 def address(assay, tmp_path_factory):
-    try:
-        import plotly  # noqa: F401
-    except ModuleNotFoundError:
-        skip_or_fail("plotly is not installed")
     return write_page(assay, tmp_path_factory.mktemp("page") / "report.html").as_uri()
 
 
@@ -88,18 +83,18 @@ def test_the_chosen_test_is_drawn(page, assay):
     choose(page, 0, 0)
     choose(page, 1, "ece-classwise")
     t = next(t for t in assay.calibration if (t.model, t.measure) == (HOSTILE, "ece-classwise"))
-    data = "return document.getElementById('calibration-{}').data"
-    bars = page.execute_script(data.format("null") + "[0]")
+    data = "return pictures.get(document.getElementById('calibration-{}'))"
+    bars = page.execute_script(data.format("null") + ".marks[0]")
     assert sum(bars["y"]) == len(t.null)
-    coloured = [c for c, look in zip(bars["y"], bars["marker"]["color"], strict=True) if "0.85" in look]
+    coloured = [c for c, look in zip(bars["y"], bars["bars"], strict=True) if "0.85" in look]
     assert sum(coloured) == (t.null >= t.statistic).sum()
-    lines = page.execute_script("return document.getElementById('calibration-null').layout.shapes.map((s) => s.x0)")
+    lines = page.execute_script(data.format("null") + ".rules.map((s) => s.x)")
     np.testing.assert_allclose(lines[0], t.statistic, rtol=1e-3)
-    np.testing.assert_allclose(page.execute_script(data.format("weights") + "[0].y"), t.weights, atol=1e-3)
+    np.testing.assert_allclose(page.execute_script(data.format("weights") + ".marks[0].y"), t.weights, atol=1e-3)
     for side, bins in (("before", t.before), ("after", t.after)):
-        drawn = page.execute_script(data.format(side) + "[1].y")
+        drawn = page.execute_script(data.format(side) + ".marks[1].y")
         np.testing.assert_allclose(drawn, bins.accuracy[bins.count > 0], atol=1e-4)
-        counts = page.execute_script(data.format(side) + "[2].text")
+        counts = page.execute_script(data.format(side) + ".marks[3].labels")
         assert [int(c.replace(",", "")) for c in counts] == bins.count[bins.count > 0].tolist()
     assert HOSTILE in texts(page, "#calibration-said")[0]
     assert page.execute_script("return document.images.length") == 0
@@ -114,7 +109,7 @@ def test_a_model_without_members_has_one_diagram_and_no_weights(page):
     assert texts(page, "#calibration-before-h") == ["Reliability of its confidence"]
     choose(page, 0, 1)
     assert page.execute_script(hidden) == [False, False]
-    wait_until(lambda: len(page.execute_script("return document.getElementById('calibration-weights').data[0].y")) == 4)
+    wait_until(lambda: len(texts(page, "#calibration-weights .bars rect")) == 4)
     assert page.execute_script("return document.getElementById('calibration-weights').clientWidth") > 300
 
 
@@ -190,7 +185,7 @@ def test_many_models_and_members(driver, tmp_path):
     page = opened(driver, path.as_uri())
     assert len(texts(page, ".tests dd")) == 10
     choose(page, 0, 1)
-    weights = page.execute_script("return document.getElementById('calibration-weights').data[0].y")
+    weights = page.execute_script("return pictures.get(document.getElementById('calibration-weights')).marks[0].y")
     assert len(weights) == 100
     assert weights == sorted(weights, reverse=True)
     assert quiet(page)

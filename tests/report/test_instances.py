@@ -5,8 +5,7 @@ import pytest
 from tests.report.cases import HOSTILE, hostile_assay, softmax, unpack
 
 import uqassay as uq
-from uqassay.report.instances import packed, probability_codes, single_instances
-from uqassay.report.page_data import payload
+from uqassay.report.instances import packed, packed_decimals, probability_codes, single_instances
 
 
 @pytest.fixture(scope="module")
@@ -25,17 +24,22 @@ def test_probability_codes_round_trip(bits, error):
 
 def test_instances_against_the_assay(hostile):
     held = single_instances(hostile)
-    rows = np.array(held["rows"])
+    rows = unpack(held["rows"])
     for model in hostile.candidates:
         column = held["columns"][model.name]
-        np.testing.assert_allclose(unpack(column["distance"]), model.columns["distance"][0][rows], rtol=1e-6)
+        np.testing.assert_allclose(unpack(column["distance"]), model.columns["distance"][0][rows].round(3))
         np.testing.assert_array_equal(unpack(column["label"]), model.columns["label"][0][rows])
         sample, stored = hostile.sets[model.name], held["sets"][model.name]
-        places = np.array(held["set_rows"])
+        places = unpack(held["set_rows"])
         codes = unpack(stored["mean"])
         back = np.sin(codes / (2 ** held["bits"] - 1) * np.pi / 2) ** 2
         at = [int(np.flatnonzero(sample.rows == row)[0]) for row in rows[places]]
         np.testing.assert_allclose(back, sample.mean[at], atol=2e-5)
+        for side, sign, ends in (("below", -1, sample.lower), ("above", 1, sample.upper)):
+            if side in stored:
+                moved = codes.astype(int) + sign * unpack(stored[side]).astype(int)
+                own = np.sin(moved % 2 ** held["bits"] / (2 ** held["bits"] - 1) * np.pi / 2) ** 2
+                np.testing.assert_allclose(own, ends[at], atol=2e-5)
     for kind, found in hostile.extreme_instances(20).items():
         assert rows[held["extremes"][kind]].tolist() == found.tolist()
 
@@ -53,7 +57,7 @@ def test_the_label_is_a_corner_of_every_triangle():
     a = hostile_assay(n=60, k=8, names=None)
     held = single_instances(a)
     three = unpack(held["top_three"])
-    rows = np.array(held["rows"])[held["set_rows"]][: len(three)]
+    rows = unpack(held["rows"])[unpack(held["set_rows"])][: len(three)]
     np.testing.assert_array_equal(three[:, 0], a.labels[rows])
     for corners, row in zip(three, rows, strict=True):
         upper = np.max([s.upper[s.rows == row][0] for s in a.sets.values()], axis=0)
@@ -68,26 +72,35 @@ def test_point_predictions_are_held_once(hostile):
 def test_instances_fit_the_budget(monkeypatch):
     a = hostile_assay(n=2000, names=None)
     assert single_instances(a)["bits"] == 16
-    monkeypatch.setattr("uqassay.report.instances.BUDGET", 190_000)
-    held = single_instances(a)
+    monkeypatch.setattr("uqassay.report.instances.LEAST", 90_000)
+    held = single_instances(a, taken=10**9)
     assert held["bits"] == 8
-    assert len(held["set_rows"]) < 2000
-    size = sum(len(entry["zlib"]) for part in ("columns", "sets") for m in held[part].values() for entry in m.values())
-    assert size <= 190_000
-    assert set(held["sample"]) <= set(range(len(held["rows"])))
+    assert held["set_rows"]["shape"][0] < 2000
+    assert packed_size(held) <= 90_000
+    assert set(unpack(held["sample"])) <= set(range(held["rows"]["shape"][0]))
 
 
-def test_ids_count_towards_the_budget(monkeypatch):
+def packed_size(tree):
+    if not isinstance(tree, dict):
+        return 0
+    return len(tree["zlib"]) if "zlib" in tree else sum(map(packed_size, tree.values()))
+
+
+def test_ids_and_other_data_count_towards_the_budget(monkeypatch):
     a = hostile_assay(n=2000, names=None)
-    size = sum(
-        len(e["zlib"]) for part in ("columns", "sets") for m in single_instances(a)[part].values() for e in m.values()
-    )
-    monkeypatch.setattr("uqassay.report.instances.BUDGET", size)
+    monkeypatch.setattr("uqassay.report.instances.LEAST", 0)
+    monkeypatch.setattr("uqassay.report.instances.BUDGET", packed_size(single_instances(a)))
     assert single_instances(a)["bits"] == 16
+    assert single_instances(a, taken=1)["bits"] == 8
     named = uq.Assay(
         **{**{f: getattr(a, f) for f in a.__dataclass_fields__}, "ids": np.array([f"{i:040}" for i in range(2000)])}
     )
     assert single_instances(named)["bits"] == 8
+
+
+def test_decimals_round_trip_with_what_is_not_finite():
+    for values in ([0.0, 0.0004, 1.2345, np.inf, np.nan], [70.0004, np.inf, np.nan, 0.1]):
+        np.testing.assert_array_equal(unpack(packed_decimals(np.array(values))), np.round(values, 3))
 
 
 def test_packed_is_little_endian_whatever_the_input():
@@ -99,6 +112,6 @@ def test_label_distributions():
     rng = np.random.default_rng(3)
     votes = rng.multinomial(20, [0.5, 0.3, 0.2], size=50)
     a = uq.assay({"m": uq.Members(softmax(rng.normal(size=(50, 4, 3))))}, votes)
-    p = payload(a)
-    shares = unpack(p["instances"]["shares"])
-    np.testing.assert_allclose(np.sin(shares / 65535 * np.pi / 2) ** 2, a.labels[p["instances"]["rows"]], atol=1e-4)
+    held = single_instances(a)
+    shares = unpack(held["shares"])
+    np.testing.assert_allclose(np.sin(shares / 65535 * np.pi / 2) ** 2, a.labels[unpack(held["rows"])], atol=1e-4)

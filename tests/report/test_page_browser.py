@@ -7,7 +7,6 @@ import time
 
 import numpy as np
 import pytest
-from tests.conftest import skip_or_fail
 
 import uqassay as uq
 from uqassay.report.page import write_page
@@ -42,10 +41,6 @@ def assay():
 
 @pytest.fixture(scope="module")
 def address(assay, tmp_path_factory):
-    try:
-        import plotly  # noqa: F401
-    except ModuleNotFoundError:
-        skip_or_fail("plotly is not installed")
     return write_page(assay, tmp_path_factory.mktemp("page") / "report.html", command=COMMAND).as_uri()
 
 
@@ -90,9 +85,62 @@ def click(page, selector):
 
 def test_opens_from_a_file_without_a_network(page):
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
-    assert page.execute_script("return document.querySelectorAll('.main-svg').length") > 10
-    assert not page.execute_script("return document.getElementById('failed').textContent")
+    assert page.execute_script("return document.querySelectorAll('.chart .drawn').length") > 10
+    assert page.execute_script("return document.getElementById('failed').hidden")
     assert not [text for text in texts(page, ".chart") if "could not be drawn" in text]
+
+
+def test_an_old_browser_shows_the_verdict_and_says_why_nothing_else(driver, address, assay):
+    script = "delete globalThis.DecompressionStream"
+    added = driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+    driver.get("about:blank")
+    driver.get(address)
+    wait_until(lambda: not driver.execute_script("return document.getElementById('failed').hidden"))
+    assert "too old" in texts(driver, "#failed")[0]
+    assert tuple(t.replace("\u00a0", " ") for t in texts(driver, ".verdict p")) == assay.verdict()
+    driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+    driver.get_log("browser")
+
+
+def pointer_at(page, node, mark, point):
+    """Move the pointer to a point of a mark; the words that are then shown."""
+    return page.execute_script(
+        "const node = document.getElementById(arguments[0]);"
+        "const shape = node.querySelectorAll('.points')[arguments[1]].children[arguments[2]];"
+        "const box = shape.getBoundingClientRect();"
+        "const [x, y] = [box.x + box.width / 2, box.y + box.height / 2].map(Math.floor);"  # as a click has them
+        "const at = { clientX: x, clientY: y, bubbles: true };"
+        "shape.dispatchEvent(new PointerEvent('pointermove', at));"
+        "return [...node.querySelectorAll('.tip:not([hidden]) div')].map((n) => n.textContent);",
+        node,
+        mark,
+        point,
+    )
+
+
+def test_words_at_the_pointer_are_text(page, assay):
+    first = pointer_at(page, "plane", 0, 0)
+    d, ns = (float(assay[HOSTILE].columns[name].mean()) for name in ("distance", "nonspecificity"))
+    assert first[0] == HOSTILE
+    assert f"{d:.3f}" in first[1]
+    assert f"{ns:.3f}" in first[2]
+    page.execute_script(
+        "document.querySelector('#plane .drawn').dispatchEvent(new PointerEvent('pointerleave', { bubbles: true }))"
+    )
+    assert page.execute_script("return document.querySelector('#plane .tip').hidden")
+
+
+def test_a_click_on_a_point_opens_its_instance(page):
+    said = pointer_at(page, "entropy-confidence", 1, 5)
+    page.execute_script(
+        "const shape = document.querySelectorAll('#entropy-confidence .points')[1].children[5];"
+        "const box = shape.getBoundingClientRect();"
+        "const [x, y] = [box.x + box.width / 2, box.y + box.height / 2].map(Math.floor);"  # as a click has them
+        "const at = { clientX: x, clientY: y, bubbles: true };"
+        "shape.dispatchEvent(new PointerEvent('click', at));"
+    )
+    number = re.search(r"\d+", said[1])[0]
+    assert page.execute_script("return document.getElementById('pick').value") == number
 
 
 def test_verdict_is_that_of_the_assay(page, assay):
@@ -103,7 +151,7 @@ def test_hostile_names_are_shown_as_text(page):
     assert page.execute_script("return document.images.length") == 0
     assert any(HOSTILE in text for text in texts(page, "#ranking td"))
     assert any(CLASSES[0] in text for text in texts(page, "#picked, #extremes td"))
-    assert any(HOSTILE[:15] in text for text in texts(page, "#lines text"))  # Plotly's own labels, too
+    assert any(HOSTILE[:15] in text for text in texts(page, "#lines text"))
     assert page.execute_script("return document.querySelectorAll('main script, main b').length") == 0
     assert texts(page, "#command-text") == [COMMAND]
 
@@ -247,14 +295,14 @@ def test_definitions_open_from_the_keyboard(page):
 
 
 def test_hiding_a_model_redraws_the_charts(page):
-    before = page.execute_script("return document.getElementById('lines').data.length")
+    before = len(texts(page, "#lines .line"))
     click(page, "#filter .model")
-    wait_until(lambda: page.execute_script("return document.getElementById('lines').data.length") < before)
+    wait_until(lambda: len(texts(page, "#lines .line")) == before - 1)
     assert page.execute_script("return document.querySelector('#filter .model').ariaPressed") == "false"
 
 
 def test_dark_and_light(page):
-    ink = "return getComputedStyle(document.body).color + document.getElementById('lines').layout.font.color"
+    ink = "return ['body', '#lines text'].map((n) => getComputedStyle(document.querySelector(n)).fill).join()"
     colours = {}
     for _ in range(3):
         click(page, "#theme")
@@ -497,7 +545,9 @@ def test_the_scores_of_one_model_are_compared(page, assay):
 
 
 def test_curves_follow_the_score_and_the_models_shown(page, assay):
-    drawn = "return document.getElementById('mistakes-curves').data.filter((t) => t.hoverinfo === 'text').map((t) => [...t.y])"
+    drawn = (
+        "return pictures.get(document.getElementById('mistakes-curves')).marks.filter((m) => m.line).map((m) => m.y)"
+    )
     choose(page, "Uncertainty by", "total entropy")
     curves = page.execute_script(drawn)
     assert len(curves) == 4

@@ -19,9 +19,7 @@ def demo_command(
 ) -> None:
     """Train six classifiers on scikit-learn's digits, and report on them."""
     from uqassay.demo import COMMON_MEMBERS, N_MODELS, prepare_demo
-    from uqassay.report.page import charts_library
 
-    charts_library()  # refused before anything is trained
     with progress(N_MODELS) as say:
         files = prepare_demo(output, seed=seed, progress=say)
     models = [f"{name}={path}" for name, path in files.predictions.items()]

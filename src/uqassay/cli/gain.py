@@ -343,7 +343,7 @@ def _split(names: Sequence[str] | None) -> list[str] | None:
 def _check_page(output: Path, inputs: Sequence[Path]) -> None:
     from uqassay.report.figures.style import matplotlib_module
 
-    check_page(output, inputs, charts=False)
+    check_page(output, inputs)
     matplotlib_module()
 
 

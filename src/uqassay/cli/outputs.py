@@ -14,7 +14,7 @@ PAGES = (".html", ".htm")
 KEPT = {"assay.json": "an assay", "study.json": "a study"}
 
 
-def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None, *, charts: bool = True) -> None:
+def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> None:
     """Refuse a page that could not be written, or would replace one of the inputs.
 
     Parameters
@@ -25,19 +25,13 @@ def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None, *, 
         The files that are read.
     made : Path, optional
         A folder that the command makes before the page is written.
-    charts : bool
-        The page has charts by Plotly.
 
     Raises
     ------
     InputError
         The path is an input, a folder, a pipe or a device, has another extension than .html or .htm, or lies in a folder
         that does not exist or cannot be written to.
-    MissingDependencyError
-        Plotly is not installed.
     """
-    from uqassay.report.page import charts_library
-
     try:
         target = plain_target(path)
     except InputError as problem:
@@ -52,8 +46,6 @@ def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None, *, 
             code="format",
         )
     _check_folder("--output", target.parent, made=made is not None and target.parent == Path(os.path.realpath(made)))
-    if charts:
-        charts_library()
 
 
 def check_save(folder: Path, inputs: Sequence[Path], page: Path | None, *, holds: str = "assay.json") -> None:

@@ -1,10 +1,20 @@
 // Elements, templates, packed arrays, colours, definitions: what every part of the page uses. Text from data only ever becomes
 // textContent.
 
-const page = JSON.parse(document.getElementById("payload").textContent);
-const state = { index: page.ranking.reference, part: "all", hidden: new Set() };
+let page = null; // everything that is shown, from `openPage` on
+let candidates = [];
+let ranking = null;
+const state = { index: 0, part: "all", hidden: new Set() };
 const byId = (id) => document.getElementById(id);
-const candidates = page.models.map((m, j) => ({ ...m, j })).filter((m) => !m.baseline);
+
+async function openPage() {
+  page = JSON.parse(new TextDecoder().decode(await inflate(byId("payload").textContent)));
+  page.instances = await unpack(JSON.parse(byId("packed").textContent));
+  ranking = page.ranking;
+  candidates = page.models.map((m, j) => ({ ...m, j })).filter((m) => !m.baseline);
+  state.index = ranking.reference;
+}
+
 const shown = () => candidates.filter((m) => !state.hidden.has(m.j));
 const placeOf = (name) => page.models.findIndex((m) => m.name === name);
 
@@ -93,7 +103,7 @@ function finding(model, metric) {
 
 // -- packed arrays ---------------------------------------------------------------------------------------------------
 
-const ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, float32: Float32Array };
+const ARRAYS = { uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array };
 
 async function inflate(text) {
   const bytes = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
@@ -101,11 +111,26 @@ async function inflate(text) {
   return new Response(stream).arrayBuffer();
 }
 
+// A packed array: first the low bytes of all numbers, then the next ones. With `decimals` the numbers are decimal fractions,
+// and the two greatest codes stand for nan and infinity.
+async function unpackArray({ dtype, zlib, decimals }) {
+  const planes = new Uint8Array(await inflate(zlib));
+  const size = ARRAYS[dtype].BYTES_PER_ELEMENT;
+  const codes = new ARRAYS[dtype](planes.length / size);
+  for (let i = 0; i < codes.length; i += 1) {
+    for (let b = size - 1; b >= 0; b -= 1) codes[i] = codes[i] * 256 + planes[b * codes.length + i];
+  }
+  if (decimals === undefined) return codes;
+  const top = 2 ** (8 * size) - 1;
+  const special = { [top]: Infinity, [top - 1]: NaN };
+  return Float64Array.from(codes, (code) => special[code] ?? code / 10 ** decimals);
+}
+
 // Puts typed arrays in the place of their packed text, everywhere in a tree.
 async function unpack(tree) {
   if (tree === null || typeof tree !== "object") return tree;
   if (Array.isArray(tree)) return tree;
-  if ("zlib" in tree) return new ARRAYS[tree.dtype](await inflate(tree.zlib));
+  if ("zlib" in tree) return unpackArray(tree);
   const entries = await Promise.all(Object.entries(tree).map(async ([key, value]) => [key, await unpack(value)]));
   return Object.fromEntries(entries);
 }

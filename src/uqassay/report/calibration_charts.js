@@ -9,25 +9,22 @@ const WRITTEN = 12; // weights with their numbers
 function drawReliability(node, entries, { height, text, least = null, counts = false }) {
   const total = (bins) => bins.count.reduce((a, b) => a + b, 0);
   const most = Math.max(...entries.map(({ bins }) => Math.max(...bins.count) / total(bins)));
-  const diagonal = { mode: "lines", line: { color: css("--faint"), width: 1, dash: "dot" }, hoverinfo: "skip" };
-  const traces = [{ x: [0, 1], y: [0, 1], ...diagonal }];
+  const marks = [{ line: true, x: [0, 1], y: [0, 1], stroke: { color: css("--faint"), width: 1, dash: "dot" } }];
   entries.forEach(({ m, bins }, i) => {
     const n = total(bins);
-    traces.push(accuracyTrace(m, bins, text), countTrace(m, bins, { n, most, i, of: entries.length, counts, text }));
+    marks.push(...accuracyMarks(m, bins, text), countMarks(m, bins, { n, most, i, of: entries.length, counts, text }));
   });
   const from = least ?? Math.min(...entries.flatMap(({ bins }) => bins.edges[0]));
-  const below = { domain: [0, 0.15], range: [0, 1.05], showticklabels: false, showgrid: false, fixedrange: true };
-  const domain = [counts ? 0.26 : 0.2, 1];
-  plot(node, traces, {
+  plot(node, marks, {
     height,
-    bargap: 0,
-    xaxis: { title: text.axes.confidence, tickformat: ".0%", range: [from - 0.01, 1.01], anchor: "y2", zeroline: false },
-    yaxis: { title: text.axes.accuracy, tickformat: ".0%", range: [-0.02, 1.02], domain, zeroline: false },
-    yaxis2: { ...below, linecolor: css("--line") },
+    from: counts ? 0.26 : 0.2,
+    under: { range: [0, 1.05], share: 0.15 },
+    x: { title: text.axes.confidence, percent: true, range: [from - 0.01, 1.01] },
+    y: { title: text.axes.accuracy, percent: true, range: [-0.02, 1.02] },
   });
 }
 
-function accuracyTrace(m, bins, text) {
+function accuracyMarks(m, bins, text) {
   const face = bins.count.map((c) => (c >= text.few ? colour(m.j) : css("--page")));
   const words = (c, b) => [
     fillTemplate(text.bin, {
@@ -37,47 +34,32 @@ function accuracyTrace(m, bins, text) {
     }),
     fillTemplate(text.bin_count, { n: wording.count(c) }),
   ];
-  return {
-    x: bins.confidence,
-    y: bins.accuracy,
-    mode: "lines+markers",
-    line: { color: colour(m.j), width: 1.5, dash: dash(m.j) },
-    hoverinfo: "text",
-    marker: { color: face, size: 7, symbol: marker(m.j), line: { color: colour(m.j), width: 1.5 } },
-    hovertext: bins.count.map((c, b) => hover(m.name, ...words(c, b))),
-    error_y: {
-      type: "data",
-      symmetric: false,
-      array: bins.high.map((h, b) => h - bins.accuracy[b]),
-      arrayminus: bins.low.map((l, b) => bins.accuracy[b] - l),
-      color: tinted(colour(m.j), 0.7),
-      thickness: 1.2,
-      width: 3,
+  const at = { x: bins.confidence, y: bins.accuracy };
+  const edge = { color: colour(m.j), width: 1.5 };
+  return [
+    { line: true, ...at, stroke: { ...edge, dash: dash(m.j) } },
+    {
+      points: true,
+      ...at,
+      marker: { color: face, size: 7, symbol: marker(m.j), edge },
+      says: (b) => hover(m.name, ...words(bins.count[b], b)),
+      errors: { low: bins.low.map(number), high: bins.high.map(number), color: tinted(colour(m.j), 0.7) },
     },
-  };
+  ];
 }
 
-function countTrace(m, bins, { n, most, i, of, counts, text }) {
+function countMarks(m, bins, { n, most, i, of, counts, text }) {
   const w = 0.08 / of;
   const values = (c) => ({ n: wording.count(c), total: wording.count(n), share: wording.percent(c / n, 0) });
-  const written = {
-    text: bins.count.map(wording.count),
-    textposition: "outside",
-    textfont: { size: 10, color: css("--soft") },
-    textangle: 0,
-    cliponaxis: false,
-    constraintext: "none",
-  };
   return {
-    type: "bar",
+    bars: tinted(colour(m.j), 0.75),
+    under: true,
+    free: true,
     x: bins.edges[0].map((e) => e + 0.01 + (i + 0.5) * w),
     y: bins.count.map((c) => c / n / most),
     width: w,
-    yaxis: "y2",
-    marker: { color: tinted(colour(m.j), 0.75) },
-    hoverinfo: "text",
-    ...(counts ? written : {}),
-    hovertext: bins.count.map((c) => hover(m.name, fillTemplate(text.bin_share, values(c)))),
+    labels: counts ? bins.count.map(wording.count) : null,
+    says: (b) => hover(m.name, fillTemplate(text.bin_share, values(bins.count[b]))),
   };
 }
 
@@ -105,20 +87,12 @@ function drawNull(node, r, t) {
   }
   const view = nullView(r);
   const { inside, top } = view;
-  const traces = [nullBars(r, t, view), ...(inside.length ? [memberTicks(r, t, view)] : [])];
-  const { shapes, annotations } = nullMarks(node, r, t, view);
-  plot(node, traces, {
+  const marks = [nullBars(r, t, view), ...(inside.length ? [memberTicks(r, t, view)] : [])];
+  plot(node, marks, {
     height: 300,
-    shapes,
-    annotations,
-    bargap: 0,
-    xaxis: { title: t.measureOf(r).label, range: view.range, zeroline: false },
-    yaxis: {
-      title: t.text.axes.draws,
-      range: [inside.length ? -0.09 * top : 0, 1.28 * top],
-      zeroline: true,
-      tickformat: ",d",
-    },
+    ...nullMarks(node, r, t, view),
+    x: { title: t.measureOf(r).label, range: view.range },
+    y: { title: t.text.axes.draws, range: [inside.length ? -0.09 * top : 0, 1.28 * top], zero: true },
   });
 }
 
@@ -147,13 +121,12 @@ function nullBars(r, t, { found, left }) {
     return fillTemplate(c === 1 ? t.text.draws.one : t.text.draws.many, { n: wording.count(c), ...ends });
   };
   return {
-    type: "bar",
+    bars: left.map((x) => (x > found - width / 2 ? base : other)),
+    edge: { color: css("--page"), width: 0.5 },
     x: left.map((x) => x + width / 2),
     y: counts,
-    width: counts.map(() => width),
-    hoverinfo: "text",
-    marker: { color: left.map((x) => (x > found - width / 2 ? base : other)), line: { color: css("--page"), width: 0.5 } },
-    hovertext: counts.map((c, i) => esc(words(c, i))),
+    width,
+    says: (i) => [words(counts[i], i)],
   };
 }
 
@@ -165,13 +138,12 @@ function memberTicks(r, t, { inside, top }) {
     return fillTemplate(tested ? t.text.member_tested : t.text.member, values);
   };
   return {
+    points: true,
+    free: true,
     x: inside.map(([v]) => v),
     y: inside.map(() => -0.045 * top),
-    mode: "markers",
-    marker: { symbol: "line-ns", size: 9, line: { color: colour(r.j), width: 1.5 } },
-    hoverinfo: "text",
-    cliponaxis: false,
-    hovertext: inside.map((entry) => esc(words(entry))),
+    marker: { symbol: "tick", size: 9, edge: { color: colour(r.j), width: 1.5 } },
+    says: (i) => [words(inside[i])],
   };
 }
 
@@ -179,30 +151,26 @@ function memberTicks(r, t, { inside, top }) {
 function nullMarks(node, r, t, { found, mean, near, range, beyond }) {
   const room = Math.max(100, node.clientWidth - 70);
   const crowded = (v, text) => ((range[1] - v) / (range[1] - range[0])) * room < 7 * text.length + 8;
-  const side = (v, text) => (crowded(v, text) ? { xanchor: "right", xshift: -5 } : { xanchor: "left", xshift: 5 });
-  const line = (v, look) => ({ type: "line", x0: v, x1: v, y0: 0, y1: 1, yref: "paper", line: look });
-  const note = (text, y, color) => {
-    const font = { size: 12, color };
-    return { y, yref: "paper", yanchor: "top", text: esc(text), showarrow: false, font, bgcolor: css("--page") };
-  };
-  const label = (v, text, y, color) => ({ x: v, ...note(text, y, color), opacity: 0.92, borderpad: 1, ...side(v, text) });
-  const atEnd = (text, y) => ({ x: 1, xref: "paper", xanchor: "right", ...note(text, y, css("--soft")) });
+  const side = (v, text) => (crowded(v, text) ? { anchor: "end", dx: -5 } : { anchor: "start", dx: 5 });
+  const note = (text, upAt, color) => ({ upAt, base: "top", text, color, halo: true });
+  const label = (v, text, upAt, color) => ({ x: v, ...note(text, upAt, color), ...side(v, text) });
+  const atEnd = (text, upAt) => ({ acrossAt: 1, anchor: "end", ...note(text, upAt, css("--soft")) });
   const mixed = r.n_members > 1;
   const words = fillTemplate(mixed ? t.text.minimum : t.text.found, { value: fixed(found, r.places) });
-  const shapes = [line(found, { color: css("--ink"), width: 2 })];
-  const annotations = [label(found, words, 1, css("--ink"))];
+  const rules = [{ x: found, stroke: { color: css("--ink"), width: 2 } }];
+  const notes = [label(found, words, 1, css("--ink"))];
   if (mixed && Number.isFinite(mean)) {
     const value = { value: fixed(mean, r.places) };
     if (near(mean)) {
-      shapes.push(line(mean, { color: css("--soft"), width: 1.5, dash: "dash" }));
-      annotations.push(label(mean, fillTemplate(t.text.mean, value), 0.9, css("--soft")));
-    } else annotations.push(atEnd(fillTemplate(t.text.mean_beyond, value), 0.9));
+      rules.push({ x: mean, stroke: { color: css("--soft"), width: 1.5, dash: "dash" } });
+      notes.push(label(mean, fillTemplate(t.text.mean, value), 0.9, css("--soft")));
+    } else notes.push(atEnd(fillTemplate(t.text.mean_beyond, value), 0.9));
   }
   if (beyond) {
     const template = beyond === 1 ? t.text.members_beyond.one : t.text.members_beyond.many;
-    annotations.push(atEnd(fillTemplate(template, { n: wording.count(beyond) }), 0.78));
+    notes.push(atEnd(fillTemplate(template, { n: wording.count(beyond) }), 0.78));
   }
-  return { shapes, annotations };
+  return { rules, notes };
 }
 
 // -- weights ---------------------------------------------------------------------------------------------------------
@@ -222,25 +190,24 @@ function drawWeights(node, r, t) {
   const equal = 1 / r.weights.length;
   const x = order.map(([, i], k) => (many ? k + 1 : i + 1));
   const words = ([w, i]) => fillTemplate(t.text.weight, { member: `${r.one} ${i + 1}`, weight: fixed(w) });
-  const bars = { type: "bar", marker: { color: colour(r.j) }, hoverinfo: "text", cliponaxis: false };
+  const bars_ = { bars: colour(r.j), x, y: order.map(([w]) => w), width: many ? 0.9 : 0.65 };
   const dashed = { color: css("--ink"), width: 1.5, dash: "dash" };
   const title = many ? fillTemplate(t.text.heaviest, { members: r.noun }) : r.one;
   const range = [0.4, r.weights.length + (many ? 0.6 : 0.9)];
-  plot(node, [{ ...bars, x, y: order.map(([w]) => w), hovertext: order.map((entry) => esc(words(entry))) }], {
+  const ticks = many ? {} : { ticks: x.map((at) => ({ at, text: String(at) })) };
+  plot(node, [{ ...bars_, says: (i) => [words(order[i])] }], {
     height: 300,
-    shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: equal, y1: equal, line: dashed }],
-    annotations: weightLabels(r, order, x, equal),
-    bargap: many ? 0.1 : 0.35,
-    xaxis: { title, range, zeroline: false, showgrid: false, ...(many ? {} : { tickvals: x, tickangle: 0 }) },
-    yaxis: { title: t.text.axes.weight, range: [0, 1.12 * Math.max(equal, ...r.weights)], zeroline: true },
+    rules: [{ y: equal, stroke: dashed }],
+    notes: weightLabels(r, order, x, equal),
+    x: { title, range, grid: false, ...ticks },
+    y: { title: t.text.axes.weight, range: [0, 1.12 * Math.max(equal, ...r.weights)], zero: true },
   });
 }
 
-// Annotations, unlike texts of bars, cover the dashed line behind them.
+// Notes, unlike labels of bars, cover the dashed line behind them.
 function weightLabels(r, order, x, equal) {
-  const look = (size) => ({ showarrow: false, font: { size, color: css("--ink") }, bgcolor: css("--page"), borderpad: 1 });
-  const end = { xref: "paper", x: 1, xanchor: "right", y: equal, yanchor: "bottom", text: "1/M", opacity: 0.9 };
+  const end = { acrossAt: 1, anchor: "end", y: equal, base: "bottom", text: "1/M", size: 11, halo: true };
   const short = (w) => fixed(w, 2).replace(/^(<?)0\./, "$1.");
-  const weights = order.map(([w], k) => ({ x: x[k], y: w, yanchor: "bottom", yshift: 2, text: esc(short(w)), ...look(12) }));
-  return [{ ...end, ...look(11) }, ...(r.weights.length <= WRITTEN ? weights : [])];
+  const weights = order.map(([w], k) => ({ x: x[k], y: w, base: "bottom", dy: 2, text: short(w), halo: true }));
+  return [end, ...(r.weights.length <= WRITTEN ? weights : [])];
 }

@@ -30,7 +30,7 @@ function startClosely(t, text) {
     closelyWords(r);
   };
   const before = charts.length;
-  const part = (id, draw) => chart(id, (node) => (window.Plotly ? draw(node, view.row) : null));
+  const part = (id, draw) => chart(id, (node) => draw(node, view.row));
   part("calibration-null", (node, r) => drawNull(node, r, t));
   part("calibration-weights", (node, r) => drawWeights(node, r, t));
   part("calibration-before", (node, r) => drawOneReliability(node, r, "before", t, text));

@@ -1,11 +1,10 @@
-// Section 3: the statistical charts, drawn by Plotly, which reads some HTML in its texts: `esc` all data.
+// Section 3: what all statistical charts share, the filter of models, and the order in which they are drawn.
 
-const esc = (text) => plain(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const elided = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 const charts = [];
 
-// Lines of a tooltip: the name of a model in bold, then text.
-const hover = (name, ...lines) => [`<b>${esc(name)}</b>`, ...lines.map(esc)].join("<br>");
+// Lines at the pointer: the name of a model in bold, then text.
+const hover = (name, ...lines) => [el("b", {}, name), ...lines];
 
 function chart(id, draw, { follows = false } = {}) {
   const node = byId(id);
@@ -24,55 +23,13 @@ function chart(id, draw, { follows = false } = {}) {
   if (!follows) return;
   let waiting = false;
   listeners.push(() => {
-    if (waiting || !window.Plotly) return;
+    if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
       waiting = false;
       run();
     });
   });
-}
-
-function plot(node, traces, layout) {
-  const axis = {
-    gridcolor: css("--grid"),
-    linecolor: css("--line"),
-    zerolinecolor: css("--line"),
-    tickcolor: css("--line"),
-    automargin: true,
-    fixedrange: true,
-    ticks: "outside",
-    ticklen: 4,
-  };
-  const { xaxis, yaxis, ...others } = layout;
-  const family = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica, Arial, sans-serif";
-  const merged = {
-    margin: { l: 56, r: 14, t: 8, b: 44 },
-    height: 340,
-    width: node.clientWidth,
-    showlegend: false,
-    hovermode: "closest",
-    dragmode: false,
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
-    font: { family, size: 12, color: css("--ink") },
-    hoverlabel: {
-      bgcolor: css("--card"),
-      bordercolor: css("--faint"),
-      font: { color: css("--ink"), size: 12 },
-      align: "left",
-    },
-    ...others,
-    xaxis: { ...axis, ...xaxis, title: { text: esc(xaxis.title ?? ""), standoff: 8 } },
-    yaxis: { ...axis, ...yaxis, title: { text: esc(yaxis.title ?? ""), standoff: 8 } },
-  };
-  if (node.querySelector(".empty")) node.replaceChildren();
-  window.Plotly.react(node, traces, merged, { displayModeBar: false });
-}
-
-function empty(node, text) {
-  if (window.Plotly && node.classList.contains("js-plotly-plot")) window.Plotly.purge(node);
-  fill(node, el("p", { class: "empty" }, text));
 }
 
 function toggle(m, button) {
@@ -83,7 +40,7 @@ function toggle(m, button) {
 }
 
 function redraw() {
-  if (window.Plotly) for (const run of charts) run();
+  for (const run of charts) run();
 }
 
 // -- start -----------------------------------------------------------------------------------------------------------

@@ -7,9 +7,12 @@ function setOf(m, k) {
   const held = page.instances;
   const stored = held.sets[m.name];
   const classes = page.facts.classes;
-  const read = (array) => Array.from(array.subarray(k * classes, (k + 1) * classes), (q) => probability(q, held.bits));
-  const mean = read(stored.mean);
-  return stored.lower ? { mean, lower: read(stored.lower), upper: read(stored.upper) } : { mean, lower: mean, upper: mean };
+  const codes = (array) => Array.from(array.subarray(k * classes, (k + 1) * classes));
+  const read = (list) => list.map((q) => probability(q, held.bits));
+  const [mean, modulus] = [codes(stored.mean), 2 ** held.bits];
+  if (!stored.below) return { mean: read(mean), lower: read(mean), upper: read(mean) };
+  const ends = (differences, sign) => mean.map((q, c) => (q + sign * differences[c] + modulus) % modulus);
+  return { mean: read(mean), lower: read(ends(codes(stored.below), -1)), upper: read(ends(codes(stored.above), 1)) };
 }
 
 function drawPictures() {

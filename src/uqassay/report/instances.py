@@ -11,25 +11,34 @@ if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import SetSample
 
-__all__ = ["SAMPLE", "packed", "probability_codes", "single_instances"]
+__all__ = ["SAMPLE", "packed", "packed_decimals", "probability_codes", "single_instances"]
 
 Array = NDArray[np.float64]
 
 SAMPLE = 2000  # instances in a scatter plot
 LISTED = 20  # instances in each list of extremes
-BUDGET = 6_000_000  # characters of packed arrays and ids
+BUDGET = 5_500_000  # characters of the page's data
+LEAST = 1_500_000  # of these for single instances, however many models there are
+DECIMALS = 3  # shown of the scores of an instance
 POINT_VALUES = 300_000  # numbers kept of one model's set points
 
 
-def single_instances(assay: "Assay") -> dict[str, Any] | None:
+def single_instances(assay: "Assay", *, taken: int = 0) -> dict[str, Any] | None:
     """Scores of single instances (first training run) and their credal sets; None where the assay keeps none.
+
+    Parameters
+    ----------
+    assay : Assay
+    taken : int
+        Characters of `BUDGET` that other data take.
 
     Returns
     -------
     dict
         "rows": the instances held, "sample": positions in rows of a random sample for scatter plots, "set_rows":
         positions in rows of the instances whose sets are held, "extremes": positions by kind, and packed arrays. Sets
-        are held at 16 bits, at 8 bits, or for fewer instances, whichever first fits `BUDGET`.
+        are held at 16 bits, at 8 bits, or for fewer instances, whichever first fits `BUDGET`; scores at `DECIMALS`.
+        Of a set the codes of its "mean" are held, and how much lower and higher those of its ends are ("below", "above").
     """
     if not assay.sets:
         return None
@@ -40,18 +49,18 @@ def single_instances(assay: "Assay") -> dict[str, Any] | None:
     # the instances with points come first, then the others at random, so that any beginning is a fair choice
     first, others = held[:n_pointed], held[n_pointed:]
     held = np.concatenate([first, others[np.argsort(np.argsort(order)[others], kind="stable")]])
-    bits, count = 16, len(held)
+    bits, count, budget = 16, len(held), max(LEAST, BUDGET - taken)
     while True:
         out = _at_size(assay, held[:count], sample, bits)
         ids = sum(len(i) + 3 for i in out["ids"] or ())
-        size = ids + sum(_size(part) for part in (out["columns"], out["sets"]))
-        if size <= BUDGET or count <= n_pointed:
+        size = ids + _size(out)
+        if size <= budget or count <= n_pointed:
             return out
-        bits, count = (8, count) if bits == 16 else (8, max(n_pointed, int(0.9 * count * BUDGET / size)))
+        bits, count = (8, count) if bits == 16 else (8, max(n_pointed, int(0.9 * count * budget / size)))
 
 
 def packed(array: NDArray[Any]) -> dict[str, Any]:
-    """An array as compressed text: {"dtype", "shape", "zlib"}, little endian.
+    """An array of whole numbers as compressed text: {"dtype", "shape", "zlib"}, first the low bytes of all, then the next.
 
     Examples
     --------
@@ -60,8 +69,25 @@ def packed(array: NDArray[Any]) -> dict[str, Any]:
     {'dtype': 'uint8', 'shape': [2], 'zlib': 'eJxjZAIAAAYABA=='}
     """
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-    text = base64.b64encode(zlib.compress(little.tobytes(), 6)).decode("ascii")
+    planes = little.reshape(-1, 1).view(np.uint8).T  # alike bytes next to each other: a quarter smaller
+    text = base64.b64encode(zlib.compress(planes.tobytes(), 6)).decode("ascii")
     return {"dtype": str(array.dtype), "shape": list(array.shape), "zlib": text}
+
+
+def packed_decimals(values: Array, decimals: int = DECIMALS) -> dict[str, Any]:
+    """Values from 0 on, infinite ones among them, rounded to decimals and packed as whole numbers, with "decimals".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> packed_decimals(np.array([0.0004, 0.0006, np.inf]))
+    {'dtype': 'uint16', 'shape': [3], 'zlib': 'eJxjYPwPAAMCAgA=', 'decimals': 3}
+    """
+    codes = np.rint(np.where(np.isfinite(values), values, 0.0) * 10.0**decimals)
+    dtype = np.uint16 if codes.max(initial=0) < 2**16 - 2 else np.uint32
+    top = np.iinfo(dtype).max
+    codes = np.where(np.isnan(values), top - 1, np.where(np.isposinf(values), top, np.minimum(codes, top - 2)))
+    return packed(codes.astype(dtype)) | {"decimals": decimals}
 
 
 def probability_codes(p: NDArray[Any], bits: int) -> NDArray[Any]:
@@ -90,20 +116,20 @@ def _at_size(assay: "Assay", held: NDArray[np.int64], sample: NDArray[np.int64],
     for model in assay.candidates:
         first_run = {key: values[0][rows] for key, values in model.columns.items()}
         columns[model.name] = {
-            "distance": packed(first_run["distance"].astype(np.float32)),
-            "nonspecificity": packed(first_run["nonspecificity"].astype(np.float32)),
+            "distance": packed_decimals(first_run["distance"]),
+            "nonspecificity": packed_decimals(first_run["nonspecificity"]),
             "confidence": packed(probability_codes(first_run["confidence"], 16)),
             "label": packed(first_run["label"].astype(np.uint8 if assay.n_classes <= 256 else np.uint16)),
-            **{m: packed(first_run[m].astype(np.float32)) for m in measures if np.isfinite(first_run[m]).all()},
+            **{m: packed_decimals(first_run[m]) for m in measures if np.isfinite(first_run[m]).all()},
         }
     position = {int(row): i for i, row in enumerate(rows)}
     truth = assay.labels[rows]
     return {
         "n": assay.n_instances,
-        "rows": rows.tolist(),
+        "rows": packed(rows.astype(np.uint32)),
         "ids": None if assay.ids is None else [str(i) for i in assay.ids[rows]],
-        "sample": np.searchsorted(rows, sample).tolist(),
-        "set_rows": np.searchsorted(rows, held).tolist(),
+        "sample": packed(np.searchsorted(rows, sample).astype(np.uint32)),
+        "set_rows": packed(np.searchsorted(rows, held).astype(np.uint32)),
         "extremes": {
             kind: [position[int(r)] for r in found if int(r) in position]
             for kind, found in assay.extreme_instances(LISTED).items()
@@ -126,10 +152,11 @@ def _chosen(sample: "SetSample", held: NDArray[np.int64]) -> "SetSample":
 
 def _packed_set(sample: "SetSample", top_three: NDArray[np.int64], bits: int) -> dict[str, Any]:
     point = np.array_equal(sample.lower, sample.upper)
-    out: dict[str, Any] = {"mean": packed(probability_codes(sample.mean, bits))}
-    if not point:
-        out["lower"] = packed(probability_codes(sample.lower, bits))
-        out["upper"] = packed(probability_codes(sample.upper, bits))
+    mean = probability_codes(sample.mean, bits)
+    out: dict[str, Any] = {"mean": packed(mean)}
+    if not point:  # differences are small numbers; one that rounding makes negative goes around, and back
+        out["below"] = packed(mean - probability_codes(sample.lower, bits))
+        out["above"] = packed(probability_codes(sample.upper, bits) - mean)
     k, n_points, n_classes = sample.points.shape
     if k and n_points > 1 and n_classes >= 3:
         k = max(1, min(k, POINT_VALUES // (2 * n_points)))

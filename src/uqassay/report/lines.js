@@ -2,25 +2,23 @@
 
 function drawLines(node) {
   const models = shown();
-  const x = ranking.grid;
-  const traces = models.flatMap(modelLine);
+  const marks = models.flatMap(modelLine);
   const reach = models.flatMap((m) => [...alongGrid(m.j, "high"), ...alongGrid(m.j, "estimate")]);
   const yTop = 1.08 * Math.max(1e-6, ...reach.filter((v) => v !== null));
-  const annotations = endLabels(models, yTop);
-  const longest = Math.max(...annotations.map((e) => e.length), 4);
+  const notes = endLabels(models, yTop);
+  const longest = Math.max(...notes.map((e) => e.text.length), 4);
   for (const [j, b] of page.models.entries()) {
     if (!b.baseline) continue;
-    traces.push(baselineLine(b, j));
-    annotations.push(...baselineLabel(b, j, yTop));
+    marks.push(baselineLine(b, j));
+    notes.push(...baselineLabel(b, j, yTop));
   }
-  const cursor = { type: "line", x0: lambda(), x1: lambda(), yref: "paper", y0: 0, y1: 1 };
   const [xTitle, yTitle] = page.text.charts.line_axes;
-  plot(node, traces, {
-    annotations: annotations.map(({ length, ...annotation }) => annotation),
-    margin: { l: 52, r: Math.min(130, 7 * longest + 10), t: 8, b: 44 },
-    shapes: [{ ...cursor, line: { color: css("--ink"), width: 1.5 } }],
-    xaxis: { title: xTitle, range: [0, x.at(-1)] },
-    yaxis: { title: yTitle, range: [0, yTop] },
+  plot(node, marks, {
+    notes,
+    margin: { right: Math.min(130, 7 * longest + 10) },
+    rules: [{ x: lambda(), stroke: { color: css("--ink"), width: 1.5 } }],
+    x: { title: xTitle, range: [0, ranking.grid.at(-1)] },
+    y: { title: yTitle, range: [0, yTop] },
   });
 }
 
@@ -36,33 +34,28 @@ function modelLine(m) {
       low: fixed(low[i]),
       high: fixed(high[i]),
     });
-  const bound = { x, mode: "lines", line: { width: 0 }, hoverinfo: "skip" };
   return [
-    { ...bound, y: alongGrid(m.j, "low") },
-    { ...bound, y: alongGrid(m.j, "high"), fill: "tonexty", fillcolor: tinted(colour(m.j), 0.18) },
+    { band: tinted(colour(m.j), 0.18), x, low: alongGrid(m.j, "low"), high: alongGrid(m.j, "high") },
     {
+      line: true,
       x,
       y: alongGrid(m.j, "estimate"),
-      mode: "lines",
-      line: { color: colour(m.j), width: 2, dash: dash(m.j) },
-      hoverinfo: "text",
-      hovertext: x.map((t, i) => hover(m.name, text(t, i))),
+      stroke: { color: colour(m.j), width: 2, dash: dash(m.j) },
+      says: (i) => hover(m.name, text(x[i], i)),
     },
   ];
 }
 
 function baselineLine(b, j) {
-  const name = esc(fillTemplate(page.text.charts.baseline, { model: b.name }));
-  const estimate = ranking.models[j].estimate.map((v) => fixed(v));
-  const text = (t, i) =>
-    fillTemplate(page.text.charts.baseline_hover, { tradeoff: wording.tradeoff(t), estimate: estimate[i] });
+  const name = fillTemplate(page.text.charts.baseline, { model: b.name });
+  const text = (t, estimate) =>
+    fillTemplate(page.text.charts.baseline_hover, { tradeoff: wording.tradeoff(t), estimate: fixed(estimate) });
   return {
+    line: true,
     x: ranking.grid,
     y: alongGrid(j, "estimate"),
-    mode: "lines",
-    line: { color: colour(j), width: 1.5, dash: "dot" },
-    hoverinfo: "text",
-    hovertext: ranking.grid.map((t, i) => `${name}<br>${esc(text(t, i))}`),
+    stroke: { color: colour(j), width: 1.5, dash: "dot" },
+    says: (i) => [name, text(ranking.grid[i], ranking.models[j].estimate[i])],
   };
 }
 
@@ -80,8 +73,7 @@ function endLabels(models, yTop) {
     ends[i].at = Math.min(ends[i].at, ceiling);
     ceiling = ends[i].at - gap;
   }
-  const place = { x: 1, xref: "paper", xanchor: "left", xshift: 4, showarrow: false };
-  return ends.map((e) => ({ ...place, y: e.at, text: esc(e.name), length: e.name.length, font: { color: e.color, size: 12 } }));
+  return ends.map((e) => ({ acrossAt: 1, dx: 4, y: e.at, anchor: "start", text: e.name, color: e.color }));
 }
 
 // The name of a baseline where its line leaves the picture.
@@ -90,7 +82,6 @@ function baselineLabel(b, j, yTop) {
   const last = y.findLastIndex((v) => v !== null && v <= 0.94 * yTop);
   if (last <= 0) return [];
   const late = last > 0.8 * ranking.grid.length;
-  const place = late ? { xanchor: "right", xshift: -4, yshift: 9 } : { xanchor: "left", xshift: 6, yshift: 0 };
-  const font = { color: css("--faint"), size: 11 };
-  return [{ x: ranking.grid[last], y: y[last], text: b.name, length: 0, showarrow: false, ...place, font }];
+  const place = late ? { anchor: "end", dx: -4, dy: -9 } : { anchor: "start", dx: 6 };
+  return [{ x: ranking.grid[last], y: y[last], text: b.name, ...place, halo: true, color: css("--faint"), size: 11 }];
 }

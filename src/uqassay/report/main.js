@@ -38,9 +38,10 @@ function followSurroundings() {
 }
 
 async function start() {
+  document.documentElement.dataset.theme = chosenTheme(); // before anything is shown; its button follows
+  await openPage();
   paint(chosenTheme());
   fillPlaces();
-  page.instances = await unpack(page.instances);
   drawSummary();
   startRanking();
   startRankSets();
@@ -51,8 +52,6 @@ async function start() {
   drawHow();
   setIndex(ranking.reference);
   followSurroundings();
-  const source = new TextDecoder().decode(await inflate(byId("plotly").textContent));
-  document.head.append(el("script", {}, source));
   for (const run of charts) {
     run();
     await new Promise((done) => {
@@ -64,8 +63,6 @@ async function start() {
 
 start().catch((problem) => {
   console.error(problem);
-  const text = page.text.general;
-  const old = typeof DecompressionStream === "undefined";
-  byId("failed").hidden = false;
-  byId("failed").textContent = old ? text.old_browser : fillTemplate(text.page_failed, { problem: problem.message });
+  byId("failed").hidden = false; // it says that the browser is too old
+  if (page) byId("failed").textContent = fillTemplate(page.text.general.page_failed, { problem: problem.message });
 });

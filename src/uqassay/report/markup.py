@@ -1,8 +1,10 @@
 """Shared by all pages: escaping, the files of this room, templates, and how a page is written."""
 
+import base64
 import html
 import json
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 from uqassay._files import plain_target, whole_file
 from uqassay.wording import without_direction
 
-__all__ = ["filled", "json_for_script", "kept", "page_file", "shown", "write_html"]
+__all__ = ["deflated", "filled", "json_for_script", "kept", "page_file", "shown", "write_html"]
 
 
 def shown(text: str) -> str:
@@ -42,6 +44,18 @@ def json_for_script(values: Any) -> str:
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
+
+
+def deflated(text: str) -> str:
+    """Text as base64 of its zlib stream, which browsers inflate themselves; of the alphabet of base64 alone.
+
+    Examples
+    --------
+    >>> deflated("aaaaaaaaaaaa")
+    'eJxLTIQDAB3XBI0='
+    """
+    # lone surrogates (of a file name that is not UTF-8) are escapes in JSON
+    return base64.b64encode(zlib.compress(text.encode("utf-8", errors="backslashreplace"), 6)).decode("ascii")
 
 
 def page_file(name: str) -> str:

@@ -77,26 +77,26 @@ function drawCurves(node, it, models) {
   const x = it.lens.coverages.map((c) => 100 * c);
   const kept = 100 * (1 - it.chosen.share);
   const percents = (values) => values.map((v) => (Number.isFinite(number(v)) ? 100 * number(v) : null));
-  const traces = [];
+  const marks = [];
   let top = 0;
   for (const m of models) {
     const [risk, low, high] = it.scoreOf(m).curve.map(percents);
-    traces.push(...curveTraces(it, m, x, { risk, low, high }));
+    marks.push(...curveMarks(it, m, x, { risk, low, high }));
     x.forEach((c, i) => {
       top = Math.max(top, c >= 5 ? risk[i] : 0, c >= 20 ? (high[i] ?? 0) : 0);
     });
   }
-  const line = { color: css("--ink"), width: 1.5 };
+  const stroke = { color: css("--ink"), width: 1.5 };
   const [xTitle, yTitle] = it.text.curve_axes;
-  plot(node, traces, {
+  plot(node, marks, {
     height: 360,
-    shapes: [{ type: "line", x0: kept, x1: kept, yref: "paper", y0: 0, y1: 1, line }],
-    xaxis: { title: xTitle, range: [0, 100.5], zeroline: false },
-    yaxis: { title: yTitle, range: [0, 1.06 * top || 1] },
+    rules: [{ x: kept, stroke }],
+    x: { title: xTitle, range: [0, 100.5] },
+    y: { title: yTitle, range: [0, 1.06 * top || 1] },
   });
 }
 
-function curveTraces(it, m, x, { risk, low, high }) {
+function curveMarks(it, m, x, { risk, low, high }) {
   const base = colour(m.j);
   const words = (c, i) => {
     const known = low[i] !== null;
@@ -106,17 +106,14 @@ function curveTraces(it, m, x, { risk, low, high }) {
       fillTemplate(known ? it.text.curve_risk_interval : it.text.curve_risk, values),
     ];
   };
-  const bound = { x, mode: "lines", line: { width: 0 }, hoverinfo: "skip" };
   return [
-    { ...bound, y: low },
-    { ...bound, y: high, fill: "tonexty", fillcolor: tinted(base, 0.16) },
+    { band: tinted(base, 0.16), x, low, high },
     {
+      line: true,
       x,
       y: risk,
-      mode: "lines",
-      line: { color: base, width: 2, dash: dash(m.j) },
-      hoverinfo: "text",
-      hovertext: x.map((c, i) => hover(m.model, ...words(c, i))),
+      stroke: { color: base, width: 2, dash: dash(m.j) },
+      says: (i) => hover(m.model, ...words(x[i], i)),
     },
   ];
 }

@@ -68,7 +68,6 @@ function curvePiece(it) {
       b.hidden = !it.scoreOf(it.models[i]);
     });
     fill(caption, fillTemplate(it.view().curve, { by: it.view().by, share: shareText(1 - it.chosen.share) }));
-    if (!window.Plotly) return;
     const drawn = it.judged().filter((m) => !state.hidden.has(m.j));
     if (drawn.length) drawCurves(node, it, drawn);
     else empty(node, it.text.no_curve);

@@ -1,22 +1,20 @@
 """The report: one HTML page that needs no network, drawn from the numbers of an `Assay` alone."""
 
-import base64
 import html
 import re
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uqassay._optional import optional_package
-from uqassay.report.markup import filled, json_for_script, kept, page_file, write_html
+from uqassay.report.instances import single_instances
+from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
 from uqassay.report.page_data import payload
 from uqassay.report.sentences.template import template_sentences
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["charts_library", "render", "write_page"]
+__all__ = ["render", "write_page"]
 
 SCRIPTS = (
     "wording.js",
@@ -24,6 +22,8 @@ SCRIPTS = (
     "tables.js",
     "ranking.js",
     "rank_sets.js",
+    "picture.js",
+    "pointer.js",
     "charts.js",
     "plane.js",
     "lines.js",
@@ -72,8 +72,6 @@ def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) 
         When the path is that of a folder, a pipe or a device.
     OSError
         When it cannot be written.
-    MissingDependencyError
-        When plotly is not installed.
     """
     return write_html(lambda: render(assay, command=command), path)
 
@@ -83,6 +81,7 @@ def render(assay: "Assay", *, command: str | None = None) -> str:
     from uqassay import __version__
 
     values = payload(assay, command=command)
+    packed = deflated(json_for_script(values))
     names = ", ".join(assay.model_names)
     parts = {
         "title": html.escape(f"{names} – uqassay report"),
@@ -91,8 +90,8 @@ def render(assay: "Assay", *, command: str | None = None) -> str:
         "css": page_file("page.css"),
         "verdict": _verdict(values["assay"]),
         "warnings": _warnings(assay),
-        "payload": json_for_script(values),
-        "plotly": _plotly(),
+        "payload": packed,
+        "instances": json_for_script(single_instances(assay, taken=len(packed))),
         "js": "\n".join(page_file(name) for name in SCRIPTS),
     }
     parts |= {f"text.{name}": _marked(text) for name, text in template_sentences(assay).items()}
@@ -130,14 +129,3 @@ def _warnings(assay: "Assay") -> str:
     if more:
         shown += f"<details><summary>{len(more)} more</summary><ul>{''.join(more)}</ul></details>"
     return f'<div class="warnings"><h2>Before believing it</h2>{shown}</div>'
-
-
-def _plotly() -> str:
-    """Plotly's own script, compressed: 1.5 of its 4.8 MB."""
-    return base64.b64encode(zlib.compress(charts_library()().encode(), 9)).decode("ascii")
-
-
-def charts_library() -> Callable[[], str]:
-    """The function that gives Plotly's script; asking for it first refuses a page before anything is computed."""
-    get: Callable[[], str] = optional_package("plotly.offline", "report", "a page with charts").get_plotlyjs
-    return get

@@ -14,7 +14,6 @@ from uqassay.measures.scores import SCORES
 from uqassay.metrics.choice_of_tradeoff import tradeoff_range
 from uqassay.report.definitions import Definition, definition_of, page_definitions
 from uqassay.report.distributions import confidence_lines, densities, mean_regions
-from uqassay.report.instances import single_instances
 from uqassay.report.lenses import lens_sections
 from uqassay.report.rank_sets import rank_sets_section
 from uqassay.report.sentences import page_sentences
@@ -49,8 +48,8 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     dict
         "assay": findings and settings as `Assay.to_json` gives them; "ranking": `Assay.ranked` at every λ of
         `tradeoff_grid`; "rank_sets": the ranks that each model can have by other metrics; "regions", "densities",
-        "confidence": from all instances; "instances": scores and sets of single instances; "lenses": one entry per further
-        question; "definitions"; "text": sentences and templates of the fixed sections.
+        "confidence": from all instances; "lenses": one entry per further question; "definitions"; "text": sentences and
+        templates of the fixed sections. `single_instances` gives the rest.
 
     Examples
     --------
@@ -76,7 +75,6 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
             "densities": densities(assay, float(grid[-1])),
             "confidence": confidence_lines(assay, tuple(measures)),
             "lenses": lens_sections(assay),
-            "instances": single_instances(assay),
         }
     )
 

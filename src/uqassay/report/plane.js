@@ -41,15 +41,12 @@ function placeLabels(points, xRange, yRange, width, height) {
     return {
       x: p.x,
       y: p.y,
-      text: esc(p.text),
-      showarrow: false,
-      xshift: dx,
-      yshift: -dy,
-      xanchor: { 1: "left", "-1": "right" }[Math.sign(dx)] ?? "center",
-      bgcolor: css("--page"),
-      opacity: 0.9,
-      borderpad: 0,
-      font: { color: p.color, size: 12 },
+      text: p.text,
+      dx,
+      dy,
+      anchor: { 1: "start", "-1": "end" }[Math.sign(dx)] ?? "middle",
+      halo: true,
+      color: p.color,
     };
   });
 }
@@ -64,16 +61,16 @@ function drawPlane(node) {
     return;
   }
   const { xRange, yRange } = planeRanges(points);
-  const { traces, notes } = equalLines(points, xRange, yRange);
-  for (const p of points) traces.push(...regionTraces(p));
+  const { marks, notes } = equalLines(points, xRange, yRange);
+  for (const p of points) marks.push(...regionMarks(p));
   const absent = absentModels(points, regions);
   const labels = placeLabels(points.map(labelOf), xRange, yRange, node.clientWidth - 70, 288);
   const [xTitle, yTitle] = page.text.charts.plane_axes;
-  plot(node, traces, {
-    annotations: [...notes, ...absent, ...labels],
-    ...(absent.length ? { margin: { l: 56, r: 14, t: 22, b: 44 } } : {}),
-    xaxis: { title: xTitle, range: xRange, zeroline: false },
-    yaxis: { title: yTitle, range: yRange, zeroline: false },
+  plot(node, marks, {
+    notes: [...notes, ...absent, ...labels],
+    margin: absent.length ? { top: 22 } : {},
+    x: { title: xTitle, range: xRange },
+    y: { title: yTitle, range: yRange },
   });
 }
 
@@ -96,25 +93,23 @@ function equalLines(points, xRange, yRange) {
   const at = lambda();
   const loss = (p) => number(p.region.distance[0]) + at * number(p.region.nonspecificity[0]);
   const best = points.reduce((a, b) => (loss(b) < loss(a) ? b : a));
-  const [traces, notes] = [[], []];
-  const iso = (e, line) =>
-    traces.push({ x: xRange, y: xRange.map((x) => e - at * x), mode: "lines", line, hoverinfo: "skip", cliponaxis: true });
+  const [marks, notes] = [[], []];
+  const iso = (e, stroke) => marks.push({ line: true, x: xRange, y: xRange.map((x) => e - at * x), stroke });
   const step = niceCeil((yRange[1] - yRange[0] + at * xRange[1]) / 9, [1, 2, 2.5, 5, 10]);
   for (let e = Math.ceil(yRange[0] / step) * step; e < yRange[1] + at * xRange[1]; e += step) {
     if (e < 1e-12) continue;
     iso(e, { color: css("--line"), width: 1 });
     const y = e - at * xRange[1];
-    const font = { size: 10, color: css("--faint") };
-    const place = { x: xRange[1], y, showarrow: false, xanchor: "right", yanchor: "bottom", font };
+    const place = { x: xRange[1], y, anchor: "end", base: "bottom", size: 10, color: css("--faint") };
     if (y > yRange[0] && y < yRange[1]) notes.push({ ...place, text: `E ${wording.general(e, 3)}` });
   }
   iso(loss(best), { color: colour(best.m.j), width: 2, dash: "dash" });
-  return { traces, notes };
+  return { marks, notes };
 }
 
-function regionTraces({ m, region }) {
+function regionMarks({ m, region }) {
   const oval = ellipse(region);
-  const face = { fill: "toself", fillcolor: tinted(colour(m.j), 0.22), line: { color: colour(m.j), width: 1 } };
+  const face = { area: tinted(colour(m.j), 0.22), stroke: { color: colour(m.j), width: 1 } };
   const [distance, distance_low, distance_high] = region.distance.map((v) => fixed(v));
   const [nonspecificity, nonspecificity_low, nonspecificity_high] = region.nonspecificity.map((v) => fixed(v));
   const text = page.text.charts;
@@ -124,14 +119,13 @@ function regionTraces({ m, region }) {
     fillTemplate(text.n_hover, { n: wording.count(region.n) }),
   ];
   const point = {
+    points: true,
     x: [number(region.nonspecificity[0])],
     y: [number(region.distance[0])],
-    mode: "markers",
     marker: { color: colour(m.j), size: 9, symbol: marker(m.j) },
-    hoverinfo: "text",
-    hovertext: hover(m.name, ...lines),
+    says: () => hover(m.name, ...lines),
   };
-  return oval ? [{ ...oval, mode: "lines", ...face, hoverinfo: "skip" }, point] : [point];
+  return oval ? [{ ...oval, ...face }, point] : [point];
 }
 
 // A note above the picture that names the models it cannot show.
@@ -140,9 +134,8 @@ function absentModels(points, regions) {
   if (!absent.length) return [];
   const infinite = regions.some((r) => r.model === absent[0].name);
   const template = infinite ? page.text.charts.absent_infinite : page.text.charts.absent;
-  const text = esc(fillTemplate(template, { models: absent.map((m) => m.name).join(", ") }));
-  const place = { x: 0.5, y: 1, xref: "paper", yref: "paper", yanchor: "bottom", showarrow: false };
-  return [{ ...place, text, font: { size: 11, color: css("--soft") } }];
+  const text = fillTemplate(template, { models: absent.map((m) => m.name).join(", ") });
+  return [{ acrossAt: 0.5, upAt: 1, base: "bottom", text, size: 11, color: css("--soft") }];
 }
 
 const labelOf = ({ m, region }) => ({

@@ -100,7 +100,7 @@ function rankBar(r, total, everyone) {
 // Ranges of the grid in which a test holds, each end half-way to the next λ.
 function stretches(holds) {
   const { grid } = ranking;
-  const edge = (i) => (i <= 0 ? grid[0] : i >= grid.length ? top_ : (grid[i - 1] + grid[i]) / 2);
+  const edge = (i) => (i <= 0 ? grid[0] : i >= grid.length ? greatest() : (grid[i - 1] + grid[i]) / 2);
   const found = [];
   for (let i = 0; i < grid.length; i++) {
     if (!holds(i)) continue;
@@ -143,9 +143,9 @@ function topStrip(m) {
 }
 
 function tradeoffAxis() {
-  const step = [0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10].find((s) => top_ / s <= 5) ?? top_ / 4;
-  const marks = Array.from({ length: Math.floor(top_ / step + 1e-9) + 1 }, (_, i) => i * step);
-  const anchor = (x) => (x === 0 ? "start" : x > 0.97 * top_ ? "end" : "middle");
+  const step = [0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10].find((s) => greatest() / s <= 5) ?? greatest() / 4;
+  const marks = Array.from({ length: Math.floor(greatest() / step + 1e-9) + 1 }, (_, i) => i * step);
+  const anchor = (x) => (x === 0 ? "start" : x > 0.97 * greatest() ? "end" : "middle");
   const texts = marks.map((x) => {
     const place = { x: across(x), y: 12, "text-anchor": anchor(x), "font-size": 11, fill: "currentColor" };
     return el("text", place, wording.general(x, 3));

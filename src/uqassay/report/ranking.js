@@ -1,9 +1,8 @@
 // Section 2: λ, its questionnaire, the strip of winners, the live ranking.
 
-const ranking = page.ranking;
 const lambda = () => ranking.grid[state.index];
+const greatest = () => ranking.grid.at(-1);
 const lambdaText = () => wording.tradeoff(lambda());
-const top_ = ranking.grid[ranking.grid.length - 1];
 const listeners = [];
 const SLIVER = 0.04; // share of the strip in which no name can be read
 const narrow = () => innerWidth < 620;
@@ -31,17 +30,17 @@ function slider(node) {
   node.addEventListener("input", () => setIndex(Number(node.value)));
 }
 
-const changesOfWinner = () => ranking.winners.map((w) => number(w.low)).filter((x) => x > 0 && x <= top_);
+const changesOfWinner = () => ranking.winners.map((w) => number(w.low)).filter((x) => x > 0 && x <= greatest());
 
 // -- the strip -------------------------------------------------------------------------------------------------------
 
-const across = (x) => `${(100 * x) / top_}%`;
+const across = (x) => `${(100 * x) / greatest()}%`;
 
 function drawStrip() {
   const answer = currentAnswer();
   let range = null;
-  if (answer && number(answer.low) < top_) {
-    const width = across(Math.min(answer.high, top_) - answer.low);
+  if (answer && number(answer.low) < greatest()) {
+    const width = across(Math.min(answer.high, greatest()) - answer.low);
     range = el("div", { class: "range", style: { left: across(answer.low), width } });
   }
   const cursor = el("div", { class: "cursor", style: { left: across(lambda()) } });
@@ -60,30 +59,30 @@ function stripAreas() {
     bands.push(el("polygon", { points: [...up, ...down].join(" "), fill: colour(m.j), "fill-opacity": 0.8 }));
     floor = ceiling;
   }
-  const view = { viewBox: `0 0 ${top_} 1`, preserveAspectRatio: "none", role: "img" };
+  const view = { viewBox: `0 0 ${greatest()} 1`, preserveAspectRatio: "none", role: "img" };
   return el("svg", { ...view, "aria-label": page.text.ranking.strip }, bands);
 }
 
 function stripWinners() {
   return ranking.winners
-    .filter((w) => number(w.low) < top_)
+    .filter((w) => number(w.low) < greatest())
     .map((w) => {
       const face = colour(placeOf(w.models[0]));
-      const [low, high] = [number(w.low), Math.min(number(w.high), top_)];
+      const [low, high] = [number(w.low), Math.min(number(w.high), greatest())];
       const style = { left: across(low), width: across(high - low), background: face, color: onColour(toHex(face)) };
-      if (high - low < SLIVER * top_) style.padding = 0;
-      return el("span", { title: w.words, style }, high - low < SLIVER * top_ ? null : w.name);
+      if (high - low < SLIVER * greatest()) style.padding = 0;
+      return el("span", { title: w.words, style }, high - low < SLIVER * greatest() ? null : w.name);
     });
 }
 
 // Round values, but for those that would touch the numbers of a change.
 function stripTicks() {
   const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10];
-  const step = steps.find((s) => top_ / s <= (narrow() ? 4 : 8)) ?? top_ / 4;
-  const round = Array.from({ length: Math.floor(top_ / step + 1e-9) + 1 }, (_, i) => i * step);
+  const step = steps.find((s) => greatest() / s <= (narrow() ? 4 : 8)) ?? greatest() / 4;
+  const round = Array.from({ length: Math.floor(greatest() / step + 1e-9) + 1 }, (_, i) => i * step);
   const kept = [];
-  for (const x of changesOfWinner()) if (kept.every((y) => Math.abs(x - y) > 0.05 * top_)) kept.push(x);
-  const gap = (narrow() ? 0.09 : 0.05) * top_;
+  for (const x of changesOfWinner()) if (kept.every((y) => Math.abs(x - y) > 0.05 * greatest())) kept.push(x);
+  const gap = (narrow() ? 0.09 : 0.05) * greatest();
   const free = round.filter((x) => kept.every((y) => Math.abs(x - y) > gap));
   return [
     ...free.map((x) => el("span", { class: "tick", style: { left: across(x) } }, wording.general(x, 3))),

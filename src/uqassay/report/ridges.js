@@ -6,22 +6,22 @@ function ridges(quantity) {
   return (node) => {
     const { axis, models } = ridgeSource(quantity);
     const rows = shown().map((m) => ({ m, parts: models[candidates.findIndex((c) => c.j === m.j)] }));
-    const [traces, annotations] = [[], []];
+    const [marks, notes] = [[], []];
     rows.forEach(({ m, parts }, i) => {
       const y0 = rows.length - 1 - i;
       if (SIDES.every(([side]) => !parts[side] || parts[side].zero)) {
-        const place = { x: 0.5, xref: "paper", y: y0, yanchor: "bottom", showarrow: false };
-        annotations.push({ ...place, text: nothingBut(m, parts, quantity), font: { size: 11, color: css("--faint") } });
+        const place = { acrossAt: 0.5, y: y0, base: "bottom", size: 11, color: css("--faint") };
+        notes.push({ ...place, text: nothingBut(m, parts, quantity) });
         return;
       }
       for (const [side, sign] of SIDES) {
         if (!parts[side]) continue;
         const half = halfRidge(m, parts[side], { side, sign, y0, axis });
-        traces.push(...half.traces);
-        annotations.push(...half.annotations);
+        marks.push(...half.marks);
+        notes.push(...half.notes);
       }
     });
-    plot(node, traces, { annotations, ...ridgeLayout(node, rows, axis, quantity) });
+    plot(node, marks, { notes, ...ridgeLayout(node, rows, axis, quantity) });
   };
 }
 
@@ -42,34 +42,30 @@ function ridgeSource(quantity) {
 
 function halfRidge(m, part, { side, sign, y0, axis }) {
   const text = page.text.charts;
-  const [traces, annotations] = [[], []];
+  const [marks, notes] = [[], []];
   const peak = Math.max(...part.density) || 1;
   const share = wording.percent(part.at_end, 0);
   if (part.at_end > 0.01) {
-    const place = { x: 0, xref: "paper", xanchor: "left", xshift: 2, y: y0 + sign * 0.2, showarrow: false };
-    annotations.push({ ...place, text: `◂${esc(share)}`, font: { size: 11, color: css("--soft") } });
+    const place = { acrossAt: 0, dx: 2, y: y0 + sign * 0.2, anchor: "start", size: 11, color: css("--soft") };
+    notes.push({ ...place, text: `◂${share}` });
   }
   const median = number(part.quartiles[1]);
   const [n, infinite] = [part.n, part.infinite].map(wording.count);
   const lines = [fillTemplate(text.middle, { mean: fixed(part.mean), median: wording.general(median, 2) })];
   if (part.at_end > 0.0005) lines.push(fillTemplate(text.at_end, { share }));
   const name = fillTemplate((part.infinite ? text.part_infinite : text.part)[side], { n, infinite });
-  traces.push({
+  marks.push({
+    area: tinted(colour(m.j), side === "correct" ? 0.75 : 0.28),
     x: [axis[0], ...axis, axis.at(-1)],
     y: [y0, ...part.density.map((v) => y0 + (sign * 0.43 * v) / peak), y0],
-    mode: "lines",
-    fill: "toself",
-    hoveron: "fills",
-    hoverinfo: "text",
-    line: { color: colour(m.j), width: 1 },
-    fillcolor: tinted(colour(m.j), side === "correct" ? 0.75 : 0.28),
-    text: `<b>${esc(m.name)}</b>, ${[name, ...lines].map(esc).join("<br>")}`,
+    stroke: { color: colour(m.j), width: 1 },
+    says: () => [el("span", {}, el("b", {}, m.name), `, ${name}`), ...lines],
   });
   if (median > axis[0]) {
     const y = [y0, y0 + sign * 0.36];
-    traces.push({ x: [median, median], y, mode: "lines", line: { color: css("--ink"), width: 2 }, hoverinfo: "skip" });
+    marks.push({ line: true, x: [median, median], y, stroke: { color: css("--ink"), width: 2 } });
   }
-  return { traces, annotations };
+  return { marks, notes };
 }
 
 function ridgeLayout(node, rows, axis, quantity) {
@@ -81,23 +77,17 @@ function ridgeLayout(node, rows, axis, quantity) {
   const ticks = ridgeTicks(axis, right - left, Math.max(60, node.clientWidth - (named ? 140 : 40)));
   return {
     height: 74 + 64 * rows.length,
-    margin: { l: 20, r: 10, t: 6, b: 42 },
-    xaxis: {
-      type: "log",
+    margin: { left: 20, right: 10, top: 6 },
+    x: {
+      log: true,
       title: page.text.charts.ridge_axes[quantity],
       range: [left - gutter, right],
-      tickvals: ticks,
-      ticktext: ticks.map((t) => String(Number(t.toPrecision(1)))),
-      tickangle: 0,
+      ticks: ticks.map((t) => ({ at: t, text: String(Number(t.toPrecision(1))) })),
     },
-    yaxis: {
+    y: {
       range: [-0.55, rows.length - 0.45],
-      tickvals: rows.map((_, i) => rows.length - 1 - i),
-      ticktext: rows.map(({ m }) => esc(elided(m.name, 16))),
-      showticklabels: named,
-      zeroline: false,
-      ticks: "",
-      showgrid: true,
+      ticks: rows.map(({ m }, i) => ({ at: rows.length - 1 - i, text: elided(m.name, 16) })),
+      labels: named,
     },
   };
 }

@@ -33,43 +33,45 @@ function scatter(node, models, x, y, lines = null) {
   const held = page.instances;
   const axes = page.text.charts.scatter_axes[node.id];
   const each = Math.min(held.sample.length, Math.floor(page.text.charts.points / models.length));
-  const chosen = held.sample.slice().sort((a, b) => scramble(a) - scramble(b)).slice(0, each);
-  const traces = models.map((m) => pointTrace(m, chosen, x(m), y(m), axes));
-  for (const m of lines ? models : []) traces.push(meanTrace(m, lines));
-  plot(node, traces, {
+  const chosen = Array.from(held.sample).sort((a, b) => scramble(a) - scramble(b)).slice(0, each);
+  const marks = models.map((m) => pointMarks(m, chosen, x(m), y(m), axes));
+  for (const m of lines ? models : []) marks.push(...meanMarks(m, lines));
+  plot(node, marks, {
     height: 320,
-    xaxis: { title: axes[0], zeroline: false },
-    yaxis: { title: axes[1], rangemode: "tozero", zeroline: false },
-  });
-  if (node.dataset.clicks) return;
-  node.dataset.clicks = "1";
-  node.on("plotly_click", (event) => {
-    const i = event.points[0]?.customdata;
-    if (i === undefined) return;
-    pickInstance(i);
-    byId("instances").scrollIntoView();
+    x: { title: axes[0], range: rangeAround(marks.map((m) => m.x)) },
+    y: { title: axes[1], range: rangeAround([[0], ...marks.map((m) => m.y)]) },
   });
 }
 
-function pointTrace(m, chosen, xs, ys, [x_name, y_name]) {
+function rangeAround(lists) {
+  let [low, high] = [Infinity, -Infinity];
+  for (const values of lists) {
+    for (const v of values) if (Number.isFinite(v)) [low, high] = [Math.min(low, v), Math.max(high, v)];
+  }
+  const pad = 0.05 * (high - low) || 0.05 * Math.abs(high) || 1;
+  return low < high || low === high ? [low - pad, high + pad] : [0, 1];
+}
+
+function pointMarks(m, chosen, xs, ys, [x_name, y_name]) {
   const text = page.text.charts;
   const lines = (i) => [
     fillTemplate(text.instance_hover, { instance: instanceName(i) }),
     fillTemplate(text.values_hover, { x_name, x: fixed(xs[i]), y_name, y: fixed(ys[i]) }),
   ];
   return {
+    points: true,
     x: chosen.map((i) => xs[i]),
     y: chosen.map((i) => ys[i]),
-    customdata: chosen,
-    mode: "markers",
-    hoverinfo: "text",
-    cliponaxis: true,
-    hovertext: chosen.map((i) => hover(m.name, ...lines(i))),
+    says: (k) => hover(m.name, ...lines(chosen[k])),
+    pick: (k) => {
+      pickInstance(chosen[k]);
+      byId("instances").scrollIntoView();
+    },
     marker: { color: tinted(colour(m.j), 0.4), size: 4, symbol: marker(m.j) },
   };
 }
 
-function meanTrace(m, lines) {
+function meanMarks(m, lines) {
   const text = page.text.charts;
   const line = page.confidence[lines][candidates.findIndex((c) => c.j === m.j)];
   const words = (n, i) => [
@@ -77,13 +79,14 @@ function meanTrace(m, lines) {
     fillTemplate(text.confidence_hover, { confidence: fixed(line.confidence[i], 2) }),
   ];
   const outline = { color: css("--page"), width: 1.5 };
-  return {
-    x: line.confidence,
-    y: line.mean.map(number),
-    mode: "lines+markers",
-    line: { color: colour(m.j), width: 2.5, dash: dash(m.j) },
-    hoverinfo: "text",
-    hovertext: line.n.map((n, i) => hover(m.name, ...words(n, i))),
-    marker: { color: colour(m.j), size: 7, symbol: marker(m.j), line: outline },
-  };
+  const at = { x: line.confidence, y: line.mean.map(number) };
+  return [
+    { line: true, ...at, stroke: { color: colour(m.j), width: 2.5, dash: dash(m.j) } },
+    {
+      points: true,
+      ...at,
+      marker: { color: colour(m.j), size: 7, symbol: marker(m.j), edge: outline },
+      says: (i) => hover(m.name, ...words(line.n[i], i)),
+    },
+  ];
 }

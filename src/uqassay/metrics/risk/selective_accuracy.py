@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -176,7 +176,7 @@ class Refusals:
     ) -> None:
         check_level(level)
         self.runs, self.level = tuple(runs), level
-        self._options = {"sample_weight": sample_weight, "groups": groups, "level": level}
+        self._options: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups, "level": level}
         self._units = make_units(runs[0].n, groups, sample_weight)
         self._last: tuple[float, _Kept] | None = None  # accuracy and gain are mostly asked for together
 

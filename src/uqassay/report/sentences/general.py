@@ -20,9 +20,6 @@ def general_sentences() -> dict[str, Any]:
         "undefined": "not defined",
         "chart_failed": "This chart could not be drawn: {problem}",
         "page_failed": "The rest of the page could not be drawn: {problem}",
-        "old_browser": (
-            "This browser is too old for the rest of the page; Chrome 80, Firefox 113 or Safari 16.4 show it."
-        ),
         "copied": "Copied",
         "copy_by_key": "Selected: press Ctrl+C",
         "schemes": {"auto": "◐ auto", "light": "☀ light", "dark": "☾ dark"},

@@ -69,10 +69,8 @@ _METHOD = {
     "show_findings": "Show the findings",
     "findings": "Findings",
     "glossary": "Glossary",
-    "colophon": (
-        "Charts by plotly.js, © Plotly, Inc., MIT licence. Colours by Okabe and Ito. "
-        "This page needs no network and sends nothing."
-    ),
+    "old_browser": "This browser is too old for the rest of the page; Chrome 80, Firefox 113 or Safari 16.4 show it.",
+    "colophon": "Colours by Okabe and Ito. This page needs no network and sends nothing.",
 }
 
 

@@ -1,0 +1,230 @@
+// Pictures in SVG. A picture is drawn from marks in the units of its axes, each with one of
+//   line: true      {x, y, stroke}             a gap where y is null
+//   band: colour    {x, low, high}
+//   area: colour    {x, y, stroke}             closed
+//   points: true    {x, y, marker: {color, size, symbol, edge}, errors: {low, high, color}}
+//   bars: colour(s) {x, y, width, labels}
+// and perhaps `says(i)`, lines of words at the pointer (the first in bold where it is a name); `pick(i)`, called at a click;
+// `under`, drawn in the panel below; `free`, not cut at the edge. stroke: {color, width, dash}.
+
+const DASHED = { dash: [3, 2.4], dot: [1, 2], dashdot: [3, 2, 1, 2] }; // in widths of the line
+const TEXT = 12; // pixels
+const NEAR = 20; // pixels from a point at which its words are shown
+const pictures = new Map(); // marks and layout of every picture by its node
+
+const MARKER_PATHS = {
+  circle: (r) => `M${-r},0a${r},${r} 0 1 0 ${2 * r},0a${r},${r} 0 1 0 ${-2 * r},0z`,
+  square: (r) => `M${-r},${-r}h${2 * r}v${2 * r}h${-2 * r}z`,
+  diamond: (r) => `M0,${-1.3 * r}L${1.3 * r},0L0,${1.3 * r}L${-1.3 * r},0z`,
+  "triangle-up": (r) => `M0,${-1.2 * r}L${1.1 * r},${0.8 * r}L${-1.1 * r},${0.8 * r}z`,
+  tick: (r) => `M0,${-r}V${r}`,
+};
+
+// -- axes ------------------------------------------------------------------------------------------------------------
+
+const canvas = document.createElement("canvas").getContext("2d");
+
+function textWidth(text, size = TEXT) {
+  canvas.font = `${size}px ${getComputedStyle(document.body).fontFamily}`;
+  return canvas.measureText(text).width;
+}
+
+const onAxis = (axis, value) => (axis.log ? Math.log10(value) : value);
+
+// From a value of an axis to pixels; the range of a logarithmic axis is that of its logarithms.
+function scaleOf(axis, from, to) {
+  const [low, high] = axis.range;
+  return (value) => from + ((onAxis(axis, value) - low) / (high - low)) * (to - from);
+}
+
+// Round values of an axis with their labels, at most so many; or those that the axis asks for.
+function ticksOf(axis, most) {
+  if (axis.labels === false && !axis.ticks) return [];
+  if (axis.ticks) return axis.ticks;
+  const [low, high] = axis.range;
+  const factor = axis.percent ? 100 : 1;
+  const step = niceCeil((factor * (high - low)) / Math.max(1, most), [1, 2, 5, 10]);
+  const places = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const first = Math.ceil((factor * low) / step - 1e-9);
+  const last = Math.floor((factor * high) / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => {
+    const text = wording.number((first + i) * step, places);
+    return { at: ((first + i) * step) / factor, text: axis.percent ? `${text}%` : text };
+  });
+}
+
+function frameOf(node, { height, margin = {}, x, y, from = 0 }) {
+  const width = Math.max(160, node.clientWidth);
+  const [top, bottom] = [margin.top ?? 8, height - (x.title ? 44 : 28)];
+  const middle = top + (1 - from) * (bottom - top); // bottom of the main panel
+  const yTicks = ticksOf(y, (middle - top) / 36);
+  const labels = y.labels === false ? 0 : Math.max(0, ...yTicks.map((t) => textWidth(t.text)));
+  const left = Math.max(margin.left ?? 0, labels + (y.title ? 30 : 8));
+  const right = width - (margin.right ?? 14);
+  const xTicks = ticksOf(x, (right - left) / 70);
+  return { width, height, top, bottom, middle, left, right, xTicks, yTicks };
+}
+
+function axisParts(frame, { x, y }, sx, sy) {
+  const { left, right, top, bottom, middle, xTicks, yTicks, height } = frame;
+  const line = (x1, y1, x2, y2, cls) => el("line", { x1, y1, x2, y2, class: cls });
+  const grid = [
+    ...(x.grid === false ? [] : xTicks.map((t) => line(sx(t.at), top, sx(t.at), middle, "grid"))),
+    ...(y.grid === false ? [] : yTicks.map((t) => line(left, sy(t.at), right, sy(t.at), "grid"))),
+    y.zero ? line(left, sy(0), right, sy(0), "axis-line") : null,
+  ];
+  const labels = [
+    ...xTicks.flatMap((t) => [
+      line(sx(t.at), bottom, sx(t.at), bottom + 4, "axis-line"),
+      el("text", { x: sx(t.at), y: bottom + 17, "text-anchor": "middle" }, t.text),
+    ]),
+    ...(y.labels === false ? [] : yTicks).map((t) =>
+      el("text", { x: left - 6, y: sy(t.at), dy: "0.35em", "text-anchor": "end" }, t.text),
+    ),
+  ];
+  const turned = { transform: `translate(12 ${(top + middle) / 2}) rotate(-90)`, "text-anchor": "middle" };
+  const titles = [
+    x.title ? el("text", { x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, x.title) : null,
+    y.title ? el("text", turned, y.title) : null,
+  ];
+  return { grid, labels, titles };
+}
+
+// -- marks -----------------------------------------------------------------------------------------------------------
+
+function strokeOf(stroke) {
+  if (!stroke) return { stroke: "none" };
+  const { color, width = 1, dash = "solid" } = stroke;
+  const dashes = DASHED[dash]?.map((part) => part * Math.max(width, 1.5)).join(" ");
+  return { stroke: color, "stroke-width": width, "stroke-dasharray": dashes ?? null, "stroke-linejoin": "round" };
+}
+
+const round = (v) => Math.round(100 * v) / 100;
+
+// Points in pixels, null where there is none.
+const placed = (xs, ys, sx, sy) =>
+  xs.map((v, i) => {
+    const at = ys[i] === null || v === null ? null : [round(sx(v)), round(sy(ys[i]))];
+    return at?.every(Number.isFinite) ? at : null;
+  });
+
+const pathOf = (points) => points.map((p, i) => (p ? `${points[i - 1] ? "L" : "M"}${p[0]},${p[1]}` : "")).join("");
+
+function lineMark(m, sx, sy) {
+  return el("path", { d: pathOf(placed(m.x, m.y, sx, sy)), fill: "none", class: "line", ...strokeOf(m.stroke) });
+}
+
+function bandMark(m, sx, sy) {
+  const [low, high] = [m.low, m.high].map((ys) => placed(m.x, ys, sx, sy));
+  const known = m.x.map((_, i) => low[i] && high[i]);
+  const [runs, open] = [[], []];
+  known.forEach((is, i) => {
+    if (is) open.push(i);
+    if (open.length && (!is || i === known.length - 1)) runs.push(open.splice(0));
+  });
+  const outline = (run) => `${pathOf([...run.map((i) => high[i]), ...run.reverse().map((i) => low[i])])}z`;
+  return el("path", { d: runs.map(outline).join(""), fill: m.band, class: "band" });
+}
+
+function areaMark(m, sx, sy) {
+  return el("path", { d: `${pathOf(placed(m.x, m.y, sx, sy))}z`, fill: m.area, class: "area", ...strokeOf(m.stroke) });
+}
+
+function pointsMark(m, sx, sy) {
+  const { color, size, symbol, edge } = m.marker;
+  const d = MARKER_PATHS[symbol](size / 2);
+  const at = placed(m.x, m.y, sx, sy);
+  const faces = Array.isArray(color) ? color : null;
+  const dot = (p, i) => el("path", { d, transform: `translate(${p[0]} ${p[1]})`, fill: faces ? faces[i] : null });
+  const dots = at.map((p, i) => (p ? dot(p, i) : null));
+  const look = { fill: faces ? null : color, ...strokeOf(edge), class: "points" };
+  return el("g", look, m.errors ? errorBars(m, sx, sy) : null, dots);
+}
+
+function errorBars({ x, errors }, sx, sy) {
+  const bar = (v, i) => {
+    const [at, low, high] = [sx(v), sy(errors.low[i]), sy(errors.high[i])].map(round);
+    return [at, low, high].every(Number.isFinite) ? `M${at},${low}V${high}M${at - 3},${low}h6M${at - 3},${high}h6` : "";
+  };
+  return el("path", { d: x.map(bar).join(""), fill: "none", ...strokeOf({ color: errors.color, width: 1.2 }) });
+}
+
+function barBoxes(m, sx, sy) {
+  return m.x.map((v, i) => {
+    const [a, b] = [sx(v - m.width / 2), sx(v + m.width / 2)];
+    const [top, base] = [sy(m.y[i]), sy(0)];
+    return { x: round(a), y: round(Math.min(top, base)), width: round(b - a), height: round(Math.abs(base - top)) };
+  });
+}
+
+function barsMark(m, sx, sy) {
+  const face = (i) => (Array.isArray(m.bars) ? m.bars[i] : m.bars);
+  const boxes = barBoxes(m, sx, sy);
+  const label = (b, i) =>
+    el("text", { x: b.x + b.width / 2, y: b.y - 3, "text-anchor": "middle", class: "small" }, m.labels[i]);
+  const bars_ = boxes.map((b, i) => el("rect", { ...b, fill: face(i), ...strokeOf(m.edge) }));
+  return el("g", { class: "bars" }, bars_, m.labels ? boxes.map(label) : null);
+}
+
+function markOf(m, sx, sy) {
+  if (m.line) return lineMark(m, sx, sy);
+  if (m.band) return bandMark(m, sx, sy);
+  if (m.area) return areaMark(m, sx, sy);
+  return m.bars ? barsMark(m, sx, sy) : pointsMark(m, sx, sy);
+}
+
+// -- notes and rules -------------------------------------------------------------------------------------------------
+
+const BASELINES = { top: "0.9em", middle: "0.35em", bottom: "-0.3em" };
+
+// {text, x or acrossAt (share of the width), y or upAt (share of the height), dx, dy, anchor, base, size, color, halo}
+function noteMark(note, frame, sx, sy) {
+  const { text, anchor = "middle", base = "middle", size = TEXT, color = null, halo = false } = note;
+  const x = note.x === undefined ? frame.left + note.acrossAt * (frame.right - frame.left) : sx(note.x);
+  const y = note.y === undefined ? frame.middle - note.upAt * (frame.middle - frame.top) : sy(note.y);
+  const place = { x: round(x + (note.dx ?? 0)), y: round(y + (note.dy ?? 0)), dy: BASELINES[base], "text-anchor": anchor };
+  return el("text", { ...place, class: halo ? "halo" : null, style: { fontSize: `${size}px`, fill: color ?? "" } }, text);
+}
+
+function ruleMark(rule, frame, sx, sy) {
+  const at = rule.x === undefined ? sy(rule.y) : sx(rule.x);
+  const ends = rule.x === undefined ? [frame.left, at, frame.right, at] : [at, frame.top, at, frame.middle];
+  const [x1, y1, x2, y2] = ends.map(round);
+  return el("line", { x1, y1, x2, y2, class: "rule", ...strokeOf(rule.stroke) });
+}
+
+// -- the picture -----------------------------------------------------------------------------------------------------
+
+// x, y: {title, range, log, ticks, percent, grid, labels, zero}; under: {range, share} of a panel below, from: where y begins.
+function plot(node, marks, layout) {
+  const { x, y, under = null, notes = [], rules = [] } = layout;
+  const frame = frameOf(node, { height: 340, ...layout });
+  const { width, height, left, right, top, bottom, middle } = frame;
+  const sx = scaleOf(x, left, right);
+  const sy = scaleOf(y, middle, top);
+  const lower = under ? scaleOf(under, bottom, bottom - under.share * (bottom - top)) : null;
+  const { grid, labels, titles } = axisParts(frame, layout, sx, sy);
+  const drawn = marks.map((m) => ({ m, node: markOf(m, sx, m.under ? lower : sy), sy: m.under ? lower : sy }));
+  const cut = { x: left, y: top, width: right - left, height: bottom - top };
+  const view = `${cut.x} ${cut.y} ${cut.width} ${cut.height}`;
+  const inside = el("svg", { ...cut, viewBox: view, class: "inside" }, drawn.filter(({ m }) => !m.free).map((d) => d.node));
+  const svg = el(
+    "svg",
+    { class: "drawn", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+    grid,
+    inside,
+    drawn.filter(({ m }) => m.free).map((d) => d.node),
+    labels,
+    titles,
+    rules.map((rule) => ruleMark(rule, frame, sx, sy)),
+    notes.map((note) => noteMark(note, frame, sx, sy)),
+  );
+  pictures.set(node, { marks, ...layout });
+  fill(node, svg);
+  tellAtPointer(node, svg, drawn, sx);
+}
+
+function empty(node, text) {
+  pictures.delete(node);
+  fill(node, el("p", { class: "empty" }, text));
+}

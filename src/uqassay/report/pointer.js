@@ -1,0 +1,71 @@
+// Words at the pointer over a picture: those of the nearest point, else of the bar or the area under it.
+
+function tellAtPointer(node, svg, drawn, sx) {
+  const speaking = drawn.filter(({ m }) => m.says);
+  if (!speaking.length) return;
+  const points = speaking.filter(({ m }) => !m.bars && !m.area).map((d) => ({ ...d, at: placed(d.m.x, d.m.y, sx, d.sy) }));
+  const boxes = speaking.filter(({ m }) => m.bars).map((d) => ({ ...d, at: barBoxes(d.m, sx, d.sy) }));
+  const areas = speaking.filter(({ m }) => m.area);
+  const tip = el("div", { class: "tip", role: "presentation", hidden: true });
+  node.append(tip);
+  const found = (event) => {
+    const place = placeIn(svg, event);
+    return nearestPoint(points, place) ?? barUnder(boxes, place) ?? areaUnder(areas, event.target, place);
+  };
+  const show = (event) => {
+    const hit = found(event);
+    tip.hidden = !hit;
+    svg.style.cursor = hit?.m.pick ? "pointer" : "";
+    if (!hit) return;
+    fill(tip, hit.m.says(hit.i).map((line) => el("div", {}, line)));
+    putTip(tip, node, hit.place);
+  };
+  svg.addEventListener("pointermove", show);
+  svg.addEventListener("pointerdown", show);
+  svg.addEventListener("pointerleave", () => {
+    tip.hidden = true;
+  });
+  svg.addEventListener("click", (event) => {
+    const hit = found(event);
+    hit?.m.pick?.(hit.i);
+  });
+}
+
+function placeIn(svg, event) {
+  const box = svg.getBoundingClientRect();
+  return [event.clientX - box.left, event.clientY - box.top];
+}
+
+function nearestPoint(marks, [x, y]) {
+  let [best, least] = [null, NEAR ** 2];
+  for (const { m, at } of marks) {
+    at.forEach((p, i) => {
+      if (!p) return;
+      const distance = (p[0] - x) ** 2 + (p[1] - y) ** 2;
+      if (distance < least) [best, least] = [{ m, i, place: p }, distance];
+    });
+  }
+  return best;
+}
+
+function barUnder(marks, [x, y]) {
+  for (const { m, at } of marks) {
+    const i = at.findIndex((b) => x >= b.x && x <= b.x + b.width && y >= b.y - 6 && y <= b.y + b.height + 1);
+    if (i >= 0) return { m, i, place: [at[i].x + at[i].width / 2, at[i].y] };
+  }
+  return null;
+}
+
+function areaUnder(marks, target, place) {
+  const hit = marks.find((d) => d.node === target);
+  return hit ? { m: hit.m, i: 0, place } : null;
+}
+
+// Above the place, and inside the picture.
+function putTip(tip, node, [x, y]) {
+  const { offsetWidth: w, offsetHeight: h } = tip;
+  const left = Math.min(Math.max(0, x + 12), Math.max(0, node.clientWidth - w));
+  const over = x + 12 + w > node.clientWidth; // then beside the point would be on it
+  tip.style.left = `${over ? Math.max(0, Math.min(x - w - 12, left)) : left}px`;
+  tip.style.top = `${Math.max(0, y - h / 2)}px`;
+}
