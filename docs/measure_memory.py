@@ -2,7 +2,8 @@
 
 Run: python docs/measure_memory.py   (two minutes, 2 GB of disk; --instances, --members, --classes for another size)
 
-The tests of calibration are left out; --calibration makes them. --stream ROWS updates an `AssayStream` by so many rows at a time.
+The tests of calibration are left out; --calibration makes them. --stream ROWS updates an `AssayStream` by so many rows at a
+time.
 
 The predictions are random float32 distributions in a .npy file, written in parts. A process of its own reads them as a
 memory map, makes the assay and reports the most memory that it held, the imports included.

@@ -49,12 +49,13 @@ class StreamState:
 
     def aligned(self) -> Aligned:
         """Labels, ids and groups of all instances; no models."""
-        parts, first = self._aligned, self._aligned[0]
-        joined = {
-            name: None if getattr(first, name) is None else np.concatenate([getattr(part, name) for part in parts])
-            for name in ("ids", "groups")
-        }
-        return replace(first, labels=np.concatenate([part.labels for part in parts]), **joined)
+        parts = self._aligned
+        return replace(
+            parts[0],
+            labels=np.concatenate([part.labels for part in parts]),
+            ids=_joined([part.ids for part in parts]),
+            groups=_joined([part.groups for part in parts]),
+        )
 
     def subgroups(self) -> dict[str, NDArray[Any]]:
         """Values of each subgroup, ``(n,)``."""
@@ -143,3 +144,9 @@ class StreamState:
         if options.factors and all(points_of_sets(run) != 1 for run in runs):
             needed.append(affordable_rows(runs, y, self.settings, options.factors))
         return max(needed)
+
+
+def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
+    """One array from those of all chunks, which have one or have none."""
+    given = [part for part in parts if part is not None]
+    return np.concatenate(given) if given else None
