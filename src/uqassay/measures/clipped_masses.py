@@ -77,7 +77,7 @@ def for_each_clipped(
     prediction.for_each_chunk(
         lambda rows, part: work(rows, _on_family(part, family)),
         _bytes_per_row(prediction),
-        chunk_bytes=chunk_bytes or 32 * LATTICE_BYTES,
+        chunk_bytes=chunk_bytes or 16 * LATTICE_BYTES,
     )
 
 

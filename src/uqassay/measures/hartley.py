@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-LATTICE_BYTES = 2**18  # half lattice of one chunk: small enough that several fit the cache of a core
+LATTICE_BYTES = 2**19  # half lattice of one chunk: four of them fit the cache of a core
 FIRST_ORDERS = 32
 MOST_ORDERS = 2**14
 UNIT_BITS = 52  # the values of each order are added up in units of 2^-52 nats, so that their sum is exact in any order
