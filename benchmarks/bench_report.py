@@ -2,13 +2,15 @@
 
     python benchmarks/bench_report.py                                  the shapes of the table in docs/performance.md
     python benchmarks/bench_report.py "4 x 2000 x 10 x 10" --repeats 3
+    python benchmarks/bench_report.py --processes 1 2                  one process and two, in turns
     python benchmarks/bench_report.py --source OTHER_CHECKOUT/src      before and after, in turns
     python benchmarks/bench_report.py --without-page --profile
 
 A shape is models × instances × members × classes. Every measurement is a new process, because workers and imports count.
-Printed are the least wall seconds of each part, and in parentheses their ratio to `np.sort` of a million doubles, measured in
-the same process before and after. With --source the two trees are measured in turns. The last line says whether `Assay.to_json`
-agrees to the last bit, apart from its provenance (versions and seconds).
+Printed are the least wall seconds of each part, and in parentheses their ratio to `np.sort` of a million doubles, measured
+in the same process before and after; then the processor seconds of the first process and of its workers together, which a
+busy machine changes less. The last line says whether `Assay.to_json` agrees to the last bit, apart from its provenance
+(versions and seconds).
 """
 
 import argparse
@@ -22,7 +24,7 @@ import tempfile
 import time
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 SHAPES = (
     "4 x 2000 x 10 x 10",
@@ -33,6 +35,14 @@ SHAPES = (
 )
 PARTS = ("assay", "calibration", "page")
 SORTED = 1_000_000
+
+
+class Variant(NamedTuple):
+    """What is measured: a tree (None: this one) with so many processes (None: one for each core)."""
+
+    name: str
+    source: Path | None
+    processes: int | None
 
 
 def models(n_models: int, n: int, members: int, classes: int) -> tuple[dict[str, Any], Any]:
@@ -90,8 +100,11 @@ def measure(shape: str, *, page: bool, profile: bool) -> dict[str, Any]:
     seconds["assay"] = time.perf_counter() - start
     if profile:
         calls.enable()
-    start = time.perf_counter()
+    start, before = time.perf_counter(), os.times()
     found = uq.assay(predictions, y)
+    after = os.times()
+    processor = [after.user + after.system - before.user - before.system]
+    processor.append(after.children_user + after.children_system - before.children_user - before.children_system)
     seconds["calibration"] = time.perf_counter() - start - seconds["assay"]
     with tempfile.TemporaryDirectory() as folder:
         if page:
@@ -106,40 +119,42 @@ def measure(shape: str, *, page: bool, profile: bool) -> dict[str, Any]:
     answer = found.to_json()
     answer["provenance"] = {}
     digest = sha256(json.dumps(answer, sort_keys=True).encode()).hexdigest()
-    return {"seconds": seconds, "sort": min(sorts), "digest": digest, "page_bytes": size if page else 0}
+    size = size if page else 0
+    return {"seconds": seconds, "processor": processor, "sort": min(sorts), "digest": digest, "page_bytes": size}
 
 
-def in_new_process(shape: str, source: Path | None, options: list[str]) -> dict[str, Any]:
-    """`measure` in a new interpreter, with the package of another tree if one is given."""
+def in_new_process(shape: str, variant: Variant, options: list[str]) -> dict[str, Any]:
+    """`measure` in a new interpreter."""
     environment = dict(os.environ)
-    if source is not None:
-        environment["PYTHONPATH"] = str(source)
+    if variant.source is not None:
+        environment["PYTHONPATH"] = str(variant.source)
+    if variant.processes is not None:
+        environment["UQASSAY_WORKERS"] = str(variant.processes)
     command = [sys.executable, __file__, shape, "--here", *options]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def report(shape: str, trees: dict[str, Path | None], repeats: int, options: list[str]) -> None:
-    """Measure the trees in turns, and print one line for each."""
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in trees}
+def report(shape: str, variants: list[Variant], repeats: int, options: list[str]) -> None:
+    """Measure the variants in turns, and print one line for each."""
+    found: dict[Variant, list[dict[str, Any]]] = {variant: [] for variant in variants}
     for _ in range(repeats):
-        for name, source in trees.items():
-            found[name].append(in_new_process(shape, source, options))
+        for variant in variants:
+            found[variant].append(in_new_process(shape, variant, options))
     digests = {one["digest"] for several in found.values() for one in several}
-    for name, several in found.items():
+    for variant, several in found.items():
         sort = min(one["sort"] for one in several)
         least = {part: min(one["seconds"].get(part, 0.0) for one in several) for part in PARTS}
         least["all"] = min(sum(one["seconds"].values()) for one in several)
         shown = ", ".join(
             f"{part} {seconds:.2f} s ({seconds / sort:.0f})" for part, seconds in least.items() if seconds
         )
+        own, workers = min((one["processor"] for one in several), key=sum)
+        processor = f"; processor {own:.2f} + {workers:.2f} s with tests, without the page"
         size = several[0]["page_bytes"]
-        print(
-            f"{shape}, {name}: {shown}"
-            + (f"; page {size / 1e6:.2f} MB" if size else "")
-            + f"; sort {1e3 * sort:.0f} ms"
-        )
-    if len(trees) > 1 or repeats > 1:
+        page = f"; page {size / 1e6:.2f} MB" if size else ""
+        print(f"{shape}, {variant.name}: {shown}{processor}{page}; sort {1e3 * sort:.0f} ms")
+    if sum(map(len, found.values())) > 1:
         print(f"{shape}: results {'the same' if len(digests) == 1 else 'DIFFER'}", flush=True)
 
 
@@ -147,6 +162,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shapes", nargs="*", default=SHAPES, help="models x instances x members x classes")
     parser.add_argument("--source", type=Path, help="folder src of another checkout, measured as “before”")
+    parser.add_argument("--processes", type=int, nargs="+", help="numbers of processes to compare")
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--without-page", action="store_true")
     parser.add_argument("--profile", action="store_true", help="calls of the process itself, on standard error")
@@ -157,10 +173,15 @@ def main() -> None:
             print(json.dumps(measure(shape, page=not given.without_page, profile=given.profile)))
         return
     options = [option for option in ("--without-page", "--profile") if option in sys.argv]
-    trees: dict[str, Path | None] = {} if given.source is None else {"before": given.source}
-    trees["after" if trees else "now"] = Path(__file__).parents[1] / "src"
+    here = Path(__file__).parents[1] / "src"
+    trees = {"now": here} if given.source is None else {"before": given.source, "after": here}
+    variants = [
+        Variant(name if count is None else f"{name}, {count} processes", source, count)
+        for count in given.processes or [None]
+        for name, source in trees.items()
+    ]
     for shape in given.shapes:
-        report(shape, trees, given.repeats, options)
+        report(shape, variants, given.repeats, options)
 
 
 if __name__ == "__main__":

@@ -65,3 +65,16 @@ def test_a_bar_on_a_terminal(monkeypatch):
         say("reading a\x1b[31m.npz")
     assert "reading a" in stream.getvalue()
     assert "\x1b[31m.npz" not in stream.getvalue()
+
+
+def test_a_bar_makes_room_for_steps_that_were_not_counted(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "200")
+    with streams.progress(1) as say:
+        for step in range(4):
+            say(f"step {step}")
+    last = stream.getvalue().rpartition("step 3")[2]
+    assert "╺" in last or "╸" in last  # the end of a bar that is not full

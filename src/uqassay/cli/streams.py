@@ -80,4 +80,10 @@ def progress(steps: int) -> Iterator[Callable[[str], None]]:
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(20), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=steps, completed=-1)
-        yield lambda step: bar.update(task, description=printable(step), advance=1)
+
+        def say(step: str) -> None:
+            done = bar.tasks[task].completed + 1
+            # the kinds of predictions decide how many steps there are, so the bar makes room for one that was not counted
+            bar.update(task, description=printable(step), completed=done, total=max(steps, done + 1))
+
+        yield say
