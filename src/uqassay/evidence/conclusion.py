@@ -24,14 +24,14 @@ from uqassay.evidence.scored_models import ScoredModel
 from uqassay.evidence.scoring import SetSample, Settings, sample_sets, score_baselines
 from uqassay.predictions import Point, Prediction
 
-__all__ = ["PICTURED_POINTS", "Judged", "conclude", "most_pictured"]
+__all__ = ["PICTURED_POINTS", "AssayParts", "conclude", "most_pictured"]
 
 PICTURED_VALUES = 200_000  # of a model's credal sets kept for pictures, K to an instance
 PICTURED_POINTS = 30  # instances of each interesting kind whose points are kept as well
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class AssayParts:
     """What an assay is made of once every model is scored and tested.
 
     Attributes
@@ -53,15 +53,15 @@ class Judged:
     pictured: Mapping[str, tuple[Prediction, Kept]]
 
 
-def conclude(judged: Judged, options: AssayOptions) -> Assay:
+def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
     """The assay of models that are scored and tested."""
-    aligned, settings = judged.aligned, judged.settings
+    aligned, settings = parts.aligned, parts.settings
     y, n_classes = aligned.labels, len(aligned.class_names)
     shares = options.shares(y, n_classes)
     held_out = held_out_columns(y, n_classes, aligned.groups, settings) if options.prior is None else None
-    models = [each.scores for each in judged.scored]
+    models = [each.scores for each in parts.scored]
     models += score_baselines(y, n_classes, shares, settings, held_out=held_out)
-    errors = {each.scores.name: each.classwise_error for each in judged.scored}
+    errors = {each.scores.name: each.classwise_error for each in parts.scored}
     errors["class-prior"] = classwise_errors([Point(np.broadcast_to(shares, (len(y), n_classes)))], y)
     result = Assay(
         models=tuple(models),
@@ -69,19 +69,19 @@ def conclude(judged: Judged, options: AssayOptions) -> Assay:
         class_names=aligned.class_names,
         ids=aligned.ids,
         groups=aligned.groups,
-        subgroups=judged.subgroups,
+        subgroups=parts.subgroups,
         tradeoffs=options.lambdas,
         settings=settings,
         sets={},
-        warnings=cautions(models, aligned, options.common_members) + calibration_cautions(judged.tests, aligned),
+        warnings=cautions(models, aligned, options.common_members) + calibration_cautions(parts.tests, aligned),
         provenance=_provenance(y),
-        calibration=judged.tests,
+        calibration=parts.tests,
         classwise_error=errors,
-        scaled={each.scores.name: each.scaled for each in judged.scored if each.scaled is not None},
+        scaled={each.scores.name: each.scaled for each in parts.scored if each.scaled is not None},
     )
     backward = backward_scores(result)
     result = replace(result, backward=backward, warnings=(*result.warnings, *backward_notes(backward)))
-    result.sets.update(_pictures(result, judged.pictured))
+    result.sets.update(_pictures(result, parts.pictured))
     return result
 
 

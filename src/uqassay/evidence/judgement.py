@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from uqassay._workers import Workers
 from uqassay.evidence.alignment import align
 from uqassay.evidence.calibration_tests import calibration_tests
-from uqassay.evidence.conclusion import Judged, conclude
+from uqassay.evidence.conclusion import AssayParts, conclude
 from uqassay.evidence.given_scores import given_scores
 from uqassay.evidence.held_probs import able_to_hold
 from uqassay.evidence.options import CALIBRATION, TRADEOFFS, AssayOptions
@@ -175,6 +175,6 @@ def assay(
             progress=progress,
         )
     pictured = {name: (runs[0], None) for name, runs in valid.items()}
-    result = conclude(Judged(aligned, parts, settings, scored, tests, pictured), options)
+    result = conclude(AssayParts(aligned, parts, settings, scored, tests, pictured), options)
     result.provenance["seconds"] = round(time.perf_counter() - started, 3)
     return result

@@ -13,7 +13,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.alignment import align, as_runs
 from uqassay.evidence.calibration_tests import calibration_tests
 from uqassay.evidence.classwise_error import errors_of_gaps
-from uqassay.evidence.conclusion import Judged, conclude
+from uqassay.evidence.conclusion import AssayParts, conclude
 from uqassay.evidence.given_scores import given_scores
 from uqassay.evidence.options import AssayOptions
 from uqassay.evidence.result import Assay
@@ -223,7 +223,7 @@ class AssayStream(AssayOptions):
             )
         pictured = {name: sample.joined() for name, sample in state.pictures.items()}
         result = conclude(
-            Judged(
+            AssayParts(
                 aligned=aligned,
                 subgroups=state.subgroups(),
                 settings=settings,
