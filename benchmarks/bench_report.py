@@ -129,7 +129,7 @@ def in_new_process(shape: str, variant: Variant, options: list[str]) -> dict[str
     if variant.source is not None:
         environment["PYTHONPATH"] = str(variant.source)
     if variant.processes is not None:
-        environment["UQASSAY_WORKERS"] = str(variant.processes)
+        environment["UQASSAY_PROCESSES"] = str(variant.processes)
     command = [sys.executable, __file__, shape, "--here", *options]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(done.stdout.splitlines()[-1]))

@@ -29,7 +29,7 @@ from uqassay.errors import InputError
 
 __all__ = ["VARIABLE", "Workers", "serve", "wanted_processes"]
 
-VARIABLE = "UQASSAY_WORKERS"
+VARIABLE = "UQASSAY_PROCESSES"
 WORTH_SECONDS = 1.5  # of estimated work; a worker takes about half a second of processor time to start
 MOST_BYTES = 2**28  # of one call; larger ones are not sent
 START = """
@@ -45,7 +45,7 @@ Say = Callable[[str], None]
 
 
 def wanted_processes() -> int:
-    """Processes that may share calls: the cores of this process, or the number in `UQASSAY_WORKERS`.
+    """Processes that may share calls: the cores of this process, or the number in `UQASSAY_PROCESSES`.
 
     One within a process of `multiprocessing`, because its siblings use the other cores.
 
