@@ -168,6 +168,7 @@ class Search {
     // Knapsack over the chords: finds a lower bound, improves the best value, and finds the class to split and its value.
     void relax(Node &x) {
         ++steps_;
+        loop_.worked(8 * k_);
         const double mass = 1.0 - sum(x.l.data(), k_);
         double base = sum(x.phi_l.data(), k_), filled = 0.0;
         std::size_t i = 0;
@@ -245,6 +246,7 @@ class Search {
     std::vector<Node> open_;
     std::size_t n_open_ = 0;
     std::int64_t steps_ = 0;
+    lanes::Interruptible loop_;
     std::vector<int> order_, changed_;
     std::vector<char> is_changed_;
     double best_ = 0.0;

@@ -101,6 +101,21 @@ class Room {
     V *start_;
 };
 
+// Long loops call this with the operations done since the last call: now and then, Ctrl-C is let in.
+class Interruptible {
+  public:
+    void worked(std::size_t operations) {
+        done_ += operations;
+        if (done_ < std::size_t(1) << 28) return;
+        done_ = 0;
+        nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
+
+  private:
+    std::size_t done_ = 0;
+};
+
 // Sum of the first `rows` entries by halving: the order of `fold_sum` in Python. Overwrites them.
 template <class V>
 UQASSAY_INLINE V fold(V *values, std::size_t rows) {

@@ -50,6 +50,7 @@ struct HullOrders {
         constexpr std::size_t L = lanes::width<V>;
         const std::size_t prefixes = k - 1;
         lanes::Room<V> points(m * k), reference(prefixes), lower(prefixes), upper(prefixes);
+        lanes::Interruptible loop;
         const Bounds<V> b{reference.get(), lower.get(), upper.get()};
         for (std::size_t row = 0; row < n; row += L) {
             const std::size_t count = std::min(L, n - row);
@@ -70,6 +71,7 @@ struct HullOrders {
                     total = total + lanes::fold(b.lower + start, stop - start);
                 }
                 for (std::size_t i = 0; i < count; ++i) values[o * n + row + i] = total[i];
+                loop.worked(m * k);
             }
         }
     }

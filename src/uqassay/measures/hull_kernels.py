@@ -32,5 +32,7 @@ def for_each_hull(prediction: Prediction, work: Callable[[slice, NDArray[Any]], 
     def one(rows: slice, part: Prediction) -> None:
         work(rows, compiled_points(part))
 
-    per_row = 8 * int(np.prod(prediction[:1].hull_points().shape[1:]))
+    points = 8 * int(np.prod(prediction[:1].hull_points().shape[1:]))
+    # the lattice counts, too: rows of few bytes may take long
+    per_row = max(points, 2**prediction.n_classes // 4)
     prediction.for_each_chunk(one, per_row, chunk_bytes=CHUNK_BYTES)
