@@ -10,6 +10,7 @@ from uqassay.evidence.alignment import Aligned
 from uqassay.evidence.calibration_cost import afforded
 from uqassay.evidence.classwise_error import Gaps, classwise_gaps
 from uqassay.evidence.conclusion import PICTURED_POINTS, most_pictured
+from uqassay.evidence.held_probs import able_to_hold, holding
 from uqassay.evidence.instances import extremeness
 from uqassay.evidence.kept_sample import KeptSample
 from uqassay.evidence.options import AssayOptions
@@ -71,14 +72,11 @@ class StreamState:
         """Score the instances of a chunk."""
         aligned, settings, first = chunk.aligned, chunk.settings, chunk.first_row
         y = aligned.labels
-        parts = {
-            name: score_part(name, runs, y, settings, given=chunk.given.get(name), progress=options.progress)
-            for name, runs in aligned.models.items()
-        }
-        gaps = {
-            name: [classwise_gaps(run, y) for run in valid_runs(runs, settings.convention)]
-            for name, runs in aligned.models.items()
-        }
+        parts, gaps = {}, {}
+        for name, given in able_to_hold(aligned.models).items():
+            runs = tuple(holding(run) for run in given)
+            parts[name] = score_part(name, runs, y, settings, given=chunk.given.get(name), progress=options.progress)
+            gaps[name] = [classwise_gaps(run, y) for run in valid_runs(runs, settings.convention)]
         # all that can fail has been done; from here on the state changes
         if self.form is None:
             self.form, self.settings = chunk.form(), settings
