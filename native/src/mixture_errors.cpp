@@ -1,6 +1,5 @@
 // Calibration errors of many mixtures of the same members: the twins of the evaluators in calibration/mixture_errors.py.
-#include "mixtures.h"
-#include "radix.h"
+#include "predicted.h"
 
 #include <nanobind/stl/unique_ptr.h>
 
@@ -11,21 +10,9 @@
 namespace {
 
 using namespace mixtures;
-using Index = std::int64_t;
 
 constexpr std::size_t LONG = 4096;     // instances; more are sorted by radix, one mixture at a time
 constexpr double BELOW = 4.0;          // as in mixture_errors.py
-enum Form { WIDTH = 0, MASS = 1, KUIPER = 2, KS = 3 };
-
-// Memory of one thread for one call.
-template <class T>
-struct Space {
-    Buffer<T> probs, other, keep, edges;
-    Buffer<typename radix::KeyOf<T>::type> keys, more;
-    Buffer<std::int32_t> labels, bins;
-    Buffer<std::uint8_t> flags;
-    Buffer<double> amounts, sums, counts, settled;
-};
 
 // Numbers of the equally wide bins (low, high] of `count` probabilities, from 0.
 template <class T>
@@ -62,7 +49,10 @@ UQASSAY_INLINE void absolute_mean(double *sums, std::size_t n, double by, double
 
 template <class Key>
 UQASSAY_INLINE void sort_each(Key *keys, std::size_t n, Buffer<Key> &more) {
-    if (n <= LONG) return sort_lanes(keys, n);
+    if (n <= LONG) {
+        more.resize(n * GROUP<Key>);
+        return sort_lanes(keys, more.data(), n);
+    }
     more.resize(2 * n);
     for (int l = 0; l < LANES; ++l) {
         for (std::size_t i = 0; i < n; ++i) more[i] = keys[i * LANES + l];
@@ -72,53 +62,6 @@ UQASSAY_INLINE void sort_each(Key *keys, std::size_t n, Buffer<Key> &more) {
 }
 
 // -- the predicted class -----------------------------------------------------------------------------------------------------
-
-// Instances in the order of `order`; instance j has the possible classes classes[first[j]] … classes[first[j + 1] − 1].
-template <class T>
-struct Predicted {
-    std::size_t n, m, n_bins;
-    Form form;
-    std::vector<T> probs;  // (C, M)
-    std::vector<Index> order, first;
-    std::vector<std::int32_t> classes;
-    std::size_t most = 0;  // classes of one instance
-
-    std::size_t n_instances() const { return n; }
-    std::size_t n_members() const { return m; }
-
-    void new_labels(const Index *labels, Space<T> &space) const {
-        space.labels.resize(n);
-        for (std::size_t j = 0; j < n; ++j) space.labels[j] = std::int32_t(labels[order[j]]);
-    }
-};
-
-// Greatest probability of instances `start` … `stop` − 1 and 1 where it is that of the label, (stop − start, LANES).
-template <class T>
-UQASSAY_INLINE void confidences(const Predicted<T> &d, const T *weights, std::size_t start, std::size_t stop,
-                                const std::int32_t *labels, T *buffer, T *confidence, T *hit) {
-    const Index from = d.first[start];
-    mix(weights, d.probs.data() + from * d.m, d.m, std::size_t(d.first[stop] - from), buffer);
-    for (std::size_t j = start; j < stop; ++j) {
-        const T *p = buffer + (d.first[j] - from) * LANES;
-        const std::int32_t *cls = d.classes.data() + d.first[j];
-        const Index count = d.first[j + 1] - d.first[j];
-        T *top = confidence + (j - start) * LANES, *right = hit + (j - start) * LANES;
-        const T is_first = labels[j] == cls[0];
-        for (int l = 0; l < LANES; ++l) top[l] = p[l];
-        for (int l = 0; l < LANES; ++l) right[l] = is_first;
-        for (Index c = 1; c < count; ++c) {  // ties keep the earlier class
-            const T is = labels[j] == cls[c];
-            take_greater(p + c * LANES, is, top, right);
-        }
-    }
-}
-
-template <class T>
-UQASSAY_INLINE std::size_t next_part(const Predicted<T> &d, std::size_t start) {
-    std::size_t stop = start + 1;
-    while (stop < d.n && d.first[stop + 1] - d.first[start] <= Index(COLUMNS)) ++stop;
-    return stop;
-}
 
 template <class T>
 UQASSAY_INLINE void width_block(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
@@ -333,33 +276,6 @@ Out<double, 1> values_of(const Data &d, In<double, 2> weights, In<Index, 2> labe
     return to_array(std::move(values), n_mixtures);
 }
 
-template <class To, class From>
-std::vector<To> copied(const From &array) {
-    return std::vector<To>(array.data(), array.data() + array.size());
-}
-
-template <class T>
-std::unique_ptr<Predicted<T>> predicted(In<T, 2> probs, In<Index, 1> order, In<Index, 1> first, In<Index, 1> classes,
-                                        Index form, Index n_bins) {
-    auto d = std::make_unique<Predicted<T>>();
-    d->n = order.shape(0);
-    d->m = probs.shape(1);
-    d->n_bins = std::size_t(n_bins);
-    d->form = Form(form);
-    d->probs = copied<T>(probs);
-    d->order = copied<Index>(order);
-    d->first = copied<Index>(first);
-    d->classes = copied<std::int32_t>(classes);
-    if (d->first.size() != d->n + 1 || std::size_t(d->first.back()) != probs.shape(0) || d->classes.size() != probs.shape(0))
-        throw std::invalid_argument("every instance needs its possible classes");
-    for (std::size_t j = 0; j < d->n; ++j) {
-        if (d->first[j + 1] <= d->first[j] || d->order[j] < 0 || std::size_t(d->order[j]) >= d->n)
-            throw std::invalid_argument("every instance needs a possible class");
-        d->most = std::max(d->most, std::size_t(d->first[j + 1] - d->first[j]));
-    }
-    return d;
-}
-
 template <class T>
 std::unique_ptr<Classwise<T>> classwise(In<T, 2> moving, In<Index, 1> first_bin, In<Index, 1> column, In<Index, 1> settled,
                                         In<double, 2> staying, Index n_classes, Index n_bins) {
@@ -389,7 +305,7 @@ void bind_for(nb::module_ &m, const char *of_confidence, const char *of_classes)
     using nb::arg;
     nb::class_<Predicted<T>>(m, of_confidence).def("values", &values_of<T, Predicted<T>>, arg("weights").noconvert(), arg("labels").noconvert(), arg("targets").noconvert());
     nb::class_<Classwise<T>>(m, of_classes).def("values", &values_of<T, Classwise<T>>, arg("weights").noconvert(), arg("labels").noconvert(), arg("targets").noconvert());
-    m.def("confidence_errors", &predicted<T>, arg("probs").noconvert(), arg("order").noconvert(), arg("first").noconvert(), arg("classes").noconvert(), arg("form"), arg("n_bins"),
+    m.def("confidence_errors", &make_predicted<T>, arg("probs").noconvert(), arg("order").noconvert(), arg("first").noconvert(), arg("classes").noconvert(), arg("form"), arg("n_bins"),
           "Evaluator of calibration errors of the confidence, for members' probabilities (C, M) of the possible classes.");
     m.def("class_width_errors", &classwise<T>, arg("moving").noconvert(), arg("first_bin").noconvert(), arg("column").noconvert(), arg("settled").noconvert(), arg("staying").noconvert(),
           arg("n_classes"), arg("n_bins"), "Evaluator of the classwise error in equally wide bins.");
@@ -400,4 +316,5 @@ void bind_for(nb::module_ &m, const char *of_confidence, const char *of_classes)
 void bind_mixture_errors(nb::module_ &m) {
     bind_for<float>(m, "_ConfidenceErrors32", "_ClassWidthErrors32");
     bind_for<double>(m, "_ConfidenceErrors64", "_ClassWidthErrors64");
+    bind_shared_errors(m);
 }

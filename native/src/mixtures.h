@@ -29,15 +29,18 @@ template <class T>
 UQASSAY_INLINE T fused(T a, T b, T c) { return a * b + c; }
 #endif
 
-// One number for each lane: an array, and a vector where the compiler has them (GCC and Clang).
+// A piece of the lanes: a vector where the compiler has them (GCC and Clang). Comparisons of wider vectors than the processor's
+// would become scalar code; 32 bytes are a vector of AVX2.
 #if defined(__GNUC__) || defined(__clang__)
 #define UQASSAY_VECTORS
 template <class T>
-struct RowOf {
-    typedef T type __attribute__((vector_size(LANES * sizeof(T)), aligned(alignof(T)), may_alias));
+struct PieceOf {
+    typedef T type __attribute__((vector_size(32), aligned(alignof(T)), may_alias));
 };
 template <class T>
-using Row = typename RowOf<T>::type;
+using Piece = typename PieceOf<T>::type;
+template <class T>
+constexpr int PIECE = 32 / sizeof(T);
 #endif
 
 // Memory that starts at a cache line.
@@ -61,11 +64,13 @@ using Buffer = std::vector<T, Lines<T>>;
 template <class T>
 UQASSAY_INLINE void take_greater(const T *other, T is, T *top, T *right) {
 #ifdef UQASSAY_VECTORS
-    using V = Row<T>;
-    const V q = *reinterpret_cast<const V *>(other), p = *reinterpret_cast<const V *>(top);
-    const V old = *reinterpret_cast<const V *>(right), now = V{} + is;
-    *reinterpret_cast<V *>(right) = q > p ? now : old;
-    *reinterpret_cast<V *>(top) = q > p ? q : p;
+    using V = Piece<T>;
+    for (int l = 0; l < LANES; l += PIECE<T>) {
+        const V q = *reinterpret_cast<const V *>(other + l), p = *reinterpret_cast<const V *>(top + l);
+        const V old = *reinterpret_cast<const V *>(right + l), now = V{} + is;
+        *reinterpret_cast<V *>(right + l) = q > p ? now : old;
+        *reinterpret_cast<V *>(top + l) = q > p ? q : p;
+    }
 #else
     for (int l = 0; l < LANES; ++l) {
         right[l] = other[l] > top[l] ? is : right[l];
@@ -75,14 +80,17 @@ UQASSAY_INLINE void take_greater(const T *other, T is, T *top, T *right) {
 }
 
 template <class Key>
+constexpr int GROUP = 32 / sizeof(Key);  // lanes that are sorted together: 1,000 rows of 32 bytes fit the first cache
+
+template <class Key>
 UQASSAY_INLINE void exchange(Key *low, Key *high) {
 #ifdef UQASSAY_VECTORS
-    using V = Row<Key>;
+    using V = Piece<Key>;
     const V a = *reinterpret_cast<const V *>(low), b = *reinterpret_cast<const V *>(high);
     *reinterpret_cast<V *>(low) = b < a ? b : a;
     *reinterpret_cast<V *>(high) = b < a ? a : b;
 #else
-    for (int l = 0; l < LANES; ++l) {
+    for (int l = 0; l < GROUP<Key>; ++l) {
         const Key a = low[l], b = high[l];
         low[l] = b < a ? b : a;
         high[l] = b < a ? a : b;
@@ -152,10 +160,10 @@ void pairwise_sum(const T *values, std::size_t n, T *out) {
     for (int l = 0; l < LANES; ++l) out[l] += other[l];
 }
 
-// Sort each lane of keys (n, LANES) by merge exchange (Batcher; Knuth, The Art of Computer Programming 3, 5.2.2 M): the
+// Sort each lane of keys (n, GROUP) by merge exchange (Batcher; Knuth, The Art of Computer Programming 3, 5.2.2 M): the
 // comparisons do not depend on the keys, so one sequence of them serves all lanes.
 template <class Key>
-UQASSAY_INLINE void sort_lanes(Key *keys, std::size_t n) {
+UQASSAY_INLINE void sort_group(Key *keys, std::size_t n) {
     if (n < 2) return;
     std::size_t top = 1;
     while (top * 2 < n) top *= 2;
@@ -164,14 +172,27 @@ UQASSAY_INLINE void sort_lanes(Key *keys, std::size_t n) {
         while (true) {
             for (std::size_t start = r; start + d < n; start += 2 * p) {
                 const std::size_t end = std::min(start + p, n - d);
-                Key *low = keys + start * LANES, *high = low + d * LANES;
-                for (std::size_t i = 0; i < (end - start) * LANES; i += LANES) exchange(low + i, high + i);
+                Key *low = keys + start * GROUP<Key>, *high = low + d * GROUP<Key>;
+                for (std::size_t i = 0; i < (end - start) * GROUP<Key>; i += GROUP<Key>) exchange(low + i, high + i);
             }
             if (q == p) break;
             d = q - p;
             q /= 2;
             r = p;
         }
+    }
+}
+
+// Sort each lane of keys (n, LANES); `room` has as many.
+template <class Key>
+UQASSAY_INLINE void sort_lanes(Key *keys, Key *room, std::size_t n) {
+    constexpr int g = GROUP<Key>;
+    for (int first = 0; first < LANES; first += g) {
+        for (std::size_t i = 0; i < n; ++i)
+            for (int l = 0; l < g; ++l) room[i * g + l] = keys[i * LANES + first + l];
+        sort_group(room, n);
+        for (std::size_t i = 0; i < n; ++i)
+            for (int l = 0; l < g; ++l) keys[i * LANES + first + l] = room[i * g + l];
     }
 }
 

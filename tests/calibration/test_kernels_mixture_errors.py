@@ -6,6 +6,7 @@ import pytest
 from uqassay._kernels import kernels
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.monte_carlo import labels_from
 from uqassay.calibration.simplex_search import QUICK, search_simplex
 from uqassay.metrics.calibration.measures import calibration_measure
 
@@ -108,6 +109,13 @@ def test_many_instances_are_sorted_another_way(monkeypatch):
 
         compiled, formula = both(monkeypatch, values)
         np.testing.assert_allclose(compiled, formula, rtol=2e-6, atol=1e-6)
+
+
+def test_labels_against_the_formula(monkeypatch):
+    probs = np.random.default_rng(5).dirichlet(np.full(7, 0.2), 300)
+    probs[:9] = np.eye(7)[np.arange(9) % 7]  # steps of 0 and 1
+    compiled, formula = both(monkeypatch, lambda: labels_from(probs, 40, np.random.default_rng(6)))
+    np.testing.assert_array_equal(compiled, formula)
 
 
 def simulated(seed, n=100, m=10, k=10):

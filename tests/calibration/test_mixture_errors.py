@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration.mixture_errors import errors_of_mixtures, products_of
+from uqassay.calibration.mixture_errors import errors_of_mixtures
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, calibration_measure
 
@@ -105,16 +105,3 @@ def test_subnormal_probabilities_do_not_change_results(name):
     objective = MixtureObjective(Mixtures(members), labels, CALIBRATION_MEASURES[name])
     weights = np.random.default_rng(0).dirichlet(np.ones(3), (1, 6))
     np.testing.assert_allclose(objective.own(weights), objective.exact(weights), rtol=1e-10, atol=1e-14)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_products_do_not_depend_on_their_number(dtype):
-    rng = np.random.default_rng(0)
-    by_member = rng.random((5, 103)).astype(dtype)
-    weights = rng.dirichlet(np.ones(5), 21)
-    together = products_of(weights, by_member)
-    assert together.dtype == dtype
-    np.testing.assert_allclose(together, weights @ by_member, rtol=1e-5)
-    for i, one in enumerate(weights):
-        np.testing.assert_array_equal(products_of(one[np.newaxis], by_member, "test")[0], together[i])
-    assert products_of(weights, by_member[:, :0]).shape == (21, 0)

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-import uqassay.calibration.mixture_errors as mixture_errors
+import uqassay.calibration.mixture_products as mixture_products
 import uqassay.calibration.mixtures as module
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
@@ -33,9 +33,9 @@ def test_a_mixture_of_one_member_is_that_member():
     np.testing.assert_array_equal(Mixtures(members).probs(np.eye(4)), members.swapaxes(0, 1))
 
 
-@pytest.mark.parametrize("long_row", [mixture_errors.LONG_ROW, 1])
+@pytest.mark.parametrize("long_row", [mixture_products.LONG_ROW, 1])
 def test_probs_do_not_depend_on_the_other_mixtures(monkeypatch, long_row):
-    monkeypatch.setattr(mixture_errors, "LONG_ROW", long_row)
+    monkeypatch.setattr(mixture_products, "LONG_ROW", long_row)
     mixtures = Mixtures(members_of((101, 10, 7)))
     weights = np.random.default_rng(2).dirichlet(np.ones(10), 37)
     together = mixtures.probs(weights)
@@ -122,6 +122,7 @@ def test_a_thread_starts_no_threads(monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError("a pool within a thread")
 
+    monkeypatch.setenv("UQASSAY_PURE", "1")  # kernels take four mixtures at once
     monkeypatch.setattr(module, "CHUNK_BYTES", 1)
     monkeypatch.setattr(module, "FEW_PARTS", 0)
     monkeypatch.setattr(module, "available_cores", lambda: 4)
@@ -136,6 +137,7 @@ def test_a_thread_starts_no_threads(monkeypatch):
 
 
 def test_an_exception_in_a_thread_is_raised(monkeypatch):
+    monkeypatch.setenv("UQASSAY_PURE", "1")
     monkeypatch.setattr(module, "CHUNK_BYTES", 1)
     monkeypatch.setattr(module, "FEW_PARTS", 0)
     monkeypatch.setattr(module, "available_cores", lambda: 2)

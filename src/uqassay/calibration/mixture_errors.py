@@ -9,6 +9,8 @@ itself is then computed there.
 The compiled kernels of uqassay-native compute the same numbers with the mixtures side by side.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, final
 
 import numpy as np
@@ -16,24 +18,24 @@ from numpy.typing import DTypeLike, NDArray
 
 from uqassay._array import scratch
 from uqassay._kernels import kernel
+from uqassay.calibration.mixture_products import products_of, quick_numbers
 from uqassay.metrics.calibration.binned_error import PrepareCalibrationError
 from uqassay.metrics.calibration.bins import Edges, edges_of_equal_width, sums_of_equal_mass
 from uqassay.metrics.calibration.cumulative_error import PrepareCumulative, Statistic
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow, chi_squared
 
-__all__ = ["MixtureErrors", "errors_of_mixtures", "products_of", "quick_numbers"]
+__all__ = ["MixtureErrors", "errors_of_mixtures"]
 
 Floats = NDArray[Any]  # in single or double precision
 Labels = NDArray[np.intp]
+Shared = Callable[[Floats, Labels], NDArray[np.float64]]
 
 ROUNDING = (
     1e-6  # a class is never predicted if its greatest probability is further than this below another class's least
 )
 BELOW = 4  # in units of the precision: a value this little above an edge j / B is rounding and stays in the bin below
-NEAR_LEAST = 1e8  # times the least normal number: keeps away from subnormal numbers, which are about 100 times as slow
-BLOCK = 8  # mixtures in one matrix product
 FORMS = {"width": 0, "mass": 1, "kuiper": 2, "ks": 3}  # numbers of the kernel
-LONG_ROW = 2**16  # numbers of one mixture; longer rows are multiplied one mixture at a time
+MOST_BINS = 2**16 - 1  # of all classes, for the kernel
 
 
 class MixtureErrors(Protocol):
@@ -53,6 +55,11 @@ class MixtureErrors(Protocol):
         """Mixtures of one call of `values` that go well together; None: as many as fit the cache."""
         ...
 
+    @property
+    def shared(self) -> "Shared | None":
+        """Errors (T, L) of mixtures (L, M) for all labels (T, n); None if `values` is as fast."""
+        ...
+
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
         """Errors (L,) of mixtures (L, M); mixture l has the arranged labels of row ``targets[l]``."""
         ...
@@ -61,8 +68,7 @@ class MixtureErrors(Protocol):
 def errors_of_mixtures(members: Floats, prepare: object, dtype: DTypeLike) -> MixtureErrors | None:
     """Fast errors for members (n, M, K) in this precision; None for measures without a fast form."""
     found = _formula(members, prepare, dtype)
-    evaluator = None if found is None else found.compiled()
-    return found if found is None or evaluator is None else _Compiled(evaluator, found.n_columns)
+    return None if found is None else found.compiled() or found
 
 
 def _formula(members: Floats, prepare: object, dtype: DTypeLike) -> "_Formula | None":
@@ -79,39 +85,10 @@ def _formula(members: Floats, prepare: object, dtype: DTypeLike) -> "_Formula | 
     return None
 
 
-def products_of(weights: Floats, by_member: Floats, name: str | None = None) -> Floats:
-    """Weights (L, M) times (M, C), with rounding that does not depend on L.
-
-    With a name, the result is a scratch array that the next call with this name overwrites.
-    """
-    m, n_columns = by_member.shape
-    # BLAS sums in another order for one row than for several: zero rows fill every product up to one fixed size.
-    rows = BLOCK if n_columns < LONG_ROW else 1
-    blocks = np.zeros((-(-len(weights) // rows), rows, m), dtype=by_member.dtype)
-    blocks.reshape(-1, m)[: len(weights)] = weights
-    out = None if name is None else scratch(name, (len(blocks), rows, n_columns), by_member.dtype)
-    return np.matmul(blocks, by_member, out=out).reshape(len(blocks) * rows, n_columns)[: len(weights)]
-
-
-def quick_numbers(probs: Floats, dtype: DTypeLike) -> Floats:
-    """Probabilities in this precision; subnormal and smaller ones are mapped above the least normal number, in order.
-
-    Subnormal numbers are slow, and rounding them to 0 would create ties: equal probabilities share a bin of equal mass.
-    """
-    least = NEAR_LEAST * float(np.finfo(dtype).tiny)
-    quick = np.ascontiguousarray(probs, dtype=dtype)
-    low = (probs > 0) & (probs < least)
-    if low.any():
-        quick = quick.copy() if quick is probs else quick
-        lowest = np.log(np.nextafter(0.0, 1.0))
-        quick[low] = least * (0.5 + 0.5 * (np.log(probs[low]) - lowest) / (np.log(least) - lowest))
-    return quick
-
-
 class _Formula(MixtureErrors, Protocol):
     """An array formula with a compiled twin."""
 
-    def compiled(self) -> "_Evaluator | None":
+    def compiled(self) -> "_Compiled | None":
         """The twin, or None if no kernels are in use."""
         ...
 
@@ -130,8 +107,8 @@ class _Compiled:
 
     at_once = 512
 
-    def __init__(self, evaluator: _Evaluator, n_columns: int) -> None:
-        self._evaluator, self.n_columns = evaluator, n_columns
+    def __init__(self, evaluator: _Evaluator, n_columns: int, shared: Shared | None) -> None:
+        self._evaluator, self.n_columns, self.shared = evaluator, n_columns, shared
 
     def arranged(self, labels: Labels) -> Labels:
         return np.ascontiguousarray(labels, dtype=np.int64)
@@ -168,17 +145,25 @@ class _Predicted:
     def arranged(self, labels: Labels) -> Labels:
         return labels[:, self._order]
 
-    def compiled(self, form: int, n_bins: int) -> "_Evaluator | None":
+    def compiled(self, form: int, n_bins: int) -> "_Compiled | None":
         """The kernel of a calibration error of the confidence; it has the possible classes of an instance side by side."""
-        build = kernel("confidence_errors")
-        if build is None:
+        build, shared = kernel("confidence_errors"), kernel("shared_confidence_errors")
+        if build is None or shared is None:
             return None
-        counts = sum(np.arange(self._n) < len(classes) for classes in self._classes)
+        counts = np.zeros(self._n, dtype=np.int64)
+        for classes in self._classes:
+            counts[: len(classes)] += 1
         first = np.concatenate([[0], np.cumsum(counts)])
         at = np.concatenate([first[: len(classes)] + i for i, classes in enumerate(self._classes)])
-        probs, classes = np.empty_like(self._by_member.T, order="C"), np.empty(len(at), dtype=np.int64)
-        probs[at], classes[at] = self._by_member.T, np.concatenate(self._classes)
-        return build(probs, self._order, first, classes, form, n_bins)
+        probs, numbers = np.empty_like(self._by_member.T, order="C"), np.empty(len(at), dtype=np.int64)
+        probs[at], numbers[at] = self._by_member.T, np.concatenate(self._classes)
+        evaluator = build(probs, self._order, first, numbers, form, n_bins)
+        edges = edges_of_equal_width(n_bins)[1:-1]
+
+        def of_all(weights: Floats, labels: Labels) -> NDArray[np.float64]:
+            return shared(weights, probs, self._order, first, numbers, labels, edges, form)
+
+        return _Compiled(evaluator, self.n_columns, of_all if probs.dtype == np.float64 else None)
 
     def confidence_and_hits(self, weights: Floats, labels: Labels) -> tuple[Floats, NDArray[np.bool_]]:
         """Greatest probability of each instance, and whether it is that of the label, (L, n).
@@ -204,14 +189,14 @@ class _Predicted:
 class _BinsOfConfidence:
     """Bins of the greatest probability."""
 
-    at_once = None
+    at_once = shared = None
 
     def __init__(self, members: Floats, n_bins: int, equal_mass: bool, dtype: DTypeLike) -> None:
         self._predicted = _Predicted(members, dtype)
         self._n_bins, self._equal_mass = n_bins, equal_mass
         self.n_columns, self.arranged = self._predicted.n_columns, self._predicted.arranged
 
-    def compiled(self) -> _Evaluator | None:
+    def compiled(self) -> _Compiled | None:
         return self._predicted.compiled(FORMS["mass" if self._equal_mass else "width"], self._n_bins)
 
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
@@ -235,13 +220,13 @@ class _CumulatedConfidence:
     additional last bit, in place of an order in which both are then looked up.
     """
 
-    at_once = None
+    at_once = shared = None
 
     def __init__(self, members: Floats, statistic: Statistic, dtype: DTypeLike) -> None:
         self._predicted, self._statistic = _Predicted(members, dtype), statistic
         self.n_columns, self.arranged = self._predicted.n_columns, self._predicted.arranged
 
-    def compiled(self) -> _Evaluator | None:
+    def compiled(self) -> _Compiled | None:
         return self._predicted.compiled(FORMS[self._statistic], 1)
 
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
@@ -269,9 +254,10 @@ class _ClassesOfEqualWidth:
     Probabilities that stay in one bin for every mixture are summed once for each member; the sum of a mixture is then linear.
     """
 
-    at_once = None
+    at_once = shared = None
 
     def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike) -> None:
+        self._members = members
         n, m, n_classes = members.shape
         edges = Edges(edges_of_equal_width(n_bins)[1:-1], including=False)
         by_class = members.transpose(1, 2, 0).reshape(m, n_classes * n)  # entry k n + i: class k of instance i
@@ -292,12 +278,20 @@ class _ClassesOfEqualWidth:
     def arranged(self, labels: Labels) -> Labels:
         return labels * self._n + np.arange(self._n)  # entries of the observed classes
 
-    def compiled(self) -> _Evaluator | None:
-        build = kernel("class_width_errors")
-        if build is None:
+    def compiled(self) -> _Compiled | None:
+        build, shared = kernel("class_width_errors"), kernel("shared_class_width_errors")
+        if build is None or shared is None:
             return None
         moving, staying = np.ascontiguousarray(self._moving.T), np.ascontiguousarray(self._staying.T, dtype=np.float64)
-        return build(moving, self._first_bin, self._column, self._settled, staying, self._n_classes, self._n_bins)
+        evaluator = build(moving, self._first_bin, self._column, self._settled, staying, self._n_classes, self._n_bins)
+        of_all: Shared | None = None
+        if moving.dtype == np.float64 and self._n_all <= MOST_BINS:
+            n, m, n_classes = self._members.shape
+            by_class = self._members.transpose(2, 0, 1).reshape(n_classes * n, m)
+            probs, edges = quick_numbers(by_class, np.float64), edges_of_equal_width(self._n_bins)[1:-1]
+
+            of_all = partial(_of_classes, shared, probs, edges)
+        return _Compiled(evaluator, self.n_columns, of_all)
 
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
         labels = _of_targets(labels, targets)
@@ -317,7 +311,7 @@ class _ClassesOfEqualWidth:
 class _ClassesOfEqualMass:
     """Equally full bins of the probability of every class: all probabilities are computed and sorted."""
 
-    at_once = None
+    at_once = shared = None
 
     def __init__(self, members: Floats, n_bins: int, dtype: DTypeLike, *, least_expected: float | None = None) -> None:
         n, m, n_classes = members.shape
@@ -328,7 +322,7 @@ class _ClassesOfEqualMass:
     def arranged(self, labels: Labels) -> Labels:
         return labels
 
-    def compiled(self) -> _Evaluator | None:
+    def compiled(self) -> _Compiled | None:
         return None
 
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
@@ -371,6 +365,12 @@ def _bins(probs: Floats, n_bins: int, first_bin: Labels | None, n_all: int) -> N
         for offset in offsets:
             at += offset
     return at
+
+
+def _of_classes(
+    shared: Callable[..., NDArray[np.float64]], probs: Floats, edges: Floats, weights: Floats, labels: Labels
+) -> NDArray[np.float64]:
+    return shared(weights, probs, labels, edges)
 
 
 def _of_targets(labels: Labels, targets: Labels) -> Labels:

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import available_cores
-from uqassay.calibration.mixture_errors import MixtureErrors, errors_of_mixtures, products_of, quick_numbers
+from uqassay.calibration.mixture_errors import MixtureErrors, errors_of_mixtures
+from uqassay.calibration.mixture_products import products_of, quick_numbers
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["MixtureObjective", "Mixtures"]
@@ -26,6 +27,7 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 CHUNK_BYTES = 4 * 2**20  # working set of one core
+SHARED_AT_ONCE = 64  # mixtures of one call of a kernel that evaluates them for all draws of labels
 FEW_PARTS = 8  # with fewer parts, threads cost more than they save
 
 
@@ -121,14 +123,22 @@ class MixtureObjective:
     def shared(self, weights: Floats) -> Floats:
         """Values of the same mixtures for every draw of labels, (L, M) -> (T, L)."""
         values = np.empty((self.n_targets, len(weights)))
+        errors = self._errors[False]
+        of_all = errors.shared
+
+        def compiled(part: slice) -> None:
+            assert of_all is not None
+            values[:, part] = of_all(np.ascontiguousarray(weights[part], dtype=np.float64), self._arranged[False])
 
         def work(part: slice) -> None:
             prepared = self.measure.prepare(self.mixtures.probs(weights[part], passing=True))
-            per_draw = 40.0 * (self.mixtures.n_instances + self.mixtures.n_classes * 10) * (part.stop - part.start)
-            for draws in _parts(self.n_targets, per_draw):
+            for draws in _parts(self.n_targets, self._bytes_per_draw * (part.stop - part.start)):
                 values[draws, part] = prepared.values(self.labels[draws, np.newaxis, :])
 
-        _for_each_part(len(weights), self._bytes_per_mixture, work)
+        if of_all is None:
+            _for_each_part(len(weights), self._bytes_per_mixture, work)
+        else:
+            _for_each_part(len(weights), CHUNK_BYTES / SHARED_AT_ONCE, compiled)
         self.evaluations += len(weights)
         return values
 
@@ -151,6 +161,19 @@ class MixtureObjective:
         self.evaluations += len(flat)
         return values.reshape(t, n_own)
 
+    def exact_shared(self, weights: Floats) -> Floats:
+        """As `shared`, but by the measure itself, with the values of `exact`, (L, M) -> (T, L)."""
+        values = np.empty((self.n_targets, len(weights)))
+
+        def work(part: slice) -> None:
+            prepared = self.measure.prepare(self.mixtures.probs(weights[part]))
+            for draws in _parts(self.n_targets, self._bytes_per_draw * (part.stop - part.start)):
+                values[draws, part] = prepared.values(self.labels[draws, np.newaxis, :])
+
+        _for_each_part(len(weights), self._bytes_per_mixture, work)
+        self.evaluations += self.n_targets * len(weights)
+        return values
+
     def exact(self, weights: Floats) -> Floats:
         """As `own`, but by the measure itself, without shortcuts, (T, L, M) -> (T, L)."""
         t, n_own, m = weights.shape
@@ -166,6 +189,10 @@ class MixtureObjective:
         return values.reshape(t, n_own)
 
     @property
+    def _bytes_per_draw(self) -> float:
+        return 40.0 * (self.mixtures.n_instances + self.mixtures.n_classes * 10)
+
+    @property
     def _bytes_per_mixture(self) -> float:
         return self.measure.bytes_per_entry * self.mixtures.n_instances * self.mixtures.n_classes
 
@@ -176,7 +203,7 @@ class _PlainErrors:
 
     def __init__(self, mixtures: Mixtures, measure: CalibrationMeasure) -> None:
         self._mixtures, self._measure = mixtures, measure
-        self.at_once = None
+        self.at_once = self.shared = None
         self.n_columns = mixtures.n_instances * mixtures.n_classes
 
     def arranged(self, labels: Labels) -> Labels:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import CACHE_BYTES, row_chunks
+from uqassay._kernels import kernel
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import Sides
 from uqassay.statistics.samples import is_number
@@ -49,8 +50,12 @@ def _labels_at(probs: Floats, first: int, aims: Floats, labels: NDArray[np.int64
     cumulated /= cumulated[:, -1:]
     if n_classes <= FEW_CLASSES:
         steps = np.ascontiguousarray(cumulated[:, :-1].T)  # (K − 1, n)
+        reached = kernel("steps_reached")
         for aim, draw in zip(aims, labels, strict=True):
-            _counted_steps(steps, aim, draw)
+            if reached is None:
+                _counted_steps(steps, aim, draw)
+            else:
+                draw[:] = reached(steps, aim)
         return
     # instance i is shifted to [i, i + 1], so that one binary search over the joined line finds all labels
     start = np.arange(first, first + n, dtype=np.float64)

@@ -172,7 +172,7 @@ def search_simplex(
     plain = np.broadcast_to(first[: m + 1], (t, *first[: m + 1].shape))  # the mean and the members
     found_first = np.stack([weights[np.arange(t), values.argmin(axis=1)], best_first], axis=1)
     candidates = np.concatenate([found_first, plain], axis=1)
-    exact = objective.exact(candidates)
+    exact = np.concatenate([objective.exact(found_first), objective.exact_shared(first[: m + 1])], axis=1)
     best = np.arange(t), _defined(exact).argmin(axis=1)  # stays nan if the measure is undefined for all
     return SimplexMinimum(exact[best], candidates[best], _spread(values, m), objective.evaluations - before)
 
