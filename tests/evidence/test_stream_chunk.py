@@ -13,7 +13,7 @@ from uqassay.evidence.stream_chunk import Chunk, check_same_form
 
 def form_of(prediction, **more):
     aligned = align({"m": prediction}, np.zeros(prediction.n_instances, dtype=int), **more)
-    return Chunk(aligned, {}, {}, AssayOptions().settings(aligned, {}), 0).form()
+    return Chunk(aligned, {}, {}, AssayOptions().settings(aligned, {}), 0, {}).form()
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -133,6 +133,22 @@ def test_beliefs_that_are_repaired(random_generator):
         )
 
 
+def test_chunks_without_broken_beliefs_are_treated_as_the_first_chunk(random_generator):
+    sets = all_focal_sets(3)
+    masses, y = random_generator.dirichlet(np.ones(len(sets)), 40), random_generator.integers(0, 3, 40)
+    masses[3, :2] += [-0.5, 0.5]
+    for more in ({"repair": True}, {"convention": "paper"}):
+        options = CHEAP | more
+        whole = uq.assay({"m": uq.Masses(masses, sets, signed=True)}, y, **options)
+        stream = uq.AssayStream(**options)
+        stream.update({"m": uq.Masses(masses[:10], sets, signed=True)}, y[:10])
+        stream.update({"m": uq.Masses(masses[10:], sets)}, y[10:])
+        assert_same(stream.compute(), whole)
+        sound = uq.AssayStream(**options).update({"m": uq.Masses(masses[10:], sets)}, y[10:])
+        with refuses("chunk", "mismatch", got="signed"):
+            sound.update({"m": uq.Masses(masses[:10], sets, signed=True)}, y[:10])
+
+
 def test_label_distributions_ids_names_subgroups_and_given_scores(random_generator):
     p = random_generator.dirichlet(np.ones(3), 40)
     models = {

@@ -1,7 +1,8 @@
 """One chunk of a stream: its instances after alignment, and the form that all chunks of a stream share."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import Aligned
 from uqassay.evidence.scoring import Settings
-from uqassay.predictions import Prediction
+from uqassay.predictions import Masses, Prediction
 
 __all__ = ["Chunk", "check_same_form", "refuse_mixed"]
 
@@ -29,6 +30,8 @@ class Chunk:
     subgroups : dict of str to array (n,)
     settings : Settings
     first_row : int
+    signed : dict of str to tuple of R bool
+        Whether the runs given are masses that are not known to be those of belief functions; these are repaired as a whole.
     """
 
     aligned: Aligned
@@ -36,6 +39,7 @@ class Chunk:
     subgroups: Mapping[str, NDArray[Any]]
     settings: Settings
     first_row: int
+    signed: Mapping[str, tuple[bool, ...]]
 
     def form(self) -> dict[str, Any]:
         """What all chunks of a stream have in common, by a name that errors can use."""
@@ -49,6 +53,7 @@ class Chunk:
             "kind of groups": _kind(aligned.groups, "groups"),
             "kinds of subgroups": {name: _kind(values, name) for name, values in self.subgroups.items()},
             "scores": self.settings.measures,
+            "signed": dict(self.signed),
             "uncertainties": {name: tuple(scores) for name, scores in self.given.items()},
         }
         for name, runs in aligned.models.items():
@@ -78,6 +83,23 @@ def check_same_form(found: Mapping[str, Any], first: Mapping[str, Any], argument
                 code="mismatch",
                 facts={"part": what},
             )
+
+
+def signed_runs(models: Mapping[str, Sequence[Prediction]]) -> dict[str, tuple[bool, ...]]:
+    """Whether the runs of each model are signed masses."""
+    return {name: tuple(isinstance(run, Masses) and run.signed for run in runs) for name, runs in models.items()}
+
+
+def marked_like(form: Mapping[str, Any] | None, models: Mapping[str, list[Prediction]]) -> dict[str, list[Prediction]]:
+    """Masses without a broken row, marked as signed where those of the first chunk are, so that all rows are treated alike."""
+    found = {}
+    for name, runs in models.items():
+        before = () if form is None else form["signed"].get(name, ())[: len(runs)]
+        found[name] = [
+            replace(run, signed=True) if was and isinstance(run, Masses) else run
+            for run, was in zip_longest(runs, before, fillvalue=False)
+        ]
+    return found
 
 
 def refuse_mixed(groups: Any, models: Mapping[str, Sequence[Prediction]]) -> None:

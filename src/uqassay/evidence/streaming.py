@@ -20,7 +20,7 @@ from uqassay.evidence.result import Assay
 from uqassay.evidence.scaled_sets import scale_models
 from uqassay.evidence.scored_models import ScoredModel, valid_runs
 from uqassay.evidence.scoring import joined_scores
-from uqassay.evidence.stream_chunk import Chunk, check_same_form, refuse_mixed
+from uqassay.evidence.stream_chunk import Chunk, check_same_form, marked_like, refuse_mixed, signed_runs
 from uqassay.evidence.stream_state import StreamState
 from uqassay.evidence.subgroups import subgroup_values
 from uqassay.predictions.metadata import checked_ids
@@ -108,6 +108,7 @@ class AssayStream(AssayOptions):
         state, first = self._state, self.first_row + self._state.n_instances
         models = {name: [numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
         seen = state.form
+        models = marked_like(seen, models)
         names = self.class_names if seen is None or not seen["class_names"] else seen["class_names"]
         refuse_mixed(groups, models)
         aligned = align(
@@ -126,6 +127,7 @@ class AssayStream(AssayOptions):
             subgroups=subgroup_values(subgroups, len(aligned.labels), aligned.ids),
             settings=self.settings(aligned, given),
             first_row=first,
+            signed=signed_runs(models),
         )
         if seen is not None:
             check_same_form(chunk.form(), seen, "chunk")
