@@ -1,5 +1,6 @@
 """Values for strict JSON, which has neither nan nor infinities: one way to write them and one to read them back."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,11 @@ def plain(value: Any) -> Any:
     >>> plain({"p": float("nan"), "limits": np.array([0.5, np.inf]), "n": np.int64(3)})
     {'p': None, 'limits': [0.5, 'Infinity'], 'n': 3}
     """
+    kind = type(value)
+    if kind is float:  # most values are plain already
+        return value if math.isfinite(value) else _not_finite(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, Note):
@@ -30,10 +36,14 @@ def plain(value: Any) -> Any:
         return value.item()
     if isinstance(value, (float, np.floating)):
         number = float(value)
-        if np.isnan(number):
-            return None
-        return number if np.isfinite(number) else ("Infinity" if number > 0 else "-Infinity")
+        return number if math.isfinite(number) else _not_finite(number)
     return value
+
+
+def _not_finite(number: float) -> str | None:
+    if math.isnan(number):
+        return None
+    return "Infinity" if number > 0 else "-Infinity"
 
 
 def number_from_json(value: Any) -> float:

@@ -79,6 +79,13 @@ def test_scripts_never_set_markup():
         assert len(text.encode()) < 24_000, name
 
 
+def test_progress_is_told_and_changes_nothing(hostile, page):
+    told = []
+    assert render(hostile, command="uqassay report 'a <b>.npz' && echo", progress=told.append) == page
+    assert len(told) == len(set(told)) > 3
+    assert all(step.startswith("writing the page: ") for step in told)
+
+
 def test_write_page_replaces_in_one_step(tmp_path, hostile, page):
     target = tmp_path / "deep" / "report.html"
     assert write_page(hostile, target) == target

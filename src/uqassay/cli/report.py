@@ -18,6 +18,8 @@ from uqassay.cli.text import shell_line
 
 __all__ = ["report_command", "write_report"]
 
+PAGE_STEPS = 5
+
 
 @takes_request
 def report_command(
@@ -70,7 +72,7 @@ def write_report(
         The options of these names.
     """
     checks = [parse_check(text) for text in fail_if]
-    with progress(steps_of(request) + 1) as say:
+    with progress(steps_of(request) + (PAGE_STEPS if page is not None else 0)) as say:
         judged = judge(request, checks, say, on_intervals=on_intervals)
         assay = judged.assay
         if save is not None:  # before the page, which may lie in that folder
@@ -78,8 +80,7 @@ def write_report(
         if page is not None:
             from uqassay.report.page import write_page
 
-            say("writing the page")
-            write_page(assay, page, command=command)
+            write_page(assay, page, command=command, progress=say)
     if as_json:
         print_json(assay.to_json())
     else:

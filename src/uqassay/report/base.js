@@ -9,10 +9,19 @@ const byId = (id) => document.getElementById(id);
 
 async function openPage() {
   page = JSON.parse(new TextDecoder().decode(await inflate(byId("payload").textContent)));
-  page.instances = await unpack(JSON.parse(byId("packed").textContent));
   ranking = page.ranking;
   candidates = page.models.map((m, j) => ({ ...m, j })).filter((m) => !m.baseline);
   state.index = ranking.reference;
+}
+
+// The single instances, which take longer.
+async function openInstances() {
+  const held = await unpack(JSON.parse(byId("packed").textContent));
+  page.instances = held;
+  if (!held) return;
+  held.place = new Map(Array.from(held.set_rows, (row, k) => [row, k]));
+  held.confidences = {};
+  for (const m of candidates) held.confidences[m.name] = Array.from(held.columns[m.name].confidence, (q) => probability(q, 16));
 }
 
 const shown = () => candidates.filter((m) => !state.hidden.has(m.j));

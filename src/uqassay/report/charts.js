@@ -58,7 +58,6 @@ function startCharts() {
   chart("ridge-nonspecificity", ridges("nonspecificity"));
   chart("ridge-unified", ridges("unified"), { follows: true });
   listeners.push(drawCorrectness);
-  startScatter();
 }
 
 function startFilter() {

@@ -11,9 +11,6 @@ function startInstances() {
     byId("instances").hidden = true;
     return;
   }
-  held.place = new Map(Array.from(held.set_rows, (row, k) => [row, k]));
-  held.confidences = {};
-  for (const m of candidates) held.confidences[m.name] = Array.from(held.columns[m.name].confidence, (q) => probability(q, 16));
   const sets = candidates.some((m) => !m.precise);
   const kinds = Object.keys(held.extremes).filter((kind) => kind !== "most epistemic" || sets);
   const choose = (k) => {

@@ -37,6 +37,16 @@ function followSurroundings() {
   });
 }
 
+// Draws the charts that are new, one after the other, between which the page answers.
+async function drawNew(first) {
+  for (const run of charts.slice(first)) {
+    run();
+    await new Promise((done) => {
+      setTimeout(done);
+    });
+  }
+}
+
 async function start() {
   document.documentElement.dataset.theme = chosenTheme(); // before anything is shown; its button follows
   await openPage();
@@ -47,17 +57,17 @@ async function start() {
   startRankSets();
   drawStrip();
   startCharts();
+  setIndex(ranking.reference);
+  await drawNew(0);
+  const [followed, drawn] = [listeners.length, charts.length];
+  await openInstances();
+  startScatter();
   startLenses();
   startInstances();
   drawHow();
-  setIndex(ranking.reference);
+  for (const listener of listeners.slice(followed)) listener();
   followSurroundings();
-  for (const run of charts) {
-    run();
-    await new Promise((done) => {
-      setTimeout(done);
-    });
-  }
+  await drawNew(drawn);
   document.documentElement.dataset.ready = "yes";
 }
 

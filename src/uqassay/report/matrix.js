@@ -1,5 +1,7 @@
 // Section 4: the matrix of paired tests.
 
+const LABELLED = 24; // models or scores up to which every cell has its words from the start; thousands of cells take seconds
+
 // Row minus column of one pair; the payload holds the pairs below the diagonal, row by row.
 function pairAt(held, i, j) {
   const [a, b] = i > j ? [i, j] : [j, i];
@@ -13,11 +15,20 @@ const agree = ({ difference, low, high }) => difference === 0 && low === 0 && hi
 function matrix(held, sides, metric, told, text) {
   const places = decimalsFor(held.pairs[1].map((low, k) => [low, held.pairs[2][k]]));
   const full = (side) => (side.by ? fillTemplate(text.by, { name: side.name, score: side.by }) : side.name);
+  const [names, short] = [sides.map(full), sides.map((side) => side.name)];
   const cells = sides.map((_, i) => sides.map((__, j) => {
-    const words = cellWords(held, sides.map(full), [i, j], { metric, places, text, names: sides.map((s) => s.name) });
     const node = matrixCell(held, i, j, places, text);
-    for (const name of ["title", "aria-label"]) node.setAttribute(name, plain(words));
-    for (const event of ["mouseenter", "focus"]) node.addEventListener(event, () => fill(told, words));
+    const words = () => cellWords(held, names, [i, j], { metric, places, text, names: short });
+    const label = () => {
+      for (const name of ["title", "aria-label"]) node.setAttribute(name, plain(words()));
+    };
+    if (sides.length <= LABELLED) label();
+    for (const event of ["mouseenter", "focus"]) {
+      node.addEventListener(event, () => {
+        label();
+        fill(told, words());
+      });
+    }
     node.addEventListener("keydown", (event) => walkMatrix(event, cells, i, j));
     return node;
   }));

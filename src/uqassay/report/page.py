@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +52,13 @@ ELEMENTS = {
 }
 
 
-def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) -> Path:
+def write_page(
+    assay: "Assay",
+    path: str | Path,
+    *,
+    command: str | None = None,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Path:
     """Write the report to one file, whole or not at all; a symbolic link stays, and the file that it leads to changes.
 
     Parameters
@@ -61,6 +67,8 @@ def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) 
     path : str or Path
     command : str, optional
         The command line that makes the page again; the page offers it to copy.
+    progress : callable, optional
+        Called with the name of each step when it begins.
 
     Returns
     -------
@@ -73,14 +81,15 @@ def write_page(assay: "Assay", path: str | Path, *, command: str | None = None) 
     OSError
         When it cannot be written.
     """
-    return write_html(lambda: render(assay, command=command), path)
+    return write_html(lambda: render(assay, command=command, progress=progress), path)
 
 
-def render(assay: "Assay", *, command: str | None = None) -> str:
+def render(assay: "Assay", *, command: str | None = None, progress: Callable[[str], None] = lambda step: None) -> str:
     """The page as text; parameters as in `write_page`."""
     from uqassay import __version__
 
-    values = payload(assay, command=command)
+    values = payload(assay, command=command, progress=progress)
+    progress("writing the page: instances")
     packed = deflated(json_for_script(values))
     names = ", ".join(assay.model_names)
     parts = {

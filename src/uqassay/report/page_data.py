@@ -1,6 +1,6 @@
 """Everything the page shows, as plain values computed from an `Assay` alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,11 +30,14 @@ __all__ = ["SCHEMA", "payload", "tradeoff_grid"]
 
 SCHEMA = "uqassay.page/1"
 WORK = 4e7  # models × runs × instances × λ of the rankings kept; fewer λ where it would be more
+PAIR_WORK = 5e7  # pairs of models × instances × λ, likewise
 SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and those computed on request only
 ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
 
 
-def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
+def payload(
+    assay: "Assay", *, command: str | None = None, progress: Callable[[str], None] = lambda step: None
+) -> dict[str, Any]:
     """Values of the page that a strict JSON writer takes.
 
     Parameters
@@ -42,6 +45,8 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     assay : Assay
     command : str, optional
         The command line that makes the page again.
+    progress : callable, optional
+        Called with what is computed next.
 
     Returns
     -------
@@ -60,23 +65,27 @@ def payload(assay: "Assay", *, command: str | None = None) -> dict[str, Any]:
     """
     grid = tradeoff_grid(assay)
     measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
-    return plain(
-        {
-            "schema": SCHEMA,
-            "command": command,
+    stages: dict[str, Callable[[], dict[str, Any]]] = {
+        "findings": lambda: {
             "assay": to_json(assay),
             "models": [_model(m) for m in assay.models],
             "facts": _facts(assay),
             "text": page_sentences(assay),
             "definitions": {name: d._asdict() for name, d in _definitions(assay).items()},
-            "ranking": _ranking(assay, grid),
-            "rank_sets": rank_sets_section(assay),
+        },
+        "rankings": lambda: {"ranking": _ranking(assay, grid), "rank_sets": rank_sets_section(assay)},
+        "pictures": lambda: {
             "regions": mean_regions(assay),
             "densities": densities(assay, float(grid[-1])),
             "confidence": confidence_lines(assay, tuple(measures)),
-            "lenses": lens_sections(assay),
-        }
-    )
+        },
+        "sections": lambda: {"lenses": lens_sections(assay)},
+    }
+    values: dict[str, Any] = {"schema": SCHEMA, "command": command}
+    for stage, build in stages.items():
+        progress(f"writing the page: {stage}")
+        values |= {name: value if name == "assay" else plain(value) for name, value in build().items()}
+    return values
 
 
 def _model(m: "ModelScores") -> dict[str, Any]:
@@ -134,7 +143,8 @@ def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
     top = max(2 * scale, assay.tradeoffs[-1], DEFAULT_TRADEOFF)
     top = max(top, min(1.2 * last, 10 * top))
     work = sum(m.n_runs for m in assay.models) * assay.n_instances
-    intervals = int(np.clip(WORK / work, 41, 201)) - 1
+    pairs = len(assay.models) * (len(assay.models) - 1) / 2 * assay.n_instances
+    intervals = int(np.clip(min(WORK / work, PAIR_WORK / pairs if pairs else np.inf), 21, 201)) - 1
     wanted = top / intervals
     power = 10.0 ** np.floor(np.log10(wanted))
     step = next(float(f) * power for f in (1, 2, 5, 10) if f * power >= wanted * (1 - 1e-9))

@@ -1,5 +1,7 @@
 // Tables: cells of numbers with their intervals, columns that sort.
 
+const PORTION = 250; // rows of a table that are drawn at once
+
 // A dash for what is missing, with the reason where there is one.
 const missing = (why) => el("span", { title: why || null }, wording.ABSENT);
 
@@ -43,7 +45,17 @@ function table(columns, rows, { caption = null, rowClass = () => null, sortable 
       column.define ? what(column.define) : null,
     );
   });
-  const draw = (ordered) => fill(body, ordered.map((row) => tableRow(columns, row, rowClass)));
+  let drawing = 0;
+  // The first rows at once, the others in portions, between which the page answers.
+  async function draw(ordered) {
+    const mine = ++drawing;
+    body.replaceChildren();
+    for (let first = 0; first < ordered.length && mine === drawing; first += PORTION) {
+      if (first) await new Promise((next) => setTimeout(next));
+      if (mine !== drawing) return;
+      body.append(...ordered.slice(first, first + PORTION).map((row) => tableRow(columns, row, rowClass)));
+    }
+  }
   function sort(c) {
     const next = head[c].getAttribute("aria-sort") === "ascending" ? "descending" : "ascending";
     for (const th of head) if (th.hasAttribute("aria-sort")) th.setAttribute("aria-sort", "none");
