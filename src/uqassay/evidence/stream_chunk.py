@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -94,10 +93,10 @@ def marked_like(form: Mapping[str, Any] | None, models: Mapping[str, list[Predic
     """Masses without a broken row, marked as signed where those of the first chunk are, so that all rows are treated alike."""
     found = {}
     for name, runs in models.items():
-        before = () if form is None else form["signed"].get(name, ())[: len(runs)]
+        before = (*(() if form is None else form["signed"].get(name, ())), *(False for _ in runs))
         found[name] = [
             replace(run, signed=True) if was and isinstance(run, Masses) else run
-            for run, was in zip_longest(runs, before, fillvalue=False)
+            for run, was in zip(runs, before, strict=False)
         ]
     return found
 
