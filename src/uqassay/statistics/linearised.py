@@ -16,6 +16,16 @@ from scipy import special
 
 from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.independent_parts import (
+    LEAST_DOF,
+    Sums,
+    combined,
+    is_plain,
+    sample_factor,
+    sum_of_squares,
+    sums_of_parts,
+    units_in,
+)
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import (
     Floats,
@@ -24,7 +34,6 @@ from uqassay.statistics.samples import (
     check_choice,
     check_level,
     make_units,
-    small_sample_correction,
     spread_of_mean,
 )
 from uqassay.statistics.tied_samples import TiedSample, averaged_samples, unseen_of, unseen_reach
@@ -32,7 +41,6 @@ from uqassay.statistics.tied_samples import TiedSample, averaged_samples, unseen
 __all__ = ["Linearised", "linearised_estimate"]
 
 SCALES = ("identity", "logit", "wilson")
-LEAST_DOF = 0.05  # degrees of freedom of a sample of one instance, where n − 1 would be 0
 LEAST_UNEVEN_DOF = 3.0  # lower bound of the fourth-moment degrees of freedom, which few influences estimate poorly
 
 
@@ -151,7 +159,7 @@ def linearised_estimate(
         notes.append(single_unit(units))
     else:
         spread = spread_of(whole, units, [np.array([run.value for run in runs])])
-        low, high = scaled_interval(_centre(whole), spread, level, scale, least_units(whole, units))
+        low, high = scaled_interval(centre_of(whole), spread, level, scale, least_units(whole, units))
         below, above = unseen_reach(unseen_of(whole.tied, units), spread, level)
         low, high = min(low, value) - below, max(high, value) + above
         if scale != "identity":
@@ -186,7 +194,7 @@ def averaged(runs: Sequence[Linearised]) -> Linearised:
         influence=np.mean([run.influence for run in runs], axis=0),
         parts=parts,
         inside=inside,
-        centre=float(np.mean([_centre(run) for run in runs])),
+        centre=float(np.mean([centre_of(run) for run in runs])),
         imaginary=runs[0].imaginary,
         shadows=shadows,
         uneven=any(run.uneven for run in runs),
@@ -210,7 +218,7 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
         influence=np.sum([factor * s.influence for s, factor in zip(statistics, factors, strict=True)], axis=0),
         parts=tuple(parts),
         inside=tuple(inside),
-        centre=float(sum(factor * _centre(s) for s, factor in zip(statistics, factors, strict=True))),
+        centre=float(sum(factor * centre_of(s) for s, factor in zip(statistics, factors, strict=True))),
         imaginary=max(s.imaginary for s in statistics),
         shadows=tuple(shadows),
         strata=tuple(strata),
@@ -229,8 +237,8 @@ def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] 
     """
     influence = units.keep(statistic.influence)
     if statistic.parts:
-        u, variance, dof = _of_parts(statistic, units)
-        if not _is_plain(units) and any(units_in(inside, units) < 2 for inside in statistic.inside):
+        u, variance, dof = combined(sums_of_parts(statistic, units), statistic.imaginary)
+        if not is_plain(units) and any(units_in(inside, units) < 2 for inside in statistic.inside):
             # a part inside a single unit tells nothing of its variance
             robust = spread_of_mean(influence, units)
             variance, dof = max(variance, robust.standard_error**2), min(dof, robust.dof)
@@ -253,63 +261,17 @@ def with_runs(spread: Spread, run_values: Sequence[Floats]) -> Spread:
     return Spread(whole**0.5, 1.0 / sum((variance / whole) ** 2 / dof for variance, dof in variances), 0.0)
 
 
-def _of_parts(statistic: Linearised, units: Units) -> tuple[Floats, float, float]:
-    """Sums of the influences over each unit (G,), the variance of the statistic, and its degrees of freedom."""
-    strata = statistic.strata or tuple(range(len(statistic.parts)))
-    whole, weight = np.zeros(units.n_units), float(units.sizes.sum())
-    extra, squares, dofs, counted = 0.0, [], [], 0.0
-    for stratum in dict.fromkeys(strata):
-        own, shadow, total, inverse = np.zeros(0), 0.0, 0.0, 0.0
-        for p in (p for p, s in enumerate(strata) if s == stratum):
-            count = units_in(statistic.inside[p], units) + statistic.imaginary
-            factor, own_dof = _part_correction(statistic, p, units)
-            mine = units.sums(units.keep(statistic.parts[p])[:, np.newaxis])[:, 0] * (factor**0.5 / weight)
-            hidden = sample_factor(count) ** 0.5 * statistic.shadows[p] if statistic.shadows else 0.0
-            square = _sum_of_squares(mine) + statistic.imaginary * hidden**2
-            own = own + mine if own.size else mine
-            shadow, total = shadow + hidden, total + square
-            inverse += square / max(own_dof, LEAST_DOF)
-            counted += count - 1
-        whole += own
-        extra += statistic.imaginary * shadow**2
-        squares.append(_sum_of_squares(own) + statistic.imaginary * shadow**2)
-        dofs.append(total / inverse if inverse > 0 else np.inf)
-    between = sum(squares)
-    dof = max(counted, LEAST_DOF)
-    if between > 0:
-        dof = between**2 / sum(s * s / d for s, d in zip(squares, dofs, strict=True))
-    # an instance may be in parts of several strata, whose covariance is in the square of the sum alone
-    variance = squares[0] if len(squares) == 1 else _sum_of_squares(whole) + extra
-    return whole, variance, dof
-
-
-def _part_correction(statistic: Linearised, p: int, units: Units) -> tuple[Floats | float, float]:
-    """Factors of the squared sums of the units (G,) in one part, and their degrees of freedom, with imaginary units."""
-    count = units_in(statistic.inside[p], units)
-    with_imaginary = sample_factor(count + statistic.imaginary)
-    if _is_plain(units) or count < 2:
-        return with_imaginary, count + statistic.imaginary - 1
-    inside = units.keep(np.asarray(statistic.inside[p], dtype=np.float64))
-    members = np.flatnonzero(inside)
-    share = inside[members]
-    here, codes = members, None
-    if units.codes is not None:
-        here, codes = np.unique(units.codes[members], return_inverse=True)
-    weights = share if units.weights is None else share * units.weights[members]
-    own = Units(None, weights, codes, members.size, here.size)
-    a, dof = small_sample_correction(units.keep(statistic.parts[p])[members] / share, own)
-    factors = np.zeros(units.n_units)
-    factors[here] = a * (with_imaginary / sample_factor(here.size))
-    return factors, dof + statistic.imaginary
-
-
-def _is_plain(units: Units) -> bool:
-    """True if all instances count alike."""
-    return units.codes is None and units.weights is None
-
-
-def _sum_of_squares(u: Floats) -> float:
-    return float((u * u).sum())
+def spread_of_difference(
+    first: tuple[Linearised, Sums], second: tuple[Linearised, Sums], units: Units, run_values: Sequence[Floats]
+) -> Spread:
+    """`spread_of` a difference of two statistics, each with its `reusable_sums`. For use inside this room."""
+    (a, a_sums), (b, b_sums) = first, second
+    if not a_sums or len(a_sums) != len(b_sums) or a.imaginary != b.imaginary:
+        return spread_of(a - b, units, run_values)
+    u, variance, dof = combined((*a_sums, *(part.negative() for part in b_sums)), a.imaginary)
+    if a.uneven or b.uneven:
+        dof = min(dof, uneven_dof(u))
+    return with_runs(Spread(variance**0.5, dof, 0.0), run_values)
 
 
 def uneven_dof(u: Floats, count: int | None = None) -> float:
@@ -322,7 +284,7 @@ def uneven_dof(u: Floats, count: int | None = None) -> float:
     if greatest == 0.0:
         return np.inf
     squares /= greatest  # fourth powers of small influences would underflow
-    second, fourth = float(squares.sum()) ** 2, _sum_of_squares(squares)
+    second, fourth = float(squares.sum()) ** 2, sum_of_squares(squares)
     excess = fourth - second / (u.size if count is None else count)  # 0 where all squares are equal
     return max(2 * second / excess, LEAST_UNEVEN_DOF) if excess > 0 else np.inf
 
@@ -333,7 +295,7 @@ def least_units(statistic: Linearised, units: Units) -> int:
     return max(1, round(min(counts))) if counts else units.n_units
 
 
-def _centre(statistic: Linearised) -> float:
+def centre_of(statistic: Linearised) -> float:
     return statistic.value if np.isnan(statistic.centre) else statistic.centre
 
 
@@ -346,20 +308,6 @@ def spread_of_samples(squares: Sequence[float], counts: Sequence[float]) -> Spre
     shares = [v / variance for v in variances]
     dof = 1.0 / sum(share**2 / max(count - 1, LEAST_DOF) for share, count in zip(shares, counts, strict=True))
     return Spread(variance**0.5, dof, 0.0)
-
-
-def sample_factor(count: float) -> float:
-    """Factor n / (n − 1), which makes a mean of squared deviations unbiased; finite for n = 1."""
-    return count / max(count - 1, LEAST_DOF)
-
-
-def units_in(inside: Floats | NDArray[np.bool_], units: Units) -> float:
-    """Number of units with an instance in this part (n,) of the statistic. For use by other rooms."""
-    if units.rows is not None:
-        inside = inside[units.rows]
-    if units.codes is None:
-        return float(np.count_nonzero(inside)) if inside.dtype == bool else float(inside.sum())
-    return float(np.count_nonzero(np.bincount(units.codes, weights=inside)))
 
 
 def scaled_interval(centre: float, spread: Spread, level: float, scale: str, n_units: int) -> tuple[float, float]:

@@ -8,10 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.notes import Note
+from uqassay.notes import Note, distinct
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised, averaged, scaled_interval, spread_of
+from uqassay.statistics.independent_parts import Sums, reusable_sums
+from uqassay.statistics.linearised import (
+    Linearised,
+    averaged,
+    centre_of,
+    scaled_interval,
+    spread_of_difference,
+)
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Units, check_level, make_units
@@ -170,29 +177,31 @@ class _Averaged(NamedTuple):
     statistic: Linearised
     values: Floats
     unseen: tuple[Unseen, ...]
+    sums: Sums
 
     @classmethod
     def of(cls, runs: Sequence[Linearised], units: Units) -> "_Averaged":
         mean = averaged(runs)
         unseen = () if np.isnan(mean.value) else unseen_of(mean.tied, units)
-        return cls(replace(mean, tied=()), np.array([run.value for run in runs]), unseen)
+        values = np.array([run.value for run in runs])
+        return cls(replace(mean, tied=()), values, unseen, reusable_sums(mean, units))
 
 
 def _test(
     first: _Averaged, second: _Averaged, units: Units, level: float, bound: float, notes: list[Note]
 ) -> PairedComparison:
-    whole = first.statistic - second.statistic
-    notes = [*notes, *whole.notes]
-    value, low, high = whole.value, np.nan, np.nan
+    a, b = first.statistic, second.statistic
+    notes = [*notes, *distinct(a.notes, b.notes)]
+    value, low, high = a.value - b.value, np.nan, np.nan
     statistic = pvalue = np.nan
     if np.isnan(value):
         notes.append(Note("no-test", "a statistic is undefined: no test"))
     elif units.n_units == 1:
         notes.append(single_unit(units, "no test", "no-test"))
     else:
-        spread = spread_of(whole, units, [first.values, second.values])
+        spread = spread_of_difference((a, first.sums), (b, second.sums), units, [first.values, second.values])
         unseen = (*first.unseen, *(u.times(-1.0) for u in second.unseen))
-        centre = value if np.isnan(whole.centre) else whole.centre
+        centre = centre_of(a) - centre_of(b)
         low, high = scaled_interval(centre, spread, level, "identity", units.n_units)
         below, above = unseen_reach(unseen, spread, level)
         low, high = max(min(low, value) - below, -bound), min(max(high, value) + above, bound)

@@ -1,0 +1,49 @@
+"""Sums over parts that several differences share, against the difference of the whole statistics."""
+
+import numpy as np
+import pytest
+
+from uqassay.statistics.delong import IMAGINARY, auc_linearised
+from uqassay.statistics.independent_parts import combined, reusable_sums, sums_of_parts
+from uqassay.statistics.linearised import Linearised, spread_of, spread_of_difference
+from uqassay.statistics.samples import make_units
+
+
+def statistics(rng, n=200):
+    errors = [rng.random(n) < rate for rate in (0.2, 0.4)]
+    scores = [e + rng.normal(size=n) for e in errors]
+    scores[1] = scores[1].round(1)  # ties
+    return [
+        auc_linearised(e.astype(float), s, None, None, imaginary=IMAGINARY) for e, s in zip(errors, scores, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("options", [{}, {"groups": np.arange(200) // 3}, {"sample_weight": 1.0 + np.arange(200) % 4}])
+def test_a_difference_from_shared_sums_equals_the_difference_of_the_statistics(random_generator, options):
+    a, b = statistics(random_generator)
+    units = make_units(200, options.get("groups"), options.get("sample_weight"))
+    runs = [np.array([0.7, 0.8]), np.array([0.6])]
+    shared = [reusable_sums(s, units) for s in (a, b)]
+    assert bool(shared[0]) == (not options)  # groups and weights have factors of the whole difference
+    found = spread_of_difference((a, shared[0]), (b, shared[1]), units, runs)
+    assert found == spread_of(a - b, units, runs)
+
+
+def test_statistics_with_other_numbers_of_parts_are_subtracted_whole(random_generator):
+    a, _ = statistics(random_generator)
+    x = random_generator.normal(size=200)
+    b = Linearised(float(x.mean()), x - x.mean())
+    units = make_units(200, None, None)
+    shared = [reusable_sums(s, units) for s in (a, b)]
+    assert spread_of_difference((a, shared[0]), (b, shared[1]), units, []) == spread_of(a - b, units)
+
+
+def test_two_samples_against_welch():
+    x, y = np.array([0.1, 0.5, 0.4, 0.9]), np.array([1.0, 1.4, 0.7])
+    parts = np.concatenate([x - x.mean(), 0 * y]) * 7 / 4, np.concatenate([0 * x, y - y.mean()]) * 7 / 3
+    inside = np.arange(7) < 4, np.arange(7) >= 4
+    statistic = Linearised(x.mean() + y.mean(), parts[0] + parts[1], parts=parts, inside=inside)
+    _, variance, dof = combined(sums_of_parts(statistic, make_units(7, None, None)), 0.0)
+    own = x.var(ddof=1) / 4, y.var(ddof=1) / 3
+    assert variance == pytest.approx(sum(own))
+    assert dof == pytest.approx(sum(own) ** 2 / (own[0] ** 2 / 3 + own[1] ** 2 / 2))
