@@ -1,5 +1,6 @@
 # make demo   train a few classifiers on real data and open demo/report.html
 # make test   style, types, and every test; what CI runs
+# make test-pure  the rooms that compiled kernels serve, tested on the array formulas alone
 # make bench  speed, side by side with what people use today
 # make docs-numbers  measured tables of the guide: make those again that are older than their code (TABLE=name, or "a b": these)
 
@@ -11,14 +12,18 @@ TORCH  ?= torch==2.13.0
 JOBS   ?= 2
 BIN     = $(VENV)/bin
 
-.PHONY: demo test bench lint docs-numbers clean
+.PHONY: demo test test-pure bench lint docs-numbers clean
 
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
 
 # compiled files are kept, because tests start many processes
-test: $(VENV)/.test lint
+test: $(VENV)/.test $(VENV)/.native lint
 	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "slow or not slow" $(PYTEST_ARGS)
+
+PURE_TESTS = tests/test_kernels.py tests/credal tests/losses tests/measures tests/metrics/ranking tests/statistics
+test-pure: $(VENV)/.test
+	UQASSAY_PURE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" $(PURE_TESTS) $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -26,7 +31,7 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/python -m benchmarks.docs_numbers --check
 
-bench: $(VENV)/.test
+bench: $(VENV)/.test $(VENV)/.native
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 docs-numbers: $(VENV)/.test
@@ -48,5 +53,11 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps 'bayesian-torch>=0.5' $(LAPLACE)
 	touch $@ $(VENV)/.demo
 
+# Compiled kernels are optional: without a compiler the array formulas do all work.
+$(VENV)/.native: $(wildcard native/src/* native/CMakeLists.txt native/pyproject.toml) | $(VENV)/bin/python
+	@if command -v $(CXX) >/dev/null; then $(BIN)/python -m pip install --quiet ./native; \
+	  else echo "No C++ compiler ($(CXX)): without compiled kernels large inputs take longer."; fi
+	touch $@
+
 clean:
-	rm -rf $(VENV) demo build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo build native/build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -49,7 +49,7 @@ def test_the_variable_switches_kernels_off_at_every_call(native, monkeypatch):
 def test_without_the_distribution_the_listing_says_how_to_install_it(native):
     native(None)  # import of this name raises ModuleNotFoundError
     assert _kernels.kernel("doubled") is None
-    assert "not installed (pip install 'uqassay[native]')" in str(uq.kernels())
+    assert "not installed (pip install ./native in the clone)" in str(uq.kernels())
 
 
 @pytest.mark.parametrize(

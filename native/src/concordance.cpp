@@ -25,6 +25,7 @@ Counts places(std::size_t n) {
     return found;
 }
 
+constexpr std::size_t FEWEST_IN_TABLE = 64;
 constexpr std::size_t LEAF = 16;  // entries that are compared pair by pair
 
 // Entries of a permutation: the rank in the upper 32 bits, a count in the lower ones. Returns, by rank, the count plus twice the
@@ -148,7 +149,80 @@ void with_ties(const Counts &by_truth, Counts &starts_g, Counts &by_score, Count
     }
 }
 
+// The level of each value among its different values; `count` is 0 if these are too many.
+struct FewLevels {
+    Counts level;
+    std::size_t count = 0;
+};
+
+FewLevels few_levels(const double *values, std::size_t n) {
+    const std::size_t most = std::min<std::size_t>(4096, n / 2);
+    const int bits = radix::bit_length(4 * most);
+    constexpr std::uint32_t none = ~0u;
+    std::vector<std::uint32_t> slots(std::size_t(1) << bits, none);  // open addressing, at most a quarter full
+    std::vector<std::uint64_t> keys;
+    Counts level(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::uint64_t key = radix::to_key(values[i]);
+        std::size_t slot = std::size_t(key * 0x9e3779b97f4a7c15u >> (64 - bits));
+        while (slots[slot] != none && keys[slots[slot]] != key) slot = (slot + 1) & (slots.size() - 1);
+        if (slots[slot] == none) {
+            if (keys.size() == most) return {};
+            slots[slot] = std::uint32_t(keys.size());
+            keys.push_back(key);
+        }
+        level[i] = slots[slot];
+    }
+    std::vector<std::uint32_t> order(keys.size()), place(keys.size());
+    std::iota(order.begin(), order.end(), 0u);
+    radix::sort_indices(keys.data(), order.data(), order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) place[order[k]] = std::uint32_t(k);
+    for (std::size_t i = 0; i < n; ++i) level[i] = place[level[i]];
+    return {std::move(level), keys.size()};
+}
+
+// If both have few different values: instances in each cell of the table of both, and sums over its corners, without a sort.
+bool count_in_table(const double *truth, const double *scores, std::size_t n, const Pairs &to) {
+    if (n < FEWEST_IN_TABLE) return false;
+    const FewLevels g = few_levels(truth, n);
+    if (!g.count) return false;
+    const FewLevels s = few_levels(scores, n);
+    if (!s.count || g.count * s.count > 2 * n) return false;
+    std::vector<std::uint32_t> cells(g.count * s.count), of_g(g.count), of_s(s.count);
+    for (std::size_t i = 0; i < n; ++i) ++cells[g.level[i] * s.count + s.level[i]];
+    for (std::size_t a = 0; a < g.count; ++a)
+        for (std::size_t b = 0; b < s.count; ++b) {
+            of_g[a] += cells[a * s.count + b];
+            of_s[b] += cells[a * s.count + b];
+        }
+    std::vector<double> concordant(cells.size());
+    std::vector<std::int64_t> column(s.count);  // in the rows up to and including this one
+    std::int64_t up_to_g = 0;
+    for (std::size_t a = 0; a < g.count; ++a) {
+        up_to_g += of_g[a];
+        std::int64_t below = 0, up_to_both = 0, up_to_s = 0;
+        for (std::size_t b = 0; b < s.count; ++b) {
+            const std::int64_t cell = cells[a * s.count + b];
+            const std::int64_t earlier_rows = column[b];
+            column[b] += cell;
+            up_to_both += column[b];
+            up_to_s += of_s[b];
+            const std::int64_t above = std::int64_t(n) - up_to_g - up_to_s + up_to_both;
+            concordant[a * s.count + b] = double(below + above) + 0.5 * double(std::int64_t(of_s[b]) - cell);
+            below += earlier_rows;
+        }
+    }
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::size_t at = g.level[i] * s.count + s.level[i];
+        to.concordant[i] = concordant[at];
+        to.comparable[i] = double(n - of_g[g.level[i]]);
+        to.tied[i] = double(of_s[s.level[i]] - cells[at]);
+    }
+    return true;
+}
+
 void count_pairs(const double *truth, const double *scores, std::size_t n, const Pairs &to) {
+    if (count_in_table(truth, scores, n, to)) return;
     Counts starts_g, starts_s;
     const Counts by_truth = sorted_order(radix::keys_of(truth, n).get(), n, starts_g);
     auto keys = raw<std::uint64_t>(n);

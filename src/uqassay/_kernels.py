@@ -85,7 +85,7 @@ def _native() -> tuple[ModuleType | None, str]:
     try:
         module = import_module(_MODULE)
     except ModuleNotFoundError:
-        return None, "uqassay-native is not installed (pip install 'uqassay[native]')"
+        return None, "uqassay-native is not installed (pip install ./native in the clone)"
     except ImportError as problem:  # built for another system or another Python
         return None, f"uqassay-native cannot be loaded ({problem})"
     found = getattr(module, "interface", None)

@@ -6,7 +6,7 @@ import uqassay as uq
 
 
 def test_version_and_help(run):
-    assert run("--version").out == f"uqassay {uq.__version__}\n"
+    assert run("--version").out == f"uqassay {uq.__version__}\n{uq.kernels()}\n"
     for argv in ((), ("--help",), ("report", "--help"), ("tradeoff", "-h")):
         ran = run(*argv)
         assert (ran.code, ran.err) == (0, "")

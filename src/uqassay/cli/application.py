@@ -45,13 +45,13 @@ app.add_typer(bench_app, name="bench")
 
 @app.callback(invoke_without_command=True)
 def root(
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and the compiled kernels.")] = False,
 ) -> None:
     """Does this classifier know what it does not know, and which of these classifiers should I use?"""
     if version:
-        from uqassay import __version__
+        from uqassay import __version__, kernels
 
-        print(f"uqassay {__version__}")
+        print(f"uqassay {__version__}\n{kernels()}")
         raise typer.Exit
 
 

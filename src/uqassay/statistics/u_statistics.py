@@ -269,7 +269,8 @@ def _count_leaves(a: Block, sums: Block, w: Block | None) -> None:
 def _count(g: Floats, s: Floats, w: Floats | None) -> Concordance:
     count = kernel("concordant_pairs") if w is None and len(g) < MOST_COUNTED else None
     if count is not None:
-        return Concordance(*count(np.ascontiguousarray(g), np.ascontiguousarray(s)), None)
+        concordant, comparable, tied = count(np.ascontiguousarray(g), np.ascontiguousarray(s))
+        return Concordance(concordant, comparable, tied, None)
     order = np.argsort(s)
     if w is None and _distinct(s[order]):
         ordered = g[order]

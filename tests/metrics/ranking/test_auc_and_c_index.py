@@ -9,7 +9,13 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.losses.errors import prediction_errors, probability_gap
-from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
+from uqassay.metrics.ranking.auc_and_c_index import (
+    g_auc_score,
+    h_auc_score,
+    untied,
+    uq_auc_score,
+    uq_c_index_score,
+)
 from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.statistics import shaffer
@@ -210,6 +216,18 @@ def test_few_different_gaps_have_a_note():
     assert "only 4 instances with a gap other than the most frequent one" in said(uq_c_index_score(gap, s))
     perfect = uq_c_index_score(gap, -s[::-1] * (1 - gap))
     assert perfect.high - perfect.low > 0
+
+
+@pytest.mark.parametrize("n", [2, 39, 40, 41, 60, 300])
+def test_number_of_other_gaps_is_exact_where_it_gets_a_note(random_generator, n):
+    for others in (0, 1, 2, 18, 19, 20, 21, n // 2, n):
+        gap = np.zeros(n)
+        gap[:others] = random_generator.integers(1, 4 if others < 20 else 10**6, min(others, n))
+        gap = random_generator.permutation(gap)
+        _, counts = np.unique(gap, return_counts=True)
+        expected = n - int(counts.max()) if counts.max() > 1 else n
+        found = untied(gap)
+        assert found == expected or (n > 40 and min(found, expected) >= 20)
 
 
 def test_groups_widen_a_perfect_c_index(random_generator):

@@ -15,7 +15,7 @@ from uqassay.errors import InputError
 from uqassay.metrics.risk.risk_area_influences import area_estimate, augrc_linearised
 from uqassay.predictions.base import Array
 from uqassay.statistics import Estimate
-from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, named_auc, noted, sample_counts
+from uqassay.statistics.delong import FEW, IMAGINARY, auc_linearised, checked, named_auc, noted, sample_counts
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.samples import as_floats, make_units, scaled_weights
 from uqassay.statistics.u_statistics import concordance_linearised
@@ -267,8 +267,14 @@ def _moved(estimate: Estimate, function: Callable[[float], float]) -> Estimate:
 
 
 def untied(gap: Array) -> int:
-    """Number of instances whose gap is not the most frequent one; all instances if no two gaps are equal."""
-    _, counts = np.unique(gap, return_counts=True)
+    """Number of instances whose gap is not the most frequent one; all instances if no two gaps are equal.
+
+    A number of `FEW` or more, which gets no note, may be another one that is not below `FEW`.
+    """
+    # if fewer than FEW instances differ from the most frequent gap, it also holds most of the first 2 · FEW instances
+    levels, counts = np.unique(gap[: 2 * FEW], return_counts=True)
+    if gap.size > 2 * FEW:
+        return int(np.count_nonzero(gap != levels[counts.argmax()]))
     return int(gap.size - counts.max()) if counts.max() > 1 else int(gap.size)
 
 
