@@ -12,7 +12,15 @@ from uqassay.metrics.calibration.measures import calibration_measure
 
 pytestmark = pytest.mark.skipif("confidence_errors" not in kernels().names, reason=f"needs uqassay-native: {kernels()}")
 
-COMPILED = ("ece-confidence", "ece-confidence-mass", "kuiper-confidence", "ks-confidence", "ece-classwise")
+COMPILED = (
+    "ece-confidence",
+    "ece-confidence-mass",
+    "kuiper-confidence",
+    "ks-confidence",
+    "ece-classwise",
+    "ece-classwise-mass",
+    "hosmer-lemeshow",
+)
 KINDS = ("spread", "agreeing", "votes", "one-hot", "equal", "tied", "denormal")
 SHAPES = [
     (1, 1, 2, 10),
@@ -80,7 +88,7 @@ def test_values_against_the_formula(monkeypatch, name, kind, n, m, k, n_bins):
         np.testing.assert_allclose(own, own_formula, rtol=1e-12, atol=1e-14)
         np.testing.assert_allclose(shared, shared_formula, rtol=1e-12, atol=1e-14)
     if not on_edges:
-        np.testing.assert_allclose(rough, rough_formula, rtol=2e-6, atol=1e-6)
+        np.testing.assert_allclose(rough, rough_formula, rtol=2e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", COMPILED)
@@ -101,7 +109,7 @@ def test_many_instances_are_sorted_another_way(monkeypatch):
     rng = np.random.default_rng(4)
     mixtures, labels = Mixtures(members_of("spread", 4100, 3, 3)), rng.integers(0, 3, (2, 4100))
     weights = rng.dirichlet(np.ones(3), (2, 5))
-    for name in ("kuiper-confidence", "ece-confidence-mass"):
+    for name in ("kuiper-confidence", "ks-confidence"):
 
         def values(name=name):
             objective = MixtureObjective(mixtures, labels, measure_of(name, 10))
@@ -145,7 +153,7 @@ def test_searches_find_minima_that_are_as_low(monkeypatch, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise"])
+@pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise", "hosmer-lemeshow"])
 def test_pvalues_of_simulated_data_sets_against_the_formula(monkeypatch, name):
     """Two hundred data sets: the same p-values, but for draws whose minima differ by less than the search can tell."""
 

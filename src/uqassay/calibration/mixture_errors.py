@@ -35,6 +35,7 @@ ROUNDING = (
 )
 BELOW = 4  # in units of the precision: a value this little above an edge j / B is rounding and stays in the bin below
 FORMS = {"width": 0, "mass": 1, "kuiper": 2, "ks": 3}  # numbers of the kernel
+MOST_SORTED = 4096  # instances; NumPy sorts longer rows as fast as the kernels of equally full bins
 MOST_BINS = 2**16 - 1  # of all classes, for the kernel
 
 
@@ -124,6 +125,7 @@ class _Predicted:
     Attributes
     ----------
     n_columns : int
+    n_instances : int
     """
 
     def __init__(self, members: Floats, dtype: DTypeLike) -> None:
@@ -139,7 +141,7 @@ class _Predicted:
             self._classes.append(those[those.any(axis=1)].argmax(axis=1))
         columns = [members[np.arange(len(classes)), :, classes] for classes in self._classes]
         self._by_member = np.ascontiguousarray(np.concatenate(columns).T, dtype=dtype)
-        self._n = len(members)
+        self.n_instances = len(members)
         self.n_columns = self._by_member.shape[1]
 
     def arranged(self, labels: Labels) -> Labels:
@@ -150,7 +152,7 @@ class _Predicted:
         build, shared = kernel("confidence_errors"), kernel("shared_confidence_errors")
         if build is None or shared is None:
             return None
-        counts = np.zeros(self._n, dtype=np.int64)
+        counts = np.zeros(self.n_instances, dtype=np.int64)
         for classes in self._classes:
             counts[: len(classes)] += 1
         first = np.concatenate([[0], np.cumsum(counts)])
@@ -171,10 +173,10 @@ class _Predicted:
         The first is part of a scratch array that the next call overwrites.
         """
         products = products_of(weights, self._by_member, "mixtures")
-        confidence = products[:, : self._n]
+        confidence = products[:, : self.n_instances]
         hit = np.empty(confidence.shape, dtype=np.bool_)
         hit[...] = labels == self._classes[0]
-        start = self._n
+        start = self.n_instances
         for classes in self._classes[1:]:
             n = len(classes)
             so_far, other, right = confidence[:, :n], products[:, start : start + n], hit[:, :n]
@@ -197,6 +199,8 @@ class _BinsOfConfidence:
         self.n_columns, self.arranged = self._predicted.n_columns, self._predicted.arranged
 
     def compiled(self) -> _Compiled | None:
+        if self._equal_mass and self._predicted.n_instances > MOST_SORTED:
+            return None
         return self._predicted.compiled(FORMS["mass" if self._equal_mass else "width"], self._n_bins)
 
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
@@ -323,7 +327,11 @@ class _ClassesOfEqualMass:
         return labels
 
     def compiled(self) -> _Compiled | None:
-        return None
+        build = kernel("class_mass_errors")
+        if build is None or self._n > MOST_SORTED:
+            return None
+        probs, least = np.ascontiguousarray(self._by_member.T), -1.0 if self._least is None else self._least
+        return _Compiled(build(probs, self._n_classes, self._n_bins, least), self.n_columns, None)
 
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
         labels = _of_targets(labels, targets)
