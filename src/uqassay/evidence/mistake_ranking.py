@@ -87,23 +87,33 @@ def reference_score(assay: "Assay", model: str) -> str | None:
 
 def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None) -> list[MistakeRanking]:
     """All ranking metrics of all scores of a model, over all its runs or of one."""
-    work = [(score, name) for score in scores_of(model, assay) for name in METRICS]
+    known, of_run = scores_of(model, assay), slice(None) if run is None else slice(run, run + 1)
+    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
 
-    def one(item: tuple[str, str]) -> MistakeRanking:
-        score, name = item
-        return MistakeRanking(model.name, score, name, run, _estimate(assay, model, score, name, run, None))
+    def of(score: str) -> list[MistakeRanking]:
+        ranked = None
+        found = []
+        for name in METRICS:
+            metric = RANKING_METRICS[name]
+            truths, scores = (values[of_run] for values in truths_and_scores(assay, model.name, score, metric.truth))
+            if ranked is None and metric.of_ranked is not None:  # the instances are sorted once for all areas
+                ranked = [rank_errors(e, s) for e, s in zip(truths, scores, strict=True)]
+            found.append(
+                MistakeRanking(model.name, score, name, run, metric.estimate(truths, scores, ranked=ranked, **options))
+            )
+        return found
 
-    threads = min(available_cores(), len(work))
+    threads = min(available_cores(), len(known))
     if threads <= 1 or assay.n_instances < 2000:
-        return [one(item) for item in work]
+        return [one for score in known for one in of(score)]
     with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(one, work))
+        return [one for each in pool.map(of, known) for one in each]
 
 
 def rank_mistakes_in_part(assay: "Assay", model: ModelScores, rows: NDArray[np.bool_]) -> list[MistakeRanking]:
     """The main ranking metrics of all scores of a model on some of the instances, ``(n,)``."""
     return [
-        MistakeRanking(model.name, score, name, None, _estimate(assay, model, score, name, None, rows))
+        MistakeRanking(model.name, score, name, None, _estimate_in_part(assay, model, score, name, rows))
         for score in scores_of(model, assay)
         for name in IN_PARTS
     ]
@@ -232,18 +242,11 @@ def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tup
     return (1.0 - columns["correct"] if truth == "errors" else columns["gap"]), columns[score]
 
 
-def _estimate(
-    assay: "Assay", model: ModelScores, score: str, name: str, run: int | None, rows: NDArray[np.bool_] | None
-) -> Estimate:
+def _estimate_in_part(assay: "Assay", model: ModelScores, score: str, name: str, rows: NDArray[np.bool_]) -> Estimate:
     metric = RANKING_METRICS[name]
     truths, scores = truths_and_scores(assay, model.name, score, metric.truth)
-    if run is not None:
-        truths, scores = truths[run : run + 1], scores[run : run + 1]
-    groups = assay.groups
-    if rows is not None:
-        truths, scores = truths[:, rows], scores[:, rows]
-        groups = None if groups is None else groups[rows]
-    return metric.estimate(truths, scores, groups=groups, level=assay.settings.level)
+    groups = None if assay.groups is None else assay.groups[rows]
+    return metric.estimate(truths[:, rows], scores[:, rows], groups=groups, level=assay.settings.level)
 
 
 def _linearised(assay: "Assay", model: str, score: str, metric: RankingMetric) -> list[Linearised]:

@@ -6,6 +6,7 @@ from tests.refusals import refuses
 
 from uqassay import metrics
 from uqassay.metrics.ranking.registry import RANKING_METRICS, is_constant
+from uqassay.metrics.risk.ranked_errors import rank_errors
 from uqassay.statistics.linearised import Linearised
 
 FUNCTIONS = {
@@ -79,3 +80,22 @@ def test_one_run_needs_no_axis_of_its_own(name, random_generator):
 def test_constant_scores_of_every_run():
     assert is_constant(np.array([[1.0, 1.0], [2.0, 2.0]]))
     assert not is_constant(np.array([[1.0, 1.0], [2.0, 3.0]]))
+
+
+@pytest.mark.parametrize("errors", ["labels", "shares"])
+def test_metrics_that_share_a_ranking_find_the_same(errors, random_generator):
+    n = 200
+    e = (
+        random_generator.random((2, n))
+        if errors == "shares"
+        else random_generator.integers(2, size=(2, n)).astype(float)
+    )
+    s = random_generator.integers(30, size=(2, n)).astype(float)
+    groups = np.arange(n) // 3
+    ranked = [rank_errors(*run) for run in zip(e, s, strict=True)]
+    names = [name for name, metric in RANKING_METRICS.items() if metric.of_ranked is not None]
+    assert names == ["aurc", "e-aurc", "augrc", "prediction-rejection"]
+    for name in [*names, *reversed(names)]:
+        alone = RANKING_METRICS[name].estimate(e, s, groups=groups)
+        shared = RANKING_METRICS[name].estimate(e, s, groups=groups, ranked=ranked)
+        assert (shared.to_dict(), float(shared)) == (alone.to_dict(), float(alone))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.risk.ranked_errors import once, rank_errors
 from uqassay.statistics.samples import make_units
 
 
@@ -69,3 +69,16 @@ def test_refusals():
         rank_errors([0, 1, 2], [1, 2, 3])
     with refuses("uncertainty", "finite", got="row 0"):
         rank_errors([0, 1], [np.nan, 2])
+
+
+def test_what_is_computed_once_is_computed_once_for_each_ranking():
+    calls = []
+
+    @once
+    def total(ranked):
+        calls.append(ranked)
+        return ranked.wrong[-1]
+
+    first, second = rank_errors([1, 0], [1, 2]), rank_errors([1, 1], [1, 2])
+    assert [total(first), total(second), total(first)] == [1, 2, 1]
+    assert [one is two for one, two in zip(calls, (first, second), strict=True)] == [True, True]

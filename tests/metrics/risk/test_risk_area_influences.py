@@ -6,17 +6,27 @@ from tests.metrics.risk.test_risk_areas import random_case
 from tests.notes import said
 
 from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_area_influences import area_estimate, aurc_trapezoid, e_aurc, prediction_rejection
-from uqassay.metrics.risk.risk_areas import (
+from uqassay.metrics.risk.risk_area_influences import (
+    area_estimate,
     augrc_linearised,
-    aurc_linearised,
-    e_aurc_linearised,
-    prediction_rejection_linearised,
+    aurc,
+    aurc_trapezoid,
+    e_aurc,
+    prediction_rejection,
+    small_sample_ratio,
 )
 
 
+def aurc_linearised(errors, uncertainty, weights=None):
+    return aurc(rank_errors(errors, uncertainty, weights))
+
+
+def e_aurc_linearised(errors, uncertainty, weights=None):
+    return e_aurc(rank_errors(errors, uncertainty, weights))
+
+
 def selective_ratio(errors, uncertainty, weights=None):
-    return prediction_rejection_linearised(errors, uncertainty, weights, risk="selective")
+    return small_sample_ratio(rank_errors(errors, uncertainty, weights), "selective")
 
 
 def generalised_ratio(errors, uncertainty, weights=None):

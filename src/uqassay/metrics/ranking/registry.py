@@ -1,6 +1,6 @@
 """Registry of the ranking metrics: name, truth, influences and interval of each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,13 +22,8 @@ from uqassay.metrics.ranking.auc_and_c_index import (
     h_auc_linearised,
     untied,
 )
-from uqassay.metrics.risk.risk_area_influences import (
-    area_estimate,
-    augrc_linearised,
-    aurc_linearised,
-    e_aurc_linearised,
-    prediction_rejection_linearised,
-)
+from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
+from uqassay.metrics.risk.risk_area_influences import area_estimate, augrc, aurc, e_aurc, small_sample_ratio
 from uqassay.predictions.base import Array
 from uqassay.statistics import Estimate
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, noted, sample_counts
@@ -39,6 +34,7 @@ __all__ = ["RANKING_METRICS", "RankingMetric"]
 
 
 Codes = NDArray[np.intp]
+OfRanked = Callable[[RankedErrors, Codes | None], Linearised]
 
 
 class Statistic(Protocol):
@@ -65,6 +61,9 @@ class RankingMetric:
         (one statistic, or one per training run, groups, level) → `Estimate`.
     bound : float
         Greatest possible difference of two values.
+    of_ranked : callable or None
+        Function (ranked errors, group codes or None) → the same `Linearised`, for metrics of errors in order of uncertainty:
+        several of them share one `RankedErrors`.
     """
 
     name: str
@@ -73,6 +72,7 @@ class RankingMetric:
     statistic: Statistic
     interval: Callable[[Statistics, ArrayLike | None, float], Estimate]
     bound: float = 1.0
+    of_ranked: OfRanked | None = None
 
     def linearised_of(
         self,
@@ -87,20 +87,35 @@ class RankingMetric:
         t, s, w = check(truth, uncertainty, sample_weight, (self.truth, ARGUMENTS[1]))
         return self.statistic(t, s, w, make_units(len(t), groups, None).codes), w
 
-    def runs(self, truths: Array, uncertainties: Array, groups: ArrayLike | None = None) -> list[Linearised]:
-        """The statistic of each training run, from arrays ``(R, n)``."""
+    def runs(
+        self,
+        truths: Array,
+        uncertainties: Array,
+        groups: ArrayLike | None = None,
+        *,
+        ranked: Sequence[RankedErrors] | None = None,
+    ) -> list[Linearised]:
+        """The statistic of each training run, from arrays ``(R, n)``; `ranked` holds their errors in order, if known."""
         codes = make_units(np.shape(truths)[1], groups, None).codes
+        if self.of_ranked is not None and ranked is not None:
+            return [self.of_ranked(one, codes) for one in ranked]
         return [self.statistic(t, s, None, codes) for t, s in zip(truths, uncertainties, strict=True)]
 
     def estimate(
-        self, truths: ArrayLike, uncertainties: ArrayLike, *, groups: ArrayLike | None = None, level: float = 0.95
+        self,
+        truths: ArrayLike,
+        uncertainties: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        level: float = 0.95,
+        ranked: Sequence[RankedErrors] | None = None,
     ) -> Estimate:
-        """Mean over training runs, from arrays ``(R, n)`` or ``(n,)``, with its interval.
+        """Mean over training runs, from arrays ``(R, n)`` or ``(n,)``, with its interval; `ranked` as in `runs`.
 
         One run shows no variation between runs.
         """
         truths, uncertainties = self._runs_of(truths, uncertainties)
-        statistics = self.runs(truths, uncertainties, groups)
+        statistics = self.runs(truths, uncertainties, groups, ranked=ranked)
         found = self.interval(statistics if len(statistics) > 1 else statistics[0], groups, level)
         constant = is_constant(uncertainties)
         if self.truth == "gap":
@@ -150,6 +165,15 @@ def _ignoring_groups(
     return without_groups
 
 
+def _area_metric(
+    name: str, higher_is_better: bool, of_ranked: OfRanked, kind: str, bound: float = 1.0
+) -> RankingMetric:
+    def statistic(truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None) -> Linearised:
+        return of_ranked(rank_errors(truth, uncertainty, weights), codes)
+
+    return RankingMetric(name, "errors", higher_is_better, statistic, _area(kind), bound, of_ranked)
+
+
 def _on_scale(scale: str, method: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate]:
     def interval(statistics: Statistics, groups: ArrayLike | None, level: float) -> Estimate:
         return linearised_estimate(statistics, groups=groups, level=level, scale=scale, method=method)
@@ -167,16 +191,15 @@ def _area(kind: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate
 _ALL = (
     RankingMetric("uq-auc", "errors", True, _auc, _on_scale("logit", "delong, adjusted, logit scale")),
     RankingMetric("uq-c-index", "gap", True, c_index_linearised, _on_scale("logit", "u-statistic, logit scale")),
-    RankingMetric("aurc", "errors", False, _ignoring_groups(aurc_linearised), _area("aurc")),
-    RankingMetric("e-aurc", "errors", False, _ignoring_groups(e_aurc_linearised), _area("e-aurc")),
-    RankingMetric("augrc", "errors", False, _ignoring_groups(augrc_linearised), _area("augrc")),
-    RankingMetric(
+    _area_metric("aurc", False, lambda ranked, codes: aurc(ranked), "aurc"),
+    _area_metric("e-aurc", False, lambda ranked, codes: e_aurc(ranked), "e-aurc"),
+    _area_metric("augrc", False, lambda ranked, codes: augrc(ranked), "augrc"),
+    _area_metric(
         "prediction-rejection",
-        "errors",
         True,
-        prediction_rejection_linearised,
-        _area("prediction-rejection-generalised"),
-        bound=np.inf,
+        lambda ranked, codes: small_sample_ratio(ranked, "generalised", codes),
+        "prediction-rejection-generalised",
+        np.inf,
     ),
     RankingMetric("g-auc", "errors", True, _ignoring_groups(g_auc_linearised), g_auc_interval),
     RankingMetric("h-auc", "errors", True, _ignoring_groups(h_auc_linearised), h_auc_interval),

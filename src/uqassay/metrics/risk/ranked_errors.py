@@ -1,7 +1,9 @@
 """Errors sorted by uncertainty, in blocks of ties, from which all risk-coverage metrics are computed."""
 
-from dataclasses import dataclass
-from typing import final
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +13,7 @@ from uqassay.notes import Note
 from uqassay.statistics.samples import Floats, Units, as_floats, make_units
 from uqassay.statistics.tied_samples import TiedSample
 
-__all__ = ["RankedErrors", "rank_errors"]
+__all__ = ["RankedErrors", "once", "rank_errors"]
 
 FEW = 20  # fewer errors or right predictions get a note
 WINDOW = 0.05  # greatest half width, in coverage, of the window for the error rate near a threshold
@@ -50,6 +52,7 @@ class RankedErrors:
     thresholds: Floats
     kept: Floats
     wrong: Floats
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)  # areas that several statistics take, see `once`
 
     @property
     def error_rate(self) -> float:
@@ -135,6 +138,23 @@ class RankedErrors:
         if self.thresholds.size == 1 and self.errors.size > 1:
             notes.append(Note("constant-scores", "all scores are equal: nothing is ranked"))
         return notes
+
+
+T = TypeVar("T")
+
+
+def once(function: Callable[[RankedErrors], T]) -> Callable[[RankedErrors], T]:
+    """A function of ranked errors that is computed once for each of them."""
+    name = function.__qualname__
+
+    @wraps(function)
+    def found(ranked: RankedErrors) -> T:
+        if name not in ranked._found:
+            ranked._found[name] = function(ranked)
+        value: T = ranked._found[name]
+        return value
+
+    return found
 
 
 def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayLike | None = None) -> RankedErrors:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
+from uqassay.metrics.risk.ranked_errors import RankedErrors, once, rank_errors
 from uqassay.notes import Note, distinct
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.estimate import Estimate
@@ -30,12 +30,9 @@ __all__ = [
     "augrc",
     "augrc_linearised",
     "aurc",
-    "aurc_linearised",
     "aurc_trapezoid",
     "e_aurc",
-    "e_aurc_linearised",
     "prediction_rejection",
-    "prediction_rejection_linearised",
     "small_sample_ratio",
 ]
 
@@ -58,31 +55,9 @@ SCALES: dict[str, tuple[float, bool]] = {
 }
 
 
-def aurc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
-    """AURC and the influence of every instance."""
-    return aurc(rank_errors(errors, uncertainty, weights))
-
-
-def e_aurc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
-    """E-AURC and the influence of every instance."""
-    return e_aurc(rank_errors(errors, uncertainty, weights))
-
-
 def augrc_linearised(errors: ArrayLike, uncertainty: ArrayLike, weights: ArrayLike | None) -> Linearised:
     """AUGRC and the influence of every instance."""
     return augrc(rank_errors(errors, uncertainty, weights))
-
-
-def prediction_rejection_linearised(
-    errors: ArrayLike,
-    uncertainty: ArrayLike,
-    weights: ArrayLike | None,
-    codes: NDArray[np.intp] | None = None,
-    *,
-    risk: Risk = "generalised",
-) -> Linearised:
-    """Prediction-rejection ratio and the influence of every instance, as in `small_sample_ratio`."""
-    return small_sample_ratio(rank_errors(errors, uncertainty, weights), risk, codes)
 
 
 def area_estimate(
@@ -202,6 +177,7 @@ def _without_spread(value: float, n_units: int, kind: str, level: float) -> tupl
 # -- the areas --------------------------------------------------------------------------------------------------------
 
 
+@once
 def aurc(ranked: RankedErrors) -> Linearised:
     """AURC: mean of R(c) = A(c) / c over coverages c in (0, 1], with the error mass A linear inside a block."""
     m, a, total = ranked.kept, ranked.wrong, ranked.kept[-1]
@@ -236,6 +212,7 @@ def aurc_trapezoid(ranked: RankedErrors) -> Linearised:
     return _with_influence(ranked, value, _sum_from(by_wrong), _sum_from(by_kept) - value)
 
 
+@once
 def augrc(ranked: RankedErrors) -> Linearised:
     """AUGRC: mean of A / M_B over coverages, linear between thresholds from (0, 0)."""
     total = ranked.kept[-1]
@@ -295,10 +272,11 @@ def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
     return Linearised(statistic.value, np.zeros(ranked.n), notes=NONE_WRONG)
 
 
+@once
 def _by_errors(ranked: RankedErrors) -> RankedErrors:
     """The same instances in the best order, by ascending error."""
     best = rank_errors(ranked.errors, ranked.errors, ranked.weights)
-    return replace(best, n=ranked.n, order=ranked.order[best.order])
+    return replace(best, n=ranked.n, order=ranked.order[best.order], _found={})
 
 
 def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:

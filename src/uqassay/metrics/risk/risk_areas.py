@@ -11,13 +11,9 @@ from uqassay.metrics.risk.risk_area_influences import (
     Risk,
     area_estimate,
     augrc,
-    augrc_linearised,
     aurc,
-    aurc_linearised,
     aurc_trapezoid,
     e_aurc,
-    e_aurc_linearised,
-    prediction_rejection_linearised,
     small_sample_ratio,
 )
 from uqassay.statistics.estimate import Estimate
@@ -26,13 +22,9 @@ from uqassay.statistics.samples import check_choice, make_units
 
 __all__ = [
     "area_estimate",
-    "augrc_linearised",
     "augrc_loss",
-    "aurc_linearised",
     "aurc_loss",
-    "e_aurc_linearised",
     "e_aurc_loss",
-    "prediction_rejection_linearised",
     "prediction_rejection_score",
 ]
 
