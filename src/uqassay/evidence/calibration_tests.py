@@ -41,9 +41,10 @@ def calibration_tests(
     """Test every run of every model by every measure, on as many instances as this model can afford.
 
     The result of a model depends neither on the other models nor on the other measures, nor on the number of workers. Single
-    distributions are tested on all instances. Sets share a budget over their runs: large test sets are tested on a random part,
-    many runs on the first few. Sets with so many members and classes that even a few hundred instances would take too long are
-    tested by their mean. `kept` names, for models of a stream, the rows that their runs hold.
+    distributions are tested on all instances, up to `calibration_cost.MOST_VALUES` numbers. Sets share a budget over their
+    runs: large test sets are tested on a random part, many runs on the first few. Sets with so many members and classes that
+    even a few hundred instances would take too long are tested by their mean. `kept` names, for models of a stream, the rows
+    that their runs hold.
     """
     if not measures:
         return ()
