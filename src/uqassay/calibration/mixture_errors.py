@@ -6,7 +6,8 @@ a few per cent of the n K probabilities must be computed for each mixture. Singl
 are only compared. The numbers differ from those of `uqassay.metrics` by rounding: they locate the minimum, and the measure
 itself is then computed there.
 
-The compiled kernels of uqassay-native compute the same numbers with the mixtures side by side.
+The compiled kernels of uqassay-native have the mixtures side by side. Their numbers are the same bits where BLAS accumulates
+products by fused multiply-add (up to 15 members), and within rounding elsewhere and for equally full bins.
 """
 
 from collections.abc import Callable
