@@ -137,7 +137,7 @@ def main() -> None:
     names = [predictor.name for predictor in PREDICTORS]
     with folder_of(told.resume) as run:
         judged = trained_and_judged(run, part, names, told.workers)
-        again = trained_and_judged(run, slower, ["E-CNN"], told.workers)
+        again = trained_and_judged(run / "slower", slower, ["E-CNN"], told.workers)
     rows = table_cells(part.name, judged.assays, judged.ranked, part.beside)
     further = {f"learning rate {SLOWER:g}": table_cells(part.name, again.assays, again.ranked, part.beside)}
     claims = claim_lines(part.name, judged.assays, judged.ranked, judged.members)
