@@ -78,7 +78,8 @@ def reproduce_unified(
     Parameters
     ----------
     preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        See `uqassay.experiments.unified.presets`. "smoke" only checks that the code runs.
+        "smoke": digits, only checks that the code runs. "cpu": digits and MNIST-10k, or a small network on other images.
+        "gpu-hour": ResNet-50, 30 epochs on CIFAR-10. "paper": ResNet-50, 200 epochs on CIFAR-10, CIFAR-100 and MNIST.
     dataset : str or sequence of str, optional
         Data sets, instead of the preset's.
     data : path, optional
@@ -93,21 +94,29 @@ def reproduce_unified(
     image_size : int, optional
         Height and width of the images in the networks; 224 in the paper. By default images keep their size. CreINN has
         32 × 32 in the preset "paper".
-    epochs, batch_size, learning_rate : int, int, float, optional
+    epochs : int, optional
+        Number of epochs.
+    batch_size : int, optional
+        Training instances in a batch.
+    learning_rate : float, optional
+        Learning rate before any drop.
     rate_drops : sequence of int, optional
         Epochs after which the learning rate is multiplied by 0.1.
     augmentation : {"shift-flip", "none"}, optional
+        Random shifts and horizontal flips of the training images, or none.
     validation : {"unused", "best-epoch", "trained"}, optional
         What becomes of the validation part of image data sets: nothing uses it (the default), it chooses the epoch whose
         weights are kept, or it is trained on.
-    train_limit, test_limit : int, optional
-        Greatest number of training and of test instances.
+    train_limit : int, optional
+        Greatest number of training instances.
+    test_limit : int, optional
+        Greatest number of test instances.
     members : int, optional
-        Of DE.
+        Number of members of DE.
     draws : int, optional
-        From the Dirichlet distributions of LB-BNN and EDL.
+        Number of draws from the Dirichlet distributions of LB-BNN and EDL.
     sets : int, optional
-        Sets of two or more classes in RS-NN.
+        Number of sets of two or more classes in RS-NN.
     vertex_classes : sequence of int
         The four classes of Table 4, counted from 0.
     runs : int, optional
@@ -115,8 +124,7 @@ def reproduce_unified(
     seed : int
         Seed of the first run; the next ones count up from it.
     workers : int
-        Number of processes; the results do not depend on it. A script that starts several needs the guard
-        ``if __name__ == "__main__":``.
+        Number of processes; the results do not depend on it.
     resume : path, optional
         Folder for the predictions; predictions that are there are not trained again.
     figures : path, optional
@@ -138,6 +146,10 @@ def reproduce_unified(
         An option out of range, a missing data set, or no predictor that could be trained.
     MissingDependencyError
         PyTorch is missing; with several workers, Dask; for figures, matplotlib.
+
+    Notes
+    -----
+    A script that starts several workers needs the guard ``if __name__ == "__main__":``.
 
     Examples
     --------
