@@ -312,7 +312,7 @@ def test_command_line(capsys, tmp_path):
         ({"runs": 0}, "runs", "range", "got 0"),
         ({"seed": -1}, "seed", "range", "got -1"),
         ({"workers": True}, "workers", "range", "got True"),
-        ({"dataset": "digitz"}, "name", "choice", "got 'digitz'"),
+        ({"dataset": "digitz"}, "dataset", "choice", "got 'digitz'"),
     ],
 )
 def test_bad_options_are_refused(options, parameter, code, got):

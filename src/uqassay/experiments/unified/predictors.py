@@ -152,6 +152,8 @@ def trained_data(
         try:
             data = load_dataset(source)
         except InputError as problem:
+            if problem.parameter == "name":
+                raise problem.replace(parameter="dataset") from problem
             if dataset or not PLANS[preset].optional or name == PLANS[preset].datasets[0]:
                 raise
             missing[name] = problem
