@@ -261,7 +261,7 @@ def _check_figure_alone(figure: str, preset: str, options: Table1Options) -> Non
     """Refuse what figures do not have, whose data sets are synthetic."""
     for name, value in options.given().items():
         rule = f"does not apply to figure {figure}, which is synthetic"
-        raise InputError(name, rule, f"got {value!r}", f"pass figure {TABLE}, or leave it out", code="conflict")
+        raise InputError(name, rule, f"got {value!r}", "it belongs to Table 1; leave it out here", code="conflict")
     if preset == "gpu-hour":
         rule = f"gpu-hour is for {TABLE} alone"
         raise InputError("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")
