@@ -30,7 +30,7 @@ from uqassay.experiments.ranking.scorings import METRICS, TRUTHS, Scoring, judge
 from uqassay.experiments.ranking.trained_models import stored_trainings, trained_models
 from uqassay.experiments.reproduction import printed_table
 from uqassay.measures.scores import SCORES
-from uqassay.wording import estimate_text, interval, listed, number, percent
+from uqassay.wording import estimate_text, interval, listed, number, percent, percent_interval
 
 NAME = "ranking-cifar10-jpeg"
 COPY = "CIFAR-10 (JPEG copy)"
@@ -153,7 +153,7 @@ def _correlations(of: str, scorings: Sequence[Scoring]) -> list[str]:
     for row in (row for row in printed_table("ground_truth_free_table1") if row["dataset"] == PAPER):
         for truth, end in zip(TRUTHS, ("", "2"), strict=True):
             r, printed = found[row["metric"], truth], float(row[f"corr_{truth}_percent"])
-            ours = f"{number(100 * float(r), 0)} ({interval(100 * r.low, 100 * r.high, 0)})"
+            ours = f"{percent(float(r)).removesuffix(' %')} ({percent_interval(r.low, r.high).removesuffix(' %')})"
             limits = interval(float(row[f"low{end}"]), float(row[f"high{end}"]), 2)
             parts.append(f"{row['metric']} with {LETTERS[truth]} {ours}, printed {number(printed, 2)} ({limits})")
     return [f"* Correlations in percent over {found.n_scorings} models by the entropy{of}: {listed(parts)}."]

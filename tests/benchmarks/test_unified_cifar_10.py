@@ -25,6 +25,8 @@ def test_each_model_has_one_line_with_the_printed_values():
         ["DE", "–", kl, "–", "–", theirs, "–", "–", "93.77, 0.031, 0.385, 0.415"],
         ["vacuous", "–", "0.000", "–", "–", "–", "–", "–", "–"],
     ]
+    again = table(cells, {"slower": [cells[0], cells[4]]})  # baselines do not stand twice
+    assert again.rows == [*made.rows, ["DE, slower", "–", kl, *["–"] * 5, "93.77, 0.031, 0.385, 0.415"]]
 
 
 def test_findings_are_a_list():

@@ -271,7 +271,7 @@ COMMANDS = {
     ),
     "reproduce with an unknown preset": (
         ("reproduce", "unified-tables", "--preset", "gpu"),
-        r"--preset: must be smoke, cpu, paper; got 'gpu'",
+        r"--preset: must be smoke, cpu or paper; got 'gpu'",
     ),
     "reproduce without a name": (("reproduce",), r"those known are unified-tables"),
     "reproduce what is unknown": (

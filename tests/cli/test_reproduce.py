@@ -34,7 +34,7 @@ def test_options_that_mean_nothing_are_refused(argv, parameter, run):
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
-        (["--preset", "gpu"], "--preset: must be smoke, cpu, gpu-hour, paper; got 'gpu'"),
+        (["--preset", "gpu"], "--preset: must be smoke, cpu, gpu-hour or paper; got 'gpu'"),
         (["--dataset", "wien"], "--dataset: must be a data set of the benchmark; got 'wien'; did you mean wine?"),
         (["--dataset", "wine,wine"], "--dataset: must be named once"),
         (
@@ -85,7 +85,7 @@ def test_disentanglement_on_the_command_line(run, needs):
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
-        (["--preset", "gpu-hour"], "--preset: must be smoke, cpu, paper; got 'gpu-hour'"),
+        (["--preset", "gpu-hour"], "--preset: must be smoke, cpu or paper; got 'gpu-hour'"),
         (["--dataset", "toi"], "--dataset: must be a data set of this reproduction; got 'toi'; did you mean toy?"),
         (
             ["--method", "locl-gp"],

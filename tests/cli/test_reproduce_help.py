@@ -1,10 +1,12 @@
 """The help of `reproduce`: protocols by paper, the options of each, and options that --set passes."""
 
+import re
+
 import pytest
 
 from uqassay.cli.reproduce_help import protocol_lines, set_options, settable, usage_lines
 from uqassay.experiments import PROTOCOLS
-from uqassay.experiments.register import options_of
+from uqassay.experiments.register import described_options, options_of
 
 FLAGS = ("preset", "data", "figures", "seed", "sweep")
 
@@ -39,6 +41,16 @@ def test_the_help_of_a_protocol_names_every_option_and_fits(name, width):
     spelt = {line.split()[0] if line.split()[0] != "--set" else line.split()[1] for line in lines if "   --" in line}
     for option in set(options_of(name)) - {"progress", "tables"}:
         assert (f"--{option}" if option in FLAGS else f"{option}=") in spelt
+
+
+@pytest.mark.parametrize("name", list(PROTOCOLS))
+def test_the_help_explains_every_option_in_plain_words(name):
+    for option in described_options(name):
+        if option.name in {"progress", "tables"}:
+            continue
+        assert option.text.endswith((".", "…")), option.name
+        python = r"uqassay\.|__\w+__|\b(None|True|False|dict)\b|\w\(\w|\b(read|reproduce)_|[A-Z]{5,}S\b"
+        assert not re.search(python, option.text), option.text
 
 
 def test_what_has_no_flag_is_set():
@@ -84,6 +96,6 @@ def test_what_cannot_be_set_is_refused_in_one_sentence(words, sentence, run):
 def test_a_protocol_without_further_options_says_so(run):
     ran = run("reproduce", "ranking-intervals", "--set", "a=1")
     assert ran.err == (
-        "--set: must name an option of ranking-intervals that has no flag; got 'a'; all options of ranking-intervals have "
-        "flags.\n"
+        "--set: must name an option of ranking-intervals that has no flag; got 'a'; ranking-intervals has no such "
+        "options.\n"
     )

@@ -31,6 +31,7 @@ def test_a_table_on_the_command_line_is_that_of_the_library(run):
             "--table: must be a table of the paper of unified-tables, 1, 2, 3, 4, 5, 6",
         ),
         (["unified-tables", "--table", "1,table1"], "--table: must be named once; got table1 twice"),
+        (["unified-tables", "--table", "all,1"], "--table: all stands alone; got all and 1; leave the others out."),
         (["unified-tables", "--table", "1", "--json"], "--table: excludes --json"),
         (["unified-tables", "--table", "1", "--format", "html"], "--format: must be text, csv or latex; got 'html'"),
         (["unified-tables", "--format", "csv"], "--format: is of --table; got 'csv' without it"),

@@ -257,3 +257,9 @@ def test_csv_of_a_spreadsheet_begins_with_a_mark(own_cache):
     for part in ("train", "test"):
         (home / f"{part}.csv").write_text("label,a\nx,1\ny,2\n", encoding="utf-8-sig")
     assert load_dataset("proteins").class_names == ("x", "y")
+
+
+def test_a_damaged_file_without_an_extension_is_named(tmp_path):
+    (tmp_path / "data").write_text("x")
+    with pytest.raises(FileFormatError, match=r"^data: file: cannot be read; "):
+        load_npz(tmp_path / "data")

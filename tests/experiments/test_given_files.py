@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.refusals import refuses
 
@@ -21,6 +22,13 @@ def test_the_name_of_given_files(tmp_path):
 def test_a_relative_folder_has_the_name_of_its_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert given_files(Path("."), ["cifar-10"]).label("cifar-10") == f"cifar-10 from {tmp_path.name}"
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+def test_one_part_alone_is_refused(part, tmp_path):
+    np.savez(tmp_path / f"{part}.npz", X=np.zeros((4, 2)), y=[0, 1, 0, 1])
+    with refuses("data", "missing", got=f"{part}.npz alone"):
+        given_files(tmp_path, ["cifar-10"])
 
 
 @pytest.mark.parametrize(

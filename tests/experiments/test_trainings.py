@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.bench.cell import Cell, CellResult
@@ -69,3 +70,9 @@ def test_the_folder_stays_where_one_is_given(tmp_path):
     with folder_of(None) as folder:
         (folder / "a").write_text("")
     assert not folder.exists()
+
+
+def test_a_file_is_no_folder_of_trainings(tmp_path):
+    (tmp_path / "run").write_text("")
+    with refuses("resume", "missing", got="run is a file"), folder_of(tmp_path / "run"):
+        pass

@@ -10,6 +10,7 @@ from uqassay.cli.reproduce_help import flag, set_options, settable
 from uqassay.cli.reproduce_tables import chosen_tables, selected_by, table_lines
 from uqassay.cli.streams import print_json, print_text, progress
 from uqassay.errors import InputError
+from uqassay.wording import listed
 
 if TYPE_CHECKING:
     from uqassay.experiments.reproduction import Reproduction
@@ -167,7 +168,11 @@ def _check(name: str | None, protocols: Collection[str]) -> None:
 def _check_preset(preset: str, known: Collection[str]) -> None:
     if preset not in known:
         raise InputError(
-            "--preset", f"must be {', '.join(known)}", f"got {preset!r}", "cpu is the default", code="choice"
+            "--preset",
+            f"must be {listed(list(known), last='or')}",
+            f"got {preset!r}",
+            "cpu is the default",
+            code="choice",
         )
 
 

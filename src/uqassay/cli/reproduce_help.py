@@ -93,7 +93,7 @@ def usage_lines(name: str, flags: Collection[str], width: int) -> Iterator[str]:
     described = [option for option in register.described_options(name) if option.name not in UNTYPED]
     yield " Options:" if described else " It has no options of its own."
     for option in described:
-        text = option.text or f"{option.kind}."
+        text = option.text
         if option.name == "preset":
             text = f"{listed(register.presets_of(name), last='or')}. {text}"
         elif option.kind.startswith("{"):
@@ -182,7 +182,7 @@ def _entry(head: str, text: str, column: int, width: int) -> Iterator[str]:
 
 
 def _choose(name: str, known: list[str]) -> str:
-    return f"choose {listed(known, last='or')}" if known else f"all options of {name} have flags"
+    return f"choose {listed(known, last='or')}" if known else f"{name} has no such options"
 
 
 def _shown(default: Any) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from uqassay.cli.reproduce_help import flag
 from uqassay.cli.streams import is_terminal
 from uqassay.errors import InputError
+from uqassay.wording import listed
 
 if TYPE_CHECKING:
     from uqassay.experiments.reproduction import Reproduction
@@ -50,6 +51,10 @@ def chosen_tables(name: str, tables: Sequence[str], format: str | None, *, as_js
         return {}
     if as_json:
         raise InputError("--table", "excludes --json", "got both", "--format csv is for machines", code="conflict")
+    if ALL in tables and len(tables) > 1:
+        raise InputError(
+            "--table", "all stands alone", f"got {listed(list(tables))}", "leave the others out", code="conflict"
+        )
     try:
         known_format("text" if format is None else format)
         found: dict[str, Layout] = {}

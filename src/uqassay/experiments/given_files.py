@@ -62,7 +62,7 @@ def given_files(
     Raises
     ------
     InputError
-        A folder that does not exist, several data sets, or a name without a folder.
+        A folder that does not exist or has one of the two files alone, several data sets, or a name without a folder.
     """
     if data is None:
         if name is not None:
@@ -89,6 +89,15 @@ def given_files(
             "must be a folder with train.npz and test.npz",
             f"got {folder}, which does not exist",
             "see docs/datasets.md",
+            code="missing",
+        )
+    there = [name for name in ("train.npz", "test.npz") if (folder / name).is_file()]
+    if len(there) == 1:
+        raise InputError(
+            "data",
+            "must hold train.npz and test.npz",
+            f"{folder} has {there[0]} alone",
+            "put the other part there",
             code="missing",
         )
     return GivenFiles(folder, name or "")

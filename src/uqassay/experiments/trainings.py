@@ -20,7 +20,10 @@ __all__ = ["all_failed", "failure_notes", "folder_of", "older_notes", "train_cel
 def folder_of(resume: str | os.PathLike[str] | None) -> Iterator[Path]:
     """The folder of the trainings of a protocol: `resume`, or one that is removed at the end."""
     if resume is not None:
-        yield Path(resume)
+        place = Path(resume)
+        if place.exists() and not place.is_dir():
+            raise InputError("resume", "must be a folder", f"{place} is a file", "choose another name", code="missing")
+        yield place
         return
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)

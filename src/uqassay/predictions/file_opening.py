@@ -211,9 +211,8 @@ def problems_named(path: Path, done: str = "read") -> Iterator[None]:
             remedy, code = "write it again, since it is damaged, incomplete or of another kind", "unreadable"
         else:
             remedy, code = "choose another format or folder; an older file of that name is as it was", "unwritable"
-        raise FileFormatError(
-            "file", f"cannot be {done} as {path.suffix}", reason[:200], remedy, code=code, source=_one_line(path.name)
-        ) from problem
+        rule = f"cannot be {done} as {path.suffix}" if path.suffix else f"cannot be {done}"
+        raise FileFormatError("file", rule, reason[:200], remedy, code=code, source=_one_line(path.name)) from problem
 
 
 def _no_plain_file(parameter: str, found: str) -> FileFormatError:

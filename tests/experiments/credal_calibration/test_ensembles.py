@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.experiments.credal_calibration.ensembles import read_ensembles
+from uqassay.experiments.credal_calibration.ensembles import holds_training_data, read_ensembles
 from uqassay.experiments.credal_calibration.protocol import progress_steps
 
 
@@ -43,3 +43,9 @@ def test_the_electrocardiograms_are_six_questions(shared):
     accuracy = np.mean([(e.members.mean(axis=1).argmax(axis=1) == e.labels).mean() for e in found])
     assert accuracy == pytest.approx(0.988, abs=0.002)
     assert progress_steps(figure="table1", data=shared / "data" / "ecg") == 1
+
+
+def test_text_is_not_said_to_be_pickled(tmp_path):
+    (tmp_path / "probs.npz").write_text("0.1 0.9")
+    with refuses("data", "unreadable", got="probs.npz does not"):
+        holds_training_data(tmp_path)

@@ -10,9 +10,11 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay import datasets
 from uqassay.bench import methods as bench_methods
 from uqassay.bench.store import Store
 from uqassay.cli import main
+from uqassay.datasets import registry
 from uqassay.errors import InputError, MissingDependencyError
 from uqassay.experiments import reproduce
 from uqassay.experiments.credal_calibration import table1_data, table1_training
@@ -320,6 +322,7 @@ PAPER = {"figure": "table1", "preset": "paper", "image_size": 32, "read_size": 3
 @pytest.mark.slow
 def test_paper_runs_on_files_of_all_its_data_sets(paper_files, vision, monkeypatch, tmp_path):
     monkeypatch.setenv("UQASSAY_DATA", str(paper_files))
+    monkeypatch.setattr(datasets, "load_dataset", registry.load_dataset)  # `without_mnist` holds for the whole module
     monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: small_plan(plan_of(preset, options)))
     result = reproduce("credal-calibration", **PAPER, resume=tmp_path / "run")
     found = values(result)

@@ -7,6 +7,7 @@ from tests.experiments.unified.made import made, whole_set
 import uqassay as uq
 from uqassay.experiments.unified.figures import FIGURES, n_unified_figures, write_unified_figures
 from uqassay.experiments.unified.judging import judge_predictions
+from uqassay.report.figures.style import model_colours
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +46,19 @@ def test_figure_2_has_e_at_the_papers_tradeoff():
         "non-specificity (nats)",
         "E = d + λ·NS (nats),  λ = 1",
     ]
+
+
+def test_figure_13_has_the_colours_of_the_other_figures():
+    from matplotlib.colors import same_color
+    from matplotlib.figure import Figure
+
+    found, figure = whole_set()[2], Figure(figsize=(11, 7), layout="constrained")
+    FIGURES["figure13_members"].draw(figure, found)
+    drawn = [ax.containers[0][0].get_color() for ax in figure.axes]
+    for ax, name, colour in zip(figure.axes, ("DE", "DE", "LB-BNN", "LB-BNN"), drawn, strict=True):
+        assert name in ax.get_title(loc="left")
+        assert same_color(colour, model_colours(found.assays["exact"])[name])
+    assert len(set(drawn)) == 2
 
 
 def test_figures_without_their_predictors_are_left_out_and_named(tmp_path):

@@ -124,7 +124,8 @@ def test_no_table_without_sampled_predictors_or_four_classes():
 
 
 @pytest.mark.parametrize(
-    ("classes", "got"), [((0, 1, 2), "0, 1, 2"), ((0, 1, 2, 2), "2, 2"), ((0, 1, 2, 9), "9"), ((0, 1, 2, True), "True")]
+    ("classes", "got"),
+    [((0, 1, 2), "0, 1 and 2"), ((0, 1, 2, 2), "2 and 2"), ((0, 1, 2, 9), "9"), ((0, 1, 2, True), "True")],
 )
 def test_other_than_four_classes_are_refused(run, classes, got):
     with refuses("vertex_classes", "choice", got=got):

@@ -235,6 +235,24 @@ def test_resuming_trains_nothing_and_gives_the_same(ran, monkeypatch):
 
 
 @pytest.mark.slow
+def test_the_classes_of_table_4_are_an_option_and_stand_in_the_notes(ran):
+    result, folder, _, _ = ran
+    other = reproduce_unified(preset="smoke", predictors=FEW, resume=folder, vertex_classes=[9, 3, 5, 4])
+    for found, names in ((result, "0, 1, 2 and 3"), (other, "9, 3, 5 and 4")):
+        assert any(f"digits: Table 4 is of the test instances of the classes {names}, " in note for note in found.notes)
+        assert f"Table 4, digits, classes {names}, " in found.summary()
+    ours = [{c.name: c.ours for c in found.rows if c.name.startswith("table4")} for found in (result, other)]
+    assert ours[0].keys() == ours[1].keys()
+    assert ours[0] != ours[1]
+
+
+def test_wrong_classes_of_table_4_are_refused_before_any_training(monkeypatch):
+    monkeypatch.setattr("uqassay.experiments.unified.protocol.train_cells", None)
+    with refuses("vertex_classes", "choice", got="1, 2, 3 and 10"):
+        reproduce_unified(preset="smoke", predictors=FEW, vertex_classes=[1, 2, 3, 10])
+
+
+@pytest.mark.slow
 def test_a_predictor_that_fails_is_left_out_with_its_reason(tmp_path, monkeypatch):
     run = bench_methods.run_method
 
@@ -294,7 +312,7 @@ def test_command_line(capsys, tmp_path):
         ({"runs": 0}, "runs", "range", "got 0"),
         ({"seed": -1}, "seed", "range", "got -1"),
         ({"workers": True}, "workers", "range", "got True"),
-        ({"dataset": "digitz"}, "name", "choice", "got 'digitz'"),
+        ({"dataset": "digitz"}, "dataset", "choice", "got 'digitz'"),
     ],
 )
 def test_bad_options_are_refused(options, parameter, code, got):

@@ -70,7 +70,7 @@ def hostile(kind):
         case "all infinite":
             floor, models = 0.0, {"infinite": uq.Point(np.eye(k)[(y + 1) % k])}
         case "names":
-            names = ("$x_1$", "_hidden", r"\alpha $", "two\nlines", "%s {0} \\", "n" * 90)
+            names = ("$x_1$", "_hidden", r"\alpha $", "two lines", "%s {0} \\", "n" * 90)
             models = {name: members(rng, n, k) for name in names}
         case "groups and runs":
             groups, models = np.arange(n) // 4, {"m": [members(rng, n, k) for _ in range(2)], "v": members(rng, n, k)}

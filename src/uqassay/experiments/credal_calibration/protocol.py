@@ -67,9 +67,9 @@ def reproduce_credal_calibration(
     Parameters
     ----------
     preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        R data sets with D null draws: 4 and 20 (only a check that the code runs), 200 and 100, 1,000 and 100. For Table 1 of
-        given ensembles, D alone; for trained predictors see `uqassay.experiments.credal_calibration.table1_plans`, also for
-        "gpu-hour", which Table 1 alone has.
+        R data sets with D null draws: 4 and 20 (only a check that the code runs), 200 and 100, 1,000 and 100 in "paper". For
+        Table 1 of given ensembles, D alone; of trained predictors, their data sets, networks and epochs, as printed in
+        "paper". Table 1 alone has "gpu-hour".
     figure : {"1", "2", "3", "4", "table1", "table2"}
         N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; Table 1, of the ensembles in `data` or of four predictors
         that are trained; or Table 2, the sizes of the data sets that are at hand.
@@ -78,8 +78,8 @@ def reproduce_credal_calibration(
     null : {"random", "minimised"}
         The paper's null distribution or ours; the authors' code has only the former. Table 1 has both.
     resample : bool, optional
-        Draw instances with replacement under the null hypothesis, as printed in Algorithm 1. None means True with the random
-        null for figures and False for Table 1; the minimised null and the authors' code never resample.
+        Draw instances with replacement under the null hypothesis, as printed in Algorithm 1. By default figures with the
+        random null do, and Table 1 does not; the minimised null and the authors' code never resample.
     runs : int, optional
         Number of data sets R, instead of the preset's.
     workers : int
@@ -99,8 +99,12 @@ def reproduce_credal_calibration(
     architectures : str or sequence of str, optional
         Networks for images: "MobileNetV2" and "VGG16", pretrained on ImageNet, which need torchvision; "cnn-small", "cnn" and
         "resnet50", with fresh weights.
-    epochs, batch_size, weight_decay : int, int, float, optional
-        Of all trainings, instead of the preset's.
+    epochs : int, optional
+        Epochs of all trainings, instead of the preset's.
+    batch_size : int, optional
+        Training instances in a batch, instead of the preset's.
+    weight_decay : float, optional
+        Weight decay of all trainings, instead of the preset's.
     end_to_end : bool, optional
         Whether pretrained networks are trained as a whole (the default, as printed), or the new layer alone.
     head : {"added", "replaced"}, optional
@@ -257,7 +261,7 @@ def _check_figure_alone(figure: str, preset: str, options: Table1Options) -> Non
     """Refuse what figures do not have, whose data sets are synthetic."""
     for name, value in options.given().items():
         rule = f"does not apply to figure {figure}, which is synthetic"
-        raise InputError(name, rule, f"got {value!r}", f"pass figure {TABLE}, or leave it out", code="conflict")
+        raise InputError(name, rule, f"got {value!r}", "it belongs to Table 1; leave it out here", code="conflict")
     if preset == "gpu-hour":
         rule = f"gpu-hour is for {TABLE} alone"
         raise InputError("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")

@@ -73,27 +73,28 @@ def reproduce_disentanglement(
     Parameters
     ----------
     preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        See `uqassay.experiments.disentangling.presets`. "smoke" only checks that the code runs.
+        How many instances, runs, epochs and members. "smoke" only checks that the code runs; "paper" is as printed.
     dataset : str or sequence of str, optional
         "wine" (by default), "digits", "mnist-10k", "fashion-mnist", "cifar-10", "bci".
     method : str or sequence of str, optional
         "mc-dropout", "mc-dropconnect", "flipout", "deep-ensemble", "random-forest"; by default those of the preset.
     decomposition : str or sequence of str, optional
-        Names of `uqassay.measures.DECOMPOSITIONS`; "IT" and "GL" of the paper by default.
+        "information-theoretic" ("IT"), "gaussian-logits" ("GL"), "variance", "label-wise", "zero-one", "brier", "log" or
+        "spherical"; the paper's "IT" and "GL" by default.
     convention : str
-        A name of `choices.CONVENTIONS`, or "each" for all of them and a table of the differences.
+        "exact"; "last-layer", "ten-levels", "gaussian-code" and "data-code" make one choice as the authors' code does, and
+        "paper-code" all of these; "all-layers" and "own-scale" make another one; "each" runs all and shows the differences.
     where : {"printed", "last", "all"}
         Which layers are Bayesian: as printed, the last hidden layer, or every dense layer.
     data : path, optional
         Folder with ``train.npz`` and ``test.npz`` in place of the data set's own files, such as a copy of CIFAR-10; needs
         exactly one data set. The numbers are then not compared with the paper.
     runs : int, optional
-        Instead of the preset's; for "bci" the number of subjects.
+        Number of runs, instead of the preset's; for "bci" the number of subjects.
     seed : int
         Seed of the first run; the next ones count up from it.
     workers : int
-        Number of processes; the results do not depend on it, to rounding. A script that starts several needs the guard
-        ``if __name__ == "__main__":``.
+        Number of processes; the results do not depend on it, to rounding.
     resume : path, optional
         Folder for the results of the trainings; those that are there are not trained again.
     figures : path, optional
@@ -112,6 +113,10 @@ def reproduce_disentanglement(
         An unknown name, an option out of range, missing data, or no method that could be trained.
     MissingDependencyError
         PyTorch is missing; with several workers, Dask; for "bci", MOABB; for figures, matplotlib.
+
+    Notes
+    -----
+    A script that starts several workers needs the guard ``if __name__ == "__main__":``.
 
     Examples
     --------

@@ -51,7 +51,7 @@ def reproduce_epistemic_gain(
     Parameters
     ----------
     preset : {"smoke", "cpu", "paper"}
-        See `uqassay.experiments.gain.presets`. "smoke" only checks that the code runs.
+        How many instances, runs and inducing points. "smoke" only checks that the code runs; "paper" is as printed.
     dataset : str or sequence of str, optional
         "toy" (by default), "toy-mismatch-1", "toy-mismatch-2", "digits", "mnist-10k", "emnist-bymerge",
         "emnist-bymerge-balanced", "emnist-balanced", "kuzushiji-49". A mismatch study also runs "toy", for the comparison.
@@ -67,11 +67,11 @@ def reproduce_epistemic_gain(
     data : path, optional
         The .npz file with the images of EMNIST ByMerge.
     runs : int, optional
-        Instead of the preset's.
+        Number of runs, instead of the preset's.
     seed : int
-        Of the first run; the next ones count up from it.
+        Seed of the first run; the next ones count up from it.
     workers : int
-        Number of processes. A script that starts several needs the guard ``if __name__ == "__main__":``.
+        Number of processes.
     resume : path, optional
         Folder for the results of the runs; those that are there are not run again.
     figures : path, optional
@@ -91,6 +91,10 @@ def reproduce_epistemic_gain(
     MissingDependencyError
         scikit-learn is missing; PyTorch or GPyTorch, for methods that need them; with several workers, Dask; for figures,
         matplotlib.
+
+    Notes
+    -----
+    A script that starts several workers needs the guard ``if __name__ == "__main__":``.
 
     Examples
     --------

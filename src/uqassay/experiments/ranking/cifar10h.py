@@ -53,12 +53,14 @@ def reproduce_ranking_cifar10h(
     Parameters
     ----------
     data : path
-        Folder with labels.npy and prediction files (.npz) as `uqassay.load` reads them. A file of members gives each member
-        and their mean; beliefs that are no belief functions are repaired. Or the folder of a benchmark, whose trainings have
-        predicted the whole test set in its order; each is one model, and every score of it is shown.
+        Folder with labels.npy and prediction files (.npz) with ``probs`` or ``logits`` (n, K) or another saved prediction. A
+        file of members gives each member and their mean; beliefs that are no belief functions are repaired. Or the folder of
+        a benchmark, whose trainings have predicted the whole test set in its order; each is one model, and every score of it
+        is shown.
     votes : path, optional
         Folder with human_counts.npy and labels.npy, by default `data`. Without human_counts.npy the votes are those of
-        `read_cifar10h`; a benchmark then needs no labels.npy, because its labels are compared with those of CIFAR-10.
+        CIFAR-10H in the cache folder; a benchmark then needs no labels.npy, because its labels are compared with those of
+        CIFAR-10.
     figures : path, optional
         Folder for Figure 1 as a PNG file; needs matplotlib.
     progress : callable, optional

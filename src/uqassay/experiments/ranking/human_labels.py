@@ -34,7 +34,7 @@ from uqassay.measures.scores import SCORES, score_names
 from uqassay.metrics.ranking.ground_truths import CorrelationStudy
 from uqassay.predictions import Point, Prediction
 from uqassay.statistics import Estimate
-from uqassay.wording import estimate_text, interval, number, percent, text_table
+from uqassay.wording import estimate_text, interval, number, percent, percent_interval, text_table
 
 __all__ = ["LEAST", "contrast_lines", "correlate_saved", "correlate_with_votes", "progress_steps", "truth_lines"]
 
@@ -320,4 +320,4 @@ def _shown(estimate: Estimate) -> str:
 
 
 def _percent(r: Estimate) -> str:
-    return f"{percent(float(r), 0)} ({interval(100 * r.low, 100 * r.high, 0)})"
+    return f"{percent(float(r))} ({percent_interval(r.low, r.high).removesuffix(' %')})"

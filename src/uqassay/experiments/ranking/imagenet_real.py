@@ -59,9 +59,9 @@ def reproduce_ranking_imagenet_real(
     Parameters
     ----------
     data : path
-        Folder with labels.npy, the 50,000 labels of ImageNet, and prediction files (.npz) as `uqassay.load` reads them: all
-        50,000 images in the order of their names, or any of them with ``ids``, their file names. The scores are those of
-        `read_real_scores`.
+        Folder with labels.npy, the 50,000 labels of ImageNet, and prediction files (.npz) with ``probs`` or ``logits`` (n, K):
+        all 50,000 images in the order of their names, or any of them with ``ids``, their file names. The scores are ReaL's
+        in the cache folder.
     images : path, optional
         Folder of the validation images, as published or sorted into folders by WordNet id. With it the networks predict them
         first, and the files are written to `data`, where finished ones are kept.
@@ -70,9 +70,11 @@ def reproduce_ranking_imagenet_real(
     networks : str or sequence of str, optional
         Names of networks; by default the 77 of the paper's list.
     library : {"torchvision", "timm"}
+        Package of the networks.
     weights : str
         Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" that.
     batch_size : int
+        Images that a network takes at once.
     device : str
         "auto", "cpu", "cuda", …
     figures : path, optional

@@ -64,14 +64,22 @@ def reproduce_ranking_cifar10h_probes(
     ----------
     data : path
         Folder with labels.npy and one file of features (n, d), ``NAME.npy``, for each network, and human_counts.npy; without
-        that file the votes are those of `read_cifar10h`.
+        that file the votes are those of CIFAR-10H in the cache folder.
     seed : int
         Seed of the folds, the initial weights and the batches.
     images : str or path, optional
         "cifar-10", or a folder with train.npz and test.npz such as a copy of CIFAR-10. With it the networks compute features
         of the test images first, and the files are written to `data`, where finished ones are kept.
-    networks, library, weights, batch_size, device
-        As in `reproduce_ranking_imagenet_real`; `batch_size` is that of the networks, not of the probes.
+    networks : str or sequence of str, optional
+        Names of networks; by default the 77 of the paper's list.
+    library : {"torchvision", "timm"}
+        Package of the networks.
+    weights : str
+        Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" that.
+    batch_size : int
+        Images that a network takes at once; the probes are trained in batches of 32.
+    device : str
+        "auto", "cpu", "cuda", …
     figures : path, optional
         Folder for Figure 1 as a PNG file; needs matplotlib.
     progress : callable, optional

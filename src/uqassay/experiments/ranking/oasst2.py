@@ -54,14 +54,14 @@ def reproduce_ranking_oasst2(
     Parameters
     ----------
     data : path
-        Folder with prediction files (.npz) as `uqassay.load` reads them: all messages of ``read_oasst2(part="validation")`` in
-        its order, or any of them with ``ids``, the ids of the messages, for models that do not know every language.
+        Folder with prediction files (.npz) with ``probs`` or ``logits`` (n, 2): all validation messages of OASST2 in the
+        order of its file, or any of them with ``ids``, the ids of the messages, for models that do not know every language.
     classifiers : str, sequence of str, or dict, optional
         Classifiers that predict the messages first; the files are written to `data`, where finished ones are kept. "tf-idf":
         four own ones, which learn from OASST2's training part; "zero-shot": those of the paper's list that it identifies; a
-        name of the Hugging Face Hub, or the path of a folder. A dict names the languages that each knows.
+        name of the Hugging Face Hub, or the path of a folder. ``{"NAME": ["en", "de"]}`` names the languages that each knows.
     batch_size : int
-        Of texts, or of pairs of text and category.
+        Texts, or pairs of text and category, that a classifier takes at once.
     device : str
         "auto", "cpu", "cuda", …
     figures : path, optional

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Ranking = dict[float, list[tuple[str, Value]]]  # models with their mean E, by λ
 
-__all__ = ["ablation_cells", "ablation_lines", "ranked_means"]
+__all__ = ["ablation_cells", "ablation_lines", "ranked_means", "vertex_notes"]
 
 NONE = Value(math.nan, math.nan, math.nan)
 CIFAR_10 = "CIFAR-10"  # the only printed data set of these tables
@@ -131,6 +131,22 @@ def ablation_lines(judged: JudgedDataSet) -> list[str]:
     lines += _ranking_lines(judged, "table5")
     lines += ["", f"Table 6, {judged.dataset}: models by mean E with NS and with credal uncertainty (CU):"]
     return [*lines, *_ranking_lines(judged, "table6"), *_undefined(judged)]
+
+
+def vertex_notes(judged: JudgedDataSet) -> list[str]:
+    """A note on the classes of Table 4, which the paper does not name.
+
+    Parameters
+    ----------
+    judged : JudgedDataSet
+    """
+    if judged.four_classes is None:
+        return []
+    names = listed([judged.class_names[c] for c in judged.four_classes.classes])
+    return [
+        f"{judged.dataset}: Table 4 is of the test instances of the classes {names}, and every member or draw is conditioned "
+        "on these classes; which four the paper takes, and how, it does not say"
+    ]
 
 
 def _ranking_lines(judged: JudgedDataSet, table: str) -> list[str]:

@@ -28,11 +28,20 @@ from uqassay.evidence import assay
 from uqassay.experiments.unified.other_terms import with_terms
 from uqassay.losses.label_distance import default_floor
 from uqassay.predictions import Dirichlet, Members, Prediction
+from uqassay.wording import listed
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["FOUR_CLASSES", "VERTICES", "FourClasses", "given_classes", "judge_four_classes", "vertices_of"]
+__all__ = [
+    "FOUR_CLASSES",
+    "VERTICES",
+    "FourClasses",
+    "check_four_classes",
+    "given_classes",
+    "judge_four_classes",
+    "vertices_of",
+]
 
 Array = NDArray[np.float64]
 FOUR_CLASSES = (0, 1, 2, 3)
@@ -56,6 +65,32 @@ class FourClasses:
     classes: tuple[int, ...]
     assays: "dict[str, dict[str, Assay]]"
     left_out: int
+
+
+def check_four_classes(classes: Sequence[int], n_classes: int) -> tuple[int, ...]:
+    """Four classes as whole numbers.
+
+    Raises
+    ------
+    InputError
+        They are not four different ones of the data set.
+
+    Examples
+    --------
+    >>> check_four_classes([3, 5, 0, 1], 10)
+    (3, 5, 0, 1)
+    """
+    chosen = tuple(classes)
+    whole = all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) and 0 <= c < n_classes for c in chosen)
+    if not whole or len(chosen) != 4 or len(set(chosen)) != 4:
+        raise InputError(
+            "vertex_classes",
+            f"must be four different classes from 0 to {n_classes - 1}",
+            f"got {listed(list(map(repr, chosen)))}",
+            "leave it out for the first four",
+            code="choice",
+        )
+    return tuple(int(c) for c in chosen)
 
 
 def judge_four_classes(
@@ -85,7 +120,7 @@ def judge_four_classes(
     n_classes = next(iter(said.values()))[0].n_classes
     if n_classes < 4:
         return None
-    chosen = _four(classes, n_classes)
+    chosen = check_four_classes(classes, n_classes)
     rows = np.flatnonzero(np.isin(labels, chosen))
     possible = np.ones(len(rows), dtype=bool)
     for runs in said.values():
@@ -175,17 +210,3 @@ def _possible(run: Prediction, classes: Sequence[int]) -> NDArray[np.bool_]:
     if isinstance(run, Dirichlet):
         return np.ones(run.n_instances, dtype=bool)
     return run.hull_points()[:, :, list(classes)].sum(axis=2, dtype=np.float64).min(axis=1) > 0
-
-
-def _four(classes: Sequence[int], n_classes: int) -> tuple[int, ...]:
-    chosen = tuple(classes)
-    whole = all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) and 0 <= c < n_classes for c in chosen)
-    if not whole or len(chosen) != 4 or len(set(chosen)) != 4:
-        raise InputError(
-            "vertex_classes",
-            f"must be four different classes from 0 to {n_classes - 1}",
-            f"got {chosen!r}",
-            "leave it out for the first four",
-            code="choice",
-        )
-    return tuple(int(c) for c in chosen)

@@ -86,6 +86,7 @@ class TrainedData:
     setting : TrainingSetting
     n_train, n_test : int
         Of the published parts.
+    n_classes : int
     """
 
     dataset: str
@@ -95,6 +96,7 @@ class TrainedData:
     setting: TrainingSetting
     n_train: int
     n_test: int
+    n_classes: int
 
     @property
     def beside(self) -> PrintedData:
@@ -150,6 +152,8 @@ def trained_data(
         try:
             data = load_dataset(source)
         except InputError as problem:
+            if problem.parameter == "name":
+                raise problem.replace(parameter="dataset") from problem
             if dataset or not PLANS[preset].optional or name == PLANS[preset].datasets[0]:
                 raise
             missing[name] = problem
@@ -160,7 +164,7 @@ def trained_data(
             setting = replace(setting, as_printed=False)
         _check_fit(setting, data)
         shown, label = (name, name) if given is None else (given.shown(name), given.label(name))
-        found.append(TrainedData(name, shown, label, source, setting, n_train, n_test))
+        found.append(TrainedData(name, shown, label, source, setting, n_train, n_test, data.n_classes))
     return found, missing
 
 

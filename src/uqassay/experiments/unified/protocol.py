@@ -15,8 +15,9 @@ from uqassay.experiments.given_files import given_files
 from uqassay.experiments.named_options import check_whole
 from uqassay.experiments.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.experiments.trainings import all_failed, failure_notes, folder_of, older_notes, train_cells
-from uqassay.experiments.unified.ablations import ablation_cells, ablation_lines
+from uqassay.experiments.unified.ablations import ablation_cells, ablation_lines, vertex_notes
 from uqassay.experiments.unified.claims import claim_lines
+from uqassay.experiments.unified.four_classes import FOUR_CLASSES, check_four_classes
 from uqassay.experiments.unified.judging import JudgedDataSet, judge
 from uqassay.experiments.unified.parts import incomplete_notes
 from uqassay.experiments.unified.predictors import chosen_predictors, data_set_names, trained_data, training_cells
@@ -64,6 +65,7 @@ def reproduce_unified(
     members: int | None = None,
     draws: int | None = None,
     sets: int | None = None,
+    vertex_classes: Sequence[int] = FOUR_CLASSES,
     runs: int | None = None,
     seed: int = 0,
     workers: int = 1,
@@ -76,7 +78,8 @@ def reproduce_unified(
     Parameters
     ----------
     preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        See `uqassay.experiments.unified.presets`. "smoke" only checks that the code runs.
+        "smoke": digits, only checks that the code runs. "cpu": digits and MNIST-10k, or a small network on other images.
+        "gpu-hour": ResNet-50, 30 epochs on CIFAR-10. "paper": ResNet-50, 200 epochs on CIFAR-10, CIFAR-100 and MNIST.
     dataset : str or sequence of str, optional
         Data sets, instead of the preset's.
     data : path, optional
@@ -91,28 +94,37 @@ def reproduce_unified(
     image_size : int, optional
         Height and width of the images in the networks; 224 in the paper. By default images keep their size. CreINN has
         32 × 32 in the preset "paper".
-    epochs, batch_size, learning_rate : int, int, float, optional
+    epochs : int, optional
+        Number of epochs.
+    batch_size : int, optional
+        Training instances in a batch.
+    learning_rate : float, optional
+        Learning rate before any drop.
     rate_drops : sequence of int, optional
         Epochs after which the learning rate is multiplied by 0.1.
     augmentation : {"shift-flip", "none"}, optional
+        Random shifts and horizontal flips of the training images, or none.
     validation : {"unused", "best-epoch", "trained"}, optional
         What becomes of the validation part of image data sets: nothing uses it (the default), it chooses the epoch whose
         weights are kept, or it is trained on.
-    train_limit, test_limit : int, optional
-        Greatest number of training and of test instances.
+    train_limit : int, optional
+        Greatest number of training instances.
+    test_limit : int, optional
+        Greatest number of test instances.
     members : int, optional
-        Of DE.
+        Number of members of DE.
     draws : int, optional
-        From the Dirichlet distributions of LB-BNN and EDL.
+        Number of draws from the Dirichlet distributions of LB-BNN and EDL.
     sets : int, optional
-        Sets of two or more classes in RS-NN.
+        Number of sets of two or more classes in RS-NN.
+    vertex_classes : sequence of int
+        The four classes of Table 4, counted from 0.
     runs : int, optional
         Number of trainings of each predictor.
     seed : int
         Seed of the first run; the next ones count up from it.
     workers : int
-        Number of processes; the results do not depend on it. A script that starts several needs the guard
-        ``if __name__ == "__main__":``.
+        Number of processes; the results do not depend on it.
     resume : path, optional
         Folder for the predictions; predictions that are there are not trained again.
     figures : path, optional
@@ -124,7 +136,9 @@ def reproduce_unified(
     -------
     Reproduction
         ``table1/<data set>/<convention>/<model>/<quantity>``, ``table2/…/lambda=…/<model>/rank``, ``table7/…`` and
-        ``table8/…``. Printed values are compared only by the preset "paper" on the paper's own data, in its convention.
+        ``table8/…``; ``table4/…/<model>/<vertices>/<part>/<term>``, ``table5/…/<KL or JS>/lambda=…/<model>/<rank or e>`` and
+        ``table6/…/<NS or CU>/…``. Tables 9 and 10 are ``table2`` of MNIST and CIFAR-100. Printed values are compared only by
+        the preset "paper" on the paper's own data, in its convention; those of Table 4 never.
 
     Raises
     ------
@@ -132,6 +146,10 @@ def reproduce_unified(
         An option out of range, a missing data set, or no predictor that could be trained.
     MissingDependencyError
         PyTorch is missing; with several workers, Dask; for figures, matplotlib.
+
+    Notes
+    -----
+    A script that starts several workers needs the guard ``if __name__ == "__main__":``.
 
     Examples
     --------
@@ -161,6 +179,9 @@ def reproduce_unified(
     named = [predictors] if isinstance(predictors, str) else predictors
     given = given_files(data, data_set_names(preset, dataset), name=data_name)
     parts, missing = trained_data(preset, dataset, given=given, changes=changes)
+    for part in parts:
+        if part.n_classes >= len(FOUR_CLASSES):
+            check_four_classes(vertex_classes, part.n_classes)
     by_data = [(part, training_cells(part, seed=seed, predictors=named)) for part in parts]
     cells = [cell for _, of_part in by_data for cell in of_part]
     notes = [*NOTES, *(part.sentence(preset) for part in parts)]
@@ -172,9 +193,10 @@ def reproduce_unified(
         for part, of_part in by_data:
             notes += incomplete_notes(of_part, failed)
             say(f"judging {part.name}")
-            found = judge(folder, of_part, draws=part.setting.draws)
+            found = judge(folder, of_part, draws=part.setting.draws, vertex_classes=vertex_classes)
             if found is not None:
                 judged.append((replace(found, dataset=part.name), part.beside))
+                notes += vertex_notes(judged[-1][0])
     if not judged:
         raise all_failed("predictors", failed)
     rows = [cell for one, beside in judged for cell in table_cells(one.dataset, one.assays, one.ranked, beside)]

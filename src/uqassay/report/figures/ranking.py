@@ -251,7 +251,11 @@ _BESIDE: dict[str, Any] = {
 
 
 def plot_members(
-    assays: Mapping[int, "Assay"], tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None
+    assays: Mapping[int, "Assay"],
+    tradeoff: float = DEFAULT_TRADEOFF,
+    *,
+    coloured_as: "Assay | None" = None,
+    ax: "Axes | None" = None,
 ) -> "Axes":
     """Mean E of every model against the number of members or draws that span its sets.
 
@@ -262,13 +266,15 @@ def plot_members(
         makes them.
     tradeoff : float
         λ.
+    coloured_as : Assay, optional
+        Gives each of its models the colour that the model has in its figures; by default the assay of the smallest M.
     ax : matplotlib Axes, optional
 
     Returns
     -------
     Axes
-        One line per model with the intervals of `Assay.ranked`; a model keeps the colour it has in the assay of the
-        smallest M. Baselines are left out.
+        One line per model with the intervals of `Assay.ranked`. A single model is named in the title, several in a legend.
+        Baselines are left out.
 
     Raises
     ------
@@ -311,10 +317,11 @@ def plot_members(
             )
     names = list(dict.fromkeys(name for m in sizes for name in assays[m].model_names))
     found = {m: {r.model: r.estimate for r in assays[m].ranked(tradeoff)} for m in sizes}
+    given = {} if coloured_as is None else looks(coloured_as)
     ax = axes_for(ax, (6.0, 3.8))
     handles = []
     for j, name in enumerate(names):
-        look = look_at(j)  # the look it has in the first assay
+        look = given.get(name) or look_at(j)
         at = [m for m in sizes if name in found[m]]
         mean, low, high = (
             np.array([get(found[m][name]) for m in at]) for get in (float, lambda e: e.low, lambda e: e.high)
@@ -339,8 +346,10 @@ def plot_members(
     ax.minorticks_off()
     ax.set_xlabel("members M")
     ax.set_ylabel(f"mean {loss_label(first)},  {at_tradeoff(tradeoff)}")
-    headline(ax, at_tradeoff(tradeoff), resampled_units(first), f"bars: {interval_level(first)} intervals")
-    draw_legend(ax, handles)
+    alone = plain(names[0]) if len(names) == 1 else ""
+    headline(ax, alone, at_tradeoff(tradeoff), resampled_units(first), f"bars: {interval_level(first)} intervals")
+    if len(handles) > 1:
+        draw_legend(ax, handles)
     return ax
 
 
