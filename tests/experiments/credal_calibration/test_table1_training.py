@@ -244,7 +244,7 @@ def test_without_pytorch_nothing_begins(monkeypatch):
 @pytest.mark.usefixtures("without_mnist")
 def test_a_file_in_the_place_of_the_folder_is_one_sentence(tmp_path):
     (tmp_path / "file").write_text("")
-    with refuses("resume", "unwritable", got="Not a directory"):
+    with refuses("resume", "missing", got="file is a file"):
         reproduce("credal-calibration", **TABLE, resume=tmp_path / "file")
 
 
