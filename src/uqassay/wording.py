@@ -129,7 +129,7 @@ def percent(share: float | None, decimals: int = 1, *, in_sentence: bool = False
     if share is None or math.isnan(share):
         return ABSENT
     half = 0.5 * 10 ** (-decimals - 2)
-    if 0 < share < half:
+    if 0 < share <= half:
         return f"{less}{100 * 2 * half:.{decimals}f} %"
     if 1 - half <= share < 1:
         return f"{more}{100 * (1 - 2 * half):.{decimals}f} %"

@@ -54,7 +54,7 @@ const wording = (() => {
   function percent(share, decimals = 1) {
     if (share === null || Number.isNaN(share)) return ABSENT;
     const half = 0.5 * power(decimals + 2);
-    if (share > 0 && share < half) return `<${(100 * 2 * half).toFixed(decimals)} %`;
+    if (share > 0 && share <= half) return `<${(100 * 2 * half).toFixed(decimals)} %`;
     if (share >= 1 - half && share < 1) return `>${(100 * (1 - 2 * half)).toFixed(decimals)} %`;
     return `${share < 0 ? "−" : ""}${rounded(Math.abs(100 * share), decimals)} %`;
   }
