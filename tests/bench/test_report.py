@@ -142,7 +142,7 @@ def test_files_of_somebody_else_are_not_replaced(tmp_path, name):
     if name == "report.html":
         with refuses("output", "unwritable", got=name):
             check_places([cell()], tmp_path)
-        (tmp_path / name).write_text('{"command": "uqassay bench -o x"}')
+        (tmp_path / name).write_text('<pre id="command-text">uqassay bench -o x</pre>')
     check_places([cell()], tmp_path)
 
 

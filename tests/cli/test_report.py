@@ -3,6 +3,7 @@
 import shlex
 
 import numpy as np
+from tests.report.html_pages import ParsedPage
 
 import uqassay as uq
 from uqassay._json import plain
@@ -33,7 +34,9 @@ def test_report_writes_the_page_and_says_so(files, models, judged, run, monkeypa
 def test_report_puts_the_command_into_the_page(files, models, run, monkeypatch):
     monkeypatch.chdir(files)
     seen = {}
-    monkeypatch.setattr("uqassay.report.page.write_page", lambda assay, path, *, command: seen.update(command=command))
+    monkeypatch.setattr(
+        "uqassay.report.page.write_page", lambda assay, path, *, command, progress: seen.update(command=command)
+    )
     argv = ["report", *models, "--labels", "labels.npy", "-o", "a page.html"]
     assert run(*argv).code == 0
     assert shlex.split(seen["command"]) == ["uqassay", *argv]
@@ -79,7 +82,7 @@ def test_scores_on_request_are_judged(files, run):
     assert judged == {*names, "nonspecificity"}
     page = files / "page.html"
     assert run("report", *models, *options, "-o", page).code == 0
-    assert "aleatoric zero one" in page.read_text(encoding="utf-8")
+    assert "aleatoric zero one" in str(ParsedPage(page.read_text(encoding="utf-8")).payload)
     refused = run("report", *models, "--score", "epistemic", "-o", page)
     assert refused.code == 2
     assert refused.err.startswith("--score: ")

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from tests.evidence.cases import drawn
 
 import uqassay as uq
+from uqassay._workers import Workers
 from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
 from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.evidence.calibration_tests import calibration_tests
@@ -22,7 +23,9 @@ CLASSES = 3
 
 
 def family_tests(models, y, *, seed=0):
-    return calibration_tests(models, y, MEASURES, groups=None, plan=CalibrationPlan(seed=seed, members=False))
+    return calibration_tests(
+        models, y, MEASURES, groups=None, plan=CalibrationPlan(seed=seed, members=False), workers=Workers()
+    )
 
 
 def calibrated_family(n, j, generator):
@@ -94,7 +97,9 @@ def test_a_result_does_not_depend_on_the_company(monkeypatch):
         assert {(name, *key[1:]): value for key, value in alone.items()} == {
             key: value for key, value in found.items() if key[0] == name
         }
-    (one,) = calibration_tests({"m0": models["m0"]}, y, MEASURES[1:], groups=None, plan=CalibrationPlan(members=False))
+    (one,) = calibration_tests(
+        {"m0": models["m0"]}, y, MEASURES[1:], groups=None, plan=CalibrationPlan(members=False), workers=Workers()
+    )
     assert by_test([one])["m0", 0, "ece-classwise"] == found["m0", 0, "ece-classwise"]
 
 

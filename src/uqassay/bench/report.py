@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "check_places", "comparisons", "unjudged", "write_comparison", "write_config"]
 
 PAGE, TABLE, SAVED, CELLS = "report.html", "findings.csv", "assay", "cells.json"
-OURS = re.compile(rb'("command": ?"|<pre>)uqassay bench ')  # our pages contain the command that made them
+OURS = re.compile(rb"<pre[^>]*>uqassay bench ")  # our pages contain the command that made them
 
 
 @final

@@ -25,7 +25,7 @@ SEARCH = 16  # mixtures that a round of the search judges, in addition to one fo
 POINT_WORK = 1e7  # n D of one test of a single distribution: a third of a second
 POINT_DRAWS = (999, 499, 199)
 MOST_PAIRED = 2000  # instances of a point of which all pairs are compared
-MOST_VALUES = 1e8  # numbers of a model's predictions that tests of its mean take: 0.8 GB
+MOST_VALUES = 2e7  # numbers of a model's predictions that tests of its mean take: 0.16 GB
 
 
 class Afforded(NamedTuple):

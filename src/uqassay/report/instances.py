@@ -81,7 +81,7 @@ def packed_decimals(values: Array, decimals: int = DECIMALS) -> dict[str, Any]:
     --------
     >>> import numpy as np
     >>> packed_decimals(np.array([0.0004, 0.0006, np.inf]))
-    {'dtype': 'uint16', 'shape': [3], 'zlib': 'eJxjYPwPAAMCAgA=', 'decimals': 3}
+    {'dtype': 'uint16', 'shape': [3], 'zlib': 'eJxjYPzPwPAfAAUGAgA=', 'decimals': 3}
     """
     codes = np.rint(np.where(np.isfinite(values), values, 0.0) * 10.0**decimals)
     dtype = np.uint16 if codes.max(initial=0) < 2**16 - 2 else np.uint32

@@ -52,7 +52,7 @@ def deflated(text: str) -> str:
     Examples
     --------
     >>> deflated("aaaaaaaaaaaa")
-    'eJxLTIQDAB3XBI0='
+    'eJxLTEQAAB2aBI0='
     """
     # lone surrogates (of a file name that is not UTF-8) are escapes in JSON
     return base64.b64encode(zlib.compress(text.encode("utf-8", errors="backslashreplace"), 6)).decode("ascii")

@@ -40,7 +40,7 @@ function drawHow() {
   drawInputs(text);
   if (page.command) {
     const copy = el("button", { type: "button", id: "copy", on: { click: () => copyCommand(copy) } }, text.copy);
-    const line = el("pre", { id: "command-text", tabindex: "0" }, page.command);
+    const line = byId("command-text");
     fill(byId("command"), el("h3", {}, text.again), line, copy);
   }
   byId("findings").closest("details").addEventListener("toggle", drawFindings, { once: true });

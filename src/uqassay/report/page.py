@@ -99,6 +99,7 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "css": page_file("page.css"),
         "verdict": _verdict(values["assay"]),
         "warnings": _warnings(assay),
+        "command": _command(command),
         "payload": packed,
         "instances": json_for_script(single_instances(assay, taken=len(packed))),
         "js": "\n".join(page_file(name) for name in SCRIPTS),
@@ -113,6 +114,14 @@ def _verdict(values: Mapping[str, Any]) -> str:
     headline, details = values["verdict"][:first], values["verdict"][first:]
     large = "".join(f'<p class="headline">{kept(text)}</p>' for text in headline)
     return large + "".join(f"<p>{kept(text)}</p>" for text in details)
+
+
+def _command(command: str | None) -> str:
+    """The command in plain sight, by which `uqassay bench` knows its own pages; bytes that are no text are escaped."""
+    if command is None:
+        return ""
+    shown = html.escape(command.encode("utf-8", "backslashreplace").decode("utf-8"))
+    return f'<pre id="command-text" tabindex="0">{shown}</pre>'
 
 
 def _heading(assay: "Assay") -> str:

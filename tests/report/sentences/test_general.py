@@ -28,6 +28,6 @@ def test_every_brace_opens_a_place():
 
 def test_failures_have_their_words():
     found = general_sentences()
-    assert {"chart_failed", "page_failed", "old_browser", "copied", "copy_by_key"} <= set(found)
+    assert {"chart_failed", "page_failed", "copied", "copy_by_key"} <= set(found)
     assert "{problem}" in found["chart_failed"]
     assert "{problem}" in found["page_failed"]
