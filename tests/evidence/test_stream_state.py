@@ -3,14 +3,14 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.evidence import calibration_cost, conclusion, stream_state
+from uqassay.evidence import calibration_cost, conclusion, kept_pictures
 
 OPTIONS = {"scales": (), "calibration": (), "n_draws": 5}
 
 
 def test_extreme_instances_of_parts_are_those_of_the_whole(monkeypatch, random_generator):
     monkeypatch.setattr(conclusion, "PICTURED_POINTS", 4)
-    monkeypatch.setattr(stream_state, "PICTURED_POINTS", 4)
+    monkeypatch.setattr(kept_pictures, "PICTURED_POINTS", 4)
     monkeypatch.setattr(conclusion, "PICTURED_VALUES", 0)
     p, y = random_generator.dirichlet(np.ones(3), (60, 4)).round(1) + 1e-3, random_generator.integers(0, 3, 60)
     p /= p.sum(axis=2, keepdims=True)  # rounded, so that instances tie
@@ -21,7 +21,7 @@ def test_extreme_instances_of_parts_are_those_of_the_whole(monkeypatch, random_g
         stream.update({name: model[rows] for name, model in models.items()}, y[rows])
     whole = uq.assay(models, y, **OPTIONS)
     expected = np.unique(np.concatenate(list(whole.extreme_instances(4).values())))
-    assert stream._state.pictures["a"].joined()[1].tolist() == expected.tolist()
+    assert stream._state.pictures.samples["a"].joined()[1].tolist() == expected.tolist()
 
 
 def test_predictions_are_kept_within_the_budget_alone(monkeypatch, random_generator):
@@ -33,5 +33,5 @@ def test_predictions_are_kept_within_the_budget_alone(monkeypatch, random_genera
         stream.update({"m": p[start : start + 100]}, y[start : start + 100])
     state = stream._state
     assert len(state.samples["m"].joined()[1]) < 120  # 300 numbers, three to an instance, and a tenth for rounding
-    assert len(state.pictures["m"].joined()[1]) <= 10 + 60
+    assert len(state.pictures.samples["m"].joined()[1]) <= 10 + 60
     assert stream.compute().calibration[0].n_tested == 100

@@ -12,7 +12,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.credal import all_focal_sets
-from uqassay.evidence import calibration_cost, conclusion, scaled_sets, stream_state
+from uqassay.evidence import calibration_cost, conclusion, kept_pictures, scaled_sets
 
 CHEAP = {"n_draws": 20, "tradeoffs": (0.5,), "scales": (2.0,), "calibration": ()}
 N = 150
@@ -65,7 +65,7 @@ def small_samples(monkeypatch):
     monkeypatch.setattr(scaled_sets, "FEWEST_ROWS", 10)
     monkeypatch.setattr(scaled_sets, "MOST_VALUES", 30)
     monkeypatch.setattr(conclusion, "PICTURED_VALUES", 100)
-    for module in (conclusion, stream_state):
+    for module in (conclusion, kept_pictures):
         monkeypatch.setattr(module, "PICTURED_POINTS", 3)
 
 

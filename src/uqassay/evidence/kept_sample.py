@@ -8,10 +8,12 @@ from numpy.typing import NDArray
 from uqassay.evidence.kept_rows import joined_predictions
 from uqassay.predictions import Prediction
 
-__all__ = ["KeptSample"]
+__all__ = ["GREATEST_KEY", "KeptSample", "last_key"]
 
 Rows = NDArray[np.int64]
 Keys = NDArray[np.uint64]
+
+GREATEST_KEY = np.uint64(2**64 - 1)
 
 
 @dataclass
@@ -22,14 +24,24 @@ class KeptSample:
     _keys: list[Keys] = field(default_factory=list)
     _runs: list[tuple[Prediction, ...]] = field(default_factory=list)
 
-    def add(self, runs: tuple[Prediction, ...], keys: Keys, first_row: int, size: int, always: Rows) -> None:
+    def add(
+        self,
+        runs: tuple[Prediction, ...],
+        keys: Keys,
+        first_row: int,
+        size: int,
+        always: Rows,
+        *,
+        greatest_key: np.uint64 = GREATEST_KEY,
+    ) -> None:
         """Add instances that follow those seen, and keep the `size` with the smallest keys of all seen, and those in `always`.
 
         Instances with the key of the last one kept are kept too, so that groups stay whole. `size` must not fall, and
-        `always` must not name a row again that it left out before.
+        `always` must not name a row again that it left out before. Greater keys than `greatest_key` are known not to be among
+        the smallest of a longer stream.
         """
         rows = np.arange(first_row, first_row + len(keys))
-        last = _last_key([*self._keys, keys], size)
+        last = min(last_key([*self._keys, keys], size), greatest_key)
         wanted = np.flatnonzero((keys <= last) | np.isin(rows, always))
         self._keep(last, always)
         if len(wanted):
@@ -42,7 +54,7 @@ class KeptSample:
         self._rows += other._rows
         self._keys += other._keys
         self._runs += other._runs
-        self._keep(_last_key(self._keys, size), always)
+        self._keep(last_key(self._keys, size), always)
 
     def _keep(self, last: np.uint64, always: Rows) -> None:
         parts = list(zip(self._rows, self._keys, self._runs, strict=True))
@@ -65,10 +77,10 @@ class KeptSample:
         return runs, np.concatenate(self._rows)
 
 
-def _last_key(keys: list[Keys], size: int) -> np.uint64:
+def last_key(keys: list[Keys], size: int) -> np.uint64:
     """Key of the instance number `size` in the random order, the greatest possible one if there are fewer."""
     if size <= 0:
         return np.uint64(0)
     if sum(map(len, keys)) <= size:
-        return np.uint64(2**64 - 1)
+        return GREATEST_KEY
     return np.uint64(np.partition(np.concatenate(keys), size - 1)[size - 1])

@@ -1,7 +1,7 @@
 """What a stream has seen: the columns of every instance, sums, and the instances that later tests need."""
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from uqassay.evidence.alignment import Aligned
 from uqassay.evidence.calibration_cost import afforded
 from uqassay.evidence.classwise_error import Gaps, classwise_gaps
-from uqassay.evidence.conclusion import PICTURED_POINTS, most_pictured
+from uqassay.evidence.conclusion import most_pictured
 from uqassay.evidence.held_probs import able_to_hold, holding
-from uqassay.evidence.instances import extremeness
-from uqassay.evidence.kept_sample import KeptSample
+from uqassay.evidence.kept_pictures import KeptPictures
+from uqassay.evidence.kept_sample import GREATEST_KEY, KeptSample, last_key
 from uqassay.evidence.options import AssayOptions
 from uqassay.evidence.random_order import random_keys
 from uqassay.evidence.scaled_sets import affordable_rows
@@ -21,18 +21,34 @@ from uqassay.evidence.scoring import ScoredPart, Settings, points_of_sets, score
 from uqassay.evidence.stream_chunk import Chunk
 from uqassay.predictions import Prediction
 
-__all__ = ["StreamState"]
+__all__ = ["GreatestKeys", "StreamState"]
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.int64]
+NONE = np.empty(0, dtype=np.int64)
 
 ENDLESS = 2**40  # instances, more than any stream has
 ROUNDED = 1.1  # numbers of instances tested are rounded down to two digits, by less than this factor
 
 
+class GreatestKeys(NamedTuple):
+    """Random keys of the last instances that are kept, where the number of all instances is known; see `random_order`.
+
+    Attributes
+    ----------
+    tested : dict of str to uint64
+        By model, for calibration tests and scale check.
+    pictured : uint64
+    """
+
+    tested: dict[str, np.uint64]
+    pictured: np.uint64
+
+
 @dataclass
 class StreamState:
-    """Everything that `AssayStream` collects; `add` takes a chunk, `extend` the state of the rows that follow."""
+    """Everything that `AssayStream` collects; `add` takes a chunk, `extend` the state of the rows that follow.
+
+    With `greatest`, a part of the rows keeps no more instances than the whole does.
+    """
 
     n_instances: int = 0
     form: dict[str, Any] | None = None
@@ -41,8 +57,8 @@ class StreamState:
     scored: dict[str, list[ScoredPart]] = field(default_factory=dict)
     gaps: dict[str, list[Gaps]] = field(default_factory=dict)
     samples: dict[str, KeptSample] = field(default_factory=dict)
-    pictures: dict[str, KeptSample] = field(default_factory=dict)
-    _extremes: dict[str, tuple[Rows, Array]] = field(default_factory=dict)
+    pictures: KeptPictures = field(default_factory=KeptPictures)
+    greatest: "GreatestKeys | None" = None
     _aligned: list[Aligned] = field(default_factory=list)
     _subgroups: list[dict[str, NDArray[Any]]] = field(default_factory=list)
 
@@ -81,18 +97,20 @@ class StreamState:
         if self.form is None:
             self.form, self.settings = chunk.form(), settings
         self.n_instances += len(y)
-        rows = np.arange(first, first + len(y))
-        columns = [part.columns for part in parts.values()]
-        self._note_extremes({name: (rows, values) for name, values in extremeness(columns).items()})
         keys = random_keys(len(y), aligned.groups, settings.seed, first_row=first)
-        row_keys = random_keys(len(y), None, settings.seed, first_row=first)
         for name, runs in aligned.models.items():
             self.scored.setdefault(name, []).append(parts[name])
             self._add_gaps(name, gaps[name])
-            sample = self.samples.setdefault(name, KeptSample())
-            sample.add(runs, keys, first, self._most_tested(runs, y, options), np.empty(0, np.int64))
-            pictures = self.pictures.setdefault(name, KeptSample())
-            pictures.add(runs[:1], row_keys, first, most_pictured(runs[0].n_classes), self._extreme_rows())
+            size = self._most_tested(runs, y, options, self.n_instances)
+            greatest = GREATEST_KEY if self.greatest is None else self.greatest.tested[name]
+            self.samples.setdefault(name, KeptSample()).add(runs, keys, first, size, NONE, greatest_key=greatest)
+        self.pictures.add(
+            aligned.models,
+            list(parts.values()),
+            random_keys(len(y), None, settings.seed, first_row=first),
+            first,
+            greatest_key=GREATEST_KEY if self.greatest is None else self.greatest.pictured,
+        )
         self._aligned.append(replace(aligned, models={}))
         self._subgroups.append(dict(chunk.subgroups))
 
@@ -104,40 +122,38 @@ class StreamState:
         self.seconds += other.seconds
         self._aligned += other._aligned
         self._subgroups += other._subgroups
-        self._note_extremes(other._extremes)
+        self.pictures.extend(other.pictures)
         for name, parts in other.scored.items():
             runs = parts[0].heads
             self.scored.setdefault(name, []).extend(parts)
             self._add_gaps(name, other.gaps[name])
-            most = self._most_tested(runs, other._aligned[0].labels, options)
-            self.samples.setdefault(name, KeptSample()).extend(other.samples[name], most, np.empty(0, np.int64))
-            self.pictures.setdefault(name, KeptSample()).extend(
-                other.pictures[name], most_pictured(runs[0].n_classes), self._extreme_rows()
-            )
+            most = self._most_tested(runs, other._aligned[0].labels, options, self.n_instances)
+            self.samples.setdefault(name, KeptSample()).extend(other.samples[name], most, NONE)
+
+    def keys_of(self, n: int, groups: NDArray[Any] | None, options: AssayOptions) -> GreatestKeys:
+        """The keys of the last instances that n instances of this form, or whole groups, would keep."""
+        assert self.settings is not None
+        labels, seed = self._aligned[0].labels, self.settings.seed
+        keys = random_keys(n, groups, seed)
+        heads = {name: self.heads(name) for name in self.scored}
+        tested = {name: last_key([keys], self._most_tested(runs, labels, options, n)) for name, runs in heads.items()}
+        most = most_pictured(min(runs[0].n_classes for runs in heads.values()))
+        return GreatestKeys(tested, last_key([keys if groups is None else random_keys(n, None, seed)], most))
 
     def _add_gaps(self, name: str, gaps: list[Gaps]) -> None:
         held = self.gaps.get(name)
         self.gaps[name] = list(gaps) if held is None else [a + b for a, b in zip(held, gaps, strict=True)]
 
-    def _note_extremes(self, found: dict[str, tuple[Rows, Array]]) -> None:
-        """Keep the most extreme instances; of equal ones those that come first, as `extreme_instances` does."""
-        for name, (rows, values) in found.items():
-            if name in self._extremes:
-                rows, values = (np.concatenate(pair) for pair in zip(self._extremes[name], (rows, values), strict=True))
-            chosen = np.sort(np.argsort(-values, kind="stable")[:PICTURED_POINTS])
-            self._extremes[name] = rows[chosen], values[chosen]
-
-    def _extreme_rows(self) -> Rows:
-        return np.concatenate([rows for rows, _ in self._extremes.values()])
-
-    def _most_tested(self, runs: tuple[Prediction, ...], y: NDArray[Any], options: AssayOptions) -> int:
-        """Number of instances that the calibration tests and the scale check may need, however long the stream gets."""
+    def _most_tested(self, runs: tuple[Prediction, ...], y: NDArray[Any], options: AssayOptions, n: int) -> int:
+        """Number of instances that the calibration tests and the scale check may need, of n so far or any longer stream."""
         assert self.settings is not None
         needed = [0]
         if y.ndim == 1:
-            sizes = (self.n_instances, ENDLESS)
+            sizes = (n, ENDLESS)
             needed += [
-                int(ROUNDED * afforded(runs, m, n).n_tested) + 1 for m in options.calibration_measures for n in sizes
+                int(ROUNDED * afforded(runs, m, size).n_tested) + 1
+                for m in options.calibration_measures
+                for size in sizes
             ]
         if options.factors and all(points_of_sets(run) != 1 for run in runs):
             needed.append(affordable_rows(runs, y, self.settings, options.factors))

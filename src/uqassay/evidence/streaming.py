@@ -223,7 +223,7 @@ class AssayStream(AssayOptions):
                 kept=rows,
                 progress=self.progress,
             )
-        pictured = {name: sample.joined() for name, sample in state.pictures.items()}
+        pictured = {name: sample.joined() for name, sample in state.pictures.samples.items()}
         result = conclude(
             AssayParts(
                 aligned=aligned,
