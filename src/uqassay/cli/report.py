@@ -18,8 +18,6 @@ from uqassay.cli.text import shell_line
 
 __all__ = ["report_command", "write_report"]
 
-PAGE_STEPS = 5
-
 
 @takes_request
 def report_command(
@@ -72,7 +70,12 @@ def write_report(
         The options of these names.
     """
     checks = [parse_check(text) for text in fail_if]
-    with progress(steps_of(request) + (PAGE_STEPS if page is not None else 0)) as say:
+    steps = steps_of(request)
+    if page is not None:
+        from uqassay.report.page_data import STEPS
+
+        steps += len(STEPS)
+    with progress(steps) as say:
         judged = judge(request, checks, say, on_intervals=on_intervals)
         assay = judged.assay
         if save is not None:  # before the page, which may lie in that folder

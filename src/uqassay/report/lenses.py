@@ -34,10 +34,14 @@ class Lens:
     build: Callable[["Assay"], dict[str, Any] | None]
 
 
-def lens_sections(assay: "Assay") -> list[dict[str, Any]]:
-    """The findings of every lens, in the order of `LENSES`; a lens without findings is absent."""
+def lens_sections(assay: "Assay", *, progress: Callable[[str], None] = lambda step: None) -> list[dict[str, Any]]:
+    """The findings of every lens, in the order of `LENSES`; a lens without findings is absent.
+
+    `progress` is called with the id of each lens when it begins.
+    """
     sections = []
     for lens in LENSES:
+        progress(lens.id)
         found = lens.build(assay)
         if found is not None:
             sections.append({"id": lens.id, "title": lens.title, **found})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from uqassay.report.instances import single_instances
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
-from uqassay.report.page_data import payload
+from uqassay.report.page_data import STEPS, payload
 from uqassay.report.sentences.template import template_sentences
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def write_page(
     command : str, optional
         The command line that makes the page again; the page offers it to copy.
     progress : callable, optional
-        Called with the name of each step when it begins.
+        Called with a sentence on each of `page_data.STEPS` when it begins.
 
     Returns
     -------
@@ -88,8 +88,8 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
     """The page as text; parameters as in `write_page`."""
     from uqassay import __version__
 
-    values = payload(assay, command=command, progress=progress)
-    progress("writing the page: instances")
+    values = payload(assay, command=command, progress=lambda step: progress(f"writing the page: {step}"))
+    progress(f"writing the page: {STEPS[-1]}")
     packed = deflated(json_for_script(values))
     names = ", ".join(assay.model_names)
     parts = {

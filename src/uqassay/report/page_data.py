@@ -14,7 +14,7 @@ from uqassay.measures.scores import SCORES
 from uqassay.metrics.choice_of_tradeoff import tradeoff_range
 from uqassay.report.definitions import Definition, definition_of, page_definitions
 from uqassay.report.distributions import confidence_lines, densities, mean_regions
-from uqassay.report.lenses import lens_sections
+from uqassay.report.lenses import LENSES, lens_sections
 from uqassay.report.rank_sets import rank_sets_section
 from uqassay.report.sentences import page_sentences
 from uqassay.report.sentences.comparison import kind_text
@@ -26,12 +26,17 @@ if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores
 
-__all__ = ["SCHEMA", "payload", "tradeoff_grid"]
+__all__ = ["SCHEMA", "STEPS", "payload", "tradeoff_grid"]
 
 SCHEMA = "uqassay.page/1"
 WORK = 4e7  # models × runs × instances × λ of the rankings kept; fewer λ where it would be more
 PAIR_WORK = 5e7  # pairs of models × instances × λ, likewise
 SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and those computed on request only
+STEPS = (
+    *("scores", "findings", "conclusions", "rankings", "rank sets", "pictures"),
+    *(lens.id for lens in LENSES),
+    "instances",
+)  # parts of the page in the order in which they are made
 ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
 
 
@@ -46,7 +51,7 @@ def payload(
     command : str, optional
         The command line that makes the page again.
     progress : callable, optional
-        Called with what is computed next.
+        Called with the name of each part when it begins: all of `STEPS` but the last.
 
     Returns
     -------
@@ -66,26 +71,33 @@ def payload(
     grid = tradeoff_grid(assay)
     measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
     stages: dict[str, Callable[[], dict[str, Any]]] = {
-        "findings": lambda: {
+        "scores": lambda: _found_before(assay.mistake_ranking),
+        "findings": lambda: _found_before(assay.rows("findings")),
+        "conclusions": lambda: {
             "assay": to_json(assay),
             "models": [_model(m) for m in assay.models],
             "facts": _facts(assay),
             "text": page_sentences(assay),
             "definitions": {name: d._asdict() for name, d in _definitions(assay).items()},
         },
-        "rankings": lambda: {"ranking": _ranking(assay, grid), "rank_sets": rank_sets_section(assay)},
+        "rankings": lambda: {"ranking": _ranking(assay, grid)},
+        "rank sets": lambda: {"rank_sets": rank_sets_section(assay)},
         "pictures": lambda: {
             "regions": mean_regions(assay),
             "densities": densities(assay, float(grid[-1])),
             "confidence": confidence_lines(assay, tuple(measures)),
         },
-        "sections": lambda: {"lenses": lens_sections(assay)},
     }
     values: dict[str, Any] = {"schema": SCHEMA, "command": command}
     for stage, build in stages.items():
-        progress(f"writing the page: {stage}")
+        progress(stage)
         values |= {name: value if name == "assay" else plain(value) for name, value in build().items()}
-    return values
+    return values | {"lenses": plain(lens_sections(assay, progress=progress))}
+
+
+def _found_before(found: object) -> dict[str, Any]:
+    """Nothing of the page: what is found here is kept by the assay, and later stages take it from there."""
+    return {}
 
 
 def _model(m: "ModelScores") -> dict[str, Any]:
