@@ -19,6 +19,7 @@ from uqassay.statistics.fisher_z import mean_correlation_estimate
 from uqassay.statistics.joint_draws import student_draws
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.matched_proportions import matched_difference_interval
+from uqassay.statistics.mean_lines import MeanLines
 from uqassay.statistics.multiple_tests import benjamini_hochberg, holm, shaffer
 from uqassay.statistics.pairwise_means import pairwise_mean_tests
 from uqassay.statistics.permutations import PermutationTest, permutation_test, sign_flip_test
@@ -41,6 +42,7 @@ __all__ = [
     "DifferencePlan",
     "Estimate",
     "Linearised",
+    "MeanLines",
     "PairedComparison",
     "PairwiseComparisons",
     "PermutationTest",

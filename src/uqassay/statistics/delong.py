@@ -254,27 +254,41 @@ def auc_linearised(
         Number of imaginary instances (groups) added to each sample for the centre and the spread of the interval. They
         tie with all instances.
     """
+    order = np.argsort(s)
+    ordered = s[order]
+    ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(e) - 1)  # last position of each level
+    return auc_of_order(e, order, ends, w, codes, imaginary=imaginary)
+
+
+def auc_of_order(
+    e: Floats,
+    order: NDArray[np.intp],
+    ends: NDArray[np.intp],
+    w: Floats | None,
+    codes: NDArray[np.intp] | None,
+    *,
+    imaginary: float,
+) -> Linearised:
+    """`auc_linearised` of instances in ascending order of their scores, with the last position of each level of them."""
     n = len(e)
     weights = np.ones(n) if w is None else w
     size = float(weights.sum())
     scale = np.count_nonzero(weights) / size  # makes the weights sum to the number of instances
-    order = np.argsort(s)
-    ordered = s[order]
-    ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), n - 1)  # last position of each level
     positive, negative = (scale * weights * e)[order], (scale * weights * (1.0 - e))[order]
     above_or_at, below_or_at = np.cumsum(positive[::-1])[::-1], np.cumsum(negative)
     m1, m0 = float(above_or_at[0]), float(below_or_at[-1])  # sizes of the two samples
     if not (m1 > 0 and m0 > 0):
         return undefined(n)
+    distinct = len(ends) == n
     starts = np.append(0, ends[:-1] + 1)
     lengths = ends - starts + 1
-    to_end = below_or_at[ends]
+    to_end = below_or_at if distinct else below_or_at[ends]
     lower = np.append(0.0, to_end[:-1])  # negatives below the level
-    from_start = above_or_at[starts]
+    from_start = above_or_at if distinct else above_or_at[starts]
     upper = np.append(from_start[1:], 0.0)  # positives above the level
     below, above = np.empty(n), np.empty(n)
-    below[order] = np.repeat(0.5 * (lower + to_end), lengths)
-    above[order] = np.repeat(0.5 * (upper + from_start), lengths)
+    for placement, of_level in ((below, 0.5 * (lower + to_end)), (above, 0.5 * (upper + from_start))):
+        placement[order] = of_level if distinct else np.repeat(of_level, lengths)
     share = e * (scale * weights)
     value = min(max(float(share @ below) / (m1 * m0), 0.0), 1.0)
     a1, a0 = (imaginary * k for k in _unit_sizes(m1, m0, e, weights, codes))
@@ -288,8 +302,10 @@ def auc_linearised(
         shadows = tuple(a / imaginary * (0.5 - centre) / (m + a) for a, m in ((a1, m1), (a0, m0)))
     tied: tuple[TiedSample, ...] = ()
     if imaginary:
-        level = np.empty(n, dtype=np.intp)
-        level[order] = np.repeat(np.arange(len(ends)), lengths)
+        level = None
+        if not distinct:
+            level = np.empty(n, dtype=np.intp)
+            level[order] = np.repeat(np.arange(len(ends)), lengths)
         tied = TiedSample(below / m0 - value, e, level), TiedSample(above / m1 - value, 1.0 - e, level)
     return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows, tied=tied)
 

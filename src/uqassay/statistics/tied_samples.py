@@ -32,13 +32,13 @@ class TiedSample:
         Change of the statistic if the whole sample had the score of this instance.
     inside : array (n,)
         Membership of each instance in the sample: 1, 0, or a share in between.
-    level : int array (n,)
-        Instances of one level have one score.
+    level : int array (n,) or None
+        Instances of one level have one score; None if all scores differ.
     """
 
     shift: Floats
     inside: Floats | NDArray[np.bool_]
-    level: NDArray[np.intp]
+    level: NDArray[np.intp] | None
 
     def times(self, factor: float) -> "TiedSample":
         """The same sample of a multiple of the statistic."""
@@ -100,7 +100,10 @@ def averaged_samples(runs: Sequence[TiedSample]) -> TiedSample:
     """The sample of the mean of several statistics; instances tie if they do in every run."""
     level = runs[0].level
     for run in runs[1:]:
-        _, level = np.unique(level * (int(run.level.max()) + 1) + run.level, return_inverse=True)
+        if level is None or run.level is None:
+            level = None
+        else:
+            _, level = np.unique(level * (int(run.level.max()) + 1) + run.level, return_inverse=True)
     shift = np.mean([run.shift for run in runs], axis=0)
     return TiedSample(shift, np.asarray(np.mean([run.inside for run in runs], axis=0, dtype=np.float64)), level)
 
@@ -111,15 +114,13 @@ def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]
     found = []
     for sample in samples:
         inside = every * units.keep(np.asarray(sample.inside, dtype=np.float64))
-        level = sample.level if units.rows is None else sample.level[units.rows]
-        total, by_unit, by_cell = float(inside.sum()), inside, inside
+        total, by_unit = float(inside.sum()), inside
         if units.codes is not None:
-            _, cell = np.unique(units.codes * (int(level.max()) + 1) + level, return_inverse=True)
-            by_unit, by_cell = (np.bincount(code, weights=inside).astype(np.float64) for code in (units.codes, cell))
-        by_level = np.bincount(level, weights=inside)
-        square, of_cells = float(by_unit @ by_unit), float(by_cell @ by_cell)
-        pairs, tied = total**2 - square, float(by_level @ by_level) - of_cells  # of different units
-        share = min(tied / pairs, 1.0) if pairs > ROUNDING * square else 1.0  # a single unit ties with itself
+            by_unit = np.bincount(units.codes, weights=inside).astype(np.float64)
+        square = float(by_unit @ by_unit)
+        pairs, share = total**2 - square, 1.0  # of different units; a single unit ties with itself
+        if pairs > ROUNDING * square:
+            share = min(_tied_pairs(sample, inside, units) / pairs, 1.0)
         if share <= LEAST_TIED:
             continue
         shift = units.keep(sample.shift)
@@ -128,6 +129,19 @@ def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]
         below, above = (_distance(np.maximum(side * shift, 0.0), every) for side in (-1, 1))
         found.append(Unseen(share, total**2 / square, below, above, variance))
     return tuple(found)
+
+
+def _tied_pairs(sample: TiedSample, inside: Floats, units: Units) -> float:
+    """Weight of the pairs of different units that tie, from the membership of the rows of positive weight."""
+    if sample.level is None:
+        return 0.0
+    level = sample.level if units.rows is None else sample.level[units.rows]
+    by_cell = inside
+    if units.codes is not None:
+        _, cell = np.unique(units.codes * (int(level.max()) + 1) + level, return_inverse=True)
+        by_cell = np.bincount(cell, weights=inside).astype(np.float64)
+    by_level = np.bincount(level, weights=inside)
+    return float(by_level @ by_level) - float(by_cell @ by_cell)
 
 
 def _distance(beyond: Floats, weights: Floats) -> float:

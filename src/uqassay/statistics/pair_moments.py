@@ -1,0 +1,128 @@
+"""Moments of the differences of all pairs of models, by which means that are linear in a coefficient need one pass."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.statistics.samples import Floats
+
+__all__ = ["Combined", "PairMoments"]
+
+# Differences that are held at once: a block stays in the cache.
+_CELLS = 2**15
+
+# Instead of its moments, the sample itself is needed for a combination that cancels, for one that may be constant, and for
+# squares near the ends of the range of numbers.
+_CANCELLED, _CONSTANT, _LEAST, _GREATEST = 1e-4, 1e-10, 1e-60, 1e60
+
+
+class Combined(NamedTuple):
+    """Combined differences x = Σ_c t_c x_c of P pairs, (P,) each."""
+
+    mean: Floats
+    squares: Floats  # Σ (x − mean)²
+    cubes: Floats  # Σ (x − mean)³
+    reliable: NDArray[np.bool_]  # False: too much is lost to rounding
+
+
+class PairMoments:
+    """Moments of the differences of J models in one or two columns, of each pair when it is first asked for.
+
+    Parameters
+    ----------
+    columns : sequence of C = 1 or 2 sequences of J arrays (n,)
+        Finite values, but for models that are in no pair.
+    """
+
+    def __init__(self, columns: Sequence[Sequence[Floats]]) -> None:
+        self._columns = columns
+        j, c = len(columns[0]), len(columns)
+        with np.errstate(invalid="ignore"):
+            self._means = np.array([[x.mean() for x in column] for column in columns])  # (C, J)
+        self._scales = np.array([[max(x.max(), -x.min(), 0.0) for x in column] for column in columns])
+        self._known = np.zeros((j, j), dtype=bool)
+        self._first = np.zeros((c, j, j))  # mean differences
+        self._second = np.zeros((c + 1 if c == 2 else 1, j, j))  # Σ xx, Σ xy, Σ yy
+        self._third = np.zeros((c + 2 if c == 2 else 1, j, j))  # Σ xxx, Σ xxy, Σ xyy, Σ yyy
+
+    @property
+    def n(self) -> int:
+        """Number of instances."""
+        return self._columns[0][0].size
+
+    def combined(self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp]) -> Combined:
+        """Moments of the combined differences of model a minus model b, for pairs ``(P,)``."""
+        with np.errstate(over="ignore", invalid="ignore"):  # which is not reliable then
+            self._learn(a, b)
+            return self._combined(np.asarray(coefficients, dtype=np.float64), a, b)
+
+    def _combined(self, t: Floats, a: NDArray[np.intp], b: NDArray[np.intp]) -> Combined:
+        first, second, third = (table[:, a, b] for table in (self._first, self._second, self._third))
+        mean = t @ first
+        if t.size == 1:
+            own = squares = t[0] ** 2 * second[0]
+            cubes = t[0] ** 3 * third[0]
+        else:
+            s, t2 = t
+            own = s**2 * second[0] + t2**2 * second[2]
+            squares = own + 2 * s * t2 * second[1]
+            cubes = s**3 * third[0] + 3 * s * t2 * (s * third[1] + t2 * third[2]) + t2**3 * third[3]
+        scale = np.abs(t) @ np.maximum(self._scales[:, a], self._scales[:, b])
+        constant = self.n * (_CONSTANT * scale) ** 2
+        reliable = (squares > _CANCELLED * own) & (squares > constant) & (squares > _LEAST) & (squares < _GREATEST)
+        return Combined(mean, squares, cubes, reliable)
+
+    def _learn(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> None:
+        """Find the moments of the pairs that are new, in chunks of instances."""
+        new = ~self._known[a, b]
+        if not new.any():
+            return
+        a, b = a[new], b[new]
+        used, places = np.unique(np.concatenate([a, b]), return_inverse=True)
+        first, second = np.split(places.reshape(-1), 2)
+        order = np.lexsort((second, first))
+        a, b, first, second = (x[order] for x in (a, b, first, second))
+        ends = np.flatnonzero(np.diff(first, append=-1)) + 1
+        blocks = [(i, k) for i, k in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
+        apart = self._means[:, a] - self._means[:, b]  # (C, P)
+        sums = np.zeros((len(self._first) + len(self._second) + len(self._third), a.size))
+        step = max(_CELLS // used.size, 256)
+        for start in range(0, self.n, step):
+            part = slice(start, start + step)
+            values = [np.stack([column[k][part] for k in used.tolist()]) for column in self._columns]
+            for i, k in blocks:
+                # differences first: expanding their moments into those of the models would cancel
+                x = [column[first[i]] - column[_rows(second[i:k])] for column in values]
+                for one, shift in zip(x, apart[:, i:k], strict=True):
+                    one -= shift[:, np.newaxis]
+                sums[:, i:k] += _sums(x)
+        rest, squares, cubes = np.split(sums, [len(apart), len(sums) - len(self._third)])
+        for table, value, sign in (
+            (self._first, apart + rest / self.n, -1.0),  # with the rounding errors of the means
+            (self._second, squares, 1.0),
+            (self._third, cubes, -1.0),
+        ):
+            table[:, a, b], table[:, b, a] = value, sign * value
+        self._known[a, b] = self._known[b, a] = True
+
+
+def _rows(places: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """Places in ascending order, as a slice where none is left out."""
+    first, last = int(places[0]), int(places[-1])
+    return slice(first, last + 1) if last - first + 1 == places.size else places
+
+
+def _sums(x: Sequence[Floats]) -> Floats:
+    """Sums of the monomials up to degree 3 of one or two columns of differences (P, m), ``(3 or 9, P)``."""
+    xx = x[0] * x[0]
+    if len(x) == 1:
+        return np.stack([x[0].sum(axis=1), xx.sum(axis=1), _products(xx, x[0])])
+    yy = x[1] * x[1]
+    found = [x[0].sum(axis=1), x[1].sum(axis=1), xx.sum(axis=1), _products(x[0], x[1]), yy.sum(axis=1)]
+    return np.stack([*found, _products(xx, x[0]), _products(xx, x[1]), _products(yy, x[0]), _products(yy, x[1])])
+
+
+def _products(x: Floats, y: Floats) -> Floats:
+    return np.asarray(np.einsum("pm,pm->p", x, y))
