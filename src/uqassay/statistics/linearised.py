@@ -8,7 +8,7 @@ their influences.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from uqassay.statistics.independent_parts import (
     Sums,
     combined,
     is_plain,
+    reusable_sums,
     sample_factor,
     sum_of_squares,
     sums_of_parts,
@@ -36,9 +37,9 @@ from uqassay.statistics.samples import (
     make_units,
     spread_of_mean,
 )
-from uqassay.statistics.tied_samples import TiedSample, averaged_samples, unseen_of, unseen_reach
+from uqassay.statistics.tied_samples import TiedSample, Unseen, averaged_samples, unseen_of, unseen_reach
 
-__all__ = ["Linearised", "linearised_estimate"]
+__all__ = ["Averaged", "Linearised", "linearised_estimate"]
 
 SCALES = ("identity", "logit", "wilson")
 LEAST_UNEVEN_DOF = 3.0  # lower bound of the fourth-moment degrees of freedom, which few influences estimate poorly
@@ -89,6 +90,11 @@ class Linearised:
     notes: tuple[Note, ...] = ()
     tied: tuple[TiedSample, ...] = ()
 
+    @property
+    def n_rows(self) -> int:
+        """Number of instances, those of weight zero included."""
+        return int(self.influence.shape[0])
+
     def __sub__(self, other: "Linearised") -> "Linearised":
         notes = distinct(self.notes, other.notes)
         if np.isnan(self.value) or np.isnan(other.value):
@@ -109,8 +115,61 @@ class Linearised:
         )
 
 
+@final
+@dataclass(frozen=True, eq=False, slots=True)
+class Averaged:
+    """A statistic averaged over training runs, with what its interval and its tests against others take from it.
+
+    Build it with `Averaged.of`.
+
+    Attributes
+    ----------
+    whole : Linearised
+        The average.
+    values : array (R,)
+        The statistic of each run.
+    unseen : tuple of Unseen
+        What instances not yet seen could add.
+    sums : tuple of PartSum
+        Sums over the units inside each part; empty with groups or weights.
+    n_runs : int or None
+        None for a single statistic, for which no spread between runs is claimed.
+    """
+
+    whole: Linearised
+    values: Floats
+    unseen: tuple[Unseen, ...]
+    sums: Sums
+    n_runs: int | None
+
+    @classmethod
+    def of(cls, statistics: "Runs", units: Units) -> "Averaged":
+        """Average the statistics of the runs, or take what is averaged already."""
+        if isinstance(statistics, Averaged):
+            return statistics
+        n_runs = None if isinstance(statistics, Linearised) else len(statistics)
+        runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
+        mean = averaged(runs)
+        unseen = () if np.isnan(mean.value) or units.n_units == 1 else unseen_of(mean.tied, units)
+        values = np.array([run.value for run in runs])
+        return cls(replace(mean, tied=()), values, unseen, reusable_sums(mean, units), n_runs)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of instances, those of weight zero included."""
+        return self.whole.n_rows
+
+    @property
+    def counts(self) -> list[int]:
+        """The number of runs, for notes; empty for a single statistic."""
+        return [] if self.n_runs is None else [self.n_runs]
+
+
+Runs: TypeAlias = Linearised | Sequence[Linearised] | Averaged
+
+
 def linearised_estimate(
-    statistics: Linearised | Sequence[Linearised],
+    statistics: Runs,
     *,
     groups: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
@@ -122,7 +181,7 @@ def linearised_estimate(
 
     Parameters
     ----------
-    statistics : Linearised, or a sequence of them
+    statistics : Linearised, a sequence of them, or Averaged
         The statistic, or one statistic for each of R training runs of a model, which are averaged.
     groups, sample_weight
         As in `mean_estimate`. Pass the weights with which the statistic was computed.
@@ -147,20 +206,20 @@ def linearised_estimate(
     """
     check_level(level)
     check_choice(scale, "scale", SCALES)
-    runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
-    units = make_units(runs[0].influence.shape[0], groups, sample_weight)
-    notes = unit_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
-    notes += distinct(*(run.notes for run in runs))
-    whole = averaged(runs)
+    n = (statistics[0] if isinstance(statistics, Sequence) else statistics).n_rows
+    units = make_units(n, groups, sample_weight)
+    mean = Averaged.of(statistics, units)
+    whole = mean.whole
+    notes = [*unit_notes(units, mean.counts), *distinct(whole.notes)]
     value, low, high = whole.value, np.nan, np.nan
     if np.isnan(value):
         pass
     elif units.n_units == 1:
         notes.append(single_unit(units))
     else:
-        spread = spread_of(whole, units, [np.array([run.value for run in runs])])
+        spread = spread_of(whole, units, [mean.values], mean.sums)
         low, high = scaled_interval(centre_of(whole), spread, level, scale, least_units(whole, units))
-        below, above = unseen_reach(unseen_of(whole.tied, units), spread, level)
+        below, above = unseen_reach(mean.unseen, spread, level)
         low, high = min(low, value) - below, max(high, value) + above
         if scale != "identity":
             low, high = max(low, 0.0), min(high, 1.0)
@@ -228,16 +287,16 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
     )
 
 
-def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] = ()) -> Spread:
+def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] = (), known: Sums = ()) -> Spread:
     """Spread of a statistic, including the variance between independent run values (R,) each. For use inside this room.
 
     The variance of each part has the factor m/(m − 1) for its m units; groups and weights have the factors and degrees of
     freedom of Bell and McCaffrey for the sizes that they have inside the part. The parts of one stratum get one number of
-    degrees of freedom, the harmonic mean weighted by their variances.
+    degrees of freedom, the harmonic mean weighted by their variances. `known` holds the `reusable_sums` of its parts.
     """
     influence = units.keep(statistic.influence)
     if statistic.parts:
-        u, variance, dof = combined(sums_of_parts(statistic, units), statistic.imaginary)
+        u, variance, dof = combined(known or sums_of_parts(statistic, units), statistic.imaginary)
         if not is_plain(units) and any(units_in(inside, units) < 2 for inside in statistic.inside):
             # a part inside a single unit tells nothing of its variance
             robust = spread_of_mean(influence, units)
@@ -261,17 +320,15 @@ def with_runs(spread: Spread, run_values: Sequence[Floats]) -> Spread:
     return Spread(whole**0.5, 1.0 / sum((variance / whole) ** 2 / dof for variance, dof in variances), 0.0)
 
 
-def spread_of_difference(
-    first: tuple[Linearised, Sums], second: tuple[Linearised, Sums], units: Units, run_values: Sequence[Floats]
-) -> Spread:
-    """`spread_of` a difference of two statistics, each with its `reusable_sums`. For use inside this room."""
-    (a, a_sums), (b, b_sums) = first, second
-    if not a_sums or len(a_sums) != len(b_sums) or a.imaginary != b.imaginary:
-        return spread_of(a - b, units, run_values)
-    u, variance, dof = combined((*a_sums, *(part.negative() for part in b_sums)), a.imaginary)
-    if a.uneven or b.uneven:
+def spread_of_difference(a: Averaged, b: Averaged, units: Units) -> Spread:
+    """`spread_of` a difference of two statistics. For use inside this room."""
+    runs = [a.values, b.values]
+    if not a.sums or len(a.sums) != len(b.sums) or a.whole.imaginary != b.whole.imaginary:
+        return spread_of(a.whole - b.whole, units, runs)
+    u, variance, dof = combined((*a.sums, *(part.negative() for part in b.sums)), a.whole.imaginary)
+    if a.whole.uneven or b.whole.uneven:
         dof = min(dof, uneven_dof(u))
-    return with_runs(Spread(variance**0.5, dof, 0.0), run_values)
+    return with_runs(Spread(variance**0.5, dof, 0.0), runs)
 
 
 def uneven_dof(u: Floats, count: int | None = None) -> float:

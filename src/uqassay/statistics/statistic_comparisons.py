@@ -1,32 +1,25 @@
 """Paired tests of linearised statistics: one pair, or all pairs of several statistics."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from uqassay.errors import InputError
 from uqassay.notes import Note, distinct
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.independent_parts import Sums, reusable_sums
-from uqassay.statistics.linearised import (
-    Linearised,
-    averaged,
-    centre_of,
-    scaled_interval,
-    spread_of_difference,
-)
+from uqassay.statistics.influence_pairs import PairSpreads, pair_spreads
+from uqassay.statistics.linearised import Averaged, Linearised, Runs, centre_of, scaled_interval, spread_of_difference
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
 from uqassay.statistics.remarks import single_unit, unit_notes
-from uqassay.statistics.samples import Floats, Units, check_level, make_units
-from uqassay.statistics.tied_samples import Unseen, unseen_of, unseen_reach, unseen_variance
+from uqassay.statistics.samples import Floats, Spread, Units, check_level, make_units
+from uqassay.statistics.tied_samples import unseen_reach, unseen_variance
 
 __all__ = ["paired_statistic_test", "pairwise_statistic_tests"]
 
-Runs = Linearised | Sequence[Linearised]
+Places = NDArray[np.intp]
 # Statistics that differ by less count as equal (rounding error).
 _ROUNDING = 1e-12
 
@@ -44,7 +37,7 @@ def paired_statistic_test(
 
     Parameters
     ----------
-    a, b : Linearised, or a sequence of them
+    a, b : Linearised, a sequence of them, or Averaged
         The two statistics, or one statistic per training run. The runs of a and b are taken as independent.
     groups, sample_weight
         As in `mean_estimate`. Pass the weights with which the statistics were computed.
@@ -70,21 +63,20 @@ def paired_statistic_test(
     0.495
     """
     check_level(level)
-    first, second = _runs(a, "a"), _runs(b, "b")
-    n = first[0].influence.shape[0]
-    if second[0].influence.shape[0] != n:
+    first, second = _given(a, "a"), _given(b, "b")
+    n = first.n_rows
+    if second.n_rows != n:
         raise InputError(
             "b",
             f"needs the same {n} instances as a",
-            f"got {second[0].influence.shape[0]}",
+            f"got {second.n_rows}",
             "compute both on one test set",
             code="mismatch",
         )
     units = make_units(n, groups, sample_weight)
-    counts = [] if isinstance(a, Linearised) and isinstance(b, Linearised) else [len(first), len(second)]
-    return _test(
-        _Averaged.of(first, units), _Averaged.of(second, units), units, level, bound, unit_notes(units, counts)
-    )
+    one, other = Averaged.of(a, units), Averaged.of(b, units)
+    several = [] if one.n_runs is None and other.n_runs is None else [one.values.size, other.values.size]
+    return _test(one, other, units, level, bound, unit_notes(units, several))
 
 
 def pairwise_statistic_tests(
@@ -99,7 +91,7 @@ def pairwise_statistic_tests(
 
     Parameters
     ----------
-    statistics : dict of str to Linearised or a sequence of them
+    statistics : dict of str to Linearised, a sequence of them, or Averaged
     groups, sample_weight, level, bound
         As in `paired_statistic_test`.
 
@@ -125,32 +117,31 @@ def pairwise_statistic_tests(
             code="empty",
         )
     names = tuple(str(name) for name in statistics)
-    runs = [_runs(statistic, f"statistics[{name!r}]") for name, statistic in statistics.items()]
-    n = runs[0][0].influence.shape[0]
-    for name, several in zip(names, runs, strict=True):
-        if several[0].influence.shape[0] != n:
+    first = [_given(statistic, f"statistics[{name!r}]") for name, statistic in statistics.items()]
+    n = first[0].n_rows
+    for name, one in zip(names, first, strict=True):
+        if one.n_rows != n:
             raise InputError(
                 "statistics",
                 f"all need the same {n} instances",
-                f"{name!r} has {several[0].influence.shape[0]}",
+                f"{name!r} has {one.n_rows}",
                 "compute them on one test set",
                 code="mismatch",
             )
     units = make_units(n, groups, sample_weight)
-    means = [_Averaged.of(several, units) for several in runs]
+    means = [Averaged.of(statistic, units) for statistic in statistics.values()]
     j = len(names)
-    difference, low, high = np.zeros((j, j)), np.zeros((j, j)), np.zeros((j, j))
+    rows, columns = np.tril_indices(j, -1)
+    found = _pair_tests(means, rows, columns, units, level, bound)
+    tables = np.zeros((3, j, j))
     pvalue = np.full((j, j), np.nan)
-    for row in range(j):
-        for column in range(row):
-            found = _test(means[row], means[column], units, level, bound, [])
-            d = found.difference
-            difference[row, column], low[row, column], high[row, column] = float(d), d.low, d.high
-            difference[column, row], low[column, row], high[column, row] = -float(d), -d.high, -d.low
-            pvalue[row, column] = pvalue[column, row] = found.pvalue
+    tables[:, rows, columns] = found[:3]
+    tables[:, columns, rows] = -found[[0, 2, 1]]
+    pvalue[rows, columns] = pvalue[columns, rows] = found[3]
+    difference, low, high = tables
     return PairwiseComparisons(
         names=names,
-        values=np.array([mean.statistic.value for mean in means]),
+        values=np.array([mean.whole.value for mean in means]),
         difference=difference,
         low=low,
         high=high,
@@ -162,35 +153,70 @@ def pairwise_statistic_tests(
     )
 
 
-def _runs(statistic: Runs, name: str) -> list[Linearised]:
-    several = [statistic] if isinstance(statistic, Linearised) else list(statistic)
-    if not several:
+def _given(statistic: Runs, name: str) -> Linearised | Averaged:
+    """The statistic, or that of its first run."""
+    if isinstance(statistic, Linearised | Averaged):
+        return statistic
+    if not statistic:
         raise InputError(
             name, "needs at least one run", "got none", "pass a Linearised or a list of them", code="empty"
         )
-    return several
+    return statistic[0]
 
 
-class _Averaged(NamedTuple):
-    """Mean of a statistic over training runs, the value of each run, and what unseen instances could add."""
+def _pair_tests(
+    means: Sequence[Averaged], rows: Places, columns: Places, units: Units, level: float, bound: float
+) -> Floats:
+    """Difference, its ends, and p-value of each pair, ``(4, P)``."""
+    found = np.full((4, rows.size), np.nan)
+    defined = np.array([not np.isnan(mean.whole.value) for mean in means])
+    every = np.arange(rows.size)
+    if units.n_units > 1 and defined.any():
+        kept = np.flatnonzero(defined)
+        place = np.cumsum(defined) - 1
+        inside = every[defined[rows] & defined[columns]]
+        a, b = place[rows[inside]], place[columns[inside]]
+        chosen = [means[k] for k in kept.tolist()]
+        spreads = pair_spreads(chosen, a, b, units)
+        if spreads is not None:
+            found[:, inside] = _tests_of(chosen, a, b, spreads, level, bound)
+            every = every[~(defined[rows] & defined[columns])]
+    for k in every.tolist():
+        test = _test(means[rows[k]], means[columns[k]], units, level, bound, [])
+        found[:, k] = float(test.difference), test.difference.low, test.difference.high, test.pvalue
+    return found
 
-    statistic: Linearised
-    values: Floats
-    unseen: tuple[Unseen, ...]
-    sums: Sums
 
-    @classmethod
-    def of(cls, runs: Sequence[Linearised], units: Units) -> "_Averaged":
-        mean = averaged(runs)
-        unseen = () if np.isnan(mean.value) else unseen_of(mean.tied, units)
-        values = np.array([run.value for run in runs])
-        return cls(replace(mean, tied=()), values, unseen, reusable_sums(mean, units))
+def _tests_of(
+    means: Sequence[Averaged], a: Places, b: Places, spreads: PairSpreads, level: float, bound: float
+) -> Floats:
+    """`_test` of many pairs, ``(4, P)``."""
+    values, centres = (np.array([of(mean.whole) for mean in means]) for of in (_value_of, centre_of))
+    value, centre, error = values[a] - values[b], centres[a] - centres[b], spreads.standard_error
+    quantile = special.stdtrit(spreads.dof, 0.5 + level / 2)
+    below, above, added = np.zeros((3, a.size))
+    if any(mean.unseen for mean in means):
+        for k in range(a.size):
+            unseen = (*means[a[k]].unseen, *(u.times(-1.0) for u in means[b[k]].unseen))
+            spread = Spread(float(error[k]), float(spreads.dof[k]), 0.0)
+            below[k], above[k] = unseen_reach(unseen, spread, level)
+            added[k] = unseen_variance(unseen, float(centre[k]))
+    low = np.maximum(np.minimum(centre - quantile * error, value) - below, -bound)
+    high = np.minimum(np.maximum(centre + quantile * error, value) + above, bound)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        pvalue = 2 * special.stdtr(spreads.dof, -np.abs(centre / np.hypot(error, np.sqrt(added))))
+    no_test = np.where(np.abs(value) <= _ROUNDING, 1.0, np.nan)
+    return np.stack([value, low, high, np.where(error > _ROUNDING, pvalue, no_test)])
+
+
+def _value_of(statistic: Linearised) -> float:
+    return statistic.value
 
 
 def _test(
-    first: _Averaged, second: _Averaged, units: Units, level: float, bound: float, notes: list[Note]
+    first: Averaged, second: Averaged, units: Units, level: float, bound: float, notes: list[Note]
 ) -> PairedComparison:
-    a, b = first.statistic, second.statistic
+    a, b = first.whole, second.whole
     notes = [*notes, *distinct(a.notes, b.notes)]
     value, low, high = a.value - b.value, np.nan, np.nan
     statistic = pvalue = np.nan
@@ -199,7 +225,7 @@ def _test(
     elif units.n_units == 1:
         notes.append(single_unit(units, "no test", "no-test"))
     else:
-        spread = spread_of_difference((a, first.sums), (b, second.sums), units, [first.values, second.values])
+        spread = spread_of_difference(first, second, units)
         unseen = (*first.unseen, *(u.times(-1.0) for u in second.unseen))
         centre = centre_of(a) - centre_of(b)
         low, high = scaled_interval(centre, spread, level, "identity", units.n_units)

@@ -94,7 +94,7 @@ def test_metrics_that_share_a_ranking_find_the_same(errors, random_generator):
     groups = np.arange(n) // 3
     ranked = [rank_errors(*run) for run in zip(e, s, strict=True)]
     names = [name for name, metric in RANKING_METRICS.items() if metric.of_ranked is not None]
-    assert names == ["aurc", "e-aurc", "augrc", "prediction-rejection"]
+    assert names == ["uq-auc", "aurc", "e-aurc", "augrc", "prediction-rejection"]
     for name in [*names, *reversed(names)]:
         alone = RANKING_METRICS[name].estimate(e, s, groups=groups)
         shared = RANKING_METRICS[name].estimate(e, s, groups=groups, ranked=ranked)

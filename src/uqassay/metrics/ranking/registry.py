@@ -23,7 +23,14 @@ from uqassay.metrics.ranking.auc_and_c_index import (
     untied,
 )
 from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
-from uqassay.metrics.risk.risk_area_influences import area_estimate, augrc, aurc, e_aurc, small_sample_ratio
+from uqassay.metrics.risk.risk_area_influences import (
+    area_estimate,
+    augrc,
+    aurc,
+    e_aurc,
+    ranked_auc,
+    small_sample_ratio,
+)
 from uqassay.predictions.base import Array
 from uqassay.statistics import Estimate
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, noted, sample_counts
@@ -189,7 +196,9 @@ def _area(kind: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate
 
 
 _ALL = (
-    RankingMetric("uq-auc", "errors", True, _auc, _on_scale("logit", "delong, adjusted, logit scale")),
+    RankingMetric(
+        "uq-auc", "errors", True, _auc, _on_scale("logit", "delong, adjusted, logit scale"), of_ranked=ranked_auc
+    ),
     RankingMetric("uq-c-index", "gap", True, c_index_linearised, _on_scale("logit", "u-statistic, logit scale")),
     _area_metric("aurc", False, lambda ranked, codes: aurc(ranked), "aurc"),
     _area_metric("e-aurc", False, lambda ranked, codes: e_aurc(ranked), "e-aurc"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import Any, TypeVar, final
+from typing import Any, Concatenate, ParamSpec, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -105,19 +105,28 @@ class RankedErrors:
         inside = np.interp(weight, self.kept, self.wrong)
         return np.where(weight < self.kept[0], weight * (self.wrong[0] / self.kept[0]), inside)
 
+    @property
+    def memberships(self) -> tuple[Floats, Floats]:
+        """Share of an error and of a right prediction in every instance, in the original order of rows, (n,) each."""
+        return _memberships(self)
+
+    @property
+    def level(self) -> NDArray[np.intp]:
+        """Block of every instance in the original order of rows, (n,); 0 for weight zero."""
+        return _level(self)
+
     def tied_samples(self, of_error: Floats, of_right: Floats) -> tuple[TiedSample, ...]:
         """Errors and right predictions as tied samples, from the influence of either at the place of each instance, (m,)."""
         if self.block is None:
             return ()
-        level = np.zeros(self.n, dtype=np.intp)
-        level[self.order] = self.block
         found = []
-        for influence, inside in ((of_error, self.errors), (of_right, 1 - self.errors)):
+        both = ((of_error, self.errors), (of_right, 1 - self.errors))
+        for (influence, inside), member in zip(both, self.memberships, strict=True):
             w = inside if self.weights is None else inside * self.weights
             share = float(w.sum()) / float(self.kept[-1])
             if share > 0:
                 shift = share * (influence - float((w * influence).sum()) / float(w.sum()))
-                found.append(TiedSample(self.unranked(shift), self.unranked(inside), level))
+                found.append(TiedSample(self.unranked(shift), member, self.level))
         return tuple(found)
 
     def notes(self, units: Units) -> list[Note]:
@@ -141,20 +150,40 @@ class RankedErrors:
 
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
-def once(function: Callable[[RankedErrors], T]) -> Callable[[RankedErrors], T]:
-    """A function of ranked errors that is computed once for each of them."""
+def once(function: Callable[Concatenate[RankedErrors, P], T]) -> Callable[Concatenate[RankedErrors, P], T]:
+    """A function of ranked errors (and of further objects) that is computed once for each of them."""
     name = function.__qualname__
 
     @wraps(function)
-    def found(ranked: RankedErrors) -> T:
-        if name not in ranked._found:
-            ranked._found[name] = function(ranked)
-        value: T = ranked._found[name]
+    def found(ranked: RankedErrors, *more: P.args, **options: P.kwargs) -> T:
+        last = ranked._found.get(name)
+        if last is None or any(a is not b for a, b in zip((*more, *options.values()), last[0], strict=True)):
+            last = ranked._found[name] = (*more, *options.values()), function(ranked, *more, **options)
+        value: T = last[1]
         return value
 
     return found
+
+
+@once
+def _memberships(ranked: RankedErrors) -> tuple[Floats, Floats]:
+    return ranked.unranked(ranked.errors), ranked.unranked(1 - ranked.errors)
+
+
+@once
+def _level(ranked: RankedErrors) -> NDArray[np.intp]:
+    level = np.zeros(ranked.n, dtype=np.intp)
+    level[ranked.order] = np.arange(ranked.order.size) if ranked.block is None else ranked.block
+    return level
+
+
+@once
+def whole_errors(ranked: RankedErrors) -> bool:
+    """True if every error is 0 or 1. For use by other modules of this room."""
+    return bool(((ranked.errors == 0) | (ranked.errors == 1)).all())
 
 
 def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayLike | None = None) -> RankedErrors:

@@ -5,17 +5,18 @@ adds 1 to M_k and e to A_k for its block and all later blocks k. Its influence i
 blocks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.metrics.risk.ranked_errors import RankedErrors, once, rank_errors
+from uqassay.metrics.risk.ranked_errors import RankedErrors, once, rank_errors, whole_errors
 from uqassay.notes import Note, distinct
-from uqassay.statistics.delong import IMAGINARY, auc_linearised
+from uqassay.statistics.delong import IMAGINARY, auc_linearised, auc_of_order
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of, units_in
 from uqassay.statistics.remarks import interval_notes
@@ -33,6 +34,7 @@ __all__ = [
     "aurc_trapezoid",
     "e_aurc",
     "prediction_rejection",
+    "ranked_auc",
     "small_sample_ratio",
 ]
 
@@ -183,16 +185,30 @@ def aurc(ranked: RankedErrors) -> Linearised:
     m, a, total = ranked.kept, ranked.wrong, ranked.kept[-1]
     before, width = m[:-1], np.diff(m)
     s = ranked.errors if ranked.block is None else np.append(a[0], np.diff(a)) / np.append(m[0], width)
-    logs = np.log1p(width / before)  # ∫ dM / M over each block after the first
+    logs, by_error = _logarithms(ranked)
     # ∫ A(M) / M dM over each block, with A(M) = A₀ + s (M − M₀)
     value = float((a[-1] + ((a[:-1] - s[1:] * before) * logs).sum()) / total)
     # one more instance of error e raises A(M) by e − s(M) at all M above its block
-    by_error, constant = np.log(total / m), np.full_like(m, ranked.error_rate - value)
+    constant = np.full_like(m, ranked.error_rate - value)
     constant[:-1] -= _sum_from(s[1:] * logs)
     if ranked.block is not None:  # and inside the block by (e − s)(M − M₀) / width, which is 0 for a single instance
         own = np.append(1.0, 1 - before * logs / width)
         by_error, constant = by_error + own, constant - s * own
     return _with_influence(ranked, value, by_error, constant)
+
+
+def _logarithms(ranked: RankedErrors) -> tuple[Floats, Floats]:
+    """∫ dM / M over each block after the first, and from each block to the end."""
+    if ranked.block is None and ranked.weights is None:
+        return _logarithms_of_counts(ranked.kept.size)
+    m = ranked.kept
+    return np.log1p(np.diff(m) / m[:-1]), np.log(m[-1] / m)
+
+
+@lru_cache(maxsize=1)  # of all scores without ties on the same instances
+def _logarithms_of_counts(n: int) -> tuple[Floats, Floats]:
+    m = np.arange(1.0, n + 1)
+    return np.log1p(np.diff(m) / m[:-1]), np.log(m[-1] / m)
 
 
 def aurc_trapezoid(ranked: RankedErrors) -> Linearised:
@@ -235,17 +251,24 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
     """Prediction-rejection ratio (random − area) / (random − best), with influences by the quotient rule."""
     if ranked.all_errors_equal:
         return Linearised(np.nan, np.zeros(ranked.n), notes=ALL_EQUAL)
-    rate, by_rate = ranked.error_rate, ranked.unranked(ranked.errors - ranked.error_rate)
+    by_rate, rate = ranked.unranked(ranked.errors - ranked.error_rate), _random(ranked, risk)
     if risk == "generalised":
-        rate, by_rate = rate / 2, by_rate / 2
-        area, best = augrc(ranked), augrc(_by_errors(ranked))
-    else:
-        area, best = aurc(ranked), aurc(_by_errors(ranked))
+        by_rate = by_rate / 2
+    area, best = (_AREAS[risk](one) for one in (ranked, _by_errors(ranked)))
     possible = rate - best.value
-    value = min((rate - area.value) / possible, 1.0)  # beyond 1 by rounding errors only
+    value = _ratio(rate, area, best)
     influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
     tied = tuple(sample.times(-1 / possible) for sample in area.tied)
     return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True, tied=tied))
+
+
+def _random(ranked: RankedErrors, risk: Risk) -> float:
+    """Area of a random order."""
+    return ranked.error_rate / 2 if risk == "generalised" else ranked.error_rate
+
+
+def _ratio(random: float, area: Linearised, best: Linearised) -> float:
+    return min((random - area.value) / (random - best.value), 1.0)  # beyond 1 by rounding errors only
 
 
 def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp] | None = None) -> Linearised:
@@ -253,14 +276,26 @@ def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp]
 
     It does for the generalised risk and errors of 0 and 1.
     """
-    ratio = prediction_rejection(ranked, risk)
-    if np.isnan(ratio.value) or risk != "generalised" or not np.isin(ranked.errors, (0.0, 1.0)).all():
-        return ratio
-    weights = np.ones(ranked.errors.size) if ranked.weights is None else ranked.weights
-    e, w = ranked.unranked(ranked.errors), ranked.unranked(weights)
-    place = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
-    auc = auc_linearised(e, ranked.unranked(place.astype(np.float64)), w, codes, imaginary=IMAGINARY)
-    return replace(auc.affine(2.0, -1.0), value=ratio.value)
+    if ranked.all_errors_equal or risk != "generalised" or not whole_errors(ranked):
+        return prediction_rejection(ranked, risk)
+    value = _ratio(_random(ranked, risk), augrc(ranked), augrc(_by_errors(ranked)))
+    return replace(ranked_auc(ranked, codes).affine(2.0, -1.0), value=value)
+
+
+@once
+def ranked_auc(ranked: RankedErrors, codes: NDArray[np.intp] | None) -> Linearised:
+    """UQ-AUC of ranked errors, with imaginary instances, from group codes (n,) or None."""
+    e = ranked.memberships[0]
+    if ranked.weights is not None:
+        weights = ranked.unranked(ranked.weights)
+        return auc_linearised(e, ranked.level.astype(np.float64), weights, codes, imaginary=IMAGINARY)
+    if ranked.block is not None and not whole_errors(ranked):
+        scores = ranked.unranked(ranked.of_rows(ranked.thresholds))
+        return auc_linearised(e, scores, None, codes, imaginary=IMAGINARY)
+    # sums of fractions round differently in another order of ties; those of 0 and 1 do not
+    n = ranked.order.size
+    ends = np.arange(n) if ranked.block is None else np.append(np.flatnonzero(np.diff(ranked.block)), n - 1)
+    return auc_of_order(e, ranked.order, ends, None, codes, imaginary=IMAGINARY)
 
 
 def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
@@ -275,17 +310,34 @@ def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
 @once
 def _by_errors(ranked: RankedErrors) -> RankedErrors:
     """The same instances in the best order, by ascending error."""
-    best = rank_errors(ranked.errors, ranked.errors, ranked.weights)
-    return replace(best, n=ranked.n, order=ranked.order[best.order], _found={})
+    if ranked.weights is None and ranked.errors.size > 2 and whole_errors(ranked) and not ranked.all_errors_equal:
+        wrong = ranked.errors == 1
+        order = np.concatenate([np.flatnonzero(~wrong), np.flatnonzero(wrong)])  # two blocks, without a sort
+        ends = np.array([wrong.size - np.count_nonzero(wrong), wrong.size])
+        errors = ranked.errors[order]
+        best = replace(
+            ranked,
+            block=errors.astype(np.intp),
+            errors=errors,
+            thresholds=np.array([0.0, 1.0]),
+            kept=ends.astype(np.float64),
+            wrong=np.array([0.0, float(ends[1] - ends[0])]),
+        )
+    else:
+        best = rank_errors(ranked.errors, ranked.errors, ranked.weights)
+        order = best.order
+    return replace(best, n=ranked.n, order=ranked.order[order], _found={})
 
 
 def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:
     """Linearised statistic with influences e_i · by_error + constant, both given by block."""
     of_error, of_right = ranked.of_rows(by_error + constant), ranked.of_rows(constant)
     influence = ranked.errors * of_error + (1 - ranked.errors) * of_right
-    inside = tuple(ranked.unranked(share) for share in (ranked.errors, 1 - ranked.errors))
     tied = ranked.tied_samples(of_error, of_right)
-    return Linearised(value, ranked.unranked(influence), inside=inside, uneven=True, tied=tied)
+    return Linearised(value, ranked.unranked(influence), inside=ranked.memberships, uneven=True, tied=tied)
+
+
+_AREAS: Mapping[Risk, Callable[[RankedErrors], Linearised]] = {"generalised": augrc, "selective": aurc}
 
 
 def _sum_from(terms: Floats) -> Floats:

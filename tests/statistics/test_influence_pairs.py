@@ -1,0 +1,70 @@
+"""Spreads of all pairs from products of influences, against those of each difference."""
+
+import numpy as np
+import pytest
+
+from uqassay.statistics import influence_pairs
+from uqassay.statistics.delong import IMAGINARY, auc_linearised
+from uqassay.statistics.influence_pairs import pair_spreads
+from uqassay.statistics.linearised import Averaged, Linearised, spread_of
+from uqassay.statistics.samples import make_units
+from uqassay.statistics.u_statistics import concordance_linearised
+
+N = 300
+UNITS = make_units(N, None, None)
+
+
+def areas(rng, *, noise, coarse=False):
+    """UQ-AUC of scores with a common part; errors differ between models."""
+    latent, common = rng.normal(size=(2, N))
+    found = []
+    for _ in range(6):
+        errors = (latent + 0.5 * rng.normal(size=N) > 1).astype(float)
+        scores = common + errors + noise * rng.normal(size=N)
+        found.append(auc_linearised(errors, scores.round(1) if coarse else scores, None, imaginary=IMAGINARY))
+    return found
+
+
+def concordances(rng, *, noise, coarse=False):
+    gap, common = rng.normal(size=(2, N))
+    scores = [common + gap + noise * rng.normal(size=N) for _ in range(6)]
+    return [concordance_linearised(gap, s.round(1) if coarse else s, None, imaginary=IMAGINARY) for s in scores]
+
+
+@pytest.mark.parametrize("statistics", [areas, concordances])
+@pytest.mark.parametrize("noise", [1.0, 1e-2, 1e-6])  # the last: differences far smaller than the influences
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("at_once", [influence_pairs.CELLS, 1])
+def test_products_against_each_difference(random_generator, monkeypatch, statistics, noise, coarse, at_once):
+    monkeypatch.setattr(influence_pairs, "CELLS", at_once)
+    single = statistics(random_generator, noise=noise, coarse=coarse)
+    a, b = np.tril_indices(len(single), -1)
+    found = pair_spreads([Averaged.of(one, UNITS) for one in single], a, b, UNITS)
+    expected = [spread_of(single[i] - single[j], UNITS) for i, j in zip(a, b, strict=True)]
+    np.testing.assert_allclose(found.standard_error, [e.standard_error for e in expected], rtol=1e-10)
+    np.testing.assert_allclose(found.dof, [e.dof for e in expected], rtol=1e-8)
+
+
+def test_runs_against_each_difference(random_generator):
+    runs = [areas(random_generator, noise=1.0)[:r] for r in (1, 2, 3)]
+    means = [Averaged.of(several, UNITS) for several in runs]
+    a, b = np.tril_indices(3, -1)
+    found = pair_spreads(means, a, b, UNITS)
+    for k, (i, j) in enumerate(zip(a, b, strict=True)):
+        expected = spread_of(means[i].whole - means[j].whole, UNITS, [means[i].values, means[j].values])
+        assert found.standard_error[k] == pytest.approx(expected.standard_error, rel=1e-10)
+        assert found.dof[k] == pytest.approx(expected.dof, rel=1e-8)
+
+
+def test_the_same_statistic_twice_has_no_spread(random_generator):
+    one = Averaged.of(areas(random_generator, noise=1.0)[0], UNITS)
+    found = pair_spreads([one, one], np.array([1]), np.array([0]), UNITS)
+    assert found.standard_error.tolist() == [0.0]
+
+
+def test_statistics_of_other_parts_have_no_common_products(random_generator):
+    x = random_generator.normal(size=N)
+    plain = Linearised(float(x.mean()), x - x.mean())
+    area, concordant = areas(random_generator, noise=1.0)[0], concordances(random_generator, noise=1.0)[0]
+    for pair in ([area, plain], [area, concordant], [plain, plain]):
+        assert pair_spreads([Averaged.of(one, UNITS) for one in pair], np.array([1]), np.array([0]), UNITS) is None
