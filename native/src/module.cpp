@@ -12,5 +12,6 @@ NB_MODULE(_uqassay_native, m) {
     bind_moebius(m);
     bind_prefixes(m);
     bind_box_entropy(m);
+    bind_labels(m);
     bind_yardsticks(m);
 }

@@ -1,6 +1,7 @@
 """Shared steps of the Monte-Carlo tests of calibration: labels drawn from probabilities, p-values, thresholds."""
 
 import math
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from uqassay.statistics.samples import is_number
 
 __all__ = [
     "CALIBRATED",
+    "LabelDraws",
     "check_alpha",
     "labels_from",
     "monte_carlo_pvalue",
@@ -33,49 +35,87 @@ STRETCH = 8192  # instances
 ROUNDING = 1e-9  # relative; closer values count as ties, because equal mixtures may be summed in different orders
 
 
+@final
+class LabelDraws:
+    """Draws of labels from the same probabilities (n, K), by inversion of the distribution function.
+
+    The steps of the distribution functions are computed once if they fit the cache, otherwise in each draw.
+
+    Examples
+    --------
+    >>> draws = LabelDraws(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> draws.draw(3, np.random.default_rng(0)).tolist()
+    [[1, 0], [1, 0], [1, 0]]
+    """
+
+    def __init__(self, probs: Floats) -> None:
+        self._probs = probs
+        self._chunks = list(row_chunks(len(probs), probs[:1].nbytes, chunk_bytes=CACHE_BYTES))
+        self._steps = _steps_of(probs) if len(self._chunks) == 1 else None
+
+    def draw(self, n_draws: int, generator: np.random.Generator) -> Labels:
+        """D labels for each instance, (D, n)."""
+        aims = generator.random((n_draws, len(self._probs)))
+        n_classes = self._probs.shape[1]
+        if self._steps is not None:
+            return _labels_at(self._steps, n_classes, 0, aims)
+        labels = aims.view(np.int64)  # takes the place of the random numbers
+        for rows in self._chunks:
+            labels[:, rows] = _labels_at(_steps_of(self._probs[rows]), n_classes, rows.start, aims[:, rows])
+        return labels.astype(np.intp, copy=False)
+
+
 def labels_from(probs: Floats, n_draws: int, generator: np.random.Generator) -> Labels:
-    """D labels for each instance, drawn from its probabilities (n, K), as (D, n), by inversion of the distribution function."""
-    n, n_classes = probs.shape
-    aims = generator.random((n_draws, n))
-    labels = aims.view(np.int64)  # takes the place of the random numbers, instances by instances
-    for rows in row_chunks(n, 8 * n_classes, chunk_bytes=CACHE_BYTES):
-        _labels_at(probs[rows], rows.start, aims[:, rows], labels[:, rows])
-    return labels.astype(np.intp, copy=False)
+    """D labels for each instance, drawn from its probabilities (n, K), as (D, n)."""
+    return LabelDraws(probs).draw(n_draws, generator)
 
 
-def _labels_at(probs: Floats, first: int, aims: Floats, labels: NDArray[np.int64]) -> None:
-    """Replace random numbers (D, n) by labels in the same memory; `first` is the number of the first of these instances."""
-    n, n_classes = probs.shape
+def _steps_of(probs: Floats) -> Floats:
+    """Distribution functions of (n, K) without their last value: (K − 1, n) of few classes, otherwise (n, K − 1)."""
     cumulated = np.cumsum(probs, axis=1)
     cumulated /= cumulated[:, -1:]
+    steps = cumulated[:, :-1]
+    return np.ascontiguousarray(steps.T if probs.shape[1] <= FEW_CLASSES else steps)
+
+
+def _labels_at(steps: Floats, n_classes: int, first: int, aims: Floats) -> Labels:
+    """Labels at random numbers (D, n); `first` is the number of the first of these instances."""
+    aims = np.ascontiguousarray(aims)
     if n_classes <= FEW_CLASSES:
-        steps = np.ascontiguousarray(cumulated[:, :-1].T)  # (K − 1, n)
-        reached = kernel("steps_reached")
-        for aim, draw in zip(aims, labels, strict=True):
-            if reached is None:
-                _counted_steps(steps, aim, draw)
-            else:
-                draw[:] = reached(steps, aim)
-        return
-    # instance i is shifted to [i, i + 1], so that one binary search over the joined line finds all labels
+        counted = kernel("counted_steps")
+        return _counted_steps(steps, aims) if counted is None else counted(steps, aims).astype(np.intp, copy=False)
+    found = kernel("found_steps")
+    return _found_steps(steps, first, aims) if found is None else found(steps, aims, first).astype(np.intp, copy=False)
+
+
+def _counted_steps(steps: Floats, aims: Floats) -> Labels:
+    """How many of the steps (K − 1, n) each aim (D, n) reaches, in stretches of instances that fit the cache."""
+    labels = np.empty(aims.shape, dtype=np.intp)
+    for aim, draw in zip(aims, labels, strict=True):
+        for begin in range(0, len(aim), STRETCH):
+            part = slice(begin, begin + STRETCH)
+            reached = np.zeros(len(aim[part]), dtype=np.uint8)
+            for step in steps[:, part]:
+                reached += (step <= aim[part]).view(np.uint8)
+            draw[part] = reached
+    return labels
+
+
+def _found_steps(steps: Floats, first: int, aims: Floats) -> Labels:
+    """How many of the steps (n, K − 1) each aim (D, n) reaches, by one binary search.
+
+    Instance i is shifted to [i, i + 1], so that the search over the joined line finds all labels.
+    """
+    n, n_steps = steps.shape
     start = np.arange(first, first + n, dtype=np.float64)
-    cumulated += start[:, np.newaxis]
-    line = cumulated[:, :-1].ravel()  # (n (K − 1),) ascending
+    line = (steps + start[:, np.newaxis]).ravel()  # ascending
     # i + u can round up to i + 1, which belongs to the next instance: keep the point below it.
     end = np.nextafter(start + 1, 0.0)
-    before = np.arange(n) * (n_classes - 1)
+    before = np.arange(n) * n_steps
+    labels = np.empty(aims.shape, dtype=np.intp)
     for aim, draw in zip(aims, labels, strict=True):  # ascending search points make `searchsorted` fast
         draw[:] = line.searchsorted(np.minimum(start + aim, end), side="right") - before
-
-
-def _counted_steps(steps: Floats, aim: Floats, out: NDArray[np.int64]) -> None:
-    """How many of the steps (K − 1, n) each aim (n,) reaches, in stretches of instances that fit the cache."""
-    for begin in range(0, len(aim), STRETCH):
-        part = slice(begin, begin + STRETCH)
-        reached = np.zeros(len(aim[part]), dtype=np.uint8)
-        for step in steps[:, part]:
-            reached += (step <= aim[part]).view(np.uint8)
-        out[part] = reached
+    return labels
 
 
 def monte_carlo_pvalue(statistic: float, null: Floats, sides: Sides = "upper") -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import Mixtures
-from uqassay.calibration.monte_carlo import labels_from
+from uqassay.calibration.monte_carlo import LabelDraws
 from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
@@ -25,9 +25,9 @@ def known_mixture_null(
     """The measure of probabilities (n, K) for D draws of labels from them, (D,)."""
     n, n_classes = probs.shape
     prepared = measure.prepare(classes_apart(probs))
-    null = np.empty(n_draws)
+    null, draws = np.empty(n_draws), LabelDraws(probs)
     for part in _parts(n_draws, 40.0 * n + 80.0 * n_classes):
-        null[part] = prepared.values(labels_from(probs, part.stop - part.start, generator))
+        null[part] = prepared.values(draws.draw(part.stop - part.start, generator))
     return null
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
-from uqassay.calibration.monte_carlo import ROUNDING, labels_from, monte_carlo_pvalue, smallest_pvalue
+from uqassay.calibration.monte_carlo import ROUNDING, LabelDraws, monte_carlo_pvalue, smallest_pvalue
 from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.calibration.sign_null import sign_test
 from uqassay.evidence.calibration_cost import choose_instances, point_draws
@@ -32,7 +32,9 @@ SIGN_DRAWS, PART_SIGNS, MORE_SIGNS = (
 )  # of signs of groups: of all, of a part, and where there are few groups
 ONE_GROUP = Note("no-test", "one group has no other signs: no p-value")
 ENOUGH = 0.1  # share of the draws that reach the statistic after which no more are made
-CHUNK_BYTES = 32 * 2**20
+CHUNK_BYTES = 32 * 2**20  # of labels drawn at a time, at most
+CACHE_BYTES = 2**20  # of labels, which random numbers, bins and sums share the cache with
+FEWEST_DRAWS, MOST_DRAWS = 8, 48  # at a time; after them a test may stop
 
 
 class PointTest(NamedTuple):
@@ -247,10 +249,12 @@ def _monte_carlo(
         statistics = [float(one.values(labels)) for one in prepared]
         nulls = [np.empty(0) for _ in measures]
         going, enough = set(range(len(measures))), int(ENOUGH * (n_draws + 1)) if stop else n_draws + 1
-        step, made = max(1, int(CHUNK_BYTES / (8.0 * len(labels)))), 0
+        draws, made = LabelDraws(probs), 0
+        most, fits = (max(1, size // (8 * len(labels))) for size in (CHUNK_BYTES, CACHE_BYTES))
+        step = min(most, max(FEWEST_DRAWS, fits), MOST_DRAWS)
         while going and made < n_draws:
-            size = min(step, n_draws - made, 50)
-            drawn = labels_from(probs, size, generator)
+            size = min(step, n_draws - made)
+            drawn = draws.draw(size, generator)
             made += size
             for j in sorted(going):
                 nulls[j] = np.append(nulls[j], prepared[j].values(drawn))

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
+from uqassay._kernels import kernel
 from uqassay.metrics.calibration.bins import (
     bins_of_classes,
     bins_of_classes_left_inclusive,
@@ -148,3 +149,37 @@ def test_binnings_that_are_refused():
         check_bins(10, None)
     check_bins(np.int64(3), "mass")
     check_bins(3.0, "width")
+
+
+@pytest.mark.parametrize("n_bins", [1, 10, 300])
+@pytest.mark.parametrize("binning", ["width", "mass"])
+@pytest.mark.parametrize(("n", "k"), [(1, 2), (40, 3), (33, 60)])
+def test_counts_of_many_draws_against_counting(n, k, binning, n_bins, monkeypatch):
+    rng = np.random.default_rng([n, k, n_bins])
+    probs = rng.dirichlet(np.ones(k), n).round(1 if k < 60 else 3)
+    bins = bins_of_classes(probs, n_bins, binning)
+    labels = rng.integers(0, k, (2, 5, n))
+    counts = np.zeros((2, 5, k, n_bins))
+    for a, b, i in np.ndindex(*labels.shape):
+        label = labels[a, b, i]
+        counts[a, b, label, bins.place[label, i]] += 1
+    for pure in ("0", "1"):
+        monkeypatch.setenv("UQASSAY_PURE", pure)
+        for given in (labels, np.asfortranarray(labels)):
+            found = bins.observed(given)
+            assert found.dtype == np.float64
+            np.testing.assert_array_equal(found, counts)
+
+
+@pytest.mark.skipif(kernel("events_of_classes") is None, reason="needs uqassay-native")
+def test_the_kernel_of_counts_refuses_numbers_out_of_range():
+    places, labels = np.zeros((2, 3), np.uint8), np.zeros((4, 3), np.int64)
+    counted = kernel("events_of_classes")
+    assert counted(places, labels, 1).tolist() == [[[3.0], [0.0]]] * 4
+    for wrong, match in ((labels + 2, "outside the classes"), (labels - 1, "outside the classes")):
+        with pytest.raises(ValueError, match=match):
+            counted(places, wrong, 1)
+    with pytest.raises(ValueError, match="outside the bins"):
+        counted(places + 1, labels, 1)
+    with pytest.raises(ValueError, match="one label for each instance"):
+        counted(places, labels[:, :2].copy(), 1)

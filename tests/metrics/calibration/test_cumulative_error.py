@@ -60,3 +60,26 @@ def test_options_are_checked():
         cumulative_calibration_error([0], [[0.5, 0.5]], by="strong")
     with refuses("statistic", "choice", got="'ad'"):
         cumulative_calibration_error([0], [[0.5, 0.5]], statistic="ad")
+
+
+@pytest.mark.parametrize("statistic", ["ks", "kuiper"])
+@pytest.mark.parametrize("n", [1, 2, 30, 1001])
+def test_many_draws_have_the_same_bits_with_and_without_kernel(statistic, n, monkeypatch):
+    rng = np.random.default_rng(n)
+    for probs in (rng.dirichlet(np.ones(4), n), rng.multinomial(4, np.ones(4) / 4, n) / 4, np.eye(4)[np.arange(n) % 4]):
+        prepared = PrepareCumulative("confidence", statistic)(probs)
+        for shape in ((n,), (3, n), (17, n), (2, 5, n)):
+            labels = rng.integers(0, 4, shape)
+            found = []
+            for pure in ("0", "1"):
+                monkeypatch.setenv("UQASSAY_PURE", pure)
+                found.append(prepared.values(labels))
+            assert found[0].shape == shape[:-1]
+            np.testing.assert_array_equal(*found)
+
+
+def test_an_undefined_confidence_gives_an_undefined_value(monkeypatch):
+    probs = np.array([[0.4, 0.6], [np.nan, 0.5], [0.9, 0.1]])
+    for pure in ("0", "1"):
+        monkeypatch.setenv("UQASSAY_PURE", pure)
+        assert np.isnan(PrepareCumulative()(probs).values(np.zeros((3, 3), dtype=np.intp))).all()

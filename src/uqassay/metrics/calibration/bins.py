@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import SCRATCH_BYTES, row_chunks, scratch
+from uqassay._kernels import kernel
 from uqassay.errors import InputError
 from uqassay.statistics.samples import is_number
 
@@ -122,6 +123,12 @@ class CalibrationBins:
         own_lead = self.values.shape[:-2]
         lead = np.broadcast_shapes(own_lead, labels.shape[:-1])
         n_classes, n, n_bins = self.expected.shape[-2], self.n, self.n_bins
+        counted = kernel("events_of_classes") if amounts is None and own_lead == () and math.prod(lead) > 1 else None
+        if counted is not None and self.place.dtype in (np.uint8, np.uint16):
+            draws = np.ascontiguousarray(labels, dtype=np.int64).reshape(-1, n)
+            return np.asarray(
+                counted(np.ascontiguousarray(self.place), draws, n_bins).reshape(*lead, n_classes, n_bins)
+            )
         happened = _numbers(own_lead) * n_classes + labels  # row number of the class over all leading axes
         own = happened * n + np.arange(n)  # flat index of the probability of each observed class
         if isinstance(self.division, Edges) and math.prod(lead) <= math.prod(own_lead):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import argmax_of_rows
+from uqassay._kernels import kernel
 from uqassay.metrics.calibration.group_signs import GroupSums, Signed, summed
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.predictions import PredictionLike
@@ -123,6 +124,11 @@ class PreparedConfidence:
 
     def values(self, labels: Labels) -> Floats:
         """The measure for labels (..., n)."""
+        errors = kernel("cumulative_errors")
+        if errors is not None and self.order.ndim == 1 and not np.isnan(self.rising[-1]):
+            draws = np.ascontiguousarray(labels, dtype=np.int64).reshape(-1, len(self.order))
+            found = errors(self.event, self.order, self.rising, self.ends, draws, self.statistic == "kuiper")
+            return np.asarray(found).reshape(labels.shape[:-1])
         happened = self.event == labels
         if self.order.ndim == 1:  # one order for all draws of labels
             happened = happened.take(self.order, axis=-1)
