@@ -28,8 +28,11 @@ void bind_labels(nb::module_ &m);
 void bind_yardsticks(nb::module_ &m);
 
 // A function with this attribute is compiled for several processors; the loader picks one. It needs GCC and glibc, and what the
-// function calls must be inlined into it (UQASSAY_INLINE). Elsewhere it is compiled for the baseline alone.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+// function calls must be inlined into it (UQASSAY_INLINE). Elsewhere it is compiled for the baseline alone. Tests build each
+// processor by itself (UQASSAY_LEVEL, CMake option of this name).
+#if defined(UQASSAY_LEVEL)
+#define UQASSAY_CLONES __attribute__((target("arch=" UQASSAY_LEVEL)))
+#elif defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
 #define UQASSAY_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define UQASSAY_CLONES

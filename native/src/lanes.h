@@ -8,8 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"  // functions of vectors are inlined, so that no call passes one
+// functions of vectors are inlined, so that no call passes one
+#if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpsabi"
+#elif defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
 namespace lanes {
