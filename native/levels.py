@@ -71,6 +71,7 @@ def tested(options: tuple[str, ...], compiler: str | None, pytest_options: list[
 
 
 def main() -> int:
+    """All levels, one after the other; 1 if the tests of one fail."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", help="C++ compiler; that of CMake unless given")
     given, pytest_options = parser.parse_known_args()
