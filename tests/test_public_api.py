@@ -10,8 +10,8 @@ import pytest
 import uqassay as uq
 
 PUBLIC = {
-    "Assay", "AssayStream", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses", "Members", "Point",
-    "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets",
+    "Assay", "AssayStream", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses",
+    "Members", "Point", "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets",
     "from_laplace", "from_object", "kernels",
     "load", "load_labels", "losses", "measures", "methods", "metrics", "save", "statistics",
 }  # fmt: skip
@@ -67,7 +67,7 @@ def test_the_parameters_of_the_main_call():
             "focal_sets",
         ),
         *("floor", "measures", "uncertainties", "calibration", "groups", "subgroups", "prior", "scales"),
-        *("repair", "common_members", "tolerance", "level", "n_draws", "rng", "progress"),
+        *("repair", "common_members", "tolerance", "level", "n_draws", "rng", "progress", "client"),
     ]
     assert parameters["tradeoffs"].default == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 

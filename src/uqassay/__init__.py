@@ -13,6 +13,7 @@ _WHERE = {
     "Assay": "evidence",
     "AssayStream": "evidence",
     "assay": "evidence",
+    "DaskPrediction": "predictions",
     "Dirichlet": "predictions",
     "GaussianLogits": "predictions",
     "Intervals": "predictions",
@@ -51,6 +52,7 @@ _ROOMS = (
 __all__ = [
     "Assay",
     "AssayStream",
+    "DaskPrediction",
     "Dirichlet",
     "Estimate",
     "GaussianLogits",
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from uqassay.errors import InputError, UqassayError
     from uqassay.evidence import Assay, AssayStream, assay
     from uqassay.predictions import (
+        DaskPrediction,
         Dirichlet,
         GaussianLogits,
         Intervals,

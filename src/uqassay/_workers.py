@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from uqassay._chunks import available_cores, limited_cores
 from uqassay.errors import InputError
 
-__all__ = ["VARIABLE", "Workers", "serve", "wanted_processes"]
+__all__ = ["VARIABLE", "Workers", "packed", "serve", "unpacked", "wanted_processes"]
 
 VARIABLE = "UQASSAY_PROCESSES"
 WORTH_SECONDS = 1.5  # of estimated work; a worker takes about half a second of processor time to start
@@ -338,6 +338,22 @@ class _Pickler(pickle.Pickler):
 
 def _turned(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
     return array.transpose(axes)
+
+
+def packed(value: Any) -> tuple[bytes, ...]:
+    """A copy of a value as bytes, for another process of this program.
+
+    Examples
+    --------
+    >>> unpacked(packed(np.zeros((2, 3, 4)).transpose(1, 0, 2))).strides
+    (32, 96, 8)
+    """
+    return tuple(bytes(part) for part in _packed(value))
+
+
+def unpacked(parts: Sequence[bytes]) -> Any:
+    """The value that `packed` copied; its arrays are read-only. Never call it on bytes that another program wrote."""
+    return pickle.loads(parts[0], buffers=parts[1:])
 
 
 def _packed(value: Any) -> list[Any]:

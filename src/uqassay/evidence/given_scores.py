@@ -127,6 +127,7 @@ def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligne
             f"{int(undefined.sum())} of {array.size} values are nan, the first at row {row}",
             "give such instances a value",
             code="finite",
+            facts={"row": row},
         )
     if index is not None and aligned.ids is not None:
         array = array[:, positions(index, aligned.ids, parameter)]

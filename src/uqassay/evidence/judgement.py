@@ -10,6 +10,8 @@ from uqassay._workers import Workers
 from uqassay.evidence.alignment import align
 from uqassay.evidence.calibration_tests import calibration_tests
 from uqassay.evidence.conclusion import AssayParts, conclude
+from uqassay.evidence.dask_assay import assay_on_dask
+from uqassay.evidence.dask_inputs import holds_dask
 from uqassay.evidence.given_scores import given_scores
 from uqassay.evidence.held_probs import able_to_hold
 from uqassay.evidence.options import CALIBRATION, TRADEOFFS, AssayOptions
@@ -50,6 +52,7 @@ def assay(
     n_draws: int = 2000,
     rng: int | None = None,
     progress: Callable[[str], None] | None = None,
+    client: Any = None,
 ) -> Assay:
     """Judge classifiers by what they predicted and what happened.
 
@@ -57,7 +60,8 @@ def assay(
     ----------
     predictions : dict of str to Prediction, or to a list of Prediction
         The models by name; a list holds the training runs of one model. Arrays (n, K) and (n, M, K), tensors, and objects of
-        other libraries that `from_object` knows, are taken as well, alone or as runs.
+        other libraries that `from_object` knows, are taken as well, alone or as runs. Dask arrays, and `DaskPrediction` over
+        them, are scored chunk by chunk where they lie.
     y_true : int array (n,), or array (n, K), or Series
         Labels (integers, or class names as text), or label distributions / vote counts. A Series is aligned to the ids of
         the predictions by its index.
@@ -102,6 +106,9 @@ def assay(
         Seed; None means 0, so that a rerun agrees.
     progress : callable, optional
         Called with the name of what is being computed.
+    client : distributed.Client or str, optional
+        Where Dask scores the chunks of the instances: a client, or the address of a scheduler. By default, and for dask arrays
+        alone, the current client, or dask's scheduler in this process. The result is the same, see docs/dask.md.
 
     Returns
     -------
@@ -140,6 +147,16 @@ def assay(
         rng=rng,
         progress=progress,
     )
+    if client is not None or holds_dask(predictions):
+        return assay_on_dask(
+            predictions,
+            y_true,
+            options,
+            client=client,
+            uncertainties=uncertainties,
+            groups=groups,
+            subgroups=subgroups,
+        )
     aligned = align(
         predictions,
         y_true,

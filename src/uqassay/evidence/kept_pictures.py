@@ -48,6 +48,8 @@ class KeptPictures:
 
     def extend(self, other: "KeptPictures") -> None:
         """Take over the instances of the rows that follow."""
+        if not other._extremes:
+            return
         self._note_extremes(other._extremes)
         always = self._extreme_rows()
         self._sizes |= other._sizes

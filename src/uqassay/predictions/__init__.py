@@ -3,6 +3,7 @@
 from uqassay.predictions.adapters import from_laplace, from_object
 from uqassay.predictions.base import CORE_BYTES, Prediction
 from uqassay.predictions.coercion import PredictionLike, as_prediction
+from uqassay.predictions.dask_prediction import DaskPrediction, check_chunks, is_dask_array
 from uqassay.predictions.dirichlet import Dirichlet
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.gaussian_logits import GaussianLogits
@@ -11,7 +12,7 @@ from uqassay.predictions.labels import class_indices, labels_for, portable_label
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members, check_draws
 from uqassay.predictions.metadata import per_instance
-from uqassay.predictions.pandas_input import positions, take_index
+from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_index
 from uqassay.predictions.point import Point
 from uqassay.predictions.probabilities import not_negative
 from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
@@ -19,6 +20,7 @@ from uqassay.predictions.vertices import Vertices
 
 __all__ = [
     "CORE_BYTES",
+    "DaskPrediction",
     "Dirichlet",
     "Drawn",
     "GaussianLogits",
@@ -31,10 +33,13 @@ __all__ = [
     "PredictionLike",
     "Vertices",
     "as_prediction",
+    "check_chunks",
     "check_draws",
     "class_indices",
     "from_laplace",
     "from_object",
+    "in_order_of_ids",
+    "is_dask_array",
     "labels_for",
     "not_negative",
     "per_instance",

@@ -1,0 +1,61 @@
+"""Inputs cut into chunks: the widest dask array decides, or the bytes of predictions in memory."""
+
+import numpy as np
+import pytest
+from tests.refusals import refuses
+
+import uqassay as uq
+from uqassay.evidence import dask_inputs
+from uqassay.evidence.dask_inputs import DaskInputs, holds_dask
+
+
+@pytest.fixture
+def da(needs):
+    needs("dask")
+    import dask.array
+
+    return dask.array
+
+
+def inputs(predictions, n=12, **more):
+    return DaskInputs.of(predictions, np.arange(n) % 2, here=lambda value: value, **more)
+
+
+def cuts(found):
+    return [(chunk.start, chunk.stop) for chunk in found.chunks(lambda tasks: tasks)]
+
+
+def test_the_widest_array_decides_where_chunks_begin(da):
+    narrow, wide = np.full((12, 2), 0.5), np.full((12, 5, 2), 0.5)
+    found = inputs({"a": da.from_array(narrow, chunks=(5, 2)), "b": da.from_array(wide, chunks=(8, 2, 1))})
+    assert cuts(found) == [(0, 8), (8, 12)]
+    first, second = found.chunks(lambda tasks: tasks)
+    assert [first.arguments[name][0][0].compute(scheduler="sync").shape for name in "ab"] == [(8, 2), (8, 5, 2)]
+    assert second.y_true.tolist() == [0, 1, 0, 1]
+
+
+def test_predictions_in_memory_are_cut_by_their_bytes(da, monkeypatch):
+    p = np.full((12, 5, 2), 0.5)
+    monkeypatch.setattr(dask_inputs, "CHUNK_BYTES", 400)
+    assert cuts(inputs({"m": p})) == [(0, 5), (5, 10), (10, 12)]
+    monkeypatch.setattr(dask_inputs, "MOST_SENT", 900)
+    with refuses("models['m']", "size", got="from_zarr"):
+        inputs({"m": p})
+
+
+def test_groups_of_a_prediction_in_memory_are_those_of_all(da):
+    groups = np.repeat(["a", "b", "c"], 4)
+    memory = uq.Point(np.full((12, 2), 0.5), groups=groups)
+    found = inputs({"a": da.from_array(np.full((12, 2), 0.5), chunks=(5, 2)), "b": memory})
+    assert found.others(4, 6)["groups"].tolist() == ["b", "b"]
+    with refuses("groups", "type", got="both"):
+        inputs({"b": memory}, groups=np.array([1, "a"] * 6, dtype=object))
+
+
+def test_lists_with_a_dask_array_hold_runs(da):
+    p = np.full((12, 2), 0.5)
+    assert holds_dask({"m": [p, da.from_array(p)]})
+    found = inputs({"m": [uq.Point(p), da.from_array(p, chunks=(6, 2))]})
+    assert [run.packed for run in found.models["m"]] == [True, False]
+    with refuses("predictions", "empty"):
+        inputs({})
