@@ -1,5 +1,7 @@
 # make demo   train a few classifiers on real data and open demo/report.html
 # make test   style, types, and every test; what CI runs
+# make check  style, types, and every test that is not slow: two minutes on two cores
+# make slow-tests  all tests; writes tests/slow_tests.txt, the list of those that take long
 # make test-pure  the rooms that compiled kernels serve, tested on the array formulas alone
 # make bench  speed, side by side with what people use today
 # make docs-numbers  measured tables of the guide: make those again that are older than their code (TABLE=name, or "a b": these)
@@ -12,18 +14,25 @@ TORCH  ?= torch==2.13.0
 JOBS   ?= 2
 BIN     = $(VENV)/bin
 
-.PHONY: demo test test-pure bench lint docs-numbers clean
+.PHONY: demo test check slow-tests test-pure bench lint docs-numbers clean
 
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
 
 # compiled files are kept, because tests start many processes
+PYTEST = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 test: $(VENV)/.test $(VENV)/.native lint
-	PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "slow or not slow" $(PYTEST_ARGS)
+	$(PYTEST) -m "slow or not slow" $(PYTEST_ARGS)
+
+check: $(VENV)/.test $(VENV)/.native lint
+	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+
+slow-tests: $(VENV)/.test $(VENV)/.native
+	$(PYTEST) -m "slow or not slow" -p tests.processor_times $(PYTEST_ARGS)
 
 PURE_TESTS = tests/test_kernels.py tests/credal tests/losses tests/measures tests/metrics/ranking tests/statistics
 test-pure: $(VENV)/.test
-	UQASSAY_PURE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal -m "not slow" $(PURE_TESTS) $(PYTEST_ARGS)
+	UQASSAY_PURE=1 $(PYTEST) -m "not slow" $(PURE_TESTS) $(PYTEST_ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .

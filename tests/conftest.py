@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.processor_times import listed, name_of
+
 REQUIRE_ALL = os.environ.get("UQASSAY_REQUIRE_ALL") == "1"
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -17,8 +19,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.markexpr = "not slow"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with slow tests run first, so that no process is left with a long test at the end."""
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tests in the list are slow, unless the list is made; files with slow tests run first, so that no process is left with a
+    long test at the end.
+    """
+    if not config.pluginmanager.has_plugin("processor-times"):
+        names = listed()
+        for item in items:
+            if name_of(item.nodeid) in names:
+                item.add_marker("slow")
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 
