@@ -5,6 +5,7 @@ import pytest
 from tests.evidence.cases import judge
 
 import uqassay as uq
+from uqassay.evidence.ranking import draws_of
 
 
 def test_ranking_table_says_what_beats_what():
@@ -69,7 +70,7 @@ def test_error_of_an_estimated_nonspecificity_is_in_every_comparison(random_gene
         if result.ranked(tradeoff)[0].model == "many":
             assert row.difference.high - row.difference.low == pytest.approx(2 * np.hypot(half, 1.96 * error), rel=1e-3)
     # and the winning probability knows it: the draws of NS spread by both errors
-    spread = result._draws[:, 0, 1].std()
+    spread = draws_of(result)[:, 0, 1].std()
     sampling = many.columns["nonspecificity"].std() / np.sqrt(80)
     assert spread == pytest.approx(np.hypot(sampling, many.nonspecificity_error * np.sqrt(31 / 32)), rel=0.05)
 

@@ -11,6 +11,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import MissingDependencyError
+from uqassay.evidence.ranking import draws_of
 
 
 def test_breakpoints_against_a_fine_grid(all_kinds):
@@ -67,7 +68,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_ki
     np.testing.assert_array_equal(a.win_shares([0.3]), b.win_shares([0.3]))
     pd.testing.assert_frame_equal(a.findings, b.findings)
     c = judge(models, y, n_draws=100, rng=4)
-    assert (a._draws != c._draws).any()
+    assert (draws_of(a) != draws_of(c)).any()
 
 
 def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds):

@@ -29,6 +29,7 @@ __all__ = [
     "mistake_rows",
     "one_run",
     "subset_rows",
+    "widened",
 ]
 
 Array = NDArray[np.float64]
@@ -94,7 +95,7 @@ def subset_rows(assay: "Assay", by: str, *, ranking: bool = True) -> list[dict[s
 
 def loss_estimate(assay: "Assay", model: ModelScores, values: Array, tradeoff: float) -> Estimate:
     """Mean of a loss with an interval that also holds the error of an estimated non-specificity."""
-    return _widened(_skewed_mean(values, groups=assay.groups, level=assay.settings.level), model, tradeoff)
+    return widened(_skewed_mean(values, groups=assay.groups, level=assay.settings.level), model, tradeoff)
 
 
 def one_run(values: Array) -> Array:
@@ -119,9 +120,9 @@ def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask 
             add("ece-classwise", _classwise_error(assay, model.name, run))
     d, ns = columns["distance"], columns["nonspecificity"]
     add(s.distance_metric, _mean(assay, d, mask))
-    add("nonspecificity", _widened(_mean(assay, ns, mask), model, 1.0), score=s.nonspecificity)
+    add("nonspecificity", widened(_mean(assay, ns, mask), model, 1.0), score=s.nonspecificity)
     for tradeoff in assay.tradeoffs:
-        e = _widened(_mean(assay, d + tradeoff * ns, mask), model, tradeoff)
+        e = widened(_mean(assay, d + tradeoff * ns, mask), model, tradeoff)
         add("unified", e, score=s.nonspecificity, tradeoff=tradeoff)
     for measure in s.measures:
         if np.isnan(columns[measure]).all():
@@ -224,7 +225,7 @@ def _mean(
     return estimate(values[mask], **options)
 
 
-def _widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
+def widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
     """Add the error of an estimated non-specificity to the interval."""
     error = tradeoff * model.nonspecificity_error
     if error == 0:

@@ -1,13 +1,15 @@
 """Rank sets of the models of an assay by one metric, and the greatest value that each loss can have on one instance."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.findings import one_run
+from uqassay.evidence.loss_lines import Reading, loss_lines
 from uqassay.evidence.mistake_ranking import compare_rankings, scores_of
 from uqassay.evidence.order_errors import order_errors
 from uqassay.evidence.prior_of_the_others import column_of, has_held_out, loss_of
@@ -45,7 +47,7 @@ def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None
     """Rank sets of the models; see `Assay.rank_sets`."""
     check_tradeoff(tradeoff)
     if metric in tuple(RANKING_METRICS):  # which compares and does not hash, so that a list is refused below
-        return _of_ranking_metric(assay, metric, score)
+        return assay.shared.once(("rank-sets", metric, score), lambda: _of_ranking_metric(assay, metric, score))
     known = mean_metrics(assay)
     if metric not in known:
         raise InputError(
@@ -63,6 +65,11 @@ def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None
             f"leave it out, or choose one of {', '.join(RANKING_METRICS)}",
             code="conflict",
         )
+    at = float(tradeoff) if metric == "unified" else None
+    return assay.shared.once(("rank-sets", metric, at), lambda: _of_mean(assay, tradeoff, metric))
+
+
+def _of_mean(assay: "Assay", tradeoff: float, metric: str) -> RankSets:
     models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
     references = [m.name for m in models if m.baseline]
     comparisons = pair_tests(assay, [m.name for m in models], metric, tradeoff, references=references)
@@ -92,12 +99,12 @@ def pair_tests(
     references : sequence of str
         Those that are not compared with each other.
     """
-    readings = {name: _Reading(assay[name]) for name in names}
+    readings = {name: Reading(assay[name]) for name in names}
     found = _tested(assay, readings, metric, tradeoff, references=references)
     seen = next((name for name in names if has_held_out(assay[name])), None)
     if seen is None:
         return found
-    readings |= {seen: _Reading(assay[seen], held_out=True)}
+    readings |= {seen: Reading(assay[seen], held_out=True)}
     others = [name for name in names if name != seen]
     return agreeing_comparisons(found, _tested(assay, readings, metric, tradeoff, references=others))
 
@@ -124,11 +131,11 @@ def compare_with_one(
     guard : bool
         Whether losses that have not been seen count, see `statistics.pairwise_mean_tests`.
     """
-    readings = {name: _Reading(assay[name]) for name in (one, *others)}
+    readings = {name: Reading(assay[name]) for name in (one, *others)}
     j, references = len(readings), list(others)
     seen = next((name for name in readings if has_held_out(assay[name])), None)
     if seen is not None:  # a second reading, at the end
-        readings[OF_THE_OTHERS] = _Reading(assay[seen], held_out=True)
+        readings[OF_THE_OTHERS] = Reading(assay[seen], held_out=True)
         references += [OF_THE_OTHERS] if seen != one else []
     found = _tested(assay, readings, "unified", tradeoff, references=references, rows=rows, guard=guard)
     difference, p = found.difference[1:j, 0].copy(), found.pvalue[1:j, 0].copy()
@@ -139,16 +146,9 @@ def compare_with_one(
     return difference, p
 
 
-class _Reading(NamedTuple):
-    """Losses of a model or baseline; those of the class frequencies have two readings."""
-
-    model: ModelScores
-    held_out: bool = False
-
-
 def _tested(
     assay: "Assay",
-    readings: Mapping[str, _Reading],
+    readings: Mapping[str, Reading],
     metric: str,
     tradeoff: float,
     *,
@@ -156,6 +156,15 @@ def _tested(
     rows: NDArray[np.bool_] | None = None,
     guard: bool = True,
 ) -> PairwiseComparisons:
+    bound = None
+    if guard:
+        bound = [greatest_excess(assay, m, metric, tradeoff, held_out=h) for m, h in readings.values()]
+    if metric == "unified" and rows is None:
+        several = list(readings.values())
+        found = loss_lines(assay).tests(
+            several, tradeoff, bound=bound, references=[readings[name] for name in references]
+        )
+        return replace(found, names=tuple(readings), references=tuple(references))
     chosen = slice(None) if rows is None else rows
     factor = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
     return pairwise_mean_tests(
@@ -165,9 +174,7 @@ def _tested(
         },
         groups=None if assay.groups is None else assay.groups[chosen],
         level=assay.settings.level,
-        bound=[greatest_excess(assay, m, metric, tradeoff, held_out=h) for m, h in readings.values()]
-        if guard
-        else None,
+        bound=bound,
         extra_error=order_errors(
             {name: m.order_deviations for name, (m, _) in readings.items()}, factor, references=references
         ),
@@ -233,7 +240,10 @@ def _floor_of_log_loss(assay: "Assay", model: ModelScores) -> float:
 
 
 def _all_classes_occur(assay: "Assay") -> bool:
-    return assay.labels.ndim == 1 and len(np.unique(assay.labels)) == assay.n_classes
+    def found() -> bool:
+        return assay.labels.ndim == 1 and len(np.unique(assay.labels)) == assay.n_classes
+
+    return assay.shared.once("all-classes-occur", found)
 
 
 def _values(model: ModelScores, metric: str, tradeoff: float, *, held_out: bool = False) -> Array:

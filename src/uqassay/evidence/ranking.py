@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.special import stdtr, stdtrit
 
 from uqassay.errors import InputError
-from uqassay.evidence.findings import loss_estimate, one_run
+from uqassay.evidence.findings import one_run, widened
+from uqassay.evidence.loss_lines import Reading, loss_lines
 from uqassay.evidence.order_errors import order_error
 from uqassay.evidence.prior_of_the_others import has_held_out, loss_of
 from uqassay.evidence.scoring import ModelScores
@@ -21,7 +22,7 @@ from uqassay.statistics import Estimate, PairedComparison, paired_mean_test, stu
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["Ranked", "compare_at", "draws_of_means", "ranked_at", "scale_of_tradeoff", "with_order_error"]
+__all__ = ["Ranked", "compare_at", "draws_of", "draws_of_means", "ranked_at", "scale_of_tradeoff", "with_order_error"]
 
 Array = NDArray[np.float64]
 
@@ -91,13 +92,18 @@ class Ranked:
 def ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
     """Models and baselines by their mean E at one λ, best first; see `Assay.ranked`."""
     check_tradeoff(tradeoff)
+    return assay.shared.once(("ranked", float(tradeoff)), lambda: _ranked_at(assay, float(tradeoff)))
+
+
+def _ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
     models, n = assay.models, len(assay.candidates)
-    losses = [one_run(assay.loss(m.name, tradeoff)) for m in models]
-    estimates = [loss_estimate(assay, m, x, tradeoff) for m, x in zip(models, losses, strict=True)]
+    found = loss_lines(assay).estimates(models, tradeoff)
+    estimates = [widened(e, m, tradeoff) for e, m in zip(found, models, strict=True)]
     means = np.array([float(e) for e in estimates])
     best = int(np.argmin(np.where(np.isnan(means[:n]), np.inf, means[:n])))  # argmin alone would choose a nan
     wins, ranks = assay.win_shares([tradeoff])[0], assay.rank_sets(tradeoff)
     tests = ranks.comparisons
+    differences = _differences(assay, best, tradeoff)
     order = sorted(range(len(models)), key=lambda j: (means[j], j))
     places = {j: 1 + i for i, j in enumerate(j for j in order if j < n)}
     rows = []
@@ -113,7 +119,7 @@ def ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
                 top=bool(ranks.top[j]) if candidate else None,
                 estimate=estimates[j],
                 win_share=float(wins[j]) if candidate else None,
-                difference=_difference(assay, j, best, tradeoff),
+                difference=differences[j],
                 pvalue=float(tests.pvalue[j, best]),
                 pvalue_adjusted=float(tests.adjusted[j, best]),
                 limited_by=str(tests.limited_by[j, best]),
@@ -123,34 +129,62 @@ def ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
     return tuple(rows)
 
 
-def _difference(assay: "Assay", j: int, best: int, tradeoff: float) -> Estimate:
-    """The mean E of a model minus that of the best; of the best itself 0 without width, whatever its runs."""
-    found = compare_at(assay, assay.models[j].name, assay.models[best].name, tradeoff).difference
-    if j != best or np.isnan(found):
-        return found
-    return Estimate(0.0, low=0.0, high=0.0, level=found.level, n=found.n, method=found.method, notes=found.notes)
+def _differences(assay: "Assay", best: int, tradeoff: float) -> list[Estimate]:
+    """The mean E of each model minus that of the best; of the best itself 0 without width, whatever its runs."""
+    found = [test.difference for test in _compared(assay, assay.models, assay.models[best], tradeoff)]
+    zero = found[best]
+    if not np.isnan(zero):
+        found[best] = Estimate(0.0, low=0.0, high=0.0, level=zero.level, n=zero.n, method=zero.method, notes=zero.notes)
+    return found
 
 
 def compare_at(
     assay: "Assay", a: str, b: str, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
 ) -> PairedComparison:
     """Paired test of the mean E of two models at one λ; see `Assay.compare`."""
-    error = order_error(assay[a].order_deviations, assay[b].order_deviations, tradeoff)
+    return _compared(assay, [assay[a]], assay[b], tradeoff, method)[0]
 
-    def tested(held_out: bool) -> PairedComparison:
-        test = paired_mean_test(
-            one_run(loss_of(assay[a], tradeoff, held_out=held_out)),
-            one_run(loss_of(assay[b], tradeoff, held_out=held_out)),
-            groups=assay.groups,
-            level=assay.settings.level,
-            method=method,
-            rng=assay.settings.seed,
-        )
-        difference, pvalue = with_order_error(test.difference, test.pvalue, error, assay.groups)
-        return replace(test, difference=difference, pvalue=pvalue)
 
-    found = tested(held_out=False)
-    return _agreeing(found, tested(held_out=True)) if has_held_out(assay[a]) != has_held_out(assay[b]) else found
+def _compared(
+    assay: "Assay", models: Sequence[ModelScores], other: ModelScores, tradeoff: float, method: str = "student-t"
+) -> list[PairedComparison]:
+    """Paired tests of the mean E of several models against another one."""
+
+    def tested(held_out: bool, several: Sequence[ModelScores]) -> list[PairedComparison]:
+        if method == "student-t":
+            readings = [Reading(m, held_out=held_out and has_held_out(m)) for m in (*several, other)]
+            tests = loss_lines(assay).differences(readings[:-1], readings[-1], tradeoff)
+        else:
+            tests = [_resampled(assay, m, other, tradeoff, method, held_out=held_out) for m in several]
+        return [_with_error(assay, test, m, other, tradeoff) for test, m in zip(tests, several, strict=True)]
+
+    found = tested(False, models)
+    twice = [k for k, m in enumerate(models) if has_held_out(m) != has_held_out(other)]
+    for k, second in zip(twice, tested(True, [models[k] for k in twice]), strict=True):
+        found[k] = _agreeing(found[k], second)
+    return found
+
+
+def _resampled(
+    assay: "Assay", one: ModelScores, other: ModelScores, tradeoff: float, method: str, *, held_out: bool
+) -> PairedComparison:
+    return paired_mean_test(
+        one_run(loss_of(one, tradeoff, held_out=held_out)),
+        one_run(loss_of(other, tradeoff, held_out=held_out)),
+        groups=assay.groups,
+        level=assay.settings.level,
+        method=method,
+        rng=assay.settings.seed,
+    )
+
+
+def _with_error(
+    assay: "Assay", test: PairedComparison, one: ModelScores, other: ModelScores, tradeoff: float
+) -> PairedComparison:
+    """A test with the error that random orders of the classes add to it."""
+    error = order_error(one.order_deviations, other.order_deviations, tradeoff)
+    difference, pvalue = with_order_error(test.difference, test.pvalue, error, assay.groups)
+    return test if difference is test.difference else replace(test, difference=difference, pvalue=pvalue)
 
 
 def _agreeing(first: PairedComparison, second: PairedComparison) -> PairedComparison:
@@ -178,6 +212,16 @@ def scale_of_tradeoff(assay: "Assay") -> float:
         return 1.0
     kl = [-np.log(np.maximum(m.columns["upper-label"], m.floor)) for m in assay.candidates]
     return tradeoff_scale([m.columns["distance"] for m in assay.candidates], kl)
+
+
+def draws_of(assay: "Assay") -> Array:
+    """`draws_of_means` of the models of an assay."""
+    s = assay.settings
+
+    def drawn() -> Array:
+        return draws_of_means(assay.candidates, n_draws=s.n_draws, groups=assay.groups, seed=s.seed)
+
+    return assay.shared.once("draws", drawn)
 
 
 def draws_of_means(models: Sequence[ModelScores], *, n_draws: int, groups: NDArray[Any] | None, seed: int) -> Array:

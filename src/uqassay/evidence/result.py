@@ -28,11 +28,12 @@ from uqassay.evidence.mistake_ranking import (
 )
 from uqassay.evidence.ood import OodDetection, detect_ood
 from uqassay.evidence.rank_sets import rank_sets_of
-from uqassay.evidence.ranking import Ranked, compare_at, draws_of_means, ranked_at, scale_of_tradeoff
+from uqassay.evidence.ranking import Ranked, compare_at, draws_of, ranked_at, scale_of_tradeoff
 from uqassay.evidence.scale_check import scale_check_of
 from uqassay.evidence.scale_result import ScaleCheck
 from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
+from uqassay.evidence.shared import Shared
 from uqassay.evidence.storage import read_assay, save_assay, to_json
 from uqassay.evidence.tables import rows_of, table_of
 from uqassay.evidence.verdict import verdict
@@ -126,6 +127,11 @@ class Assay:
         return tuple(m for m in self.models if not m.baseline)
 
     @cached_property
+    def shared(self) -> Shared:
+        """Results that several findings need, each computed once."""
+        return Shared()
+
+    @cached_property
     def classes(self) -> NDArray[np.int64]:
         """True class of every instance, of label distributions the most frequent one, ``(n,)``."""
         return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
@@ -213,7 +219,7 @@ class Assay:
         """Share of resamples won by each model at each λ, ``(T, J)``; nan with a single unit to draw from."""
         if self.n_units == 1:
             return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
-        return win_shares(self._draws, tradeoffs)
+        return win_shares(draws_of(self), tradeoffs)
 
     def compare(
         self, a: str, b: str, *, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
@@ -228,11 +234,6 @@ class Assay:
     def scale_check(self, tradeoff: float = DEFAULT_TRADEOFF) -> ScaleCheck:
         """Whether E at one λ would be lower with wider sets about the same centres, which know no more."""
         return scale_check_of(self, tradeoff)
-
-    @cached_property
-    def _draws(self) -> Array:
-        s = self.settings
-        return draws_of_means(self.candidates, n_draws=s.n_draws, groups=self.groups, seed=s.seed)
 
     def _mean_lines(self) -> tuple[Array, Array]:
         d = np.array([m.columns["distance"].mean() for m in self.candidates])
@@ -366,11 +367,7 @@ class Assay:
 
     def claims(self) -> tuple[Claim, ...]:
         """Everything that the verdict may say, as data: kinds of `KINDS`, each with its own bounded error."""
-        return self._claims
-
-    @cached_property
-    def _claims(self) -> tuple[Claim, ...]:
-        return claims_of(self)
+        return self.shared.once("claims", lambda: claims_of(self))
 
     def headline(self) -> tuple[str, ...]:
         """At most three sentences: what to choose for which λ, what cannot be told from it, where no model is worth using."""

@@ -1,5 +1,6 @@
 """Scale check: does E reward knowledge or the width of the sets? E of every model with its spread scaled about the centre."""
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,9 +16,9 @@ from uqassay.losses.unified import check_tradeoff
 from uqassay.notes import Note
 from uqassay.statistics import (
     Estimate,
+    MeanLines,
     RankSets,
     holm,
-    mean_estimate,
     pairwise_mean_tests,
     percentile_interval,
     rank_sets,
@@ -40,12 +41,18 @@ OWN = "1"  # name of the set as it is among the scales
 def scale_check_of(assay: "Assay", tradeoff: float) -> ScaleCheck:
     """E of every model over s · (set − centre) + centre, clipped to the simplex; see `Assay.scale_check`."""
     check_tradeoff(tradeoff)
+    at = float(tradeoff)
+    return assay.shared.once(("scale-check", at), lambda: _checked(assay, at))
+
+
+def _checked(assay: "Assay", tradeoff: float) -> ScaleCheck:
     models = [m for m in assay.candidates if m.name in assay.scaled]
     curves = [_curves(assay, m, tradeoff) for m in models]
     tests = [_tests(assay, m, c, tradeoff) for m, c in zip(models, curves, strict=True)]
     adjusted = holm(np.concatenate([t.pvalues for t in tests])) if tests else np.empty(0)
     parts = np.split(adjusted, np.cumsum([len(t.pvalues) for t in tests])[:-1]) if tests else []
-    found = [_of_model(assay, m, c, t, p, tradeoff) for m, c, t, p in zip(models, curves, tests, parts, strict=True)]
+    own = {m.name: _at_own_scale(assay, m, c, assay.scaled[m.name].rows) for m, c in zip(models, curves, strict=True)}
+    found = [_of_model(assay, m, c, t, p, own[m.name]) for m, c, t, p in zip(models, curves, tests, parts, strict=True)]
     notes = []
     without = [m.name for m in assay.candidates if m.name not in assay.scaled]
     if without:
@@ -55,7 +62,7 @@ def scale_check_of(assay: "Assay", tradeoff: float) -> ScaleCheck:
         tradeoff=float(tradeoff),
         level=assay.settings.level,
         models=tuple(found),
-        ranking=_own_ranking(assay, tradeoff) if models else None,
+        ranking=_own_ranking(assay, tradeoff, own) if models else None,
         notes=tuple(notes),
     )
 
@@ -84,24 +91,35 @@ def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -
     scaled = assay.scaled[model.name]
     at = scaled.own
     places = np.flatnonzero(scaled.scales != 1)
-    level, groups = assay.settings.level, _groups(assay, scaled)
+    level = assay.settings.level
     if not np.isfinite(curves).all() or not len(places):
         none = Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=curves.shape[2], method="student-t")
         return _Tests(places, (none,) * len(places), np.full(len(places), np.nan))
-    gains = {str(scaled.scales[s]): curves[:, s] - curves[:, at] for s in places}
+    names = [str(scaled.scales[s]) for s in places]
     from_one = scaled.order_deviations - scaled.order_deviations[at]  # (S, 32) or (S, 0); of s = 1 itself 0
-    deviations = {OWN: from_one[at], **{str(scaled.scales[s]): from_one[s] for s in places}}
-    found = pairwise_mean_tests(
-        {OWN: np.zeros(curves.shape[2]), **gains},
-        groups=groups,
+    deviations = {OWN: from_one[at], **{name: from_one[s] for name, s in zip(names, places, strict=True)}}
+    lines = assay.shared.once(("scale-lines", model.name), lambda: _lines(assay, scaled, names, places))
+    found = lines.tests(
+        (1.0, tradeoff),
         level=level,
         bound=[greatest_excess(assay, model, "unified", tradeoff)]
         + [_greatest_loss_by_scaling(assay, model, float(scaled.scales[s]), tradeoff) for s in places],
-        extra_error=order_errors(deviations, tradeoff, references=tuple(gains)),
-        references=tuple(gains),
+        extra_error=order_errors(deviations, tradeoff, references=names),
+        references=names,
     )
-    differences = tuple(mean_estimate(gain, groups=groups, level=level) for gain in gains.values())
-    return _Tests(places, differences, found.pvalue[0, 1:])
+    differences = [test.difference for test in lines.differences((1.0, tradeoff), names, OWN, level=level)]
+    return _Tests(places, tuple(differences), found.pvalue[0, 1:])
+
+
+def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: NDArray[np.intp]) -> MeanLines:
+    """Mean E at the scales as lines in λ; of several runs its gains over s = 1, whose runs come in pairs."""
+    terms, at = (scaled.distance, scaled.nonspecificity), scaled.own
+    if len(scaled.distance) == 1:
+        columns = {name: tuple(x[0, s] for x in terms) for name, s in ((OWN, at), *zip(names, places, strict=True))}
+    else:
+        columns = {OWN: (np.zeros(len(scaled.rows)),) * 2}
+        columns |= {name: tuple(x[:, s] - x[:, at] for x in terms) for name, s in zip(names, places, strict=True)}
+    return MeanLines(columns, groups=_groups(assay, scaled))
 
 
 def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, tradeoff: float) -> float:
@@ -119,7 +137,7 @@ def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, 
 
 
 def _of_model(
-    assay: "Assay", model: ModelScores, curves: Array, tests: _Tests, pvalues: Array, tradeoff: float
+    assay: "Assay", model: ModelScores, curves: Array, tests: _Tests, pvalues: Array, own: "_AtOwnScale"
 ) -> ModelScale:
     scaled = assay.scaled[model.name]
     losses = curves.mean(axis=(0, 2))
@@ -166,7 +184,7 @@ def _of_model(
         difference=difference,
         pvalue=p,
         wider=bool(better) and scale > 1 and best >= NEAR and low > 1,
-        own_loss=float(_at_own_scale(assay, model, scaled.rows, tradeoff)[0].mean()),
+        own_loss=float(own.losses.mean()),
         notes=tuple(notes),
     )
 
@@ -206,14 +224,24 @@ def _interval_of_best(assay: "Assay", scaled: ScaledScores, curves: Array) -> tu
 # -- ranking when every model has its own best scale ---------------------------------------------------------------------
 
 
-def _own_ranking(assay: "Assay", tradeoff: float) -> RankSets:
+class _AtOwnScale(NamedTuple):
+    """E of one model at the scale that is best on the other half of the instances."""
+
+    losses: Array  # (R, n')
+    order_deviations: Array
+
+
+def _own_ranking(assay: "Assay", tradeoff: float, own: Mapping[str, _AtOwnScale]) -> RankSets:
     rows = min((s.rows for s in assay.scaled.values()), key=len)
     values, deviations = {}, {}
     for m in assay.models:
-        if m.name in assay.scaled:
-            values[m.name], deviations[m.name] = _at_own_scale(assay, m, rows, tradeoff)
-        else:
+        found = own.get(m.name)
+        if found is None:
             values[m.name], deviations[m.name] = assay.loss(m.name, tradeoff)[:, rows], np.empty(0)
+            continue
+        if found.losses.shape[1] > len(rows):  # models of fewer instances are compared on theirs
+            found = _at_own_scale(assay, m, _curves(assay, m, tradeoff), rows)
+        values[m.name], deviations[m.name] = found
     references = [m.name for m in assay.models if m.baseline]
     return rank_sets(
         pairwise_mean_tests(
@@ -227,11 +255,12 @@ def _own_ranking(assay: "Assay", tradeoff: float) -> RankSets:
     )
 
 
-def _at_own_scale(assay: "Assay", model: ModelScores, rows: NDArray[np.int64], tradeoff: float) -> tuple[Array, Array]:
-    """E of every run and instance, ``(R, n')``, at the scale that is best on the other half, and its order deviations."""
+def _at_own_scale(assay: "Assay", model: ModelScores, curves: Array, rows: NDArray[np.int64]) -> _AtOwnScale:
+    """E of every run and some of the instances at the scale that is best on the other half of them."""
     scaled = assay.scaled[model.name]
-    curves = _curves(assay, model, tradeoff)[:, :, np.isin(scaled.rows, rows)]
-    second = _second_half(assay, rows)
+    if len(rows) < len(scaled.rows):
+        curves = curves[:, :, np.isin(scaled.rows, rows)]
+    second = assay.shared.once(("second-half", len(rows)), lambda: _second_half(assay, rows))
     found = np.empty((curves.shape[0], curves.shape[2]))
     deviations = np.zeros(scaled.order_deviations.shape[1])
     for half in (second, ~second):
@@ -241,7 +270,7 @@ def _at_own_scale(assay: "Assay", model: ModelScores, rows: NDArray[np.int64], t
         s = int(np.argmin(curves[:, :, other].mean(axis=(0, 2))))
         found[:, half] = curves[:, s, half]
         deviations += half.mean() * scaled.order_deviations[s]
-    return found, deviations
+    return _AtOwnScale(found, deviations)
 
 
 def _second_half(assay: "Assay", rows: NDArray[np.int64]) -> NDArray[np.bool_]:

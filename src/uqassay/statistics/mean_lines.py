@@ -56,6 +56,7 @@ class MeanLines:
         self._groups, self._weights = groups, sample_weight
         n = runs[0][0].shape[1]
         self._runs = runs
+        self._places = {name: k for k, name in enumerate(self.names)}
         self._with_runs = [any(np.ndim(column) == 2 for column in columns) for columns in values.values()]
         self._units = units = make_units(n, groups, sample_weight)
         kept = [[units.keep(column) for column in columns] for columns in runs]
@@ -64,10 +65,10 @@ class MeanLines:
 
     def values(self, name: str, coefficients: Sequence[float]) -> Floats:
         """The combination of one model's columns, ``(n,)``, or ``(R, n)`` of several runs."""
-        columns = self._runs[self.names.index(name)]
+        columns = self._runs[self._places[name]]
         terms = [t * column for t, column in zip(coefficients, columns, strict=True) if t != 0]
         found = sum(terms[1:], start=terms[0]) if terms else np.zeros_like(columns[0])
-        return found if self._with_runs[self.names.index(name)] else found[0]
+        return found if self._with_runs[self._places[name]] else found[0]
 
     # -- estimates -------------------------------------------------------------------------------------------------------
 
@@ -94,7 +95,7 @@ class MeanLines:
         self, coefficients: Sequence[float], names: Sequence[str], other: str, *, level: float = 0.95
     ) -> list[PairedComparison]:
         """`paired_mean_test` of a combination of the columns of several models against another model, by Student's t."""
-        found = self._spreads(coefficients, names, self.names.index(other))
+        found = self._spreads(coefficients, names, self._places[other])
         tests = []
         for name in names:
             if name not in found:
@@ -116,8 +117,8 @@ class MeanLines:
         finite = self._sample.finite
         if not self._sample.has_moments or not finite[other] or self._units.n_units == 1:
             return {}
-        tested = [name for name in names if finite[self.names.index(name)]]
-        a = np.array([self.names.index(name) for name in tested], dtype=np.intp)
+        tested = [name for name in names if finite[self._places[name]]]
+        a = np.array([self._places[name] for name in tested], dtype=np.intp)
         found = self._sample.spreads(coefficients, a, np.full(a.size, other))
         variance = found.variance
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -128,7 +129,7 @@ class MeanLines:
         return {name: (value, Spread(*spread)) for name, reliable, value, *spread in rows if reliable}
 
     def _notes(self, names: Sequence[str]) -> list[Note]:
-        places = [self.names.index(name) for name in names]
+        places = [self._places[name] for name in names]
         several = any(self._with_runs[j] for j in places)
         return unit_notes(self._units, [len(self._runs[j][0]) for j in places] if several else [])
 
@@ -157,7 +158,7 @@ class MeanLines:
         """
         check_level(level)
         names = self.names if names is None else tuple(names)
-        chosen = np.array([self.names.index(name) for name in names], dtype=np.intp)
+        chosen = np.array([self._places[name] for name in names], dtype=np.intp)
         j, units, sample = len(names), self._units, self._sample
         bounds, errors, pairs = _bounds(bound, j), _errors(extra_error, j), _pairs(names, references)
         counts = [len(self._runs[k][0]) for k in chosen.tolist()]

@@ -1,0 +1,89 @@
+"""Mean E of all models as lines in λ, with what their tests at every λ share."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.evidence.findings import one_run
+from uqassay.evidence.order_errors import order_errors
+from uqassay.evidence.prior_of_the_others import column_of, has_held_out
+from uqassay.evidence.scoring import ModelScores
+from uqassay.statistics import Estimate, MeanLines, PairedComparison, PairwiseComparisons
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["LossLines", "Reading", "loss_lines"]
+
+Array = NDArray[np.float64]
+
+
+class Reading(NamedTuple):
+    """Losses of a model or baseline; those of the class frequencies have two readings."""
+
+    model: ModelScores
+    held_out: bool = False
+
+
+class LossLines:
+    """Mean E of all models and baselines of an assay at any λ; made by `loss_lines`, once for each assay."""
+
+    def __init__(self, assay: "Assay") -> None:
+        readings = [Reading(m) for m in assay.models]
+        self._names = {(m.name, False): m.name for m in assay.models}
+        for m in filter(has_held_out, assay.models):
+            readings.append(Reading(m, held_out=True))
+            self._names[m.name, True] = _new_name(f"{m.name} of the others", tuple(self._names.values()))
+        self._places = {name: k for k, name in enumerate(self._names.values())}
+        terms = ("distance", "nonspecificity")
+        columns = {
+            self._name(r): tuple(one_run(column_of(r.model, term, held_out=r.held_out)) for term in terms)
+            for r in readings
+        }
+        self._lines = MeanLines(columns, groups=assay.groups)
+        self._errors = order_errors({self._name(r): r.model.order_deviations for r in readings}, 1.0)
+        self._level = assay.settings.level
+
+    def tests(
+        self,
+        readings: Sequence[Reading],
+        tradeoff: float,
+        *,
+        bound: Sequence[float] | None,
+        references: Sequence[Reading],
+    ) -> PairwiseComparisons:
+        """`statistics.pairwise_mean_tests` of E at one λ; the names are those of this object."""
+        names = [self._name(r) for r in readings]
+        places = [self._places[name] for name in names]
+        return self._lines.tests(
+            (1.0, tradeoff),
+            names=names,
+            level=self._level,
+            bound=bound,
+            extra_error=tradeoff * self._errors[np.ix_(places, places)],
+            references=[self._name(r) for r in references],
+        )
+
+    def estimates(self, models: Sequence[ModelScores], tradeoff: float) -> list[Estimate]:
+        """Mean E of models at one λ, with Hall's interval for skewed losses."""
+        names = [self._name(Reading(m)) for m in models]
+        return self._lines.estimates((1.0, tradeoff), names, level=self._level, method="hall")
+
+    def differences(self, readings: Sequence[Reading], other: Reading, tradeoff: float) -> list[PairedComparison]:
+        """`statistics.paired_mean_test` of readings against another one at one λ."""
+        names = [self._name(r) for r in readings]
+        return self._lines.differences((1.0, tradeoff), names, self._name(other), level=self._level)
+
+    def _name(self, reading: Reading) -> str:
+        return self._names[reading.model.name, reading.held_out]
+
+
+def loss_lines(assay: "Assay") -> LossLines:
+    """Those of an assay, kept in `Assay.shared`."""
+    return assay.shared.once("loss-lines", lambda: LossLines(assay))
+
+
+def _new_name(name: str, taken: Sequence[str]) -> str:
+    return name if name not in taken else _new_name(f"{name}'", taken)

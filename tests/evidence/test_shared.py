@@ -1,0 +1,33 @@
+"""Results that are computed once: what is kept, and that a copy computes again."""
+
+import pickle
+
+from uqassay.evidence.shared import MOST, Shared
+
+
+def test_each_result_is_computed_once_and_may_need_others():
+    shared, calls = Shared(), []
+
+    def of(n):
+        calls.append(n)
+        return 1 if n == 0 else n * shared.once(n - 1, lambda: of(n - 1))
+
+    assert shared.once(5, lambda: of(5)) == shared.once(5, lambda: of(5)) == 120
+    assert calls == [5, 4, 3, 2, 1, 0]
+
+
+def test_none_is_a_result_and_the_oldest_go():
+    shared = Shared()
+    assert shared.once("nothing", lambda: None) is None
+    assert shared.once("nothing", lambda: 1) is None
+    for k in range(MOST):
+        shared.once(k, lambda k=k: k)
+    assert shared.once("nothing", lambda: 2) == 2  # had gone
+    assert shared.once(MOST - 1, lambda: -1) == MOST - 1
+    assert len(vars(shared)["_found"]) == MOST
+
+
+def test_a_copy_begins_without_results():
+    shared = Shared()
+    shared.once("a", lambda: 1)
+    assert pickle.loads(pickle.dumps(shared)).once("a", lambda: 2) == 2
