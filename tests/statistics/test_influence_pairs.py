@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.risk.risk_area_influences import aurc
 from uqassay.statistics import influence_pairs
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.influence_pairs import pair_spreads
@@ -31,7 +33,14 @@ def concordances(rng, *, noise, coarse=False):
     return [concordance_linearised(gap, s.round(1) if coarse else s, None, imaginary=IMAGINARY) for s in scores]
 
 
-@pytest.mark.parametrize("statistics", [areas, concordances])
+def losses(rng, *, noise, coarse=False):
+    """AURC, whose influences are those of all instances together."""
+    latent, common = rng.normal(size=(2, N))
+    scores = [common + (latent > 1) + noise * rng.normal(size=N) for _ in range(6)]
+    return [aurc(rank_errors(latent > 1, s.round(1) if coarse else s)) for s in scores]
+
+
+@pytest.mark.parametrize("statistics", [areas, concordances, losses])
 @pytest.mark.parametrize("noise", [1.0, 1e-2, 1e-6])  # the last: differences far smaller than the influences
 @pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize("at_once", [influence_pairs.CELLS, 1])
@@ -66,5 +75,5 @@ def test_statistics_of_other_parts_have_no_common_products(random_generator):
     x = random_generator.normal(size=N)
     plain = Linearised(float(x.mean()), x - x.mean())
     area, concordant = areas(random_generator, noise=1.0)[0], concordances(random_generator, noise=1.0)[0]
-    for pair in ([area, plain], [area, concordant], [plain, plain]):
+    for pair in ([area, plain], [area, concordant]):
         assert pair_spreads([Averaged.of(one, UNITS) for one in pair], np.array([1]), np.array([0]), UNITS) is None

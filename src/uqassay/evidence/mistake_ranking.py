@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
@@ -18,13 +18,14 @@ from uqassay.metrics.risk.ranked_errors import rank_errors
 from uqassay.metrics.risk.risk_coverage import risk_coverage_at
 from uqassay.metrics.risk.selective_accuracy import Refusals, SelectiveGain, check_coverage
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
-from uqassay.statistics.linearised import Linearised
+from uqassay.statistics.linearised import Averaged, Linearised
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
 __all__ = [
+    "TESTED",
     "MistakeRanking",
     "RankedScore",
     "compare_rankings",
@@ -37,8 +38,13 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
-Statistics: TypeAlias = Linearised | list[Linearised]  # of one run, or of each of several
+Statistics: TypeAlias = (
+    Linearised | list[Linearised] | Averaged
+)  # of one run, of each of several, or averaged over them
 METRICS = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
+TESTED = ("uq-auc", "uq-c-index")  # of those, the ones that scores are compared by in pairs
+TEST_BYTES = 2**28
+BYTES_OF_TESTS = 60  # of one instance for both metrics
 OF_THE_SPREAD = {"credal-width"} | {
     name
     for name, score in SCORES.items()
@@ -58,6 +64,8 @@ class MistakeRanking:
     run : int or None
         None: over all runs.
     estimate : Estimate
+    statistic : Averaged or None
+        What paired tests take from it (metrics of `TESTED`, over all runs); None where it would take too much memory.
     """
 
     model: str
@@ -65,6 +73,7 @@ class MistakeRanking:
     metric: str
     run: int | None
     estimate: Estimate
+    statistic: Averaged | None = field(default=None, repr=False, compare=False)
 
 
 def scores_of(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
@@ -73,7 +82,7 @@ def scores_of(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
     The non-specificity is among them where its sets are no points; where they are, nothing that speaks of the spread inside
     the sets is.
     """
-    names = [name for name in assay.settings.measures if not np.isnan(model.columns[name]).all()]
+    names = [name for name in assay.settings.measures if name not in model.undefined]
     if model.n_points == 1:
         return tuple(name for name in names if name not in OF_THE_SPREAD)
     return (*names, "nonspecificity")
@@ -89,18 +98,20 @@ def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None)
     """All ranking metrics of all scores of a model, over all its runs or of one."""
     known, of_run = scores_of(model, assay), slice(None) if run is None else slice(run, run + 1)
     options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
+    truths = {"errors": (1.0 - model.columns["correct"])[of_run], "gap": model.columns["gap"][of_run]}
+    kept = TESTED if run is None and _tests_fit(assay) else ()
 
     def of(score: str) -> list[MistakeRanking]:
-        ranked = None
+        scores = model.columns[score][of_run]
+        # the instances are sorted once for all metrics of the errors
+        ranked = [rank_errors(e, s) for e, s in zip(truths["errors"], scores, strict=True)]
         found = []
         for name in METRICS:
             metric = RANKING_METRICS[name]
-            truths, scores = (values[of_run] for values in truths_and_scores(assay, model.name, score, metric.truth))
-            if ranked is None and metric.of_ranked is not None:  # the instances are sorted once for all areas
-                ranked = [rank_errors(e, s) for e, s in zip(truths, scores, strict=True)]
-            found.append(
-                MistakeRanking(model.name, score, name, run, metric.estimate(truths, scores, ranked=ranked, **options))
-            )
+            truth, by_error = truths[metric.truth], ranked if metric.of_ranked is not None else None
+            statistic = metric.averaged(truth, scores, assay.groups, ranked=by_error) if name in kept else None
+            estimate = metric.estimate(truth, scores, ranked=by_error, known=statistic, **options)
+            found.append(MistakeRanking(model.name, score, name, run, estimate, statistic))
         return found
 
     threads = min(available_cores(), len(known))
@@ -108,6 +119,12 @@ def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None)
         return [one for score in known for one in of(score)]
     with ThreadPoolExecutor(threads) as pool:
         return [one for each in pool.map(of, known) for one in each]
+
+
+def _tests_fit(assay: "Assay") -> bool:
+    """True if what paired tests need of all scores takes at most `TEST_BYTES`."""
+    scores = sum(len(scores_of(m, assay)) for m in assay.candidates)
+    return BYTES_OF_TESTS * scores * assay.n_instances <= TEST_BYTES
 
 
 def rank_mistakes_in_part(assay: "Assay", model: ModelScores, rows: NDArray[np.bool_]) -> list[MistakeRanking]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,11 @@ class ModelScores:
     def n_runs(self) -> int:
         """Number of training runs R."""
         return len(self.columns["distance"])
+
+    @cached_property
+    def undefined(self) -> frozenset[str]:
+        """Names of the columns that hold no number for any run and instance."""
+        return frozenset(name for name, column in self.columns.items() if np.isnan(column).all())
 
 
 def score_model(

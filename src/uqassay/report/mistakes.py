@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.evidence.mistake_ranking import RankedScore, compare_rankings, linearised_scores
+from uqassay.evidence.mistake_ranking import TESTED, RankedScore, compare_rankings, linearised_scores
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.report.definitions import score_label
@@ -34,7 +34,6 @@ __all__ = ["BEST", "COVERAGES", "best_scores", "mistakes_section", "ranked_score
 Floats = NDArray[np.float64]
 REFUSED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 COVERAGES = (0.01, *(i / 100 for i in range(2, 101, 2)))
-COMPARED = ("uq-auc", "uq-c-index")
 TABLED = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
 AT_AN_END = ("edge",)  # code of the note that a share kept has no error
 
@@ -68,7 +67,7 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
         "scores": [{"score": s, "label": score_label(s), "known": s in SCORES, "offered": s in offered} for s in names],
         "refused": found.refused,
         "coverages": found.coverages,
-        "compared": list(COMPARED),
+        "compared": list(TESTED),
         "tabled": [[metric, "↑" if RANKING_METRICS[metric].higher_is_better else "↓"] for metric in TABLED],
         "cautions": cautions,
         "text": mistakes_sentences(assay) | {"backward_note": backward_note(found.backward)},
@@ -85,6 +84,11 @@ class _Found:
         self.assay = assay
         self.estimates: dict[tuple[str, str, str], Estimate] = {
             (r.model, r.score, r.metric): r.estimate for r in assay.mistake_ranking if r.run is None
+        }
+        self.statistics = {
+            (r.model, r.score, r.metric): r.statistic
+            for r in assay.mistake_ranking
+            if r.run is None and r.metric in TESTED
         }
         least = 1 / assay.n_instances  # less than one instance is nobody's share
         self.refused = [share for share in REFUSED if share >= least]
@@ -192,7 +196,7 @@ def _one_score(found: _Found, model: str, score: str) -> dict[str, Any]:
     for refusal in found.refusals.get((model, score), ()):
         kept, gain = refusal.accuracy_kept, refusal.gain
         refusals.append(_short([kept, kept.low, kept.high, gain, gain.low, gain.high], 5))
-    undefined = {metric: found.estimates[model, score, metric] for metric in COMPARED}
+    undefined = {metric: found.estimates[model, score, metric] for metric in TESTED}
     return {
         "score": score,
         "refusals": refusals,
@@ -226,11 +230,11 @@ def _comparisons(found: _Found) -> list[dict[str, Any]]:
     over_models |= {score: [(m, score) for m, scores in found.ranked.items() if score in scores] for score in names}
     over_scores = {m: [(m, score) for score in scores] for m, scores in found.ranked.items()}
     out = []
-    for metric in COMPARED:
+    for metric in TESTED:
         pairs = [(m, s) for m, scores in found.ranked.items() for s in scores]
-        known = linearised_scores(
-            found.fast, [p for p in pairs if not np.isnan(found.estimates[*p, metric])], metric=metric
-        )
+        kept_before = {p: one for p in pairs if (one := found.statistics[*p, metric]) is not None}
+        missing = [p for p in pairs if p not in kept_before and not np.isnan(found.estimates[*p, metric])]
+        known = {**kept_before, **linearised_scores(found.fast, missing, metric=metric)}
         for key, row, families in (("score", 0, over_models), ("model", 1, over_scores)):
             for name, members in families.items():
                 absent = [pair for pair in members if np.isnan(found.estimates[*pair, metric])]

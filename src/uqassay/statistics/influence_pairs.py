@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.statistics.independent_parts import LEAST_DOF
-from uqassay.statistics.linearised import LEAST_UNEVEN_DOF, Averaged, spread_of_difference
+from uqassay.statistics.independent_parts import LEAST_DOF, PartSum, Sums, is_plain, sample_factor, sum_of_squares
+from uqassay.statistics.linearised import LEAST_UNEVEN_DOF, Averaged, Linearised, spread_of_difference
 from uqassay.statistics.samples import Floats, Units
 
 __all__: list[str] = []
@@ -40,16 +40,17 @@ class Products(NamedTuple):
 
 def pair_spreads(statistics: Sequence[Averaged], a: Places, b: Places, units: Units) -> PairSpreads | None:
     """Spread of statistic a minus statistic b for pairs ``(P,)``; None where they are not made of the same parts."""
-    if not _alike(statistics):
+    sums = [one.sums or _whole_sums(one.whole, units) for one in statistics]
+    if not _alike(statistics, sums):
         return None
-    found = _products(statistics, units.n_units)
+    uneven = np.array([one.whole.uneven for one in statistics])
+    found = _products(sums, units.n_units, moments=bool(uneven.any()))
     imaginary = statistics[0].whole.imaginary
     apart, cancelled = _apart(found.whole, a, b)
     extra, between, weighted, spare = (np.zeros(a.size) for _ in range(4))
     for p, product in enumerate(found.parts):
         square, dof, hidden, count = (
-            np.array([getattr(one.sums[p], name) for one in statistics])
-            for name in ("square", "dof", "hidden", "count")
+            np.array([getattr(parts[p], name) for parts in sums]) for name in ("square", "dof", "hidden", "count")
         )
         own, lost = _apart(product, a, b)
         shadow = imaginary * (hidden[a] - hidden[b]) ** 2
@@ -61,7 +62,6 @@ def pair_spreads(statistics: Sequence[Averaged], a: Places, b: Places, units: Un
         cancelled |= lost
     dof = np.maximum(spare, LEAST_DOF)
     np.divide(between**2, weighted, out=dof, where=(between > 0) & (weighted > 0))
-    uneven = np.array([one.whole.uneven for one in statistics])
     dof = np.where(uneven[a] | uneven[b], np.minimum(dof, _uneven_dof(found, apart, a, b, units.n_units)), dof)
     # an instance may be in parts of several strata, whose covariance is in the square of the sum alone
     spreads = _with_runs(apart + extra, dof, statistics, a, b)
@@ -72,26 +72,35 @@ def pair_spreads(statistics: Sequence[Averaged], a: Places, b: Places, units: Un
     return spreads
 
 
-def _alike(statistics: Sequence[Averaged]) -> bool:
+def _alike(statistics: Sequence[Averaged], sums: Sequence[Sums]) -> bool:
     """True if all have the same parts, each of which is a stratum, and the same imaginary instances."""
-    kinds = {(one.whole.imaginary, *(part.stratum for part in one.sums)) for one in statistics}
-    strata = [part.stratum for part in statistics[0].sums]
+    kinds = {(one.whole.imaginary, *(p.stratum for p in parts)) for one, parts in zip(statistics, sums, strict=True)}
+    strata = [part.stratum for part in sums[0]]
     return len(kinds) == 1 and len(strata) == len(set(strata)) > 0
 
 
-def _products(statistics: Sequence[Averaged], n_units: int) -> Products:
-    j, uneven = len(statistics), any(one.whole.uneven for one in statistics)
-    parts = np.zeros((len(statistics[0].sums), j, j))
+def _whole_sums(statistic: Linearised, units: Units) -> Sums:
+    """A statistic without parts as one part of all units; none where units are not alike."""
+    if statistic.parts or not is_plain(units):
+        return ()
+    n = units.n_units
+    sums = statistic.influence * (sample_factor(n) ** 0.5 / n)
+    return (PartSum(0, sums, 0.0, sum_of_squares(sums), n - 1.0, float(n)),)
+
+
+def _products(sums: Sequence[Sums], n_units: int, *, moments: bool) -> Products:
+    j = len(sums)
+    parts = np.zeros((len(sums[0]), j, j))
     whole, cubes, squares = np.zeros((3, j, j))
     step = max(CELLS // j, 256)
     for start in range(0, n_units, step):
         total = np.zeros((j, min(step, n_units - start)))
         for p, product in enumerate(parts):
-            u = np.stack([one.sums[p].sums[start : start + step] for one in statistics])
+            u = np.stack([own[p].sums[start : start + step] for own in sums])
             product += u @ u.T
             total += u
         whole += total @ total.T
-        if uneven:
+        if moments:
             square = total * total
             squares += square @ square.T
             cubes += (square * total) @ total.T

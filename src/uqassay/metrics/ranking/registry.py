@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,7 @@ from uqassay.metrics.risk.risk_area_influences import (
 from uqassay.predictions.base import Array
 from uqassay.statistics import Estimate
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, noted, sample_counts
-from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.linearised import Averaged, Linearised, linearised_estimate
 from uqassay.statistics.samples import make_units
 
 __all__ = ["RANKING_METRICS", "RankingMetric"]
@@ -65,7 +65,7 @@ class RankingMetric:
     statistic : callable
         Function of checked arrays: (truth, uncertainty, weights or None, group codes or None) → `Linearised`.
     interval : callable
-        (one statistic, or one per training run, groups, level) → `Estimate`.
+        (one statistic, one per training run, or for metrics that are no areas their `averaged`; groups, level) → `Estimate`.
     bound : float
         Greatest possible difference of two values.
     of_ranked : callable or None
@@ -77,7 +77,7 @@ class RankingMetric:
     truth: str
     higher_is_better: bool
     statistic: Statistic
-    interval: Callable[[Statistics, ArrayLike | None, float], Estimate]
+    interval: Callable[[Any, ArrayLike | None, float], Estimate]
     bound: float = 1.0
     of_ranked: OfRanked | None = None
 
@@ -108,6 +108,19 @@ class RankingMetric:
             return [self.of_ranked(one, codes) for one in ranked]
         return [self.statistic(t, s, None, codes) for t, s in zip(truths, uncertainties, strict=True)]
 
+    def averaged(
+        self,
+        truths: Array,
+        uncertainties: Array,
+        groups: ArrayLike | None = None,
+        *,
+        ranked: Sequence[RankedErrors] | None = None,
+    ) -> Averaged:
+        """The mean of `runs`, for the interval of `estimate` and for tests against others (metrics that are no areas)."""
+        runs = self.runs(truths, uncertainties, groups, ranked=ranked)
+        units = make_units(np.shape(truths)[1], groups, None)
+        return Averaged.of(runs if len(runs) > 1 else runs[0], units)
+
     def estimate(
         self,
         truths: ArrayLike,
@@ -116,14 +129,20 @@ class RankingMetric:
         groups: ArrayLike | None = None,
         level: float = 0.95,
         ranked: Sequence[RankedErrors] | None = None,
+        known: Averaged | None = None,
     ) -> Estimate:
-        """Mean over training runs, from arrays ``(R, n)`` or ``(n,)``, with its interval; `ranked` as in `runs`.
+        """Mean over training runs, from arrays ``(R, n)`` or ``(n,)``, with its interval.
 
-        One run shows no variation between runs.
+        One run shows no variation between runs. `ranked` is as in `runs`, and `known` the result of `averaged`.
         """
-        truths, uncertainties = self._runs_of(truths, uncertainties)
-        statistics = self.runs(truths, uncertainties, groups, ranked=ranked)
-        found = self.interval(statistics if len(statistics) > 1 else statistics[0], groups, level)
+        if ranked is None or self.truth == "gap":
+            truths, uncertainties = self._runs_of(truths, uncertainties)
+        truths, uncertainties = np.atleast_2d(truths), np.atleast_2d(uncertainties)
+        statistics: Statistics | Averaged | None = known
+        if statistics is None:
+            runs = self.runs(truths, uncertainties, groups, ranked=ranked)
+            statistics = runs if len(runs) > 1 else runs[0]
+        found = self.interval(statistics, groups, level)
         constant = is_constant(uncertainties)
         if self.truth == "gap":
             count = min(untied(gap) for gap in truths)
@@ -181,8 +200,8 @@ def _area_metric(
     return RankingMetric(name, "errors", higher_is_better, statistic, _area(kind), bound, of_ranked)
 
 
-def _on_scale(scale: str, method: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate]:
-    def interval(statistics: Statistics, groups: ArrayLike | None, level: float) -> Estimate:
+def _on_scale(scale: str, method: str) -> Callable[[Any, ArrayLike | None, float], Estimate]:
+    def interval(statistics: Statistics | Averaged, groups: ArrayLike | None, level: float) -> Estimate:
         return linearised_estimate(statistics, groups=groups, level=level, scale=scale, method=method)
 
     return interval
