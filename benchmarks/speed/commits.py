@@ -1,0 +1,196 @@
+"""Two commits side by side: both run in alternating turns, and a slow-down above the noise of the same run is found."""
+
+import hashlib
+import io
+import itertools
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.speed.one import WORKLOADS
+
+__all__ = ["HERE", "Compared", "Limits", "Side", "check_out", "compare", "lines", "run", "with_kernels"]
+
+HERE = ""  # in place of a commit: the working tree as it is
+LEFT_OUT = shutil.ignore_patterns("build", "__pycache__", "*.pyc", "*.egg-info")
+Run = Callable[["Side", Sequence[str]], Mapping[str, float | str]]
+
+
+class Side(NamedTuple):
+    """One of the two versions: its name, the folder of its package, and that of its compiled kernels, if any."""
+
+    name: str
+    source: Path
+    kernels: Path | None = None
+
+
+class Limits(NamedTuple):
+    """Turns of a round, and the smallest ratio that counts as a slow-down."""
+
+    turns: int = 5
+    ratio: float = 1.05
+
+
+class Compared(NamedTuple):
+    """One workload in both versions.
+
+    Attributes
+    ----------
+    before, after : float
+        Median processor seconds; nan if it failed.
+    ratio : float
+        Median over turns of after to before.
+    noise : float
+        Largest ratio of two successive turns of the same version.
+    slower : bool
+    problem : str
+        Why it was not measured, and where.
+    broken : bool
+        Whether it failed in the later version alone.
+    """
+
+    name: str
+    before: float = float("nan")
+    after: float = float("nan")
+    ratio: float = float("nan")
+    noise: float = float("nan")
+    slower: bool = False
+    problem: str = ""
+    broken: bool = False
+
+
+def compare(run: Run, sides: tuple[Side, Side], names: Sequence[str], limits: Limits) -> list[Compared]:
+    """Compare workloads; those that seem slower are measured in a second round, and count only if they are slower again.
+
+    Parameters
+    ----------
+    run : callable
+        ``run(side, names)`` measures once, in a new process: seconds by name, or why there are none.
+    sides : two of Side
+        Before and after.
+    names : sequence of str
+    limits : Limits
+    """
+    first = _round(run, sides, names, limits)
+    doubtful = [one.name for one in first if one.slower]
+    again = {one.name: one for one in _round(run, sides, doubtful, limits)} if doubtful else {}
+    return [again.get(one.name, one) for one in first]
+
+
+def lines(found: Sequence[Compared], sides: tuple[Side, Side], limits: Limits) -> list[str]:
+    """What a person reads: one line per workload, then the verdict."""
+    width = max(len(one.name) for one in found)
+    out = [f"{'workload':{width}}  {sides[0].name:>12} {sides[1].name:>12}  ratio  noise"]
+    for one in found:
+        if one.problem:
+            out.append(f"{one.name:{width}}  not measured: {one.problem}")
+            continue
+        mark = "  SLOWER" if one.slower else ""
+        times = f"{1e3 * one.before:9.2f} ms {1e3 * one.after:9.2f} ms"
+        out.append(f"{one.name:{width}}  {times}  {one.ratio:5.2f}  {one.noise:5.2f}{mark}")
+    slower = [one.name for one in found if one.slower]
+    broken = [one.name for one in found if one.broken]
+    largest = max((one.noise for one in found if not one.problem), default=float("nan"))
+    out.append(
+        f"Processor time, medians of {limits.turns} turns. A workload is slower if the median ratio exceeds both "
+        f"{limits.ratio:g} and its noise, the largest ratio of two successive turns of one version (at most {largest:.2f} "
+        "here), in two rounds."
+    )
+    out.append(f"Slower: {'; '.join(slower)}" if slower else "No workload is slower.")
+    return [*out, f"Broken: {'; '.join(broken)}"] if broken else out
+
+
+def check_out(commit: str, root: Path, folder: Path) -> Side:
+    """A copy of a commit's package and kernels' sources; of the working tree for `HERE`.
+
+    Raises
+    ------
+    ValueError
+        No such commit.
+    """
+    if commit == HERE:
+        for part in ("src", "native"):
+            if (root / part).is_dir():
+                shutil.copytree(root / part, folder / part, ignore=LEFT_OUT)
+        return Side("working tree", folder / "src")
+    done = subprocess.run(["git", "-C", str(root), "archive", commit], capture_output=True, check=False)
+    if done.returncode:
+        raise ValueError(f"git archive {commit}: {done.stderr.decode().strip()}")
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        archive.extractall(folder, filter="data")
+    return Side(commit[:12], folder / "src")
+
+
+def with_kernels(side: Side, kept: Path) -> Side:
+    """Build the version's kernels, unless the same sources were built before; a version without kernels has none.
+
+    Raises
+    ------
+    subprocess.CalledProcessError
+        They cannot be built.
+    """
+    native = side.source.parent / "native"
+    if not native.is_dir():
+        return side
+    digest = hashlib.sha256(sys.version.encode())
+    for path in sorted(native.rglob("*")):
+        if path.is_file():
+            digest.update(path.relative_to(native).as_posix().encode() + b"\0" + path.read_bytes())
+    target = kept / digest.hexdigest()[:16]
+    if not target.is_dir():
+        made = target.with_suffix(f".{os.getpid()}")
+        command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(made), str(native)]
+        subprocess.run(command, check=True)
+        os.replace(made, target)
+    return side._replace(kernels=target)
+
+
+def run(
+    side: Side, names: Sequence[str], *, root: Path, module: str = WORKLOADS, quick: bool = False
+) -> dict[str, float | str]:
+    """Measure once in a new process; processor seconds by name, or why there are none."""
+    places = [side.source, *([side.kernels] if side.kernels else []), root]
+    environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(map(str, places))}
+    if side.kernels is None:
+        environment["UQASSAY_PURE"] = "1"
+    options = ["--ours", "--source", str(side.source), "--module", module, *(["--quick"] if quick else [])]
+    command = [sys.executable, "-m", "benchmarks.speed.one", *names, *options]
+    done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
+    rows = {row["name"]: row for row in map(json.loads, done.stdout.splitlines())}
+    said = done.stderr.strip().splitlines()
+    ended = said[-1] if said else "the process ended"
+    return {
+        name: ended if name not in rows else rows[name].get("failed") or float(rows[name]["processor"])
+        for name in names
+    }
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------------
+
+
+def _round(run: Run, sides: tuple[Side, Side], names: Sequence[str], limits: Limits) -> list[Compared]:
+    """Turns in alternating order."""
+    seen: list[list[Mapping[str, float | str]]] = [[], []]
+    for turn in range(limits.turns):
+        for j in (0, 1) if turn % 2 == 0 else (1, 0):
+            seen[j].append(run(sides[j], names))
+    return [_compared(name, sides, [[turn[name] for turn in side] for side in seen], limits) for name in names]
+
+
+def _compared(name: str, sides: tuple[Side, Side], times: list[list[float | str]], limits: Limits) -> Compared:
+    failed = [next((t for t in side if isinstance(t, str)), "") for side in times]
+    if any(failed):
+        problem = "; ".join(f"{side.name}: {why}" for side, why in zip(sides, failed, strict=True) if why)
+        return Compared(name, problem=problem, broken=not failed[0])
+    before, after = ([float(t) for t in side] for side in times)
+    ratio = statistics.median(b / a for a, b in zip(before, after, strict=True))
+    noise = max((max(x / y, y / x) for side in (before, after) for x, y in itertools.pairwise(side)), default=1.0)
+    slower = ratio > max(noise, limits.ratio)
+    return Compared(name, statistics.median(before), statistics.median(after), ratio, noise, slower)
