@@ -1,14 +1,15 @@
 """Findings: one row per model and metric, on all instances or on parts of them."""
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ModelCalibration, adjusted_tests, model_groups
+from uqassay.evidence.chosen_columns import ChosenColumns, one_run
 from uqassay.evidence.mistake_ranking import MistakeRanking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
 from uqassay.metrics.calibration.reliability import expected_calibration_error
@@ -28,6 +29,7 @@ __all__ = [
     "loss_estimate",
     "mistake_rows",
     "one_run",
+    "part_rows",
     "subset_rows",
     "widened",
 ]
@@ -79,58 +81,93 @@ def subset_rows(assay: "Assay", by: str, *, ranking: bool = True) -> list[dict[s
 
     In subgroups, how the scores rank the mistakes is found too, unless `ranking` is False.
     """
+    ranked = ranking and by in assay.subgroups
+    return [row for model in assay.models for row in _rows_of_parts(assay, model, by, None, ranked=ranked)]
+
+
+def part_rows(assay: "Assay", by: str, metrics: Collection[str]) -> list[dict[str, Any]]:
+    """Those rows of `subset_rows` that have these metrics, without how scores rank the mistakes."""
+    return [row for model in assay.models for row in _rows_of_parts(assay, model, by, metrics)]
+
+
+def _rows_of_parts(
+    assay: "Assay", model: ModelScores, by: str, metrics: Collection[str] | None, *, ranked: bool = False
+) -> list[dict[str, Any]]:
+    if by == "correct" and model.baseline:
+        return []
     rows = []
-    for model in assay.models:
-        if by == "correct" and model.baseline:
+    for label, mask in _parts(assay, by, model):
+        if not mask.any():
             continue
-        for label, mask in _parts(assay, by, model):
-            if not mask.any():
-                continue
-            found = _model_rows(assay, model, None, mask)
-            if ranking and by in assay.subgroups and not model.baseline:
-                found += [_row(assay, r) for r in rank_mistakes_in_part(assay, model, mask[0])]
-            rows += [{"subset_by": by, "subset": label, **row} for row in found]
+        found = _model_rows(assay, model, None, mask, metrics)
+        if ranked and not model.baseline:
+            found += [_row(assay, r) for r in rank_mistakes_in_part(assay, model, mask[0])]
+        rows += [{"subset_by": by, "subset": label, **row} for row in found]
     return rows
 
 
 def loss_estimate(assay: "Assay", model: ModelScores, values: Array, tradeoff: float) -> Estimate:
     """Mean of a loss with an interval that also holds the error of an estimated non-specificity."""
-    return widened(_skewed_mean(values, groups=assay.groups, level=assay.settings.level), model, tradeoff)
+    # losses are skewed: Hall's interval has the best measured coverage, see `mean_estimate`
+    found = mean_estimate(values, method="hall", groups=assay.groups, level=assay.settings.level)
+    return widened(found, model, tradeoff)
 
 
-def one_run(values: Array) -> Array:
-    """A single run as ``(n,)``, for which no spread between runs is claimed."""
-    return values if len(values) > 1 else values[0]
-
-
-def _model_rows(assay: "Assay", model: ModelScores, run: int | None, mask: Mask | None) -> list[dict[str, Any]]:
+def _model_rows(
+    assay: "Assay",
+    model: ModelScores,
+    run: int | None,
+    mask: Mask | None,
+    metrics: Collection[str] | None = None,
+) -> list[dict[str, Any]]:
+    """Rows of all metrics, or of those named."""
     s = assay.settings
-    rows: list[dict[str, Any]] = []
+    chosen = ChosenColumns(assay, model, run=run, mask=mask)
 
-    def add(metric: str, estimate: Estimate, score: str = "", tradeoff: float = NAN) -> None:
-        rows.append(_finding(assay, model.name, run, metric, estimate, score, tradeoff))
+    def wanted(metric: str) -> bool:
+        return metrics is None or metric in metrics
 
-    columns = model.columns if run is None else {k: v[run : run + 1] for k, v in model.columns.items()}
+    found: list[_Found] = []
     if not model.baseline or model.name == "class-prior":
-        add("accuracy", _mean(assay, columns["correct"], mask, proportion_estimate))
-        add("log-loss", _mean(assay, columns["log-loss"], mask))
-        add("brier", _mean(assay, columns["brier"], mask))
-        add("ece", _calibration_error(assay, columns, mask))
-        if mask is None and model.name in assay.classwise_error:
-            add("ece-classwise", _classwise_error(assay, model.name, run))
-    d, ns = columns["distance"], columns["nonspecificity"]
-    add(s.distance_metric, _mean(assay, d, mask))
-    add("nonspecificity", widened(_mean(assay, ns, mask), model, 1.0), score=s.nonspecificity)
-    for tradeoff in assay.tradeoffs:
-        e = widened(_mean(assay, d + tradeoff * ns, mask), model, tradeoff)
-        add("unified", e, score=s.nonspecificity, tradeoff=tradeoff)
-    for measure in s.measures:
-        if np.isnan(columns[measure]).all():
+        if wanted("accuracy"):
+            share = proportion_estimate(one_run(chosen["correct"]), groups=chosen.groups, level=s.level)
+            found.append(_Found("accuracy", share))
+        found += [_Found(metric, chosen[metric]) for metric in ("log-loss", "brier") if wanted(metric)]
+        if wanted("ece"):
+            found.append(_Found("ece", _calibration_error(assay, chosen)))
+        if mask is None and model.name in assay.classwise_error and wanted("ece-classwise"):
+            found.append(_Found("ece-classwise", _classwise_error(assay, model.name, run)))
+    d, ns = chosen["distance"], chosen["nonspecificity"]
+    if wanted(s.distance_metric):
+        found.append(_Found(s.distance_metric, d))
+    if wanted("nonspecificity"):
+        found.append(_Found("nonspecificity", ns, s.nonspecificity, share=1.0))
+    if wanted("unified"):
+        found += [_Found("unified", d + t * ns, s.nonspecificity, t, share=t) for t in assay.tradeoffs]
+    for measure in filter(wanted, s.measures):
+        column = model.columns[measure] if run is None else model.columns[measure][run : run + 1]
+        if np.isnan(column).all():
             why = Note("undefined", f"{measure} is not defined for {model.kind}")
-            add(measure, Estimate(NAN, low=NAN, high=NAN, level=s.level, n=0, method="", notes=[why]))
+            none = Estimate(NAN, low=NAN, high=NAN, level=s.level, n=0, method="", notes=[why])
+            found.append(_Found(measure, none))
         else:
-            add(measure, _mean(assay, columns[measure], mask))
+            found.append(_Found(measure, chosen[measure]))
+    means = iter(chosen.means([f.values for f in found if not isinstance(f.values, Estimate)]))
+    rows = []
+    for f in found:
+        estimate = f.values if isinstance(f.values, Estimate) else widened(next(means), model, f.share)
+        rows.append(_finding(assay, model.name, run, f.metric, estimate, f.score, f.tradeoff))
     return rows
+
+
+class _Found(NamedTuple):
+    """One finding: an estimate, or the values of a mean, and the share of the non-specificity in it."""
+
+    metric: str
+    values: "Array | Estimate"
+    score: str = ""
+    tradeoff: float = NAN
+    share: float = 0.0
 
 
 def _finding(
@@ -204,27 +241,6 @@ def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]
     return [(str(value), np.broadcast_to(values == value, shape)) for value in np.unique(values)]
 
 
-def _skewed_mean(values: Array, **options: Any) -> Estimate:
-    # losses are skewed: Hall's interval has the best measured coverage, see `mean_estimate`
-    return mean_estimate(values, method="hall", **options)
-
-
-def _mean(
-    assay: "Assay", values: Array, mask: Mask | None, estimate: Callable[..., Estimate] = _skewed_mean
-) -> Estimate:
-    """Mean over the runs and the instances of a mask, with an interval."""
-    options: dict[str, Any] = {"groups": assay.groups, "level": assay.settings.level}
-    if mask is None:
-        return estimate(one_run(values), **options)
-    mask = np.broadcast_to(mask, values.shape)
-    if (mask == mask[0]).all():  # the same instances in every run
-        options["groups"] = None if assay.groups is None else assay.groups[mask[0]]
-        return estimate(one_run(values[:, mask[0]]), **options)
-    units = np.arange(values.shape[1]) if assay.groups is None else assay.groups
-    options["groups"] = np.broadcast_to(units, values.shape)[mask]
-    return estimate(values[mask], **options)
-
-
 def widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
     """Add the error of an estimated non-specificity to the interval."""
     error = tradeoff * model.nonspecificity_error
@@ -234,9 +250,8 @@ def widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate
     return estimate.widened(error, Note("widened", text, {"standard_error": error}))
 
 
-def _calibration_error(assay: "Assay", columns: dict[str, Array], mask: Mask | None) -> Estimate:
-    chosen = slice(None) if mask is None else mask
-    hit, confidence = columns["correct"][chosen].ravel(), columns["confidence"][chosen].ravel()
+def _calibration_error(assay: "Assay", chosen: ChosenColumns) -> Estimate:
+    hit, confidence = chosen["correct"].ravel(), chosen["confidence"].ravel()
     return Estimate(
         expected_calibration_error(hit, confidence),
         low=NAN,

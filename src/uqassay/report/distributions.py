@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
-from uqassay.statistics import mean_estimate
+from uqassay.evidence.chosen_columns import ChosenColumns
+from uqassay.evidence.findings import part_rows
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -126,7 +127,7 @@ def mean_regions(assay: "Assay") -> dict[str, list[dict[str, Any] | None]]:
     two means, and the covariance that follows from the standard error of their sum.
     """
     rows = {"all": [{"subset": "all", **r} for r in assay.rows("findings") if r["run"] == "all"]}
-    for row in assay.rows("subsets", by="correct"):
+    for row in part_rows(assay, "correct", (assay.settings.distance_metric, "nonspecificity", "unified")):
         rows.setdefault(row["subset"], []).append(row)
     return {part: [_region(assay, m, found, part) for m in assay.models] for part, found in rows.items()}
 
@@ -136,11 +137,10 @@ def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]], pa
     if not mine:
         return None
     correct = assay.hits(model.name)
-    mask = {"all": np.ones_like(correct), "correct": correct, "wrong": ~correct}[part]
-    both = (model.columns["distance"], model.columns["nonspecificity"])
+    mask = {"all": None, "correct": correct, "wrong": ~correct}[part]
     d = next(r for r in mine if r["metric"] == assay.settings.distance_metric)
     ns = next(r for r in mine if r["metric"] == "nonspecificity")
-    h_d, h_ns, h_sum = (_half_width(assay, x, mask) for x in (*both, both[0] + both[1]))
+    h_d, h_ns, h_sum = _half_widths(assay, model, mask)
     covariance = float(np.clip((h_sum**2 - h_d**2 - h_ns**2) / 2, -h_d * h_ns, h_d * h_ns))
     level = assay.settings.level
     joint = float(np.sqrt(chdtri(2, 1 - level)) / ndtri(0.5 + level / 2))  # one interval → both means together
@@ -155,14 +155,10 @@ def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]], pa
     }
 
 
-def _half_width(assay: "Assay", values: Array, mask: NDArray[np.bool_]) -> float:
-    """Half the width of the Student interval of a mean over some instances of every run."""
-    options: dict[str, Any] = {"level": assay.settings.level}
-    units = np.arange(values.shape[1]) if assay.groups is None else assay.groups
-    if (mask == mask[0]).all():
-        values, options["groups"] = values[:, mask[0]], None if assay.groups is None else units[mask[0]]
-        values = values if len(values) > 1 else values[0]
-    else:  # other instances in other runs: those of one instance or group belong together
-        values, options["groups"] = values[mask], np.broadcast_to(units, mask.shape)[mask]
-    found = mean_estimate(values, **options)
-    return (found.high - found.low) / 2
+def _half_widths(assay: "Assay", model: "ModelScores", mask: NDArray[np.bool_] | None) -> tuple[float, float, float]:
+    """Half the widths of Student's intervals of the means of both terms and of their sum, over some instances."""
+    chosen = ChosenColumns(assay, model, mask=mask)
+    d, ns = chosen["distance"], chosen["nonspecificity"]
+    found = chosen.means([d, ns, d + ns], method="student-t")
+    first, second, third = ((one.high - one.low) / 2 for one in found)
+    return first, second, third

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.evidence.findings import part_rows
 from uqassay.wording import listed, tradeoff
 
 if TYPE_CHECKING:
@@ -60,9 +61,8 @@ def _cells(assay: "Assay", by: str) -> dict[str, dict[str, dict[str, Any]]]:
     """Estimate and ends of every metric by part and model; those of E one per λ of the findings."""
     distance = assay.settings.distance_metric
     cells: dict[str, dict[str, dict[str, Any]]] = {}
-    for row in assay.rows("subsets", by=by, ranking=False):
-        known = row["metric"] in ("accuracy", distance, "nonspecificity", "unified")
-        if not known or row["model"] not in assay.model_names:
+    for row in part_rows(assay, by, ("accuracy", distance, "nonspecificity", "unified")):
+        if row["model"] not in assay.model_names:
             continue
         mine = cells.setdefault(row["subset"], {}).setdefault(row["model"], {"n": row["n"], "unified": []})
         interval = [float(f"{row[end]:.6g}") for end in ("estimate", "low", "high")]  # more than is shown

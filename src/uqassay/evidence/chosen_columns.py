@@ -1,0 +1,69 @@
+"""Columns of one model on chosen runs and instances, and their means."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.evidence.scoring import ModelScores
+from uqassay.statistics import Estimate, mean_estimate
+from uqassay.statistics.mean_rows import mean_estimates
+
+if TYPE_CHECKING:
+    from uqassay.evidence.result import Assay
+
+__all__ = ["ChosenColumns", "one_run"]
+
+Array = NDArray[np.float64]
+
+
+@final
+class ChosenColumns:
+    """Columns of a model, of all runs or of one, on all instances or on those of a mask.
+
+    Parameters
+    ----------
+    assay : Assay
+    model : ModelScores
+    run : int, optional
+    mask : bool array (R, n), optional
+        Instances of every run. Where runs differ in them, the instances of all runs count as one run, in which those of one
+        instance or group belong together.
+    """
+
+    def __init__(
+        self, assay: "Assay", model: ModelScores, *, run: int | None = None, mask: NDArray[np.bool_] | None = None
+    ) -> None:
+        self._columns = model.columns
+        self._runs = slice(None) if run is None else slice(run, run + 1)
+        self._place: Any = None
+        self.groups, self.level = assay.groups, assay.settings.level
+        if mask is None:
+            return
+        if (mask == mask[0]).all():
+            rows = np.flatnonzero(mask[0])
+            self._place = slice(None), rows
+            self.groups = None if self.groups is None else self.groups[rows]
+        else:
+            units = np.arange(mask.shape[1]) if self.groups is None else self.groups
+            self._place, self.groups = mask, np.broadcast_to(units, mask.shape)[mask]
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of one column, ``(R, m)``."""
+        column = self._columns[name][self._runs]
+        if self._place is None:
+            return column
+        return np.atleast_2d(column[self._place])
+
+    def means(self, columns: Sequence[Array], method: str = "hall") -> list[Estimate]:
+        """Mean of each column ``(R, m)`` with its interval; losses are skewed, and Hall's has the best measured coverage."""
+        if self.groups is None and all(len(column) == 1 for column in columns):
+            return mean_estimates([column[0] for column in columns], level=self.level, method=method)
+        options: dict[str, Any] = {"groups": self.groups, "level": self.level, "method": method}
+        return [mean_estimate(one_run(column), **options) for column in columns]
+
+
+def one_run(values: Array) -> Array:
+    """A single run as ``(n,)``, for which no spread between runs is claimed."""
+    return values if len(values) > 1 else values[0]
