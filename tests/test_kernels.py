@@ -1,5 +1,6 @@
 """Which compiled kernels are in use, and the sentence that says why not."""
 
+import importlib.metadata
 import subprocess
 import sys
 from types import ModuleType
@@ -46,10 +47,20 @@ def test_the_variable_switches_kernels_off_at_every_call(native, monkeypatch):
     assert _kernels.kernel("doubled") is not None
 
 
-def test_without_the_distribution_the_listing_says_how_to_install_it(native):
+def test_without_the_distribution_the_listing_says_how_to_install_it(native, monkeypatch):
+    def absent(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", absent)
     native(None)  # import of this name raises ModuleNotFoundError
     assert _kernels.kernel("doubled") is None
     assert "not installed (pip install ./native in the clone)" in str(uq.kernels())
+
+
+def test_a_distribution_without_kernels_was_installed_without_a_compiler(native, monkeypatch):
+    monkeypatch.setattr(importlib.metadata, "version", {"uqassay-native": "9.8"}.__getitem__)
+    native(None)
+    assert "without a C++ compiler (pip install --force-reinstall" in str(uq.kernels())
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def _native() -> tuple[ModuleType | None, str]:
     try:
         module = import_module(_MODULE)
     except ModuleNotFoundError:
-        return None, "uqassay-native is not installed (pip install ./native in the clone)"
+        return None, _absence()
     except ImportError as problem:  # built for another system or another Python
         return None, f"uqassay-native cannot be loaded ({problem})"
     found = getattr(module, "interface", None)
@@ -93,3 +93,15 @@ def _native() -> tuple[ModuleType | None, str]:
         remedy = "upgrade it" if isinstance(found, int) and found < INTERFACE else "upgrade uqassay"
         return None, f"uqassay-native {module.__version__} has kernels of version {found}, not {INTERFACE} ({remedy})"
     return module, ""
+
+
+def _absence() -> str:
+    """Why there is no extension module: no distribution, or one that was installed where no compiler was."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        version("uqassay-native")
+    except PackageNotFoundError:
+        return "uqassay-native is not installed (pip install ./native in the clone)"
+    remedy = "pip install --force-reinstall --no-deps --no-cache-dir ./native in the clone, with one"
+    return f"uqassay-native was installed without a C++ compiler ({remedy})"
