@@ -1,8 +1,10 @@
 """Is some convex combination of an ensemble's members calibrated? The credal calibration test."""
 
 import math
+from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any, Literal, final
+from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +21,7 @@ from uqassay.calibration.credal_nulls import (
     single_member,
 )
 from uqassay.calibration.direction import ONE_SIDE, UPPER_ALONE, unseen_notes
+from uqassay.calibration.likely_mixtures import LikelyMixtures
 from uqassay.calibration.monte_carlo import (
     CALIBRATED,
     check_alpha,
@@ -27,7 +30,7 @@ from uqassay.calibration.monte_carlo import (
 )
 from uqassay.calibration.paper_code import paper_code_measure
 from uqassay.calibration.parts import check_search, hard_labels
-from uqassay.calibration.shared_members import independence, shared_members
+from uqassay.calibration.shared_members import SharedMembers, independence, shared_members
 from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch
 from uqassay.calibration.single_hypothesis import undefined_notes
 from uqassay.errors import InputError
@@ -36,7 +39,7 @@ from uqassay.notes import Note
 from uqassay.statistics.samples import check_choice, check_draws
 from uqassay.wording import pvalue_text
 
-__all__ = ["CredalCalibrationTest", "credal_calibration_test"]
+__all__ = ["CredalCalibrationTest", "credal_calibration_test", "credal_calibration_tests"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -261,18 +264,68 @@ def credal_calibration_test(
     >>> credal_calibration_test((labels + 1) % 3, members).sentence()
     'No mixture of the 2 members is confidence calibrated (p = .01).'
     """
+    return credal_calibration_tests(
+        y_true,
+        members,
+        measures=[measure],
+        null=null,
+        n_draws=n_draws,
+        resample=resample,
+        convention=convention,
+        search=search,
+        rng=rng,
+    )[0]
+
+
+def credal_calibration_tests(
+    y_true: ArrayLike,
+    members: Any,
+    *,
+    measures: Sequence[str | CalibrationMeasure],
+    null: Null = "minimised",
+    n_draws: int = 99,
+    resample: bool = False,
+    convention: Convention = "exact",
+    search: SimplexSearch | None = None,
+    rng: RandomState = None,
+) -> list[CredalCalibrationTest]:
+    """`credal_calibration_test` by several measures, each from the same random numbers; they share what needs no measure."""
     check_choice(null, "null", ("minimised", "random", "berger-boos"))
     check_choice(convention, "convention", ("exact", "paper-code"))
     check_draws(n_draws)
     check_search(search)
     _check_together(null, resample, convention, search)
-    chosen = calibration_measure(measure)
+    chosen = [calibration_measure(measure) for measure in measures]
     if convention == "paper-code":
-        chosen = paper_code_measure(chosen)
+        chosen = [paper_code_measure(measure) for measure in chosen]
     shared = shared_members(members)
-    n, m, n_classes = shared.probs.shape
-    labels = hard_labels(y_true, n, n_classes, members=members)
-    generator = as_generator(rng)
+    labels = hard_labels(y_true, shared.probs.shape[0], shared.probs.shape[2], members=members)
+    likely = LikelyMixtures(shared.probs, labels)
+    last = as_generator(rng)  # which moves on as in one test
+    generators = [*(deepcopy(last) for _ in chosen[1:]), last]
+    plan = _Plan(null, n_draws, resample, convention, search)
+    return [_tested(likely, shared, one, plan, g) for one, g in zip(chosen, generators, strict=True)]
+
+
+class _Plan(NamedTuple):
+    """Options of `credal_calibration_test`."""
+
+    null: Null
+    n_draws: int
+    resample: bool
+    convention: Convention
+    search: SimplexSearch | None
+
+
+def _tested(
+    likely: LikelyMixtures,
+    shared: SharedMembers,
+    chosen: CalibrationMeasure,
+    plan: _Plan,
+    generator: np.random.Generator,
+) -> CredalCalibrationTest:
+    null, n_draws, resample, convention, search = plan
+    labels, (n, m, n_classes) = likely.labels, shared.probs.shape
     with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
         if convention == "paper-code":
             found = authors_code(labels, shared, chosen, n_draws, generator)
@@ -283,7 +336,7 @@ def credal_calibration_test(
         elif null == "random":
             found = random_null(labels, shared, chosen, n_draws, resample, search or THOROUGH, generator)
         else:
-            found = minimised_null(labels, shared, chosen, null, n_draws, search or QUICK, generator)
+            found = minimised_null(likely, chosen, null, n_draws, search or QUICK, generator)
     notes = [*undefined_notes(found.statistic, found.pvalue, n), *shared.notes]
     notes += unseen_notes(chosen, shared.probs.mean(axis=1), m if convention == "exact" else 1)
     if found.spread > UNSETTLED:

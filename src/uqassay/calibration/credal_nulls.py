@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.confidence_region import likelihood_region
-from uqassay.calibration.fewest_members import fewest_members
+from uqassay.calibration.likely_mixtures import LikelyMixtures
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import monte_carlo_pvalue
 from uqassay.calibration.paper_code import paper_code_test
-from uqassay.calibration.predictive_weights import predictive_weights
 from uqassay.calibration.random_null import random_mixture_null
 from uqassay.calibration.score_weights import log_loss_weights
 from uqassay.calibration.shared_members import SharedMembers
@@ -104,8 +103,7 @@ def random_null(
 
 
 def minimised_null(
-    labels: Labels,
-    shared: SharedMembers,
+    likely: LikelyMixtures,
     measure: CalibrationMeasure,
     null: str,
     n_draws: int,
@@ -113,14 +111,14 @@ def minimised_null(
     generator: np.random.Generator,
 ) -> LeastError:
     """Labels are drawn from likely mixtures, or from the worst of several (Berger-Boos); each draw is minimised over λ."""
-    mixtures = Mixtures(shared.probs)
-    seeds = generator.integers(2**63, size=2)  # one for the labels, one for the search: the same at every λ
+    mixtures, labels = likely.mixtures, likely.labels
     if null == "minimised":
-        found, evaluations = _at_likely_mixtures(mixtures, labels, measure, n_draws, search, seeds, generator)
+        found, evaluations = _at_likely_mixtures(likely, measure, n_draws, search, generator)
     else:
-        likely = log_loss_weights(shared.probs, labels)[0]
-        given = np.take_along_axis(shared.probs, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]
-        region = likelihood_region(given, likely, BETA, generator)
+        seeds = generator.integers(2**63, size=2)  # one for the labels, one for the search: the same at every λ
+        best = log_loss_weights(mixtures.members, labels)[0]
+        given = np.take_along_axis(mixtures.members, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]
+        region = likelihood_region(given, best, BETA, generator)
         found, evaluations = worst_mixture(mixtures, labels, measure, region, n_draws, search, seeds, generator)
     again = MixtureObjective(mixtures, labels[np.newaxis], measure)
     minima = [found.statistic, *(minimise_over_simplex(again, search, generator)[0][0] for _ in range(N_REPEATS))]
@@ -130,21 +128,24 @@ def minimised_null(
 
 
 def _at_likely_mixtures(
-    mixtures: Mixtures,
-    labels: Labels,
+    likely: LikelyMixtures,
     measure: CalibrationMeasure,
     n_draws: int,
     search: SimplexSearch,
-    seeds: NDArray[np.int64],
     generator: np.random.Generator,
 ) -> tuple[NullAtMixture, int]:
     """The greater p-value of two λ, the predictive one and that of the fewest members; the first alone if it is high."""
-    truth = predictive_weights(mixtures.members, labels, generator)
-    found, evaluations = null_at(mixtures, labels, measure, truth, n_draws, search, seeds)
-    few = fewest_members(mixtures.members, labels) if found.pvalue <= ENOUGH else None
+    truth, seeds = likely.start(generator)
+
+    def at(weights: Floats) -> tuple[NullAtMixture, int]:
+        drawn = likely.drawn(weights, n_draws, seeds[0])
+        return null_at(likely.mixtures, likely.labels, measure, weights, drawn, search, seeds[1])
+
+    found, evaluations = at(truth)
+    few = likely.fewest if found.pvalue <= ENOUGH else None
     if few is None or np.abs(few - truth).max() <= SAME:
         return found, evaluations
-    other, more = null_at(mixtures, labels, measure, few, n_draws, search, seeds)
+    other, more = at(few)
     return (found if other.pvalue <= found.pvalue else other), evaluations + more  # an undefined p-value stays
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "monte_carlo_pvalue",
     "null_threshold",
     "smallest_pvalue",
+    "steps_reached",
 ]
 
 Floats = NDArray[np.float64]
@@ -82,19 +83,27 @@ def _labels_at(steps: Floats, n_classes: int, first: int, aims: Floats) -> Label
     """Labels at random numbers (D, n); `first` is the number of the first of these instances."""
     aims = np.ascontiguousarray(aims)
     if n_classes <= FEW_CLASSES:
-        counted = kernel("counted_steps")
-        return _counted_steps(steps, aims) if counted is None else counted(steps, aims).astype(np.intp, copy=False)
+        return steps_reached(steps, aims)
     found = kernel("found_steps")
-    return _found_steps(steps, first, aims) if found is None else found(steps, aims, first).astype(np.intp, copy=False)
+    return _found_steps(steps, first, aims) if found is None else np.asarray(found(steps, aims, first), dtype=np.intp)
 
 
-def _counted_steps(steps: Floats, aims: Floats) -> Labels:
-    """How many of the steps (K − 1, n) each aim (D, n) reaches, in stretches of instances that fit the cache."""
-    labels = np.empty(aims.shape, dtype=np.intp)
+def steps_reached(steps: Floats, aims: Floats) -> Labels:
+    """How many of the steps (S, n) each aim (D, n) reaches, as (D, n).
+
+    Examples
+    --------
+    >>> steps_reached(np.array([[0.2, 0.5], [0.6, 0.5]]), np.array([[0.1, 0.5], [0.7, 0.4]])).tolist()
+    [[0, 2], [2, 0]]
+    """
+    counted = kernel("counted_steps")
+    if counted is not None:
+        return np.asarray(counted(steps, aims), dtype=np.intp)
+    labels, small = np.empty(aims.shape, dtype=np.intp), np.min_scalar_type(len(steps))
     for aim, draw in zip(aims, labels, strict=True):
-        for begin in range(0, len(aim), STRETCH):
+        for begin in range(0, len(aim), STRETCH):  # which fits the cache
             part = slice(begin, begin + STRETCH)
-            reached = np.zeros(len(aim[part]), dtype=np.uint8)
+            reached = np.zeros(len(aim[part]), dtype=small)
             for step in steps[:, part]:
                 reached += (step <= aim[part]).view(np.uint8)
             draw[part] = reached

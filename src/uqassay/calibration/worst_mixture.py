@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from uqassay.calibration.confidence_region import LikelihoodRegion
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import monte_carlo_pvalue
+from uqassay.calibration.monte_carlo import monte_carlo_pvalue, steps_reached
 from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
-__all__ = ["ENOUGH", "NullAtMixture", "null_at", "worst_mixture"]
+__all__ = ["ENOUGH", "NullAtMixture", "drawn_labels", "null_at", "worst_mixture"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -59,7 +59,8 @@ def worst_mixture(
     order, evaluations = _screened(mixtures, labels, measure, candidates, min(n_draws, SCREENING_DRAWS), seeds)
     worst: NullAtMixture | None = None
     for index in [0, *(i for i in order if i)][: N_REFINED + 1]:
-        found, n = null_at(mixtures, labels, measure, candidates[index], n_draws, search, seeds)
+        drawn = drawn_labels(mixtures, candidates[index], n_draws, seeds[0])
+        found, n = null_at(mixtures, labels, measure, candidates[index], drawn, search, seeds[1])
         evaluations += n
         if worst is None or not found.pvalue <= worst.pvalue:  # `not <=` keeps an undefined p-value
             worst = found
@@ -74,18 +75,24 @@ def null_at(
     labels: Labels,
     measure: CalibrationMeasure,
     truth: Floats,
-    n_draws: int,
+    drawn: Labels,
     search: SimplexSearch,
-    seeds: NDArray[np.int64],
+    seed: np.int64,
 ) -> tuple[NullAtMixture, int]:
-    """Minimum over λ for the observed labels (n,) and for D draws from one mixture, by one search."""
-    of_labels, of_search = (np.random.default_rng(seed) for seed in seeds)
-    drawn = mixtures.draw_labels(np.repeat(truth[np.newaxis], n_draws, axis=0), of_labels)
+    """Minimum over λ for the observed labels (n,) and for draws (D, n) from the mixture `truth`, by one search."""
     objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], drawn]), measure)
-    values, weights = minimise_over_simplex(objective, search, of_search)
+    values, weights = minimise_over_simplex(objective, search, np.random.default_rng(seed))
     statistic, null = float(values[0]), values[1:]
     found = NullAtMixture(truth, statistic, weights[0], null, monte_carlo_pvalue(statistic, null))
     return found, objective.evaluations
+
+
+def drawn_labels(mixtures: Mixtures, truth: Floats, n_draws: int, seed: np.int64) -> Labels:
+    """D draws of labels from the mixture with these weights (M,), by inversion of its distribution function, (D, n)."""
+    cumulated = np.cumsum(mixtures.probs(truth).T, axis=0)  # (K, n)
+    aims = np.random.default_rng(seed).random((n_draws, mixtures.n_instances))
+    aims *= cumulated[-1]
+    return steps_reached(cumulated[:-1], aims)
 
 
 def _candidates(region: LikelihoodRegion, generator: np.random.Generator) -> Floats:
@@ -112,10 +119,7 @@ def _screened(
     In the screening, minima are taken over a fixed set: the candidates, the members and random mixtures.
     """
     m = mixtures.n_members
-    drawn = [
-        mixtures.draw_labels(np.repeat(truth[np.newaxis], n_draws, axis=0), np.random.default_rng(seeds[0]))
-        for truth in candidates
-    ]
+    drawn = [drawn_labels(mixtures, truth, n_draws, seeds[0]) for truth in candidates]
     shared = np.concatenate([candidates, np.eye(m), np.random.default_rng(seeds[1]).dirichlet(np.ones(m), 4 * m)])
     objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], *drawn]), measure)
     least = np.fmin.reduce(objective.shared(shared), axis=1)  # nan only if the measure is undefined for every mixture

@@ -8,10 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import argmax_of_rows, release, row_chunks
-from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
+from uqassay.calibration.credal_hypothesis import (
+    CredalCalibrationTest,
+    credal_calibration_test,
+    credal_calibration_tests,
+)
 from uqassay.calibration.direction import confidence_gap, unseen_notes
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import ROUNDING, labels_from, monte_carlo_pvalue
+from uqassay.calibration.monte_carlo import ROUNDING, LabelDraws, monte_carlo_pvalue
 from uqassay.calibration.shared_members import IN_GROUPS, SharedMembers, shared_members
 from uqassay.calibration.single_hypothesis import statistic_and_null, undefined_notes
 from uqassay.evidence.calibration_cost import n_points
@@ -19,6 +23,7 @@ from uqassay.evidence.calibration_of_points import fine_tests, given_tests
 from uqassay.evidence.calibration_plan import CalibrationPlan
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.held_probs import holding
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.metrics.calibration.reliability import Reliability, reliability
 from uqassay.notes import Note, distinct, has_note
@@ -34,7 +39,8 @@ Rows = NDArray[np.intp]
 N_BINS = 10  # of the reliability diagrams
 STEPS = (1.0, 0.3, 0.1, 0.03)  # how far further mixtures lie from the fitted one
 NEARBY = 15  # number of further mixtures at each of these steps
-TOGETHER = 5e6  # labels of further draws that are judged at a time
+TOGETHER = 2e5  # labels of further draws that are made at a time: 1.6 MB, which the cache holds
+MOST_WAITING = 5e6  # labels of those that the fitted mixture leaves open, which other mixtures judge together
 DRAWS = Note("mean", "the mean was tested: draws have no number that means the same in every instance")
 GIVEN_WEIGHTS = Note(
     "assumption", "the model's mean takes the weights given with its members, the mixtures are sought among all weights"
@@ -103,15 +109,12 @@ def tested_run(
     listed = shared is not None and plan.members and isinstance(prediction, (Members, Vertices))
     points = shared.probs.transpose(1, 0, 2) if shared is not None and listed else mean[:0]
     singles = [_of_one(point, y, measures, plan, fine=False) for point in points]
+    of_sets = means if shared is None else _of_set(prediction, shared, y, measures, plan)
     after: Reliability | None
     found = []
-    for j, (measure, alone) in enumerate(zip(measures, means, strict=True)):
+    for j, (measure, alone, facts) in enumerate(zip(measures, means, of_sets, strict=True)):
         members = [single[j] for single in singles]
-        if shared is None:
-            facts, after, hits_after = alone, before, hits
-        else:
-            facts = _of_set(prediction, shared, y, measure, plan)
-            after, hits_after = _after(shared, facts.weights, y, plan.level)
+        after, hits_after = (before, hits) if shared is None else _after(shared, facts.weights, y, plan.level)
         undefined = () if has_note(facts.notes, "no-test") else undefined_notes(facts.statistic, facts.pvalue, len(y))
         assumed = () if shared is None or sample.groups is None else (IN_GROUPS,)
         unseen = unseen_notes(measure, mean) if shared is None else ()  # of mixtures the test itself says so
@@ -189,22 +192,32 @@ class _Facts(NamedTuple):
 
 
 def _of_set(
-    prediction: Prediction, shared: SharedMembers, labels: Rows, measure: CalibrationMeasure, plan: CalibrationPlan
-) -> _Facts:
-    """The test of all mixtures, with further draws where the p-value is small."""
-    test = credal_calibration_test(
+    prediction: Prediction,
+    shared: SharedMembers,
+    labels: Rows,
+    measures: Sequence[CalibrationMeasure],
+    plan: CalibrationPlan,
+) -> list[_Facts]:
+    """The tests of all mixtures, with further draws where the p-value is small."""
+    tests = credal_calibration_tests(
         labels,
         prediction,
-        measure=measure,
+        measures=measures,
         null=plan.null,
         n_draws=plan.n_draws,
         resample=plan.resample,
         convention=plan.convention,
         rng=np.random.default_rng([plan.seed, 21]),
     )
+    return [_finer(labels, shared.probs, test, measure, plan) for test, measure in zip(tests, measures, strict=True)]
+
+
+def _finer(
+    labels: Rows, members: Floats, test: CredalCalibrationTest, measure: CalibrationMeasure, plan: CalibrationPlan
+) -> _Facts:
     pvalue, n_draws = test.pvalue, test.n_draws
     if plan.null == "minimised" and plan.n_more and pvalue <= test.smallest_pvalue:
-        finer = (1 + _reached(labels, shared.probs, test, measure, plan)) / (test.n_draws + plan.n_more + 1)
+        finer = (1 + _reached(labels, members, test, measure, plan)) / (test.n_draws + plan.n_more + 1)
         if finer < pvalue:
             pvalue, n_draws = finer, n_draws + plan.n_more
     return _Facts(
@@ -231,18 +244,30 @@ def _reached(
     """
     generator = np.random.default_rng([plan.seed, 22])
     mixtures, m = Mixtures(members), members.shape[1]
-    fitted = mixtures.probs(test.weights)
+    fitted = classes_apart(mixtures.probs(test.weights))
     few = np.concatenate([np.full((1, m), 1 / m), np.eye(m)])
     near = [(1 - step) * test.weights + step * generator.dirichlet(np.ones(m), NEARBY) for step in STEPS]
-    margin = ROUNDING * abs(test.statistic) + 1e-15
-    step, reached = max(1, int(TOGETHER / len(labels))), 0
-    for begin in range(0, plan.n_more, step):
-        drawn = labels_from(fitted, min(step, plan.n_more - begin), generator)
-        for weights in (test.weights[np.newaxis], few, np.concatenate(near)):  # the first settles most draws
+    least = test.statistic - ROUNDING * abs(test.statistic) - 1e-15
+
+    def still_above(drawn: Rows) -> int:
+        for weights in (few, np.concatenate(near)):
             if len(drawn):
-                least = MixtureObjective(mixtures, drawn, measure).shared(weights).min(axis=1)
-                drawn = drawn[least >= test.statistic - margin]
-        reached += len(drawn)
+                found = MixtureObjective(mixtures, drawn, measure).shared(weights).min(axis=1)
+                drawn = drawn[found >= least]
+        return len(drawn)
+
+    draws, prepared = LabelDraws(fitted), measure.prepare(fitted)
+    step, reached = max(1, int(TOGETHER / len(labels))), 0
+    waiting, n_waiting = [], 0
+    for begin in range(0, plan.n_more, step):
+        drawn = draws.draw(min(step, plan.n_more - begin), generator)
+        with np.errstate(all="ignore"):  # 0/0 in some measures
+            above = prepared.values(drawn) >= least  # the fitted mixture itself settles most draws
+        waiting.append(drawn[above])
+        n_waiting += waiting[-1].size
+        if n_waiting > MOST_WAITING or begin + step >= plan.n_more:
+            reached += still_above(np.concatenate(waiting))
+            waiting, n_waiting = [], 0
     return reached
 
 
