@@ -12,7 +12,7 @@ import uqassay as uq
 PUBLIC = {
     "Assay", "AssayStream", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses",
     "Members", "Point", "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets",
-    "from_laplace", "from_object", "kernels",
+    "array_support", "from_laplace", "from_object", "kernels",
     "load", "load_labels", "losses", "measures", "methods", "metrics", "save", "statistics",
 }  # fmt: skip
 

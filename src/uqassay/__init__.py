@@ -28,6 +28,7 @@ _WHERE = {
     "from_object": "predictions.adapters",
     "from_laplace": "predictions.adapters",
     "Estimate": "statistics",
+    "array_support": "_array_support",
     "kernels": "_kernels",
     "UqassayError": "errors",
     "InputError": "errors",
@@ -65,6 +66,7 @@ __all__ = [
     "UqassayError",
     "Vertices",
     "__version__",
+    "array_support",
     "assay",
     "calibration",
     "credal",
@@ -84,6 +86,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from uqassay import calibration, credal, datasets, losses, measures, methods, metrics, statistics
+    from uqassay._array_support import array_support
     from uqassay._kernels import kernels
     from uqassay.errors import InputError, UqassayError
     from uqassay.evidence import Assay, AssayStream, assay

@@ -80,17 +80,18 @@ def check_rows(
     low: float = 0.0,
     high: float = 1.0,
     remedy: str = "",
+    first_row: int = 0,
 ) -> None:
     """Refuse non-finite values, values outside [low, high], and (`unit_sum`) rows that do not sum to 1.
 
     `array` is ``(n, …, K)``. It is read in chunks, so that a memory map is never in memory as a whole. `remedy` replaces the
-    usual remedy.
+    usual remedy. `first_row` is the row number of the first row, for the error.
     """
     if unit_sum and array.dtype == bool:
         raise _class_sets(name, "got truth values")
     for rows in row_chunks(array.shape[0], array[:1].nbytes * 2):
         still_whole(array)
-        block = np.asarray(array[rows])
+        block, start = np.asarray(array[rows]), first_row + rows.start
         finite = np.isfinite(block)
         if not finite.all():
             at = np.argwhere(~finite)[0]
@@ -98,10 +99,10 @@ def check_rows(
             raise InputError(
                 name,
                 "values must be finite",
-                f"row {rows.start + at[0]} holds {bad} at {index_text(rows.start, at)}",
+                f"row {start + at[0]} holds {bad} at {index_text(start, at)}",
                 "drop or repair such rows first",
                 code="finite",
-                facts={"row": int(rows.start + at[0])},
+                facts={"row": int(start + at[0])},
             )
         beyond = (block < low - tolerance) | (block > high + tolerance)
         if beyond.any():
@@ -112,10 +113,10 @@ def check_rows(
             raise InputError(
                 name,
                 f"values must be {rule}",
-                f"row {rows.start + at[0]} holds {float(block[tuple(at)]):.6g} at {index_text(rows.start, at)}",
+                f"row {start + at[0]} holds {float(block[tuple(at)]):.6g} at {index_text(start, at)}",
                 remedy or _remedy(can_normalise),
                 code="not-probabilities" if probabilities else "range",
-                facts={"row": int(rows.start + at[0]), "can_normalise": can_normalise},
+                facts={"row": int(start + at[0]), "can_normalise": can_normalise},
             )
         if unit_sum:
             sums = block.sum(axis=-1, dtype=np.float64)
@@ -123,7 +124,7 @@ def check_rows(
             if off.any():
                 at = np.argwhere(off)[0]
                 where = "" if len(at) == 1 else f" (index {at[1]} of that row)"
-                got = f"row {rows.start + at[0]}{where} sums to {float(sums[tuple(at)]):.6g}"
+                got = f"row {start + at[0]}{where} sums to {float(sums[tuple(at)]):.6g}"
                 if _is_zero_one(array):
                     raise _class_sets(name, f"all values are 0 or 1, and {got}")
                 can_normalise = _can_normalise(array)
@@ -133,7 +134,7 @@ def check_rows(
                     got,
                     remedy or _remedy(can_normalise),
                     code="sum",
-                    facts={"row": int(rows.start + at[0]), "can_normalise": can_normalise},
+                    facts={"row": int(start + at[0]), "can_normalise": can_normalise},
                 )
         release(array)
 
@@ -193,10 +194,12 @@ def as_labels(
     n_instances: int | None = None,
     n_members: int | None = None,
     name: str = "y_true",
+    first_row: int = 0,
 ) -> NDArray[Any]:
     """Integer labels ``(n,)`` as int64, or label distributions / vote counts ``(n, K)`` as rows that sum to 1.
 
     `n_members` serves the error alone. If there are as many labels as members, then M and n were probably exchanged.
+    `first_row` is the row number of the first label, for errors.
 
     Raises
     ------
@@ -221,22 +224,22 @@ def as_labels(
             code="mismatch",
         )
     if array.ndim == 2:
-        return _as_label_distributions(array, n_classes, name)
-    check_whole_numbers(array, name)
+        return _as_label_distributions(array, n_classes, name, first_row)
+    check_whole_numbers(array, name, first_row=first_row)
     outside = (array < 0) | (array >= n_classes)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
         raise InputError(
             name,
             f"labels must lie in 0 … {n_classes - 1}",
-            f"row {row} holds {array[row]:g}",
+            f"row {first_row + row} holds {array[row]:g}",
             "recode the labels so that they index the columns of the predictions",
             code="range",
         )
     return array.astype(np.int64)
 
 
-def check_whole_numbers(labels: NDArray[Any], name: str) -> None:
+def check_whole_numbers(labels: NDArray[Any], name: str, *, first_row: int = 0) -> None:
     """Refuse labels ``(n,)`` that are fractions, infinite or nan."""
     if labels.dtype.kind != "f":
         return
@@ -246,13 +249,13 @@ def check_whole_numbers(labels: NDArray[Any], name: str) -> None:
         raise InputError(
             name,
             "labels must be whole numbers",
-            f"row {row} holds {float(labels[row]):g}",
+            f"row {first_row + row} holds {float(labels[row]):g}",
             "give class indices (0, 1, …) or a label distribution with one column per class",
             code="type",
         )
 
 
-def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> NDArray[Any]:
+def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str, first_row: int) -> NDArray[Any]:
     if array.shape[1] != n_classes:
         raise InputError(
             name,
@@ -261,7 +264,8 @@ def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> N
             "check the order and number of the columns",
             code="mismatch",
         )
-    check_rows(array, name, tolerance=0.0, unit_sum=False, high=np.inf, remedy="votes and shares cannot be negative")
+    remedy = "votes and shares cannot be negative"
+    check_rows(array, name, tolerance=0.0, unit_sum=False, high=np.inf, remedy=remedy, first_row=first_row)
     counts = array.astype(np.float64)
     with np.errstate(over="ignore"):
         totals = counts.sum(axis=1)
@@ -270,7 +274,7 @@ def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str) -> N
         counts[huge] /= counts[huge].max(axis=1, keepdims=True)
         totals = counts.sum(axis=1)
     if (totals <= 0).any():
-        row = int(np.flatnonzero(totals <= 0)[0])
+        row = first_row + int(np.flatnonzero(totals <= 0)[0])
         raise InputError(
             name, "every row needs at least one vote", f"row {row} has none", "drop such rows", code="empty"
         )

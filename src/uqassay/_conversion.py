@@ -112,7 +112,7 @@ def precision_of(values: Any) -> str:
     """
     dtype = getattr(values, "dtype", "")
     marked = (getattr(dtype, "metadata", None) or {}).get("precision")
-    return str(marked or dtype).removeprefix("torch.")
+    return str(marked or dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
 
 
 def has_index(values: Any) -> bool:

@@ -3,14 +3,16 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._namespaces import namespace
 from uqassay.losses.label_distance import labels_of
-from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.predictions import PredictionLike, as_prediction, keeps_arrays
 
 __all__ = ["is_correct", "prediction_errors", "probability_gap"]
 
 Array = NDArray[np.float64]
 
 
+@keeps_arrays("losses.is_correct")
 def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """1 if the predicted class is the label, else 0, ``(n,)``; for label distributions the share of the predicted class.
 
@@ -23,11 +25,13 @@ def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     label = prediction.labels()
+    xp = namespace(y)
     if y.ndim == 2:
-        return np.take_along_axis(y, label[:, None], axis=1)[:, 0]
-    return (label == y).astype(np.float64)
+        return xp.take_along_axis(y, label[:, None], axis=1)[:, 0]
+    return xp.astype(label == y, np.float64 if xp is np else prediction.mean_probs().dtype)
 
 
+@keeps_arrays("losses.prediction_errors")
 def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """1 if the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; for label distributions its probability.
 
@@ -46,6 +50,7 @@ def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     return 1.0 - is_correct(y_true, prediction)
 
 
+@keeps_arrays("losses.probability_gap")
 def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """One minus the mean probability of the label, gap(x, y) = 1 − f_y(x), ``(n,)``; with label distributions 1 − Σ q_k f_k.
 
@@ -63,5 +68,6 @@ def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     f = prediction.mean_probs()
-    kept = (y * f).sum(axis=1) if y.ndim == 2 else np.take_along_axis(f, y[:, None], axis=1)[:, 0]
-    return np.clip(1.0 - kept, 0.0, 1.0)
+    xp = namespace(y)
+    kept = xp.sum(y * f, axis=1) if y.ndim == 2 else xp.take_along_axis(f, y[:, None], axis=1)[:, 0]
+    return xp.clip(1.0 - kept, 0.0, 1.0)

@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._namespaces import namespace
 from uqassay.credal.distance import divergence, nearest_in_box, nearest_in_core, nearest_in_hull, one_hot_distance
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped, for_each_clipped_sum
-from uqassay.predictions import Intervals, Masses, Point, Prediction, not_negative
+from uqassay.predictions import DeviceProbs, Intervals, Masses, Point, Prediction, not_negative
+from uqassay.predictions.device_labels import labels_on_device
 from uqassay.predictions.labels import labels_for
 
 __all__ = ["default_floor", "from_upper", "label_distance", "labels_of"]
@@ -21,6 +23,8 @@ CHUNK_BYTES = 64 * 2**20
 
 def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
     """Validated labels in the order of the instances; a Series is aligned to the ids of the prediction."""
+    if isinstance(prediction, DeviceProbs):
+        return labels_on_device(y_true, prediction)
     return labels_for(
         y_true,
         n_instances=prediction.n_instances,
@@ -35,7 +39,7 @@ def default_floor(prediction: Prediction, convention: str) -> float:
     """Least probability in a logarithm: 1e-10 in the paper's code, else the machine epsilon of the input."""
     if convention == "paper":
         return PAPER_FLOOR
-    if isinstance(prediction, Masses) and prediction.precision is not None:
+    if isinstance(prediction, (Masses, DeviceProbs)) and prediction.precision is not None:
         return prediction.precision
     dtype = getattr(prediction, prediction.array_names()[0]).dtype
     return float(np.finfo(dtype if dtype.kind == "f" else np.float64).eps)
@@ -73,8 +77,9 @@ def label_distance(
 
 def from_upper(upper: Array, distance: str, floor: float) -> tuple[Array, Array, int]:
     """Distances in closed form, gaps of 0, and the number of floored rows."""
-    floored = int(_below(upper, floor).sum()) if distance == "kl" else 0
-    return one_hot_distance(upper, distance, floor=floor), np.zeros(len(upper)), floored
+    xp = namespace(upper)
+    floored = int(xp.count_nonzero(_below(upper, floor))) if distance == "kl" else 0
+    return one_hot_distance(upper, distance, floor=floor), xp.zeros_like(upper), floored
 
 
 def _below(upper: Array, floor: float) -> NDArray[np.bool_]:
@@ -106,6 +111,8 @@ def _clipped_jensen_shannon(
 
 
 def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Array:
+    if isinstance(prediction, DeviceProbs):
+        return prediction.upper_of_label(y)
     upper = np.empty(prediction.n_instances)
     if convention == "paper" and not isinstance(prediction, Point):
 

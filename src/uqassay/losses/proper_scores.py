@@ -3,14 +3,16 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._namespaces import namespace
 from uqassay.losses.label_distance import default_floor, labels_of
-from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.predictions import PredictionLike, as_prediction, keeps_arrays
 
 __all__ = ["brier_loss", "log_loss"]
 
 Array = NDArray[np.float64]
 
 
+@keeps_arrays("losses.log_loss")
 def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | None = None) -> Array:
     """−Σ_c y_c ln p̄_c of the mean prediction, nats, ``(n,)``, with the floor of `unified_loss`.
 
@@ -23,13 +25,15 @@ def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | No
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     p = prediction.mean_probs()
+    xp, least = namespace(p), default_floor(prediction, "exact") if floor is None else floor
     with np.errstate(divide="ignore"):
-        logs = np.log(np.maximum(p, default_floor(prediction, "exact") if floor is None else floor))
+        logs = xp.log(xp.maximum(p, least))
     if y.ndim == 1:
-        return -np.take_along_axis(logs, y[:, None], axis=1)[:, 0]
-    return -np.where(y > 0, y * logs, 0.0).sum(axis=1)
+        return -xp.take_along_axis(logs, y[:, None], axis=1)[:, 0]
+    return -xp.sum(xp.where(y > 0, y * logs, 0.0), axis=1)
 
 
+@keeps_arrays("losses.brier_loss")
 def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """Σ_c (p̄_c − y_c)² of the mean prediction, from 0 to 2, ``(n,)``.
 
@@ -41,5 +45,6 @@ def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
-    target = np.eye(prediction.n_classes)[y] if y.ndim == 1 else y
-    return ((prediction.mean_probs() - target) ** 2).sum(axis=1)
+    p, xp = prediction.mean_probs(), namespace(y)
+    target = y if y.ndim == 2 else xp.take(xp.eye(prediction.n_classes, dtype=p.dtype, device=y.device), y, axis=0)
+    return xp.sum((p - target) ** 2, axis=1)

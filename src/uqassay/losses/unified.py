@@ -16,7 +16,7 @@ from uqassay.measures.credal_entropy import credal_uncertainty
 from uqassay.measures.hartley import Nonspecificity, hartley_weights, imprecision_and_label
 from uqassay.measures.nonspecificities import check_convention
 from uqassay.measures.nonspecificities import nonspecificity as named_nonspecificity
-from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
+from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction, keeps_arrays
 
 __all__ = ["DEFAULT_TRADEOFF", "UnifiedLoss", "set_nonspecificity", "unified_loss", "unified_terms"]
 
@@ -67,6 +67,7 @@ class UnifiedLoss:
         return self.distance + tradeoff * self.nonspecificity
 
 
+@keeps_arrays("losses.unified_loss")
 def unified_loss(
     y_true: ArrayLike,
     prediction: PredictionLike,

@@ -3,11 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.predictions import PredictionLike, as_prediction
+from uqassay._namespaces import namespace
+from uqassay.predictions import PredictionLike, as_prediction, keeps_arrays
 
 __all__ = ["least_confidence", "margin_uncertainty"]
 
 
+@keeps_arrays("measures.least_confidence")
 def least_confidence(prediction: PredictionLike) -> NDArray[np.float64]:
     """1 − max p̄ of the mean prediction, ``(n,)``, from 0 to 1 − 1/K.
 
@@ -17,9 +19,11 @@ def least_confidence(prediction: PredictionLike) -> NDArray[np.float64]:
     >>> uq.measures.least_confidence(uq.Point([[0.5, 0.25, 0.25]])).tolist()
     [0.5]
     """
-    return 1.0 - as_prediction(prediction).mean_probs().max(axis=1)
+    mean = as_prediction(prediction).mean_probs()
+    return 1.0 - namespace(mean).max(mean, axis=1)
 
 
+@keeps_arrays("measures.margin_uncertainty")
 def margin_uncertainty(prediction: PredictionLike) -> NDArray[np.float64]:
     """1 − (largest − second largest probability) of the mean prediction, ``(n,)``, from 0 to 1.
 
@@ -29,5 +33,7 @@ def margin_uncertainty(prediction: PredictionLike) -> NDArray[np.float64]:
     >>> uq.measures.margin_uncertainty(uq.Point([[0.5, 0.25, 0.25]])).tolist()
     [0.75]
     """
-    top = np.partition(as_prediction(prediction).mean_probs(), -2, axis=1)
+    mean = as_prediction(prediction).mean_probs()
+    # the array API has no partition
+    top = np.partition(mean, -2, axis=1) if isinstance(mean, np.ndarray) else namespace(mean).sort(mean, axis=1)
     return 1.0 - (top[:, -1] - top[:, -2])

@@ -13,7 +13,7 @@ from uqassay.credal.core_entropy import core_lower_entropy, core_upper_entropy
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
 from uqassay.errors import InputError, TooManyClassesError
-from uqassay.predictions import Intervals, Masses, Prediction, PredictionLike, as_prediction
+from uqassay.predictions import Intervals, Masses, Prediction, PredictionLike, as_prediction, keeps_arrays
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["credal_uncertainty", "lower_entropy", "upper_entropy"]
@@ -23,6 +23,7 @@ CHOICES = ("set", "hull", "box")
 GAP = 1e-12  # nats; the sets of sure instances are small, and their differences count
 
 
+@keeps_arrays("measures.upper_entropy")
 def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     """Largest entropy in the credal set of each instance, in nats; measures total uncertainty.
 
@@ -64,6 +65,7 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
 
 
+@keeps_arrays("measures.lower_entropy")
 def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     """Smallest entropy in the credal set of each instance, in nats; measures aleatoric uncertainty.
 
@@ -88,6 +90,7 @@ def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
 
 
+@keeps_arrays("measures.credal_uncertainty")
 def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convention: str = "exact") -> Float:
     """Credal uncertainty: upper minus lower entropy of the credal set of each instance.
 

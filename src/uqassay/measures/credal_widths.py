@@ -1,14 +1,17 @@
 """Width of a credal set: the difference of upper and lower probabilities."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.predictions import PredictionLike, as_prediction, sum_over_classes
+from uqassay.predictions import DeviceProbs, PredictionLike, as_prediction, keeps_arrays, sum_over_classes
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["credal_width"]
 
 
+@keeps_arrays("measures.credal_width")
 def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.float64]:
     """Upper minus lower probability of each instance: 0 for a point prediction, 1 for a vacuous one.
 
@@ -39,6 +42,8 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     """
     check_choice(of, "of", ("mean", "predicted", "max"))
     prediction = as_prediction(prediction)
+    if isinstance(prediction, DeviceProbs):
+        return _on_device(prediction, of)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
     width = np.ascontiguousarray(u - l)  # (n, K); a fixed memory layout, so that rounding does not depend on the chunk
     if of == "mean":
@@ -46,3 +51,12 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     if of == "max":
         return np.asarray(width.max(axis=1), dtype=np.float64)
     return np.asarray(width[np.arange(len(width)), np.asarray(prediction.labels())], dtype=np.float64)
+
+
+def _on_device(prediction: DeviceProbs, of: str) -> Any:
+    xp, width = prediction.xp, prediction.upper_probs() - prediction.lower_probs()
+    if of == "mean":
+        return sum_over_classes(width) / prediction.n_classes
+    if of == "max":
+        return xp.max(width, axis=1)
+    return xp.take_along_axis(width, prediction.labels()[:, None], axis=1)[:, 0]

@@ -15,7 +15,16 @@ from uqassay.measures.label_wise import label_wise_decomposition
 from uqassay.measures.proper_scores import proper_score_decomposition
 from uqassay.measures.variance import variance_decomposition
 from uqassay.measures.zero_one import zero_one_decomposition
-from uqassay.predictions import GaussianLogits, Intervals, Masses, Prediction, PredictionLike, Vertices, as_prediction
+from uqassay.predictions import (
+    GaussianLogits,
+    Intervals,
+    Masses,
+    Prediction,
+    PredictionLike,
+    Vertices,
+    as_prediction,
+    keeps_arrays,
+)
 
 __all__ = ["DECOMPOSITIONS", "DecompositionInfo", "decompose", "decomposition_names"]
 
@@ -123,6 +132,7 @@ DECOMPOSITIONS: dict[str, DecompositionInfo] = {
 }
 
 
+@keeps_arrays("measures.decompose")
 def decompose(
     prediction: PredictionLike,
     decomposition: str | UserDecomposition = "information-theoretic",

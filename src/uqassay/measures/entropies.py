@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from scipy.special import digamma, entr
 
 from uqassay._array import as_numeric
+from uqassay._namespaces import detached, is_foreign, namespace, smallest_normal
 from uqassay.errors import InputError
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
 from uqassay.predictions import (
+    DeviceProbs,
     Dirichlet,
     Intervals,
     Masses,
@@ -22,6 +24,7 @@ from uqassay.predictions import (
     PredictionLike,
     Vertices,
     as_prediction,
+    keeps_arrays,
     not_negative,
     sum_over_classes,
 )
@@ -44,7 +47,6 @@ __all__ = [
 Array = NDArray[np.float64]
 ROUNDING = 4 * np.finfo(np.float64).eps
 NO_SPREAD = 1e-18  # above the rounding error of the mean of a million equal members
-LEAST = np.finfo(np.float64).tiny
 TEMPORARIES = 8  # arrays (n, K) alive at once
 
 
@@ -60,6 +62,7 @@ class Decomposition:
     epistemic: Array
 
 
+@keeps_arrays("measures.entropy")
 def entropy(probs: PredictionLike) -> Array:
     """Shannon entropy −Σ p ln p in nats, with 0 ln 0 = 0, of distributions or of the mean of a prediction.
 
@@ -84,7 +87,7 @@ def entropy(probs: PredictionLike) -> Array:
     """
     if isinstance(probs, Mapping) or callable(getattr(probs, "mean_probs", None)):
         return shannon_entropy(as_prediction(probs, "probs").mean_probs())
-    array = as_numeric(probs, "probs")
+    array: Any = detached(probs, "probs") if is_foreign(probs) else as_numeric(probs, "probs")
     if array.ndim == 0:
         raise InputError(
             "probs", "must have one distribution on its last axis", f"got {array}", "pass all classes", code="shape"
@@ -94,9 +97,14 @@ def entropy(probs: PredictionLike) -> Array:
 
 def shannon_entropy(probs: NDArray[Any]) -> Array:
     """`entropy` of an array (..., K) of numbers."""
-    return np.abs(sum_over_classes(entr(not_negative(probs))))  # abs turns the -0.0 of a one-hot p into 0.0
+    p = not_negative(probs)
+    if isinstance(p, np.ndarray):
+        return np.abs(sum_over_classes(entr(p)))  # abs turns the -0.0 of a one-hot p into 0.0
+    xp = namespace(p)
+    return xp.abs(sum_over_classes(-p * xp.log(xp.maximum(p, smallest_normal(p)))))
 
 
+@keeps_arrays("measures.entropy_decomposition")
 def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     """Entropy of the mean, mean of the entropies, and their difference (mutual information), in nats.
 
@@ -141,6 +149,10 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
 
 def decomposed(members: Members, kernel: Callable[[Members], tuple[Array, Array, Array]]) -> Decomposition:
     """Total, aleatoric and epistemic part of chunks of the members; epistemic is 0 where the members agree."""
+    if isinstance(members, DeviceProbs):
+        return Decomposition(
+            *members.by_chunks(lambda part: _agreed(part, *kernel(part)), TEMPORARIES * members.n_classes)
+        )
     total, aleatoric, epistemic = np.empty((3, members.n_instances))
 
     def work(rows: slice, part: Members) -> None:
@@ -150,6 +162,12 @@ def decomposed(members: Members, kernel: Callable[[Members], tuple[Array, Array,
     agree = agreeing_rows(members, epistemic)
     aleatoric[agree], epistemic[agree] = total[agree], 0.0
     return Decomposition(total, aleatoric, np.maximum(epistemic, 0.0))
+
+
+def _agreed(part: DeviceProbs, total: Any, aleatoric: Any, epistemic: Any) -> tuple[Any, Any, Any]:
+    """The three parts; epistemic is 0 where the members agree."""
+    xp, agree = part.xp, part.agree()
+    return total, xp.where(agree, total, aleatoric), xp.where(agree, 0.0, xp.maximum(epistemic, 0.0))
 
 
 def member_share(members: Members, m: int) -> Any:
@@ -168,12 +186,14 @@ def second_order_members(prediction: Prediction) -> Members:
             code="no-distribution",
         )
     credal = prediction.credal()
-    return credal if isinstance(credal, Members) else Members(credal.hull_points(), row_numbers=credal.row_numbers)
+    if isinstance(credal, (Members, DeviceProbs)):
+        return credal
+    return Members(credal.hull_points(), row_numbers=credal.row_numbers)
 
 
 def varied_members(prediction: Prediction) -> Members:
     """Like `second_order_members`; also refuses `Point`, which has one member."""
-    if isinstance(prediction, Point):
+    if isinstance(prediction, Point) or (isinstance(prediction, DeviceProbs) and prediction.is_point):
         raise InputError(
             "prediction",
             "must contain several distributions per instance",
@@ -209,14 +229,15 @@ def agreeing_rows(
 def _of_members(members: Members) -> tuple[Array, Array, Array]:
     """Entropy of the mean, mean entropy, and mean divergence of the members from the mean, each ``(n,)``."""
     mean = members.mean_probs()
-    aleatoric, epistemic = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
+    aleatoric, epistemic = OrderFreeSum(mean.shape, mean), OrderFreeSum(mean.shape, mean)
     terms = divergence_terms(mean)
     for m in range(members.n_members):
-        p_log_p, divergence = terms(not_negative(members.probs[:, m]))
+        p_log_p, divergence = terms(not_negative(members.probs[:, m, :]))
         share = member_share(members, m)
         aleatoric.add(share * p_log_p)
         epistemic.add(share * divergence)
-    return shannon_entropy(mean), np.abs(sum_over_classes(aleatoric.value())), sum_over_classes(epistemic.value())
+    of_members = namespace(mean).abs(sum_over_classes(aleatoric.value()))
+    return shannon_entropy(mean), of_members, sum_over_classes(epistemic.value())
 
 
 def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
@@ -224,16 +245,17 @@ def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
 
     The added p̄ − p sums to 0 over the members and makes every term ≥ 0, so nothing cancels.
     """
-    positive = np.where(mean > 0.0, mean, 1.0)  # if p̄ = 0, every p is 0 and the term vanishes
-    inverse, log_mean = 1.0 / np.maximum(positive, LEAST), np.log(positive)  # 1 / p̄ of a subnormal p̄ would be infinite
+    xp, least = namespace(mean), smallest_normal(mean)
+    positive = xp.where(mean > 0.0, mean, 1.0)  # if p̄ = 0, every p is 0 and the term vanishes
+    inverse, log_mean = 1.0 / xp.maximum(positive, least), xp.log(positive)  # 1 / p̄ of a subnormal p̄ would be infinite
 
     def terms(p: Array) -> tuple[Array, Array]:
-        p_log_p = p * np.log(np.maximum(p, LEAST))  # 0 ln 0 = 0
+        p_log_p = p * xp.log(xp.maximum(p, least))  # 0 ln 0 = 0
         d = p - mean
         ratio = d * inverse  # p / p̄ − 1
         # p ln(p / p̄): log1p keeps the digits where p ≈ p̄; for small p the difference of logarithms is exact enough
-        near = np.log1p(np.maximum(ratio, -0.5)) * p
-        return p_log_p, np.where(ratio < -0.5, p_log_p - p * log_mean, near) - d
+        near = xp.log1p(xp.maximum(ratio, -0.5)) * p
+        return p_log_p, xp.where(ratio < -0.5, p_log_p - p * log_mean, near) - d
 
     return terms
 

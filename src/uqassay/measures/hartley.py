@@ -12,7 +12,7 @@ no digits cancel. The same weights give an unbiased estimate for any K from rand
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -32,8 +32,19 @@ from uqassay.credal.lower_probability import (
 )
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable, event_sizes
 from uqassay.errors import InputError
+from uqassay.measures.device_sets import imprecision_on_device
 from uqassay.measures.hull_kernels import compiled_points, for_each_hull, hull_kernel
-from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, as_prediction
+from uqassay.predictions import (
+    HOST_FIELD,
+    DeviceProbs,
+    Intervals,
+    Masses,
+    Point,
+    Prediction,
+    PredictionLike,
+    as_prediction,
+    keeps_arrays,
+)
 
 __all__ = [
     "Nonspecificity",
@@ -77,11 +88,13 @@ class Nonspecificity:
     standard_error: Array
     mean_standard_error: float = 0.0
     n_orders: int = 0
-    order_deviations: Array = field(default_factory=lambda: np.empty(0), repr=False)
+    order_deviations: Array = field(default_factory=lambda: np.empty(0), repr=False, metadata=HOST_FIELD)
     order_sums: tuple[int, ...] = field(default=(), repr=False)
 
     def complement(self) -> "Nonspecificity":
         """The same for ``1 − values``."""
+        if not self.order_sums:
+            return replace(self, values=1.0 - self.values, order_deviations=-self.order_deviations)
         one = len(self.values) << UNIT_BITS
         return _with_orders(1.0 - self.values, self.standard_error, self.n_orders, [one - s for s in self.order_sums])
 
@@ -117,6 +130,7 @@ def hartley_weights(n_classes: int) -> Array:
 # -- generalised Hartley ----------------------------------------------------------------------------------------------
 
 
+@keeps_arrays("measures.generalised_hartley")
 def generalised_hartley(
     prediction: PredictionLike,
     *,
@@ -181,6 +195,10 @@ def imprecision(
     Every Σ_A m(A) g(|A|) has this form up to a constant; see `generalised_hartley` for the parameters. For all kinds except
     `Masses`, where the sum itself is direct.
     """
+    if isinstance(prediction, DeviceProbs):
+        seed = int(generator(rng).integers(2**63))
+        orders = [order_of_classes(seed, i, prediction.n_classes) for i in range(FIRST_ORDERS)]
+        return Nonspecificity(*imprecision_on_device(prediction, weights, _event_weights, orders))
     n = prediction.n_instances
     if isinstance(prediction, Point):
         return Nonspecificity(np.zeros(n), np.zeros(n))
@@ -229,7 +247,7 @@ def imprecision_and_label(
     prediction: Prediction, weights: Array, y: NDArray[np.int64]
 ) -> tuple[Nonspecificity, Array] | None:
     """`imprecision` and the upper probability of each label from one pass; None if no kernel computes both."""
-    enumerable = not isinstance(prediction, Point) and prediction.n_classes <= MAX_ENUMERATED_CLASSES
+    enumerable = not isinstance(prediction, (Point, DeviceProbs)) and prediction.n_classes <= MAX_ENUMERATED_CLASSES
     compiled = hull_kernel("hull_imprecision", prediction) if enumerable else None
     if compiled is None:
         return None

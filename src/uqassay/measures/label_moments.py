@@ -1,7 +1,7 @@
 """Mean and variance of the probability of each class under a second-order prediction."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from uqassay.errors import InputError
 from uqassay.measures.entropies import TEMPORARIES, agreeing_rows, member_share, second_order_members
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
 from uqassay.predictions import (
+    DeviceProbs,
     Dirichlet,
     Intervals,
     Masses,
@@ -18,6 +19,7 @@ from uqassay.predictions import (
     PredictionLike,
     Vertices,
     as_prediction,
+    keeps_arrays,
     not_negative,
     sum_over_classes,
 )
@@ -50,6 +52,7 @@ class ProbabilityMoments:
         return sum_over_classes(self.variance)
 
 
+@keeps_arrays("measures.probability_moments")
 def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
     """Mean and variance of the probability of each class, as stated by a second-order prediction.
 
@@ -91,6 +94,8 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
         among = two_class_parts(prediction).among
         return ProbabilityMoments(prediction.mean_probs(), np.stack([among, among], axis=1))
     members = second_order_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return ProbabilityMoments(*members.by_chunks(_on_device, TEMPORARIES * members.n_classes))
     mean, variance = np.empty((2, members.n_instances, members.n_classes))
 
     def work(rows: slice, part: Members) -> None:
@@ -103,10 +108,15 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
 
 def _of_members(members: Members) -> tuple[Array, Array]:
     mean = members.mean_probs()
-    spread = OrderFreeSum(mean.shape)
+    spread = OrderFreeSum(mean.shape, mean)
     for m in range(members.n_members):
-        spread.add(member_share(members, m) * (not_negative(members.probs[:, m]) - mean) ** 2)
+        spread.add(member_share(members, m) * (not_negative(members.probs[:, m, :]) - mean) ** 2)
     return mean, spread.value()
+
+
+def _on_device(part: Any) -> tuple[Any, Any]:
+    mean, variance = _of_members(part)
+    return mean, part.xp.where(part.agree()[:, None], 0.0, variance)
 
 
 def _of_dirichlet(prediction: Dirichlet) -> ProbabilityMoments:

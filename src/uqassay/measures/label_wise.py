@@ -20,6 +20,7 @@ from uqassay.predictions import (
     OrderFreeSum,
     PredictionLike,
     as_prediction,
+    keeps_arrays,
     not_negative,
     sum_over_classes,
 )
@@ -31,6 +32,7 @@ CHUNK_BYTES = 8 * 2**20
 OF_16_BITS = 5e-7  # rows that miss the sum 1 by more than this were rounded to few bits
 
 
+@keeps_arrays("measures.label_wise_decomposition")
 def label_wise_decomposition(prediction: PredictionLike) -> Decomposition:
     """Sum over the classes of the entropy decompositions of "class k or not", in nats.
 
@@ -66,6 +68,7 @@ def label_wise_decomposition(prediction: PredictionLike) -> Decomposition:
     return Decomposition(*(sum_over_classes(part) for part in (parts.total, parts.aleatoric, parts.epistemic)))
 
 
+@keeps_arrays("measures.label_wise_parts")
 def label_wise_parts(prediction: PredictionLike) -> Decomposition:
     """Entropy decomposition of "class k or not" for every class, in nats.
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import RandomState
+from uqassay._namespaces import namespace
 from uqassay.credal.lower_probability import fold_sum, lattice_lower
 from uqassay.credal.moebius import check_enumerable, event_sizes, zeta_transform
 from uqassay.errors import InputError
@@ -18,7 +19,7 @@ from uqassay.measures.hartley import (
     lattice,
     lattice_bytes,
 )
-from uqassay.predictions import Masses, Point, Prediction, PredictionLike, as_prediction
+from uqassay.predictions import Masses, Point, Prediction, PredictionLike, as_prediction, keeps_arrays
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["NONSPECIFICITIES", "check_convention", "nonspecificity"]
@@ -29,6 +30,7 @@ Measure = Literal["hartley", "smets", "korner", "pal"]
 Convention = Literal["exact", "paper"]
 
 
+@keeps_arrays("measures.nonspecificity")
 def nonspecificity(
     prediction: PredictionLike,
     measure: Measure = "hartley",
@@ -96,7 +98,8 @@ def nonspecificity(
     if measure == "smets":
         return _exactly(_smets(prediction))
     if measure == "korner":  # Σ_A m(A) |A| = Σ_c Pl({c})
-        return _exactly(prediction.upper_probs().sum(axis=1))
+        upper = prediction.upper_probs()
+        return _exactly(namespace(upper).sum(upper, axis=1))
     if isinstance(prediction, Masses):
         return _exactly((prediction.checked_masses() / prediction.focal_sets.sum(axis=1)).sum(axis=1))
     # 1/|A| = ∫₀¹ t^(|A|−1) dt leads to the weights 1/k
@@ -121,7 +124,7 @@ def check_convention(convention: str, focal_sets: Any) -> None:
 
 
 def _exactly(values: Array) -> Nonspecificity:
-    return Nonspecificity(values, np.zeros(len(values)))
+    return Nonspecificity(values, namespace(values).zeros_like(values))
 
 
 def _smets(prediction: Prediction) -> Array:

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._namespaces import namespace, smallest_normal
 from uqassay.measures.entropies import (
-    LEAST,
     Decomposition,
     agreeing_rows,
     decomposed,
@@ -26,6 +26,7 @@ from uqassay.predictions import (
     Prediction,
     PredictionLike,
     as_prediction,
+    keeps_arrays,
     not_negative,
     sum_over_classes,
 )
@@ -38,6 +39,7 @@ PROPER_SCORES = ("log", "brier", "spherical", "zero-one")
 REFERENCES = ("mean", "pairwise")
 
 
+@keeps_arrays("measures.proper_score_decomposition")
 def proper_score_decomposition(
     prediction: PredictionLike, score: str = "log", *, reference: str = "mean"
 ) -> Decomposition:
@@ -102,9 +104,9 @@ def _spherical_from_the_mean(members: Members) -> tuple[Array, Array, Array]:
     """G(p̄), E[G(p)] and E[D(p, p̄)], where D(p, q) = ‖p‖ − p·q / ‖q‖ = ‖p‖ |p/‖p‖ − q/‖q‖|² / 2, without cancellation."""
     mean = members.mean_probs()
     direction = mean / _norm(mean)
-    aleatoric, epistemic = OrderFreeSum(mean[:, :1].shape), OrderFreeSum(mean.shape)
+    aleatoric, epistemic = OrderFreeSum(mean[:, :1].shape, mean), OrderFreeSum(mean.shape, mean)
     for m in range(members.n_members):
-        p, share = not_negative(members.probs[:, m]), member_share(members, m)
+        p, share = not_negative(members.probs[:, m, :]), member_share(members, m)
         norm = _norm(p)
         aleatoric.add(share * _spherical_entropy(p, norm))
         epistemic.add(share * norm * (p / norm - direction) ** 2 / 2.0)
@@ -118,18 +120,18 @@ def _spherical_pairwise(members: Members) -> tuple[Array, Array, Array]:
     """
     mean = members.mean_probs()
     shares = [member_share(members, m) for m in range(members.n_members)]
-    aleatoric, summed = OrderFreeSum(mean[:, :1].shape), OrderFreeSum(mean.shape)
-    norms = OrderFreeSum(mean[:, :1].shape)
+    aleatoric, summed = OrderFreeSum(mean[:, :1].shape, mean), OrderFreeSum(mean.shape, mean)
+    norms = OrderFreeSum(mean[:, :1].shape, mean)
     for m, share in enumerate(shares):
-        p = not_negative(members.probs[:, m])
+        p = not_negative(members.probs[:, m, :])
         norm = _norm(p)
         norms.add(share * norm)
         aleatoric.add(share * _spherical_entropy(p, norm))
         summed.add(share * (p / norm))
     direction, length = summed.value(), norms.value()
-    epistemic = OrderFreeSum(mean.shape)
+    epistemic = OrderFreeSum(mean.shape, mean)
     for m, share in enumerate(shares):
-        p = not_negative(members.probs[:, m])
+        p = not_negative(members.probs[:, m, :])
         norm = _norm(p)
         epistemic.add(share * (length + norm) * (p / norm - direction) ** 2 / 2.0)
     return _spherical_entropy(mean, _norm(mean))[:, 0], aleatoric.value()[:, 0], sum_over_classes(epistemic.value())
@@ -137,12 +139,12 @@ def _spherical_pairwise(members: Members) -> tuple[Array, Array, Array]:
 
 def _norm(p: Array) -> Array:
     """‖p‖₂, ``(n, 1)``, independent of the order of the classes."""
-    return np.sqrt(sum_over_classes(p * p))[:, None]
+    return namespace(p).sqrt(sum_over_classes(p * p))[:, None]
 
 
 def _spherical_entropy(p: Array, norm: Array) -> Array:
     """1 − ‖p‖ = Σ p (1 − p) / (1 + ‖p‖), ``(n, 1)``; this form keeps the digits of confident predictions."""
-    return np.maximum(sum_over_classes(p * (1.0 - p))[:, None], 0.0) / (1.0 + norm)
+    return namespace(p).maximum(sum_over_classes(p * (1.0 - p))[:, None], 0.0) / (1.0 + norm)
 
 
 def _log_pairwise(prediction: Prediction) -> Decomposition:
@@ -163,17 +165,18 @@ def _pairwise_kl(members: Members) -> tuple[Array, Array, Array]:
     It is the sum of E KL(p, p̄) and E KL(p̄, p). All terms are ≥ 0.
     """
     mean = members.mean_probs()
-    positive = np.where(mean > 0.0, mean, 1.0)
-    inverse, log_mean = 1.0 / np.maximum(positive, LEAST), np.log(positive)
-    summed, infinite = OrderFreeSum(mean.shape), np.zeros(mean.shape, bool)
+    xp = namespace(mean)
+    positive = xp.where(mean > 0.0, mean, 1.0)
+    inverse, log_mean = 1.0 / xp.maximum(positive, smallest_normal(mean)), xp.log(positive)
+    summed, infinite = OrderFreeSum(mean.shape, mean), mean < 0.0
     for m in range(members.n_members):
-        p, share = not_negative(members.probs[:, m]), member_share(members, m)
-        infinite |= (p == 0.0) & (mean > 0.0) & (np.asarray(share) > 0.0)
+        p, share = not_negative(members.probs[:, m, :]), member_share(members, m)
+        infinite = infinite | ((p == 0.0) & (mean > 0.0) & (share > 0.0))
         d = p - mean
         ratio = d * inverse
-        far = np.log(np.where(p > 0.0, p, positive)) - log_mean  # 0 where p = 0, which `infinite` holds
-        summed.add(share * d * np.where(ratio < -0.5, far, np.log1p(np.maximum(ratio, -0.5))))
-    pairwise = np.where(infinite.any(axis=1), np.inf, sum_over_classes(summed.value()))
+        far = xp.log(xp.where(p > 0.0, p, positive)) - log_mean  # 0 where p = 0, which `infinite` holds
+        summed.add(share * d * xp.where(ratio < -0.5, far, xp.log1p(xp.maximum(ratio, -0.5))))
+    pairwise = xp.where(xp.any(infinite, axis=1), np.inf, sum_over_classes(summed.value()))
     return pairwise, pairwise, pairwise
 
 

@@ -26,6 +26,7 @@ from uqassay.predictions import (
     PredictionLike,
     Vertices,
     as_prediction,
+    keeps_arrays,
 )
 from uqassay.statistics.samples import check_choice
 
@@ -80,7 +81,11 @@ class Score:
 
     def __call__(self, prediction: PredictionLike) -> Array:
         """Score of every instance, ``(n,)``."""
-        return self.compute(as_prediction(prediction))
+        return (
+            uncertainty_score(prediction, self.name)
+            if SCORES.get(self.name) is self
+            else self.compute(as_prediction(prediction))
+        )
 
     def offered_by(self, prediction: Prediction) -> bool:
         """True if this kind of prediction has the score. Nothing is computed."""
@@ -289,6 +294,7 @@ SCORES: dict[str, Score] = {
 }
 
 
+@keeps_arrays("measures.uncertainty_score")
 def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
     """Score of every instance by name, ``(n,)``; entropies in nats.
 
@@ -303,7 +309,7 @@ def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
     >>> uq.measures.uncertainty_score(uq.Point([[0.5, 0.5]]), "total-entropy").round(4).tolist()
     [0.6931]
     """
-    return _named(name)(prediction)
+    return _named(name).compute(as_prediction(prediction))
 
 
 def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str, Array]:

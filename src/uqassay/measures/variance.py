@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.measures.entropies import (
+    TEMPORARIES,
     Decomposition,
     agreeing_rows,
     decomposed,
@@ -15,11 +16,13 @@ from uqassay.measures.entropies import (
 )
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
 from uqassay.predictions import (
+    DeviceProbs,
     Dirichlet,
     Members,
     OrderFreeSum,
     PredictionLike,
     as_prediction,
+    keeps_arrays,
     not_negative,
     sum_over_classes,
 )
@@ -32,6 +35,7 @@ Array = NDArray[np.float64]
 _TIE = 1e-12
 
 
+@keeps_arrays("measures.variance_decomposition")
 def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     """Σ_c p̄(1 − p̄) = Σ_c E[p(1 − p)] + Σ_c Var[p]: total, aleatoric and epistemic variance of the label.
 
@@ -72,14 +76,15 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
 def _of_members(members: Members) -> tuple[Array, Array, Array]:
     """Total, mean and variance over the members, each ``(n,)``."""
     mean = members.mean_probs()
-    within, among = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
+    within, among = OrderFreeSum(mean.shape, mean), OrderFreeSum(mean.shape, mean)
     for m in range(members.n_members):
-        share, p = member_share(members, m), not_negative(members.probs[:, m])
+        share, p = member_share(members, m), not_negative(members.probs[:, m, :])
         within.add(share * (p * (1.0 - p)))
         among.add(share * (p - mean) ** 2)
     return _gini(mean), sum_over_classes(within.value()), sum_over_classes(among.value())
 
 
+@keeps_arrays("measures.total_variance")
 def total_variance(prediction: PredictionLike) -> Array:
     """Σ_c p̄(1 − p̄) of the mean prediction, ``(n,)``, from 0 to 1 − 1/K; the Gini index of p̄.
 
@@ -95,6 +100,7 @@ def total_variance(prediction: PredictionLike) -> Array:
     return _gini(as_prediction(prediction).mean_probs())
 
 
+@keeps_arrays("measures.predicted_class_variance")
 def predicted_class_variance(prediction: PredictionLike) -> Array:
     """Variance over the members of the probability of the predicted class of the mean, ``(n,)``, from 0 to 1/4.
 
@@ -129,6 +135,8 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
     if is_two_class_gaussian(prediction):
         return two_class_parts(prediction).among
     members = varied_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return members.by_chunks(_predicted_on_device, TEMPORARIES * members.n_classes)[0]
     mean = members.mean_probs()
     best = mean >= mean.max(axis=1, keepdims=True) - _TIE  # (n, K)
     variance = _class_variance(members, mean, best.argmax(axis=1))
@@ -142,6 +150,17 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
             total.add(among)
         variance[tied] = total.value() / best.sum(axis=1)
     return variance
+
+
+def _predicted_on_device(part: DeviceProbs) -> tuple[Any]:
+    """As above, from the variances of all classes."""
+    xp, mean = part.xp, part.mean_probs()
+    best = mean >= xp.max(mean, axis=1, keepdims=True) - max(_TIE, 4 * float(xp.finfo(mean.dtype).eps))
+    spread = OrderFreeSum(mean.shape, mean)
+    for m in range(part.n_members):
+        spread.add((part.member(m) - mean) ** 2 / part.n_members)
+    of_best = xp.where(best & ~part.agree_in_class(), spread.value(), 0.0)
+    return (sum_over_classes(of_best) / xp.sum(xp.astype(best, mean.dtype), axis=1),)
 
 
 def _class_variance(members: Members, mean: Array, label: NDArray[np.intp]) -> Array:

@@ -1,11 +1,22 @@
 """Votes of the members: measures of their disagreement."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._namespaces import namespace
 from uqassay.measures.entropies import TEMPORARIES, shannon_entropy, varied_members
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_votes
-from uqassay.predictions import Members, OrderFreeSum, Prediction, PredictionLike, as_prediction
+from uqassay.predictions import (
+    DeviceProbs,
+    Members,
+    OrderFreeSum,
+    Prediction,
+    PredictionLike,
+    as_prediction,
+    keeps_arrays,
+)
 from uqassay.predictions.base import CORE_BYTES
 
 __all__ = ["variation_ratio", "vote_entropy", "vote_shares"]
@@ -13,6 +24,7 @@ __all__ = ["variation_ratio", "vote_entropy", "vote_shares"]
 Array = NDArray[np.float64]
 
 
+@keeps_arrays("measures.variation_ratio")
 def variation_ratio(prediction: PredictionLike) -> Array:
     """Share of the votes for classes other than the one with the most votes, ``(n,)``, from 0 to 1 − 1/K.
 
@@ -38,11 +50,13 @@ def variation_ratio(prediction: PredictionLike) -> Array:
     [0.25]
     """
     votes, total = _count(as_prediction(prediction))
+    xp = namespace(votes)
     if votes.shape[1] == 2:
-        return votes.min(axis=1) / total
-    return (total - votes.max(axis=1)) / total  # exactly 0 if the votes are unanimous, unlike 1 − max / total
+        return xp.min(votes, axis=1) / total
+    return (total - xp.max(votes, axis=1)) / total  # exactly 0 if the votes are unanimous, unlike 1 − max / total
 
 
+@keeps_arrays("measures.vote_entropy")
 def vote_entropy(prediction: PredictionLike) -> Array:
     """Entropy of the distribution of the votes, ``(n,)``, in nats, from 0 to ln K.
 
@@ -93,6 +107,8 @@ def _count(prediction: Prediction) -> tuple[Array, Array]:
         votes = two_class_votes(prediction)
         return votes, votes.sum(axis=1)
     members = varied_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return members.by_chunks(_count_on_device, TEMPORARIES * members.n_classes)
     votes = np.empty((members.n_instances, members.n_classes))
     total = np.empty(members.n_instances)
 
@@ -111,3 +127,12 @@ def _count(prediction: Prediction) -> tuple[Array, Array]:
 
     members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
     return votes, total
+
+
+def _count_on_device(part: DeviceProbs) -> tuple[Any, Any]:
+    xp, votes = part.xp, OrderFreeSum((len(part), part.n_classes), part.zeros(0))
+    for m in range(part.n_members):
+        probs = part.probs[:, m, :]
+        ballot = xp.astype(probs == xp.max(probs, axis=1, keepdims=True), part.zeros(0).dtype)
+        votes.add(ballot / xp.sum(ballot, axis=1, keepdims=True))
+    return votes.value(), part.zeros(len(part)) + part.n_members

@@ -1,8 +1,11 @@
 """Decomposition of the zero-one loss: how often the best guess is wrong, of the mean and of each member."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._namespaces import namespace
 from uqassay.measures.confidence import least_confidence
 from uqassay.measures.entropies import (
     TEMPORARIES,
@@ -12,7 +15,16 @@ from uqassay.measures.entropies import (
     second_order_members,
 )
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_regrets
-from uqassay.predictions import CORE_BYTES, Members, OrderFreeSum, PredictionLike, as_prediction, not_negative
+from uqassay.predictions import (
+    CORE_BYTES,
+    DeviceProbs,
+    Members,
+    OrderFreeSum,
+    PredictionLike,
+    as_prediction,
+    keeps_arrays,
+    not_negative,
+)
 
 __all__ = ["regrets", "zero_one_decomposition"]
 
@@ -20,6 +32,7 @@ Array = NDArray[np.float64]
 NO_REGRET = 8 * np.finfo(np.float64).eps  # below it, members are compared bit by bit
 
 
+@keeps_arrays("measures.zero_one_decomposition")
 def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
     """1 − max p̄ = E[1 − max p] + (E[max p] − max p̄): total, aleatoric and epistemic expected zero-one loss.
 
@@ -59,6 +72,8 @@ def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
         loss, regret = two_class_regrets(prediction)
         return Decomposition(least_confidence(prediction), loss, regret.min(axis=1))
     members = second_order_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return Decomposition(*members.by_chunks(_on_device, TEMPORARIES * members.n_classes))
     loss, regret = regrets(members)
     total, epistemic = least_confidence(members), regret.min(axis=1)
     epistemic[agreeing_rows(members, np.where(epistemic > 0.0, epistemic, np.inf), below=NO_REGRET)] = 0.0
@@ -70,14 +85,26 @@ def regrets(members: Members) -> tuple[Array, Array]:
     loss, regret = np.empty(members.n_instances), np.empty((members.n_instances, members.n_classes))
 
     def work(rows: slice, part: Members) -> None:
-        losses, lost = OrderFreeSum((len(part), 1)), OrderFreeSum(regret[rows].shape)
-        for m in range(part.n_members):
-            p = not_negative(part.probs[:, m])
-            top = p.max(axis=1, keepdims=True)
-            share = member_share(part, m)
-            losses.add(share * (1.0 - top))
-            lost.add(share * (top - p))
-        loss[rows], regret[rows] = np.maximum(losses.value()[:, 0], 0.0), lost.value()
+        loss[rows], regret[rows] = _regrets(part, regret)
 
     members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
     return loss, regret
+
+
+def _regrets(part: Members, like: Array) -> tuple[Array, Array]:
+    xp, (n, _, n_classes) = namespace(like), part.probs.shape
+    losses, lost = OrderFreeSum((n, 1), like), OrderFreeSum((n, n_classes), like)
+    for m in range(part.n_members):
+        p = not_negative(part.probs[:, m, :])
+        top = xp.max(p, axis=1, keepdims=True)
+        share = member_share(part, m)
+        losses.add(share * (1.0 - top))
+        lost.add(share * (top - p))
+    return xp.maximum(losses.value()[:, 0], 0.0), lost.value()
+
+
+def _on_device(part: Any) -> tuple[Any, Any, Any]:
+    xp, total = part.xp, least_confidence(part)
+    loss, regret = _regrets(part, total)
+    epistemic = xp.where(part.agree(), 0.0, xp.min(regret, axis=1))
+    return total, xp.where(epistemic > 0.0, loss, total), epistemic

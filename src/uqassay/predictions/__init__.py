@@ -4,10 +4,12 @@ from uqassay.predictions.adapters import from_laplace, from_object
 from uqassay.predictions.base import CORE_BYTES, Prediction
 from uqassay.predictions.coercion import PredictionLike, as_prediction
 from uqassay.predictions.dask_prediction import DaskPrediction, check_chunks, is_dask_array
+from uqassay.predictions.device_probs import DeviceProbs, probs_on_device
 from uqassay.predictions.dirichlet import Dirichlet
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.gaussian_logits import GaussianLogits
 from uqassay.predictions.intervals import Intervals
+from uqassay.predictions.keeping_arrays import HOST_FIELD, keeps_arrays
 from uqassay.predictions.labels import class_indices, labels_for, portable_labels
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members, check_draws
@@ -20,7 +22,9 @@ from uqassay.predictions.vertices import Vertices
 
 __all__ = [
     "CORE_BYTES",
+    "HOST_FIELD",
     "DaskPrediction",
+    "DeviceProbs",
     "Dirichlet",
     "Drawn",
     "GaussianLogits",
@@ -40,11 +44,13 @@ __all__ = [
     "from_object",
     "in_order_of_ids",
     "is_dask_array",
+    "keeps_arrays",
     "labels_for",
     "not_negative",
     "per_instance",
     "portable_labels",
     "positions",
+    "probs_on_device",
     "sum_over_classes",
     "take_index",
 ]

@@ -9,7 +9,7 @@ from uqassay.errors import InputError
 from uqassay.predictions.adapters import from_object
 from uqassay.predictions.base import Prediction
 
-__all__ = ["PredictionLike", "as_prediction"]
+__all__ = ["PredictionLike", "as_prediction", "raised_as"]
 
 PredictionLike = Prediction | ArrayLike
 
@@ -44,12 +44,17 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     try:
         return from_object(value)
     except InputError as problem:
-        if problem.parameter == "variance_is" and problem.code == "missing":
-            remedy = 'make it by uq.from_object(…, variance_is="aleatoric") or variance_is="epistemic"'
-            raise problem.replace(parameter=f"{name}.variance_is", remedy=remedy) from problem
-        if isinstance(value, Mapping) and problem.parameter != "obj":
-            raise problem.inside(name) from problem  # prediction.lower
-        if problem.facts.get("can_normalise"):  # normalise is no option of the calling function
-            remedy = "pass uq.Point or uq.Members with normalise=True if these are counts or rounded, or from_logits"
-            raise problem.replace(parameter=name, remedy=remedy) from problem
-        raise problem.replace(parameter=name) from problem
+        raise raised_as(problem, value, name) from problem
+
+
+def raised_as(problem: InputError, value: Any, name: str) -> InputError:
+    """The error of a value that becomes a prediction, about the parameter of the function that took it."""
+    if problem.parameter == "variance_is" and problem.code == "missing":
+        remedy = 'make it by uq.from_object(…, variance_is="aleatoric") or variance_is="epistemic"'
+        return problem.replace(parameter=f"{name}.variance_is", remedy=remedy)
+    if isinstance(value, Mapping) and problem.parameter != "obj":
+        return problem.inside(name)  # prediction.lower
+    if problem.facts.get("can_normalise"):  # normalise is no option of the calling function
+        remedy = "pass uq.Point or uq.Members with normalise=True if these are counts or rounded, or from_logits"
+        return problem.replace(parameter=name, remedy=remedy)
+    return problem.replace(parameter=name)

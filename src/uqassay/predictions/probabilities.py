@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_numeric, check_rows, release, row_chunks, still_whole
+from uqassay._namespaces import compute_dtype, namespace
 from uqassay.errors import InputError
 
 __all__ = ["event_and_rest", "normalised", "not_negative", "refuse_truth_values", "take_probabilities"]
@@ -82,8 +83,12 @@ def event_and_rest(probs: NDArray[Any], k: int) -> Array:
 def not_negative(values: NDArray[Any]) -> Array:
     """Probabilities in float64; small negative values, which the tolerance allows, become 0.
 
-    The result is contiguous for every memory layout, so that sums round alike in every chunk.
+    The result is contiguous for every memory layout, so that sums round alike in every chunk. Arrays of other libraries stay on
+    their device.
     """
+    if not isinstance(values, np.ndarray):
+        xp = namespace(values)
+        return xp.maximum(xp.astype(values, compute_dtype(values), copy=False), 0.0)
     still_whole(values)
     array = np.ascontiguousarray(values, dtype=np.float64)
     return np.maximum(array, 0.0) if (array < 0).any() else array

@@ -5,13 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._namespaces import device_of, namespace
+
 __all__ = ["OrderFreeSum", "sum_over_classes"]
 
 Array = NDArray[np.float64]
 
 
 class OrderFreeSum:
-    """Running sum of arrays of one shape, with a second sum of the rounding errors.
+    """Running sum of arrays of one shape, with a second sum of the rounding errors; of NumPy, or of the library of `like`.
 
     The result is the exact sum, rounded once. About one sum in 10¹³ differs, because it lies almost in the middle between two
     floating-point numbers. So instances with the same members in another order have equal means, and ties stay ties.
@@ -27,9 +29,12 @@ class OrderFreeSum:
     (2.4, 2.4000000000000004)
     """
 
-    def __init__(self, shape: int | tuple[int, ...]) -> None:
-        self._sum = np.zeros(shape)
-        self._errors = np.zeros(shape)
+    def __init__(self, shape: int | tuple[int, ...], like: Any = None) -> None:
+        if like is None or isinstance(like, np.ndarray):
+            self._sum, self._errors = np.zeros(shape), np.zeros(shape)
+        else:
+            kind = {"dtype": like.dtype, "device": device_of(like)}
+            self._sum, self._errors = (namespace(like).zeros(shape, **kind) for _ in range(2))
 
     def add(self, values: Array) -> None:
         """Add an array."""
@@ -57,4 +62,7 @@ def sum_over_classes(values: Array) -> Array:
     >>> bool(np.ptp(sum_over_classes(x))), bool(np.ptp(x.sum(axis=1)))
     (False, True)
     """
-    return np.asarray(np.sort(values, axis=-1).sum(axis=-1), dtype=np.float64)
+    if isinstance(values, np.ndarray):
+        return np.asarray(np.sort(values, axis=-1).sum(axis=-1), dtype=np.float64)
+    xp = namespace(values)
+    return xp.sum(xp.sort(values, axis=-1), axis=-1)

@@ -1,0 +1,88 @@
+"""Which arrays belong to other libraries, where they lie, and in which precision they are computed."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from tests.other_arrays import LIBRARIES, library, numbers
+from uqassay._namespaces import (
+    as_result,
+    compute_dtype,
+    detached,
+    device_of,
+    is_foreign,
+    lies_on_host,
+    like,
+    namespace,
+    result_dtype,
+    smallest_normal,
+)
+from uqassay.errors import InputError, MissingDependencyError
+
+
+@pytest.mark.parametrize("values", [np.zeros(2), np.float64(1), [0.5], (0.5,), 0.5, None, "text", np.ma.zeros(2)])
+def test_what_is_not_foreign(values):
+    assert not is_foreign(values)
+
+
+@pytest.mark.parametrize("which", LIBRARIES)
+def test_what_is_foreign(needs, which):
+    needs(LIBRARIES[which])
+    values = library(which).make(np.zeros(2))
+    assert is_foreign(values)
+    assert lies_on_host(values) == (which != "strict")
+    assert namespace(values).asarray is not np.asarray
+
+
+def test_tensors_without_plain_values_are_not_foreign(needs):
+    needs("torch")
+    import torch
+
+    assert not is_foreign(torch.zeros(2, device="meta"))
+    assert not is_foreign(torch.eye(2).to_sparse())
+
+
+@pytest.mark.parametrize(
+    ("which", "dtype"),
+    [*product(LIBRARIES, ("float32", "float64", "int64")), ("torch", "float16"), ("jax", "float16")],
+)
+def test_precision_of_results(needs, which, dtype):
+    needs(LIBRARIES[which])
+    given = library(which).make(np.ones(3, dtype=dtype))
+    xp = namespace(given)
+    widest = xp.float32 if which == "jax" else xp.float64
+    assert compute_dtype(given) == widest
+    assert result_dtype(given) == (xp.float32 if dtype in ("float16", "float32") else widest)
+    back = like(np.array([0.1, 0.2]), given)
+    assert type(back) is type(given)
+    assert (device_of(back), back.dtype) == (device_of(given), result_dtype(given))
+    np.testing.assert_allclose(numbers(back), [0.1, 0.2], rtol=1e-7)
+    ones = xp.astype(given, compute_dtype(given))
+    assert as_result(ones, given).dtype == result_dtype(given)
+    assert as_result(ones > 0, given).dtype == xp.bool
+
+
+def test_complex_numbers_are_refused(needs):
+    needs("torch")
+    import torch
+
+    with pytest.raises(InputError, match="prediction: must hold real numbers; got dtype complex64"):
+        detached(torch.zeros(2, dtype=torch.complex64), "prediction")
+
+
+def test_without_array_api_compat_the_extra_is_named(needs, monkeypatch):
+    needs("torch")
+    import sys
+
+    import torch
+
+    monkeypatch.setitem(sys.modules, "array_api_compat", None)
+    with pytest.raises(MissingDependencyError, match=r"an array on another device needs it; install uqassay\[arrays\]"):
+        namespace(torch.zeros(2))
+    assert like(np.zeros(2), torch.zeros(2)).dtype == torch.float32  # the host does without it
+
+
+def test_smallest_normal():
+    assert smallest_normal(np.zeros(1)) == np.finfo(np.float64).tiny
+    assert smallest_normal(np.zeros(1, np.float32)) == np.finfo(np.float32).tiny
