@@ -3,10 +3,11 @@
 import json
 
 import numpy as np
+import pytest
 from tests.report.cases import hostile_assay
 
 import uqassay as uq
-from uqassay.report.distributions import confidence_lines, densities, mean_regions
+from uqassay.report.distributions import _counts, _quartiles, confidence_lines, densities, mean_regions
 from uqassay.report.page_data import payload
 
 
@@ -70,3 +71,12 @@ def test_lines_by_confidence_against_brute_force():
                 counts.append(int(inside.sum()))
         assert line["n"] == counts
         np.testing.assert_allclose(line["mean"], means)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1000])
+def test_counts_and_quartiles_against_numpy(random_generator, n):
+    edges = np.linspace(-3.3, 1.7, 97)
+    x = np.concatenate([random_generator.uniform(-4, 2, n), edges, np.nextafter(edges, -9), np.nextafter(edges, 9)])
+    assert _counts(x, edges).tolist() == np.histogram(x, bins=edges)[0].tolist()
+    values = random_generator.exponential(size=n)
+    assert _quartiles(values).tolist() == np.quantile(values, [0.25, 0.5, 0.75]).tolist()

@@ -8,6 +8,7 @@ from scipy.special import chdtri, ndtri
 
 from uqassay.evidence.chosen_columns import ChosenColumns
 from uqassay.evidence.findings import part_rows
+from uqassay.report.rounding import rounded
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -44,19 +45,24 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
     d = [m.columns["distance"] for m in models]
     ns = [m.columns["nonspecificity"] for m in models]
     tradeoffs = np.linspace(0.0, top, N_TRADEOFFS)
+    # the values of correct and of wrong predictions are picked once
+    parts = [
+        {"correct": (a[mask], b[mask]), "wrong": (a[~mask], b[~mask])} for a, b, mask in zip(d, ns, masks, strict=True)
+    ]
     out: dict[str, Any] = {}
-    for name, values in (("distance", d), ("nonspecificity", ns)):
+    for k, (name, values) in enumerate((("distance", d), ("nonspecificity", ns))):
         edges = _edges(values)
         out[name] = {
             "axis": _centres(edges),
-            "models": [_parts(v, m, edges) for v, m in zip(values, masks, strict=True)],
+            "models": [{part: _density(both[k], edges) for part, both in own.items()} for own in parts],
         }
     edges = _edges([*d, *(a + top * b for a, b in zip(d, ns, strict=True))])
     out["unified"] = {
         "axis": _centres(edges),
         "tradeoffs": tradeoffs.tolist(),
         "models": [
-            [_parts(a + t * b, m, edges) for a, b, m in zip(d, ns, masks, strict=True)] for t in tradeoffs.tolist()
+            [{part: _density(a + t * b, edges) for part, (a, b) in own.items()} for own in parts]
+            for t in tradeoffs.tolist()
         ],
     }
     return out
@@ -72,35 +78,57 @@ def _edges(values: list[Array]) -> Array:
 
 
 def _centres(edges: Array) -> list[float]:
-    return [float(f"{x:.4g}") for x in 10 ** ((edges[1:] + edges[:-1]) / 2)]
-
-
-def _parts(values: Array, correct: NDArray[np.bool_], edges: Array) -> dict[str, Any]:
-    return {"correct": _density(values[correct], edges), "wrong": _density(values[~correct], edges)}
+    return rounded(10 ** ((edges[1:] + edges[:-1]) / 2), 4)
 
 
 def _density(values: Array, edges: Array) -> dict[str, Any] | None:
-    finite = np.isfinite(values)
-    n_infinite = int(values.size - finite.sum())
-    values = values[finite]
-    if values.size == 0:
-        return None
+    n_infinite = 0
+    with np.errstate(invalid="ignore"):
+        mean = float(values.mean()) if values.size else np.nan
+    if not np.isfinite(mean):
+        finite = np.isfinite(values)
+        n_infinite = int(values.size - finite.sum())
+        values = values[finite]
+        if values.size == 0:
+            return None
+        mean = float(values.mean())
     beyond = values > 10 ** edges[0]
-    share = np.histogram(np.log10(values[beyond]), bins=edges)[0] / values.size
+    share = _counts(np.log10(values[beyond]), edges) / values.size
     if len(share) > 1:
         reach = np.arange(-5, 6)
         kernel = np.exp(-0.5 * (reach / SMOOTHING) ** 2)
-        share = np.convolve(np.pad(share, 5, mode="symmetric"), kernel / kernel.sum(), mode="valid")
-    quartiles = np.quantile(values, [0.25, 0.5, 0.75])
+        mirrored = np.concatenate([share[4::-1], share, share[:-6:-1]])
+        share = np.convolve(mirrored, kernel / kernel.sum(), mode="valid")
     return {
-        "density": [float(f"{x:.3g}") for x in share],
+        "density": rounded(share, 3),
         "n": int(values.size),
         "infinite": n_infinite,
-        "mean": float(values.mean()),
-        "quartiles": [float(f"{q:.4g}") for q in quartiles],
+        "mean": mean,
+        "quartiles": rounded(_quartiles(values), 4),
         "at_end": float(1 - beyond.mean()),
         "zero": bool((values == 0).all()),
     }
+
+
+def _counts(x: Array, edges: Array) -> NDArray[np.int64]:
+    """`np.histogram` with evenly spaced edges, without a sort."""
+    n_bins = len(edges) - 1
+    x = x[(x >= edges[0]) & (x <= edges[-1])]
+    place = ((x - edges[0]) * (n_bins / (edges[-1] - edges[0]))).astype(np.intp)
+    np.minimum(place, n_bins - 1, out=place)
+    place -= x < edges[place]  # rounding moves a value by one bin at most
+    place += (x >= edges[place + 1]) & (place < n_bins - 1)
+    return np.bincount(place, minlength=n_bins)
+
+
+def _quartiles(values: Array) -> Array:
+    """`np.quantile` at 0.25, 0.5 and 0.75."""
+    at = (len(values) - 1) * np.array([0.25, 0.5, 0.75])
+    below = at.astype(np.intp)
+    above = np.minimum(below + 1, len(values) - 1)
+    ordered = np.partition(values, np.union1d(below, above))
+    low, step, share = ordered[below], ordered[above] - ordered[below], at - below
+    return np.where(share < 0.5, low + step * share, ordered[above] - step * (1 - share))
 
 
 def confidence_lines(assay: "Assay", names: tuple[str, ...], *, n_bins: int = 10) -> dict[str, list[dict[str, Any]]]:

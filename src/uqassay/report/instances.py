@@ -2,10 +2,15 @@
 
 import base64
 import zlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from uqassay._array import available_cores
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -49,14 +54,41 @@ def single_instances(assay: "Assay", *, taken: int = 0) -> dict[str, Any] | None
     # the instances with points come first, then the others at random, so that any beginning is a fair choice
     first, others = held[:n_pointed], held[n_pointed:]
     held = np.concatenate([first, others[np.argsort(np.argsort(order)[others], kind="stable")]])
+    extremes = assay.extreme_instances(LISTED)
     bits, count, budget = 16, len(held), max(LEAST, BUDGET - taken)
-    while True:
-        out = _at_size(assay, held[:count], sample, bits)
-        ids = sum(len(i) + 3 for i in out["ids"] or ())
-        size = ids + _size(out)
-        if size <= budget or count <= n_pointed:
-            return out
-        bits, count = (8, count) if bits == 16 else (8, max(n_pointed, int(0.9 * count * budget / size)))
+    with ThreadPoolExecutor(available_cores()) as pool:
+        while True:
+            out = _at_size(assay, held[:count], sample, extremes, bits)
+            ids = sum(len(i) + 3 for i in out["ids"] or ())
+            # at 8 bits the size tells how many fit; at 16 it is enough to know that it is too much
+            most = budget - ids if bits == 16 and count > n_pointed else None
+            size = ids + _pack_all(out, pool, most=most)
+            if size <= budget or count <= n_pointed:
+                return out
+            bits, count = (8, count) if bits == 16 else (8, max(n_pointed, int(0.9 * count * budget / size)))
+
+
+class _Later(NamedTuple):
+    """A packed array, or a dict of them, that `_pack_all` makes."""
+
+    make: Callable[..., dict[str, Any]]
+    arguments: tuple[Any, ...]
+
+
+def _pack_all(out: dict[str, Any], pool: ThreadPoolExecutor, *, most: int | None) -> int:
+    """Make what is to be packed, in its place; the characters that it takes, or more than `most` once that is known."""
+    places = [out["sets"], out, *out["columns"].values()]  # the largest first
+    waiting = [(place, name, value) for place in places for name, value in place.items() if isinstance(value, _Later)]
+    running = [pool.submit(value.make, *value.arguments) for _, _, value in waiting]
+    size = 0
+    for (place, name, _), future in zip(waiting, running, strict=True):
+        place[name] = future.result()
+        size += _size(place[name])
+        if most is not None and size > most:
+            for rest in running:
+                rest.cancel()
+            break
+    return size
 
 
 def packed(array: NDArray[Any]) -> dict[str, Any]:
@@ -104,50 +136,65 @@ def probability_codes(p: NDArray[Any], bits: int) -> NDArray[Any]:
     return np.rint(top * angle / (np.pi / 2)).astype(np.uint8 if bits == 8 else np.uint16)
 
 
-def _at_size(assay: "Assay", held: NDArray[np.int64], sample: NDArray[np.int64], bits: int) -> dict[str, Any]:
+def _at_size(
+    assay: "Assay",
+    held: NDArray[np.int64],
+    sample: NDArray[np.int64],
+    extremes: Mapping[str, NDArray[np.int64]],
+    bits: int,
+) -> dict[str, Any]:
+    """The parts of the page's data, with arrays that wait to be packed."""
     rows = np.union1d(held, sample)
-    sets = {name: _chosen(s, held) for name, s in assay.sets.items()}
+    sets = _chosen(assay.sets, held)
     n_pointed = max(len(s.points) for s in assay.sets.values())
-    greatest = np.max([s.upper for s in sets.values()], axis=0)  # (k, K)
+    greatest = reduce(np.maximum, (s.upper for s in sets.values())).copy()  # (k, K)
     greatest[np.arange(len(held)), assay.classes[held]] = np.inf  # the label is always a corner of the triangle
     top_three = np.argsort(-greatest, axis=1, kind="stable")[:, :3]
     measures = [m for m in assay.settings.measures if m in ("total-entropy", "credal-width")]
     columns = {}
     for model in assay.candidates:
-        first_run = {key: values[0][rows] for key, values in model.columns.items()}
-        columns[model.name] = {
-            "distance": packed_decimals(first_run["distance"]),
-            "nonspecificity": packed_decimals(first_run["nonspecificity"]),
-            "confidence": packed(probability_codes(first_run["confidence"], 16)),
-            "label": packed(first_run["label"].astype(np.uint8 if assay.n_classes <= 256 else np.uint16)),
-            **{m: packed_decimals(first_run[m]) for m in measures if np.isfinite(first_run[m]).all()},
+        first_run = {
+            key: model.columns[key][0][rows] for key in ("distance", "nonspecificity", "confidence", "label", *measures)
         }
-    position = {int(row): i for i, row in enumerate(rows)}
+        columns[model.name] = {
+            "distance": _Later(packed_decimals, (first_run["distance"],)),
+            "nonspecificity": _Later(packed_decimals, (first_run["nonspecificity"],)),
+            "confidence": _Later(_packed_probabilities, (first_run["confidence"],)),
+            "label": _Later(packed, (first_run["label"].astype(np.uint8 if assay.n_classes <= 256 else np.uint16),)),
+            **{m: _Later(packed_decimals, (first_run[m],)) for m in measures if np.isfinite(first_run[m]).all()},
+        }
+    position = {row: i for i, row in enumerate(rows.tolist())}
     truth = assay.labels[rows]
     return {
         "n": assay.n_instances,
-        "rows": packed(rows.astype(np.uint32)),
+        "rows": _Later(packed, (rows.astype(np.uint32),)),
         "ids": None if assay.ids is None else [str(i) for i in assay.ids[rows]],
-        "sample": packed(np.searchsorted(rows, sample).astype(np.uint32)),
-        "set_rows": packed(np.searchsorted(rows, held).astype(np.uint32)),
-        "extremes": {
-            kind: [position[int(r)] for r in found if int(r) in position]
-            for kind, found in assay.extreme_instances(LISTED).items()
-        },
-        "truth": packed((truth if truth.ndim == 1 else truth.argmax(axis=1)).astype(np.uint16)),
-        "shares": packed(probability_codes(truth, 16)) if truth.ndim == 2 else None,
+        "sample": _Later(packed, (np.searchsorted(rows, sample).astype(np.uint32),)),
+        "set_rows": _Later(packed, (np.searchsorted(rows, held).astype(np.uint32),)),
+        "extremes": {kind: [position[r] for r in found.tolist() if r in position] for kind, found in extremes.items()},
+        "truth": _Later(packed, ((truth if truth.ndim == 1 else truth.argmax(axis=1)).astype(np.uint16),)),
+        "shares": _Later(_packed_probabilities, (truth,)) if truth.ndim == 2 else None,
         "bits": bits,
-        "top_three": packed(top_three[:n_pointed].astype(np.uint16)),
+        "top_three": _Later(packed, (top_three[:n_pointed].astype(np.uint16),)),
         "columns": columns,
-        "sets": {name: _packed_set(s, top_three, bits) for name, s in sets.items()},
+        "sets": {name: _Later(_packed_set, (s, top_three, bits)) for name, s in sets.items()},
     }
 
 
-def _chosen(sample: "SetSample", held: NDArray[np.int64]) -> "SetSample":
+def _packed_probabilities(p: NDArray[Any]) -> dict[str, Any]:
+    return packed(probability_codes(p, 16))
+
+
+def _chosen(sets: Mapping[str, "SetSample"], held: NDArray[np.int64]) -> dict[str, "SetSample"]:
     """The sets of some of the instances, in that order; the points stay with the first ones."""
-    order = np.argsort(sample.rows, kind="stable")
-    at = order[np.searchsorted(sample.rows[order], held)]
-    return type(sample)(held, sample.lower[at], sample.upper[at], sample.mean[at], sample.points)
+    found, rows = {}, None
+    for name, sample in sets.items():
+        if rows is None or not np.array_equal(sample.rows, rows):  # mostly those of the model before
+            rows = sample.rows
+            order = np.argsort(rows, kind="stable")
+            at = order[np.searchsorted(rows[order], held)]
+        found[name] = type(sample)(held, sample.lower[at], sample.upper[at], sample.mean[at], sample.points)
+    return found
 
 
 def _packed_set(sample: "SetSample", top_three: NDArray[np.int64], bits: int) -> dict[str, Any]:

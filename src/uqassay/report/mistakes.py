@@ -11,6 +11,7 @@ from uqassay.evidence.mistake_ranking import TESTED, RankedScore, compare_rankin
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.report.definitions import score_label
+from uqassay.report.rounding import rounded
 from uqassay.report.sentences.mistakes import (
     BEST,
     backward_note,
@@ -195,12 +196,12 @@ def _one_score(found: _Found, model: str, score: str) -> dict[str, Any]:
     refusals = []
     for refusal in found.refusals.get((model, score), ()):
         kept, gain = refusal.accuracy_kept, refusal.gain
-        refusals.append(_short([kept, kept.low, kept.high, gain, gain.low, gain.high], 5))
+        refusals.append(rounded([kept, kept.low, kept.high, gain, gain.low, gain.high], 5))
     undefined = {metric: found.estimates[model, score, metric] for metric in TESTED}
     return {
         "score": score,
         "refusals": refusals,
-        "curve": [_short(x, 4) for x in found.curves[model, score]],
+        "curve": [rounded(x, 4) for x in found.curves[model, score]],
         "backward": any((b.model, b.score) == (model, score) for b in found.backward),
         "undefined": {metric: undefined_text(e) for metric, e in undefined.items() if np.isnan(e)},
     }
@@ -257,10 +258,5 @@ def _comparisons(found: _Found) -> list[dict[str, Any]]:
 def _matrix(found: "PairwiseComparisons") -> dict[str, Any]:
     """The values, and of each pair below the diagonal, row by row: row minus column, its ends, and the adjusted p-value."""
     below = np.tril_indices(len(found.names), -1)
-    pairs = [_short(table[below], 4) for table in (found.difference, found.low, found.high)]
-    return {"values": _short(found.values, 6), "pairs": [*pairs, _short(found.adjusted[below], 3)]}
-
-
-def _short(values: Iterable[float], digits: int) -> list[float]:
-    """Numbers with as many significant digits as the page may show."""
-    return [float(f"{x:.{digits}g}") for x in values]
+    pairs = [rounded(table[below], 4) for table in (found.difference, found.low, found.high)]
+    return {"values": rounded(found.values, 6), "pairs": [*pairs, rounded(found.adjusted[below], 3)]}
