@@ -6,11 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.processor_times import listed, name_of
 
 REQUIRE_ALL = os.environ.get("UQASSAY_REQUIRE_ALL") == "1"
 SHARED = Path(__file__).resolve().parents[2] / "shared"
+
+
+# a busy machine takes longer, and that is no failure
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:

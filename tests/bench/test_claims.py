@@ -63,8 +63,9 @@ def test_lease_decides_for_another_host_and_renewing_keeps_it(tmp_path, path):
     assert theirs.take(path)
     age(path, 9.0)
     assert not other.take(path)
+    aged = path.stat().st_mtime
     assert theirs.renew(path)
-    assert time.time() - path.stat().st_mtime < 5.0
+    assert path.stat().st_mtime > aged + 5.0
     age(path, 11.0)  # its own lease counts, not that of the one who asks
     assert other.take(path)
     assert not theirs.renew(path)
@@ -144,7 +145,7 @@ def test_process_that_ended_is_dead_and_a_zombie_too():
         env={**os.environ, "PYTHONPATH": str(source)},
     ) as child:
         owner = child.stdout.read().strip()
-        deadline = time.monotonic() + 10  # it is not waited for yet
+        deadline = time.monotonic() + 120  # it is not waited for yet
         while not has_ended(owner) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert has_ended(owner)

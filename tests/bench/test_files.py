@@ -130,7 +130,7 @@ def test_limit_on_the_size_of_files_is_one_sentence(store):
             env={**os.environ, "PYTHONPATH": path},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=600,
             check=False,
         )
         assert (done.returncode, done.stderr) == (0, "")

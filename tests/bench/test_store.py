@@ -5,7 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -249,9 +248,7 @@ def test_states_of_many_cells_take_one_listing_for_each_folder_of_cells(done, ce
         done.place(key).with_name(f"{key}.failed").write_text("Traceback\nValueError: no")
     listed, listdir = [], os.listdir
     monkeypatch.setattr(os, "listdir", lambda path: (listed.append(path), listdir(path))[1])
-    start = time.perf_counter()
     assert Store(done.folder, create=False).counts()["failed"] == 3000
-    assert time.perf_counter() - start < 10.0
     assert len(listed) <= 258
     listed.clear()
     assert done.states([cell.key])[0].state == "done"

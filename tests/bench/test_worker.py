@@ -2,8 +2,6 @@
 
 import threading
 import time
-from contextlib import suppress
-from itertools import pairwise
 
 from tests.bench.bench_work import WORK, claim_of, found
 
@@ -45,24 +43,30 @@ def test_error_nobody_expects_while_a_result_is_written_is_its_cell_s_failure(st
     assert store.counts()["failed"] == 1
 
 
-def test_worker_renews_its_claim_while_the_cell_runs(tmp_path):
-    slow = Cell(f"{WORK}:draw", dataset="toy", method="draw", seed=0, params={"pause": 1.0})
+def test_worker_renews_its_claim_while_the_cell_runs(tmp_path, monkeypatch):
+    """The cell ends after the fourth renewal; the worker waits a quarter of the lease for each."""
     store = Store(tmp_path)
-    touched = []
+    cell, lease, waits = named("draw"), 0.4, []
+    ages = []
 
-    def look():
-        while not touched or claim_of(store, slow).exists():
-            with suppress(FileNotFoundError):
-                touched.append(claim_of(store, slow).stat().st_mtime)
-            time.sleep(0.02)
+    class Watched(threading.Event):
+        def wait(self, timeout=None):
+            waits.append(timeout)
+            return super().wait(timeout)
 
-    watcher = threading.Thread(target=look)
-    watcher.start()
-    assert run_cell(slow.key, slow.to_json(), str(tmp_path), 0.4).state == "done"
-    watcher.join(10)
-    assert not watcher.is_alive()
-    assert len(set(touched)) >= 4
-    assert max(later - earlier for earlier, later in pairwise(touched)) < 0.4
+    def wait_for_renewals(seconds):
+        deadline = time.monotonic() + 120
+        while len(set(ages)) < 5 and time.monotonic() < deadline:
+            ages.append(claim_of(store, cell).stat().st_mtime_ns)
+            sleep(0.01)
+
+    sleep = time.sleep
+    monkeypatch.setattr("uqassay.bench.worker.threading.Event", Watched)
+    monkeypatch.setattr("tests.bench.bench_work.time.sleep", wait_for_renewals)
+    assert run_cell(cell.key, cell.to_json(), str(tmp_path), lease).state == "done"
+    assert len(set(ages)) == 5
+    assert ages == sorted(ages)
+    assert {seconds for seconds in waits if seconds is not None} == {lease / 4}
 
 
 def test_folder_that_takes_no_files_is_told_with_its_fields_and_the_cell_stays_queued(store, cell, monkeypatch):

@@ -56,7 +56,7 @@ def run_process() -> Callable[..., Ran]:
             capture_output=True,
             text=True,
             encoding="utf-8",
-            timeout=120,
+            timeout=600,
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)

@@ -35,7 +35,7 @@ def in_terminal(argv, width, **environment):
             if not part:
                 break
             parts.append(part)
-        process.wait(timeout=60)
+        process.wait(timeout=600)
         assert process.stderr is not None
         assert process.stderr.read() == b""
     os.close(ours)

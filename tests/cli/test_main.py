@@ -39,7 +39,7 @@ def test_reader_of_the_pipe_goes_away(files, words):
             stdout=write,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=120,
+            timeout=600,
             check=False,
         )
     finally:
@@ -55,7 +55,7 @@ def without_stream(descriptor, *argv):
         env=ENVIRONMENT,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
 

@@ -15,7 +15,7 @@ def test_a_shell_reads_the_same_arguments(argument):
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no bash")
-    done = subprocess.run([bash, "-c", line], capture_output=True, check=True, timeout=20)
+    done = subprocess.run([bash, "-c", line], capture_output=True, check=True, timeout=600)
     assert done.stdout == argument.encode("utf-8", "surrogateescape")
 
 

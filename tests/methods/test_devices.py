@@ -62,14 +62,14 @@ def test_child_of_a_process_that_trains_is_not_locked_out():
     def hold():
         with private_torch(0):
             held.set()
-            leave.wait(30)
+            leave.wait(600)
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(10)
+    held.wait(600)
     child = os.fork()
     if child == 0:  # the lock is another thread's, which the child does not have
-        free = devices.ONE_THREAD.lock.acquire(timeout=5)
+        free = devices.ONE_THREAD.lock.acquire(timeout=60)
         os._exit(0 if free else 1)
     _, status = os.waitpid(child, 0)
     leave.set()

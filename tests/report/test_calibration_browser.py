@@ -32,7 +32,7 @@ def opened(browser, address, width=1280):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get("about:blank")
     browser.get(address)
-    wait_until(lambda: browser.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+    wait_until(lambda: browser.execute_script("return document.documentElement.dataset.ready") == "yes")
     return browser
 
 

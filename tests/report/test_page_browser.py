@@ -51,12 +51,12 @@ def page(driver, address):
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     driver.get("about:blank")
     driver.get(address)
-    wait_until(lambda: driver.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+    wait_until(lambda: driver.execute_script("return document.documentElement.dataset.ready") == "yes")
     yield driver
     assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
 
 
-def wait_until(condition, seconds=10):
+def wait_until(condition, seconds=120):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "the page did not get there"
@@ -316,7 +316,7 @@ def test_readable_at_400_pixels(page):
         "Emulation.setDeviceMetricsOverride", {"width": 400, "height": 800, "deviceScaleFactor": 1, "mobile": True}
     )
     page.refresh()
-    wait_until(lambda: page.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+    wait_until(lambda: page.execute_script("return document.documentElement.dataset.ready") == "yes")
     assert page.execute_script("return document.documentElement.scrollWidth") <= 400
     wide = page.execute_script(
         "return [...document.querySelectorAll('.chart')].filter((n) => n.scrollWidth > 400).map((n) => n.id)"
@@ -467,7 +467,7 @@ def test_no_label_of_an_axis_touches_another(page, width):
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500},
     )
     page.refresh()
-    wait_until(lambda: page.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+    wait_until(lambda: page.execute_script("return document.documentElement.dataset.ready") == "yes")
     gaps = page.execute_script(
         "const rows = [[0.8, 0.75, 0.85], [0.93, 0.91, 0.95], [0.98, 0.978, 0.982], [0.6, 0.4, 0.8]];"
         "const place = document.querySelector('#mistakes-ranking .forest');"
@@ -492,7 +492,7 @@ def other_page(driver, address, tmp_path):
         driver.get_log("browser")
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
         driver.get(write_page(uq.assay(models, y, n_draws=50), tmp_path / "other.html").as_uri())
-        wait_until(lambda: driver.execute_script("return document.documentElement.dataset.ready") == "yes", 60)
+        wait_until(lambda: driver.execute_script("return document.documentElement.dataset.ready") == "yes")
         return driver
 
     yield opened
