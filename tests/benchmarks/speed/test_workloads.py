@@ -7,14 +7,6 @@ from benchmarks.speed.workloads import WORKLOADS
 
 STILL = Clock(lambda: 0.0, lambda: 0.0)
 FAST = ("convention, M = 15", "entropy of intervals", "zero-one", "n = 100,000", "paired tests")
-    "paper's convention, M = 15",
-    "upper entropy of intervals",
-    "zero-one",
-    "1,000,000",
-    "UQ-C-index",
-    "classwise",
-    "skce",
-)
 
 
 @pytest.mark.parametrize("name", [n for n in WORKLOADS if any(part in n for part in FAST) and "K = 100" not in n])
