@@ -55,6 +55,21 @@ def test_against_the_values_at_each_tradeoff(name, tradeoff, random_generator):
         )
 
 
+@pytest.mark.parametrize("name", OPTIONS)
+def test_one_against_others_as_in_the_tests_of_all(name, random_generator):
+    columns, options = models(random_generator), OPTIONS[name]
+    lines, others = MeanLines(columns, **options), ["apart", "infinite", "runs", "copy"]
+    bounds, extra = [25.0, 3.0, 25.0, 0.0, 1.0], [0.0, 0.1, 0.2, 0.0]
+    errors = np.zeros((5, 5))
+    errors[0, 1:] = errors[1:, 0] = extra
+    difference, pvalue = lines.against((1.0, 0.5), "one", others, bound=bounds, extra_error=extra)
+    found = lines.tests((1.0, 0.5), names=["one", *others], bound=bounds, extra_error=errors, references=others)
+    np.testing.assert_allclose(difference, found.difference[1:, 0], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(pvalue, found.pvalue[1:, 0], rtol=1e-10)
+    assert np.isposinf(difference[1])
+    assert np.isnan(lines.against((1.0, 0.5), "infinite", others)[1]).all()
+
+
 def agree(found, expected):
     ends = [[float(e), e.low, e.high, e.level, e.n] for e in (found, expected)]
     np.testing.assert_allclose(*ends, rtol=1e-9, atol=1e-12)

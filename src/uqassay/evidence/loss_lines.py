@@ -28,9 +28,17 @@ class Reading(NamedTuple):
 
 
 class LossLines:
-    """Mean E of all models and baselines of an assay at any λ; made by `loss_lines`, once for each assay."""
+    """Mean E of all models and baselines at any λ.
 
-    def __init__(self, assay: "Assay") -> None:
+    Parameters
+    ----------
+    assay : Assay
+    rows : bool array (n,), optional
+        The instances, by default all; for those `loss_lines` keeps the lines of an assay.
+    """
+
+    def __init__(self, assay: "Assay", rows: NDArray[np.bool_] | None = None) -> None:
+        chosen = slice(None) if rows is None else rows
         readings = [Reading(m) for m in assay.models]
         self._names = {(m.name, False): m.name for m in assay.models}
         for m in filter(has_held_out, assay.models):
@@ -39,10 +47,10 @@ class LossLines:
         self._places = {name: k for k, name in enumerate(self._names.values())}
         terms = ("distance", "nonspecificity")
         columns = {
-            self._name(r): tuple(one_run(column_of(r.model, term, held_out=r.held_out)) for term in terms)
+            self._name(r): tuple(one_run(column_of(r.model, term, held_out=r.held_out)[:, chosen]) for term in terms)
             for r in readings
         }
-        self._lines = MeanLines(columns, groups=assay.groups)
+        self._lines = MeanLines(columns, groups=None if assay.groups is None else assay.groups[chosen])
         self._errors = order_errors({self._name(r): r.model.order_deviations for r in readings}, 1.0)
         self._level = assay.settings.level
 
@@ -65,6 +73,14 @@ class LossLines:
             extra_error=tradeoff * self._errors[np.ix_(places, places)],
             references=[self._name(r) for r in references],
         )
+
+    def against(
+        self, one: Reading, others: Sequence[Reading], tradeoff: float, *, bound: Sequence[float] | None
+    ) -> tuple[Array, Array]:
+        """Mean E of others minus that of one, and the p-values of `tests`, not adjusted, ``(P,)`` each."""
+        names, at = [self._name(r) for r in others], self._places[self._name(one)]
+        errors = tradeoff * self._errors[at, [self._places[name] for name in names]]
+        return self._lines.against((1.0, tradeoff), self._name(one), names, bound=bound, extra_error=errors)
 
     def estimates(self, models: Sequence[ModelScores], tradeoff: float) -> list[Estimate]:
         """Mean E of models at one λ, with Hall's interval for skewed losses."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.findings import one_run
-from uqassay.evidence.loss_lines import Reading, loss_lines
+from uqassay.evidence.loss_lines import LossLines, Reading, loss_lines
 from uqassay.evidence.mistake_ranking import compare_rankings, scores_of
 from uqassay.evidence.order_errors import order_errors
 from uqassay.evidence.prior_of_the_others import column_of, has_held_out, loss_of
@@ -34,7 +34,6 @@ Array = NDArray[np.float64]
 
 # metrics that are means of a column over the instances
 COLUMNS = {"accuracy": "correct", "log-loss": "log-loss", "brier": "brier", "nonspecificity": "nonspecificity"}
-OF_THE_OTHERS = "class-prior of the others"  # a name for the second reading
 OF_THE_MEAN = ("accuracy", "log-loss", "brier")  # of the mean prediction, which the vacuous statement has none of
 
 
@@ -110,13 +109,7 @@ def pair_tests(
 
 
 def compare_with_one(
-    assay: "Assay",
-    one: str,
-    others: Sequence[str],
-    tradeoff: float,
-    *,
-    rows: NDArray[np.bool_] | None = None,
-    guard: bool = True,
+    assay: "Assay", one: str, others: Sequence[str], tradeoff: float, *, lines: LossLines, guard: bool = True
 ) -> tuple[Array, Array]:
     """Mean E of each of several others minus that of one, and the p-values as of `pair_tests`, not adjusted; ``(J,)`` each.
 
@@ -126,23 +119,27 @@ def compare_with_one(
     one, others : str, sequence of str
     tradeoff : float
         λ.
-    rows : bool array (n,), optional
-        The instances, by default all.
+    lines : LossLines
+        Of all instances or of some of them.
     guard : bool
         Whether losses that have not been seen count, see `statistics.pairwise_mean_tests`.
     """
-    readings = {name: Reading(assay[name]) for name in (one, *others)}
-    j, references = len(readings), list(others)
-    seen = next((name for name in readings if has_held_out(assay[name])), None)
-    if seen is not None:  # a second reading, at the end
-        readings[OF_THE_OTHERS] = Reading(assay[seen], held_out=True)
-        references += [OF_THE_OTHERS] if seen != one else []
-    found = _tested(assay, readings, "unified", tradeoff, references=references, rows=rows, guard=guard)
-    difference, p = found.difference[1:j, 0].copy(), found.pvalue[1:j, 0].copy()
-    if seen is not None:
-        k = slice(None) if seen == one else others.index(seen)
-        row, column = (slice(1, j), j) if seen == one else (j, 0)
-        p[k] = agreeing_pvalues(difference[k], p[k], found.difference[row, column], found.pvalue[row, column])
+
+    def found(one: Reading, several: Sequence[Reading]) -> tuple[Array, Array]:
+        bound = None
+        if guard:
+            bound = [greatest_excess(assay, m, "unified", tradeoff, held_out=h) for m, h in (one, *several)]
+        return lines.against(one, several, tradeoff, bound=bound)
+
+    first, rest = Reading(assay[one]), [Reading(assay[name]) for name in others]
+    difference, p = found(first, rest)
+    # the class frequencies have a second reading
+    if has_held_out(first.model):
+        return difference, agreeing_pvalues(difference, p, *found(Reading(first.model, held_out=True), rest))
+    twice = [k for k, r in enumerate(rest) if has_held_out(r.model)]
+    if twice:
+        second = found(first, [Reading(rest[k].model, held_out=True) for k in twice])
+        p[twice] = agreeing_pvalues(difference[twice], p[twice], *second)
     return difference, p
 
 
@@ -153,26 +150,16 @@ def _tested(
     tradeoff: float,
     *,
     references: Sequence[str],
-    rows: NDArray[np.bool_] | None = None,
-    guard: bool = True,
 ) -> PairwiseComparisons:
-    bound = None
-    if guard:
-        bound = [greatest_excess(assay, m, metric, tradeoff, held_out=h) for m, h in readings.values()]
-    if metric == "unified" and rows is None:
-        several = list(readings.values())
-        found = loss_lines(assay).tests(
-            several, tradeoff, bound=bound, references=[readings[name] for name in references]
-        )
+    bound = [greatest_excess(assay, m, metric, tradeoff, held_out=h) for m, h in readings.values()]
+    if metric == "unified":
+        several, held = list(readings.values()), [readings[name] for name in references]
+        found = loss_lines(assay).tests(several, tradeoff, bound=bound, references=held)
         return replace(found, names=tuple(readings), references=tuple(references))
-    chosen = slice(None) if rows is None else rows
-    factor = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
+    factor = 1.0 if metric == "nonspecificity" else 0.0
     return pairwise_mean_tests(
-        {
-            name: one_run(_values(m, metric, tradeoff, held_out=held_out)[:, chosen])
-            for name, (m, held_out) in readings.items()
-        },
-        groups=None if assay.groups is None else assay.groups[chosen],
+        {name: one_run(_values(m, metric, tradeoff, held_out=held_out)) for name, (m, held_out) in readings.items()},
+        groups=assay.groups,
         level=assay.settings.level,
         bound=bound,
         extra_error=order_errors(
@@ -213,7 +200,7 @@ def greatest_excess(
     if model.baseline and (model.name == "vacuous" or _all_classes_occur(assay)):
         least = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
         least *= assay.settings.nonspecificity == "korner"  # 1 for a precise set; the other measures are 0
-        return float(_values(model, metric, tradeoff, held_out=held_out).max() - least)
+        return _greatest_of(assay, model, metric, tradeoff, held_out=held_out) - least
     k = assay.n_classes
     width = {"pal": 1 - 1 / k, "korner": k - 1.0}.get(assay.settings.nonspecificity, float(np.log(k)))
     imprecision = 0.0 if model.n_points == 1 else width
@@ -225,6 +212,19 @@ def greatest_excess(
         return _greatest_loss(metric, _floor_of_log_loss(assay, model))
     farthest = _greatest_loss(assay.settings.distance, model.floor)
     return farthest + tradeoff * imprecision if metric == "unified" else farthest
+
+
+def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: float, *, held_out: bool) -> float:
+    """Greatest loss of a baseline, which says few different things."""
+    if metric != "unified":
+        return float(_values(model, metric, tradeoff, held_out=held_out).max())
+
+    def said() -> Array:
+        terms = [column_of(model, term, held_out=held_out).ravel() for term in ("distance", "nonspecificity")]
+        return np.unique(np.stack(terms, axis=1), axis=0)
+
+    d, ns = assay.shared.once(("said", model.name, held_out), said).T
+    return float((d + tradeoff * ns).max())
 
 
 def _greatest_loss(name: str, floor: float) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.evidence.findings import one_run
-from uqassay.evidence.order_errors import order_errors
+from uqassay.evidence.order_errors import order_error, order_errors
 from uqassay.evidence.rank_sets import greatest_excess
 from uqassay.evidence.scale_result import ModelScale, ScaleCheck
 from uqassay.evidence.scaled_sets import ScaledScores
@@ -97,18 +97,13 @@ def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -
         return _Tests(places, (none,) * len(places), np.full(len(places), np.nan))
     names = [str(scaled.scales[s]) for s in places]
     from_one = scaled.order_deviations - scaled.order_deviations[at]  # (S, 32) or (S, 0); of s = 1 itself 0
-    deviations = {OWN: from_one[at], **{name: from_one[s] for name, s in zip(names, places, strict=True)}}
     lines = assay.shared.once(("scale-lines", model.name), lambda: _lines(assay, scaled, names, places))
-    found = lines.tests(
-        (1.0, tradeoff),
-        level=level,
-        bound=[greatest_excess(assay, model, "unified", tradeoff)]
-        + [_greatest_loss_by_scaling(assay, model, float(scaled.scales[s]), tradeoff) for s in places],
-        extra_error=order_errors(deviations, tradeoff, references=names),
-        references=names,
-    )
+    errors = [order_error(from_one[s], from_one[at], tradeoff) for s in places]
+    bound = [greatest_excess(assay, model, "unified", tradeoff)]
+    bound += [_greatest_loss_by_scaling(assay, model, float(scaled.scales[s]), tradeoff) for s in places]
+    _, pvalues = lines.against((1.0, tradeoff), OWN, names, bound=bound, extra_error=errors)
     differences = [test.difference for test in lines.differences((1.0, tradeoff), names, OWN, level=level)]
-    return _Tests(places, tuple(differences), found.pvalue[0, 1:])
+    return _Tests(places, tuple(differences), pvalues)
 
 
 def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: NDArray[np.intp]) -> MeanLines:

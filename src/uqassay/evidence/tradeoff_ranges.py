@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.evidence.loss_lines import LossLines, loss_lines
 from uqassay.evidence.rank_sets import compare_with_one
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
@@ -62,15 +63,14 @@ class TestsAgainst:
     ) -> None:
         self.one, self.others, self.guard = one, tuple(others), guard
         self._assay = assay
-        self._rows = None if rows is None else np.asarray(rows)
+        self._lines = loss_lines(assay) if rows is None else LossLines(assay, np.asarray(rows))
         self._known: dict[float, tuple[Array, Array]] = {}
 
     def at(self, tradeoff: float) -> tuple[Array, Array]:
         """Mean E of the others minus that of the one, and two-sided p-values, not adjusted, ``(J,)``; nan without a test."""
         if tradeoff not in self._known:
-            rows, guard = self._rows, self.guard
             self._known[tradeoff] = compare_with_one(
-                self._assay, self.one, self.others, tradeoff, rows=rows, guard=guard
+                self._assay, self.one, self.others, tradeoff, lines=self._lines, guard=self.guard
             )
         return self._known[tradeoff]
 

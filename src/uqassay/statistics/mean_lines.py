@@ -168,9 +168,8 @@ class MeanLines:
             text = f"infinite values of {int((~finite).sum())} of {j} models: no test of them"
             infinite = [name for name, f in zip(names, finite, strict=True) if not f]
             notes.append(Note("no-test", text, {"models": infinite}))
+        means = self._means(coefficients, chosen)
         with np.errstate(invalid="ignore"):
-            terms = [t * column for t, column in zip(coefficients, sample.means[chosen].T, strict=True) if t != 0]
-            means = sum(terms, start=np.zeros(j))
             difference = np.subtract.outer(means, means)
         np.fill_diagonal(difference, 0.0)
         low, high, student, of_runs, skew, careful, p_unseen = (np.full((j, j), np.nan) for _ in range(7))
@@ -181,14 +180,15 @@ class MeanLines:
             pairs = pairs[:0]
         a, b = pairs[finite[pairs].all(axis=1)].T
         if a.size:
-            found = _tested(sample.spreads(coefficients, chosen[a], chosen[b]), errors[a, b], level)
-            unseen = _unseen(found.difference, np.where(found.difference < 0, bounds[a], bounds[b]), found.independent)
-            difference[a, b], difference[b, a] = found.difference, -found.difference
-            low[a, b], high[a, b], low[b, a], high[b, a] = found.low, found.high, -found.high, -found.low
-            pvalues = (found.student, found.student_of_runs, found.hall, found.hall_of_runs, unseen)
+            spreads = sample.spreads(coefficients, chosen[a], chosen[b])
+            found = _tested(spreads, errors[a, b], bounds[a], bounds[b])
+            value, reach = spreads.difference, found.reach(level)
+            difference[a, b], difference[b, a] = value, -value
+            low[a, b], high[a, b], low[b, a], high[b, a] = value - reach, value + reach, -value - reach, reach - value
+            pvalues = (found.student, found.student_of_runs, found.hall, found.hall_of_runs, found.unseen)
             for table, p in zip((student, of_runs, skew, careful, p_unseen), pvalues, strict=True):
                 table[a, b] = table[b, a] = p
-        pvalue = np.fmax(np.fmax(of_runs, careful), p_unseen)
+        pvalue = _greatest(of_runs, careful, p_unseen)
         adjusted = shaffer(pvalue)
         with np.errstate(invalid="ignore"):
             lost = (shaffer(student) <= 1 - level) & ~(adjusted <= 1 - level)
@@ -208,6 +208,46 @@ class MeanLines:
             references=tuple(references),
             notes=tuple(notes),
         )
+
+    def against(
+        self,
+        coefficients: Sequence[float],
+        one: str,
+        others: Sequence[str],
+        *,
+        bound: Sequence[float] | None = None,
+        extra_error: ArrayLike = 0.0,
+    ) -> tuple[Floats, Floats]:
+        """Means of others minus that of one model, and their p-values as in `tests`, not adjusted, ``(P,)`` each.
+
+        Parameters
+        ----------
+        coefficients : sequence of float
+        one, others : str, sequence of P str
+        bound : sequence of 1 + P float, optional
+            As in `pairwise_mean_tests`, that of the one model first.
+        extra_error : float or array_like (P,)
+            Standard errors that another source adds to the differences.
+        """
+        a, b = np.array([self._places[name] for name in others], dtype=np.intp), self._places[one]
+        errors = np.broadcast_to(np.asarray(extra_error, dtype=np.float64), a.shape)
+        bounds = _bounds(bound, 1 + a.size)
+        with np.errstate(invalid="ignore"):
+            difference = self._means(coefficients, a) - self._means(coefficients, np.array([b]))
+        pvalue = np.full(a.size, np.nan)
+        finite = self._sample.finite[a] & self._sample.finite[b]
+        if self._units.n_units > 1 and finite.any():
+            spreads = self._sample.spreads(coefficients, a[finite], np.full(int(finite.sum()), b))
+            found = _tested(spreads, errors[finite], bounds[1:][finite], np.full(spreads.difference.shape, bounds[0]))
+            difference[finite] = spreads.difference
+            pvalue[finite] = _greatest(found.student_of_runs, found.hall_of_runs, found.unseen)
+        return difference, pvalue
+
+    def _means(self, coefficients: Sequence[float], places: NDArray[np.intp]) -> Floats:
+        columns = self._sample.means[places].T
+        with np.errstate(invalid="ignore"):
+            terms = [t * column for t, column in zip(coefficients, columns, strict=True) if t != 0]
+            return np.asarray(sum(terms, start=np.zeros(places.size)))
 
 
 # -- arguments ----------------------------------------------------------------------------------------------------------
@@ -297,37 +337,46 @@ def _pairs(names: tuple[str, ...], references: Sequence[str]) -> NDArray[np.intp
 class _Tested(NamedTuple):
     """Results of P pairs, (P,) each."""
 
-    difference: Floats
-    low: Floats
-    high: Floats
+    error: Floats  # standard errors
+    dof: Floats
     student: Floats  # p-values: with Satterthwaite's degrees of freedom, and with fewer for few runs
     student_of_runs: Floats
     hall: Floats
     hall_of_runs: Floats
-    independent: Floats  # number of independent instances
+    unseen: Floats
+
+    def reach(self, level: float) -> Floats:
+        """Half the widths of the intervals."""
+        dof = self.dof[:1] if (self.dof == self.dof[0]).all() else self.dof
+        return np.asarray(special.stdtrit(dof, 0.5 + level / 2) * self.error)
 
 
-def _tested(s: PairSpreads, extra: Floats, level: float) -> _Tested:
-    """Tests of pairs, with the standard errors of another source (P,)."""
-    dof = s.total_dof
+def _tested(s: PairSpreads, extra: Floats, bound_a: Floats, bound_b: Floats) -> _Tested:
+    """Tests of pairs, with the standard errors of another source and the greatest excess of either model, (P,) each."""
+    dof, value = s.total_dof, s.difference
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = s.variance + (extra / s.scale) ** 2
         skewness = s.third / variance**1.5
-    error = s.scale * np.sqrt(variance)
-    still = ((error == 0) | (s.equal & ~s.several)) & (extra == 0)
-    error = np.where(still, 0.0, error)
-    value = s.difference
-    with np.errstate(divide="ignore", invalid="ignore"):
+        error = s.scale * np.sqrt(variance)
+        still = ((error == 0) | (s.equal & ~s.several)) & (extra == 0)
+        error = np.where(still, 0.0, error)
         t = np.where(still, np.where(value == 0, 0.0, np.copysign(np.inf, value)), value / error)
-    one_dof = dof[:1] if (dof == dof[0]).all() else dof
-    reach = special.stdtrit(one_dof, 0.5 + level / 2) * error
     skewness = np.where(still, 0.0, skewness)
     student, hall = _student(t, dof), _hall(t, dof, skewness)
     student_of_runs, hall_of_runs = student, hall
     if s.several.any():
         fewer = np.minimum(dof, satterthwaite(s.inside, s.dof, s.run_limits * s.between, s.run_dofs))
         student_of_runs, hall_of_runs = _student(t, fewer), _hall(t, fewer, skewness)
-    return _Tested(value, value - reach, value + reach, student, student_of_runs, hall, hall_of_runs, s.independent)
+    unseen = _unseen(value, np.where(value < 0, bound_a, bound_b), s.independent)
+    return _Tested(error, dof, student, student_of_runs, hall, hall_of_runs, unseen)
+
+
+def _greatest(*pvalues: Floats) -> Floats:
+    """The greatest of several p-values that is defined."""
+    found = pvalues[0]
+    for p in pvalues[1:]:
+        found = np.fmax(found, p)
+    return found
 
 
 def _student(t: Floats, dof: Floats) -> Floats:
