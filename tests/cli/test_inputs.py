@@ -1,11 +1,13 @@
 """From files to an assay: labels, groups and subgroups belong to the rows of the predictions."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.refusals import refuses
 
+import uqassay as uq
 from uqassay.cli.inputs import AssayRequest, make_assay
 from uqassay.errors import FileFormatError
 
@@ -121,3 +123,29 @@ def test_a_meaning_of_variances_is_for_the_files_that_lack_it(folder):
         make_assay(AssayRequest(["new.npz", "point.npz"], variance_is="epistemic"))
     with refuses("variance_is", "conflict", source="point.npz", error=FileFormatError):
         make_assay(AssayRequest(["point.npz"], variance_is="epistemic"))
+
+
+def test_workers_of_a_cluster_read_rows_and_give_the_same_assay(folder, needs):
+    needs("distributed", "zarr")
+    import distributed
+
+    rng = np.random.default_rng(0)
+    p, y = rng.dirichlet(np.ones(3), (40, 2)), rng.integers(0, 3, 40)
+    np.save("a.npy", p)
+    uq.save(uq.Dirichlet(5 * p[:, 0], ids=np.arange(40) + 3, groups=np.arange(40) // 4, n_draws=20), "b.zarr")
+    np.savetxt("c.csv", np.c_[p[:, 1]], delimiter=",", header="proba_0,proba_1,proba_2", comments="")
+    np.save("labels.npy", y)
+    request = AssayRequest(["a.npy", "b.zarr", "c.csv"], labels=Path("labels.npy"), draws=10, calibration=["none"])
+    here = make_assay(request)
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=2, processes=False, protocol="tcp://", host="127.0.0.1", dashboard_address=":0",
+        scheduler_kwargs={"dashboard": False},
+    ) as cluster:  # fmt: skip
+        there = make_assay(replace(request, cluster=cluster.scheduler_address))
+        p[37, 1, 2] = np.nan
+        np.save("a.npy", p)
+        with refuses("models['a'].probs", "finite", got="row 37", source="a.npy"):
+            make_assay(replace(request, cluster=cluster.scheduler_address))
+    assert there.findings.equals(here.findings)
+    assert there.groups.tolist() == here.groups.tolist()
+    assert [m.fingerprint for m in there.models] == [m.fingerprint for m in here.models]

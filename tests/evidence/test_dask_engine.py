@@ -61,7 +61,9 @@ def test_an_error_of_the_caller_cancels_the_other_tasks(cluster):
     with distributed.Client(cluster, set_as_default=False) as client, open_engine(client, silent) as engine:
         with pytest.raises(KeyboardInterrupt):
             engine.run(tasks(3), stop)
-        while client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)):  # it hears of it a little later
+        while client.run_on_scheduler(
+            lambda dask_scheduler: len(dask_scheduler.tasks)
+        ):  # it hears of it a little later
             time.sleep(0.05)
 
 

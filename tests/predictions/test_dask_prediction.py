@@ -26,8 +26,9 @@ def test_arguments_are_named_as_those_of_the_kind(dask_array):
     found = uq.DaskPrediction(
         uq.Intervals, dask_array(P / 2), upper=dask_array(P * 2), ids=np.arange(5), class_names=["a", "b", "c"]
     )
-    assert list(found.arrays) == ["lower", "upper", "ids"]
-    assert (found.n_instances, found.settings) == (5, {"class_names": ["a", "b", "c"]})
+    assert list(found.arrays) == ["lower", "upper"]
+    assert (found.n_instances, found.class_names, found.ids.tolist()) == (5, ["a", "b", "c"], list(range(5)))
+    assert uq.DaskPrediction(uq.Point, dask_array(P), groups=[1, 1, 2, 2, 3]).groups == [1, 1, 2, 2, 3]
     assert (
         repr(uq.DaskPrediction(uq.Point.from_logits, dask_array(P)))
         == "DaskPrediction(Point.from_logits, logits=(5, 3))"
@@ -46,8 +47,8 @@ def test_refusals_before_anything_is_computed(dask_array):
         uq.DaskPrediction(uq.Intervals, x, x[:4])
     with refuses("ids", "mismatch", got="5.*3"):
         uq.DaskPrediction(uq.Point, x, ids=[1, 2, 3])
-    with refuses("groups", "conflict"):
-        uq.DaskPrediction(uq.Point, x, groups=np.arange(5))
+    with refuses("groups", "mismatch", got="5.*4"):
+        uq.DaskPrediction(uq.Point, x, groups=np.arange(4))
     with refuses("member_axis", "conflict", got="moveaxis"):
         uq.DaskPrediction(uq.Members, x, member_axis=0)
 

@@ -16,6 +16,7 @@ from uqassay.cli.remedies import about_files
 from uqassay.errors import InputError
 from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
 from uqassay.predictions import Prediction
+from uqassay.predictions.file_rows import file_on_dask, has_rows
 from uqassay.predictions.files import inspect_file, load, load_column, load_labels
 
 __all__ = ["AssayRequest", "Loaded", "load_models", "load_request", "make_assay"]
@@ -46,6 +47,8 @@ class AssayRequest:
         As in `assay`.
     member_axis, normalise, variance_is
         As in `load`.
+    cluster : str or None
+        Address of a Dask scheduler whose workers score the instances.
     """
 
     models: list[str]
@@ -69,6 +72,7 @@ class AssayRequest:
     level: float = 0.95
     draws: int = 2000
     seed: int = 0
+    cluster: str | None = None
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
@@ -169,6 +173,7 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             n_draws=request.draws,
             rng=request.seed,
             progress=say,
+            client=request.cluster,
         )
 
 
@@ -188,6 +193,7 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
         normalise=request.normalise,
         variance_is=request.variance_is,
         say=say,
+        by_workers=request.cluster is not None,
     )
     rows = Rows.of(files, runs)
     labels, source = _labels(request.labels, files, runs, facts, rows, names)
@@ -205,9 +211,11 @@ def load_models(
     normalise: bool,
     variance_is: str | None,
     say: Callable[[str], None],
+    by_workers: bool = False,
 ) -> tuple[dict[str, list[Prediction]], dict[Path, dict[str, Any]]]:
     """Every run of every model, and what `inspect_file` says of its file.
 
+    `by_workers`: files of which rows can be read are left to the workers of a cluster, unless they have to be changed first.
     `normalise` and `variance_is` apply to the files that they have a meaning for; they are refused where there are none.
     """
     facts = {path: inspect_file(path, member_axis=member_axis) for paths in files.values() for path in paths}
@@ -220,7 +228,10 @@ def load_models(
             say(f"reading {path.name}")
             read = load_normalised if normalise and path in applicable else load
             meaning = variance_is if path in gaussian else None
-            run = read(path, member_axis=member_axis, variance_is=meaning)
+            if by_workers and read is load and member_axis == 1 and facts[path]["problem"] is None and has_rows(path):
+                run: Any = file_on_dask(path, variance_is=meaning)
+            else:
+                run = read(path, member_axis=member_axis, variance_is=meaning)
             runs.setdefault(name, []).append(run)
     return runs, facts
 

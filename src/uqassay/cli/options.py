@@ -138,6 +138,15 @@ REQUEST_OPTIONS: dict[str, Any] = {
     "level": Level,
     "draws": Annotated[int, option("Draws behind the shares of resamples.", SURE, metavar="N", min=1)],
     "seed": Seed,
+    "cluster": Annotated[
+        str | None,
+        option(
+            "Score on the workers of this Dask scheduler, which must be trusted. Workers read .npy, .zarr, .safetensors and "
+            "uncompressed .npz themselves, under the same path; other files are sent to them.",
+            INPUT,
+            metavar="ADDRESS",
+        ),
+    ],
 }
 
 

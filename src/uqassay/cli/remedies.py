@@ -22,6 +22,7 @@ _COMMON = {
     "alpha": "--alpha",
     "calibration": "--calibration",
     "class_names": "--class-names",
+    "client": "--cluster",
     "common_members": "--common-members",
     "convention": "--convention",
     "distance": "--distance",

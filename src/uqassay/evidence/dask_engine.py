@@ -1,7 +1,9 @@
 """Where the tasks of an assay over dask arrays run: on a cluster, or on the scheduler of dask in this process."""
 
+import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -75,18 +77,26 @@ def _current_client(dask: Any) -> Any:
 
 @contextmanager
 def _connected(distributed: Any, address: str) -> Iterator[Any]:
-    try:
+    try:  # in a thread, because an event loop may run in this one
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(asyncio.run, _reach(distributed, address)).result()
         client = distributed.Client(address, set_as_default=False, timeout=f"{CONNECT_SECONDS}s")
     except (OSError, ValueError) as problem:
         raise InputError(
             "client",
             "must be the address of a running Dask scheduler",
-            f"none answered at {address!r} within {CONNECT_SECONDS} seconds",
+            f"none answered at {address!r}",
             "start one by dask scheduler, and workers by dask worker ADDRESS",
             code="missing",
         ) from problem
     with client:
         yield client
+
+
+async def _reach(distributed: Any, address: str) -> None:
+    """Open a connection and close it. A `Client` that found no scheduler would wait again when it is deleted, and complain."""
+    how = distributed.Security().get_connection_args("client")
+    (await distributed.comm.connect(address, timeout=CONNECT_SECONDS, **how)).abort()
 
 
 def _wait_for_workers(client: Any, address: str, say: Say) -> None:

@@ -1,7 +1,7 @@
 """The inputs of an assay over dask arrays, cut into the same chunks of instances."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Self
 
@@ -83,9 +83,12 @@ class DaskInputs:
     ) -> Self:
         """Check what can be checked without the predictions, and cut; `here` computes dask arrays."""
         runs = {name: _runs(name, values, here) for name, values in _by_name(predictions).items()}
-        every = [(place, run) for of_model in runs.values() for place, run in of_model]
-        n = _common_rows(every)
-        ids = next((run.ids for _, run in every if run.ids is not None), None)
+        n = _common_rows([pair for of_model in runs.values() for pair in of_model])
+        ids = next((run.ids for of_model in runs.values() for _, run in of_model if run.ids is not None), None)
+        runs = {
+            name: [(place, _in_order(run, ids, place)) for place, run in of_model] for name, of_model in runs.items()
+        }
+        every = [pair for of_model in runs.values() for pair in of_model]
         return cls(
             models={name: tuple(run.how for _, run in of_model) for name, of_model in runs.items()},
             n_instances=n,
@@ -141,7 +144,8 @@ class _Run:
 
     how: WorkerRun
     arguments: Sequence[Any]
-    ids: NDArray[Any] | None
+    ids: NDArray[Any] | None = None
+    groups: NDArray[Any] | None = None
 
     @property
     def n_instances(self) -> int:
@@ -191,11 +195,9 @@ def _runs(name: str, values: list[Any], here: Callable[[Any], Any]) -> list[tupl
 
 def _lazy_run(value: Any, place: str, here: Callable[[Any], Any]) -> _Run:
     if isinstance(value, DaskPrediction):
-        arrays = {**value.arrays}
-        ids = arrays["ids"] = None if "ids" not in arrays else np.asarray(here(arrays["ids"]))
-        if ids is None:
-            del arrays["ids"]
-        return _Run(WorkerRun(value.kind, tuple(arrays), value.settings), list(arrays.values()), ids)
+        ids, groups = (None if each is None else np.asarray(here(each)) for each in (value.ids, value.groups))
+        arguments = dict(value.arrays) | ({} if ids is None else {"ids": ids})
+        return _Run(WorkerRun(value.kind, tuple(arguments), value.settings), list(arguments.values()), ids, groups)
     if not is_dask_array(value):
         raise InputError(
             place,
@@ -213,7 +215,7 @@ def _lazy_run(value: Any, place: str, here: Callable[[Any], Any]) -> _Run:
             "wrap other arrays, for example DaskPrediction(uq.Members.from_binary, array, member_axis=1)",
             code="shape",
         )
-    return _Run(WorkerRun(None, ("probs",), {}), [value], None)
+    return _Run(WorkerRun(None, ("probs",), {}), [value])
 
 
 def _run_in_memory(run: Prediction, place: str) -> _Run:
@@ -223,10 +225,28 @@ def _run_in_memory(run: Prediction, place: str) -> _Run:
             place,
             f"in memory must take less than {MOST_SENT >> 20} MiB beside dask arrays or with a client, because it is sent",
             f"it takes {size >> 20} MiB",
-            "make it a dask array, for example by dask.array.from_zarr",
+            "make it a dask array, or a .npy or .zarr file that workers can read",
             code="size",
         )
-    return _Run(WorkerRun(None, (), {}, packed=True), [run], run.ids)
+    return _Run(WorkerRun(None, (), {}, packed=True), [run], run.ids, run.groups)
+
+
+def _in_order(run: _Run, ids: NDArray[Any] | None, place: str) -> _Run:
+    """The run with its rows in the order of the ids; rows of dask arrays are not moved."""
+    if ids is None or run.ids is None or np.array_equal(run.ids, ids):
+        return run
+    order = positions(run.ids, ids, place, part="ids")
+    if run.how.packed:
+        return replace(
+            run, arguments=[run.arguments[0][order]], ids=ids, groups=None if run.groups is None else run.groups[order]
+        )
+    raise InputError(
+        f"{place}.ids",
+        "must be in the order of the first model, because rows of dask arrays are not moved",
+        f"row {int(np.flatnonzero(order != np.arange(len(order)))[0])} differs",
+        "bring the files or arrays into one order",
+        code="ids",
+    )
 
 
 def _common_rows(every: Sequence[tuple[str, _Run]]) -> int:
@@ -300,15 +320,11 @@ def _labels(y_true: Any, n: int, ids: NDArray[Any] | None) -> Any:
 
 
 def _groups(given: Any, every: Sequence[tuple[str, _Run]], n: int, ids: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Groups in the order of the ids: those given, else those that a prediction in memory carries."""
-    carried = [run.arguments[0] for _, run in every if run.how.packed and run.arguments[0].groups is not None]
+    """Groups in the order of the ids: those given, else those that a prediction carries."""
+    carried = [run for _, run in every if run.groups is not None]
     if given is None and not carried:
         return None
-    if given is None:
-        groups, own = carried[0].groups, carried[0].ids
-        groups = groups if own is None or ids is None else groups[positions(own, ids, "groups")]
-    else:
-        groups = align_values(given, n, ids, "groups")
+    groups = np.asarray(carried[0].groups) if given is None else align_values(given, n, ids, "groups")
     refuse_mixed(groups, {})
     groups = per_instance(groups, "groups", n)
     return groups.astype(np.str_) if groups.dtype.kind == "O" else groups

@@ -12,8 +12,6 @@ from uqassay.errors import InputError
 
 __all__ = ["DaskPrediction", "check_chunks", "is_dask_array"]
 
-ELSEWHERE = ("groups", "row_numbers")  # `assay` takes or makes them for all instances
-
 
 @final
 class DaskPrediction:
@@ -29,12 +27,13 @@ class DaskPrediction:
     *arrays : dask array
         Arguments of `kind`, one row to an instance.
     **fields : dask array or any
-        Further arguments; those that are no dask arrays, except `ids`, belong to all instances.
+        Further arguments. Those that are no dask arrays belong to all instances, except `ids` and `groups`, which may be any
+        arrays (n,).
 
     Raises
     ------
     InputError
-        No dask array, chunks of unknown size, other numbers of rows, or a field that belongs to `assay`.
+        No dask array, chunks of unknown size, or other numbers of rows.
 
     Examples
     --------
@@ -46,10 +45,12 @@ class DaskPrediction:
     DaskPrediction(Dirichlet, alpha=(3, 2), n_draws=50)
     """
 
-    __slots__ = ("arrays", "kind", "settings")
+    __slots__ = ("arrays", "groups", "ids", "kind", "settings")
 
     kind: Callable[..., Any]
     arrays: Mapping[str, Any]
+    ids: Any
+    groups: Any
     settings: Mapping[str, Any]
 
     def __init__(self, kind: Callable[..., Any], *arrays: Any, **fields: Any) -> None:
@@ -61,13 +62,10 @@ class DaskPrediction:
                 "write DaskPrediction(uq.Members, array)",
                 code="type",
             )
+        groups = fields.pop("groups", None)
         given = _named(kind, arrays, fields)
-        held = {
-            name: value
-            for name, value in given.items()
-            if is_dask_array(value) or (name == "ids" and value is not None)
-        }
-        found = {name: value for name, value in held.items() if name != "ids"}
+        carried = {"ids": given.pop("ids", None), "groups": groups}
+        found = {name: value for name, value in given.items() if is_dask_array(value)}
         if not found:
             raise InputError(
                 "arrays",
@@ -84,17 +82,8 @@ class DaskPrediction:
                 "move the axis by dask.array.moveaxis",
                 code="conflict",
             )
-        odd = next((name for name in ELSEWHERE if given.get(name) is not None), None)
-        if odd is not None:
-            raise InputError(
-                odd,
-                "is no field of a prediction over dask arrays",
-                "",
-                "give groups to assay, which numbers the rows itself",
-                code="conflict",
-            )
         n = check_chunks(next(iter(found.values())), next(iter(found)))
-        for name, value in held.items():
+        for name, value in (found | {name: value for name, value in carried.items() if value is not None}).items():
             rows = check_chunks(value, name) if is_dask_array(value) else len(value)
             if rows != n:
                 raise InputError(
@@ -104,8 +93,9 @@ class DaskPrediction:
                     "give all arrays of a prediction the same rows",
                     code="mismatch",
                 )
-        self.kind, self.arrays = kind, held
-        self.settings = {name: value for name, value in given.items() if name not in held}
+        self.kind, self.arrays = kind, found
+        self.ids, self.groups = carried["ids"], groups
+        self.settings = {name: value for name, value in given.items() if name not in found}
 
     def __repr__(self) -> str:
         arrays = [f"{name}={np.shape(value)}" for name, value in self.arrays.items()]
@@ -116,6 +106,11 @@ class DaskPrediction:
     def n_instances(self) -> int:
         """Number of instances n."""
         return int(next(iter(self.arrays.values())).shape[0])
+
+    @property
+    def class_names(self) -> Any:
+        """Names of the classes, as given; None if there are none."""
+        return self.settings.get("class_names")
 
 
 def is_dask_array(value: Any) -> bool:

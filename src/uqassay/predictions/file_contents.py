@@ -23,11 +23,16 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array in a file: its shape and type, and how to read it."""
+    """An array in a file: its shape and type, and how to read it, or some of its rows."""
 
     shape: tuple[int, ...]
     dtype: str
     read: Callable[[], Any] = field(repr=False)
+    read_rows: Callable[[int, int], Any] | None = field(default=None, repr=False)
+
+    def rows(self, start: int, stop: int) -> Any:
+        """The rows from `start` to before `stop`; where the format cannot read some alone, of the whole."""
+        return self.read()[start:stop] if self.read_rows is None else self.read_rows(start, stop)
 
     @classmethod
     def in_memory(cls, array: NDArray[Any]) -> "StoredArray":

@@ -62,11 +62,26 @@ def _is_node(folder: Path) -> bool:
 
 
 def _zarr_array(node: Any, name: str, folder: Path) -> StoredArray:
-    return StoredArray(tuple(node.shape), str(node.dtype), partial(_read, node, name, folder))
+    shape, kind = tuple(node.shape), str(node.dtype)
+    return StoredArray(shape, kind, partial(_read, node, name, folder), partial(_read_rows, node, name, folder))
 
 
 def _read(node: Any, name: str, folder: Path) -> NDArray[Any]:
     """The whole array, after its size, that of its chunks and that of their contents were checked."""
+    chunk = _check(node, name, folder)
+    with quiet():
+        if to_unpack(node.shape, node.dtype):
+            kind = np.dtype(node.dtype).newbyteorder("=")
+            row_bytes = max(1, math.prod(node.shape[1:]) * kind.itemsize)
+            step = max(chunk[0], PART_BYTES // row_bytes // chunk[0] * chunk[0])
+            rows = range(0, node.shape[0], step)
+            return mapped(name, node.shape, kind, (_in_order(node[a : a + step], kind) for a in rows))
+        array = np.asarray(node[...])
+    return array.astype(str) if array.dtype.kind == "T" else array
+
+
+def _check(node: Any, name: str, folder: Path) -> tuple[int, ...]:
+    """Refuse an array that expands beyond the limits; returns the shape of its chunks."""
     itemsize = max(np.dtype(node.dtype).itemsize, 1)
     stored = _bytes_in(folder)
     chunk = tuple(getattr(node, "shards", None) or node.chunks)
@@ -74,14 +89,14 @@ def _read(node: Any, name: str, folder: Path) -> NDArray[Any]:
     check_expansion(name, chunk, itemsize, stored)
     codecs = str(node.metadata.to_dict()).lower()
     _check_chunks(name, folder, math.prod(chunk) * itemsize, codecs)
+    return chunk
+
+
+def _read_rows(node: Any, name: str, folder: Path, start: int, stop: int) -> NDArray[Any]:
+    """Some rows, after the same checks, as `_read` would give them."""
+    _check(node, name, folder)
     with quiet():
-        if to_unpack(node.shape, node.dtype):
-            kind = np.dtype(node.dtype).newbyteorder("=")
-            step = max(chunk[0], PART_BYTES // max(1, math.prod(node.shape[1:]) * itemsize) // chunk[0] * chunk[0])
-            rows = range(0, node.shape[0], step)
-            return mapped(name, node.shape, kind, (_in_order(node[a : a + step], kind) for a in rows))
-        array = np.asarray(node[...])
-    return array.astype(str) if array.dtype.kind == "T" else array
+        return _in_order(node[start:stop], np.dtype(node.dtype).newbyteorder("="))
 
 
 def _in_order(part: Any, kind: np.dtype[Any]) -> NDArray[Any]:
