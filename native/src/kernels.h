@@ -24,7 +24,9 @@ void bind_envelope(nb::module_ &m);
 void bind_moebius(nb::module_ &m);
 void bind_prefixes(nb::module_ &m);
 void bind_box_entropy(nb::module_ &m);
+void bind_digests(nb::module_ &m);
 void bind_labels(nb::module_ &m);
+void bind_votes(nb::module_ &m);
 void bind_yardsticks(nb::module_ &m);
 
 // A function with this attribute is compiled for several processors; the loader picks one. It needs GCC and glibc, and what the

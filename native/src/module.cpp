@@ -12,6 +12,8 @@ NB_MODULE(_uqassay_native, m) {
     bind_moebius(m);
     bind_prefixes(m);
     bind_box_entropy(m);
+    bind_digests(m);
     bind_labels(m);
+    bind_votes(m);
     bind_yardsticks(m);
 }

@@ -1,10 +1,13 @@
 """The fingerprint of a model: equal for equal predictions in any parts, different for any other number, row order or kind."""
 
+from hashlib import sha256
+
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
+from uqassay._kernels import kernel
 from uqassay.evidence.fingerprint import digests_of_rows, fingerprint
 
 
@@ -30,3 +33,22 @@ def test_every_difference_shows(random_generator):
 def test_memory_order_does_not_count(random_generator):
     p = random_generator.dirichlet(np.ones(3), 5)
     assert digests_of_rows(uq.Point(np.asfortranarray(p))) == digests_of_rows(uq.Point(p))
+
+
+@pytest.mark.parametrize("pure", ["0", "1"])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_each_instance_has_the_digest_of_its_bytes(dtype, pure, monkeypatch):
+    monkeypatch.setenv("UQASSAY_PURE", pure)
+    for n, k in ((1, 2), (17, 7), (40, 9), (3, 33)):  # messages of 4 to 264 bytes: with one and two last blocks
+        p = np.eye(k, dtype=dtype)[np.arange(n) % k]
+        p.flags.writeable = False
+        assert digests_of_rows(uq.Point(p)) == b"".join(sha256(row.tobytes()).digest() for row in p)
+
+
+@pytest.mark.skipif(kernel("row_digests") is None, reason="needs uqassay-native")
+def test_the_kernel_is_sha_256_for_every_length(random_generator):
+    for width in range(200):
+        rows = random_generator.integers(0, 256, (17, width), dtype=np.uint8)
+        assert [row.tobytes() for row in kernel("row_digests")(rows)] == [
+            sha256(row.tobytes()).digest() for row in rows
+        ]

@@ -68,3 +68,19 @@ def test_votes_of_drawn_kinds_are_those_of_their_draws(kind, random_generator):
     expected = np.stack([(weights * (labels == c)).sum(axis=1) for c in range(3)], axis=1)
     np.testing.assert_allclose(vote_shares(prediction), expected, atol=1e-15)
     np.testing.assert_array_equal(vote_entropy(prediction), vote_entropy(prediction.with_draws()))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [2, 7, 8, 30])
+def test_the_kernel_has_the_bits_of_the_formula_with_and_without_ties(dtype, k, monkeypatch, random_generator):
+    untied = random_generator.dirichlet(np.ones(k), (50, 5)).astype(dtype)
+    tied = untied.copy()
+    tied[7, 2] = 1 / k
+    for probs in (untied, tied, untied[:, ::-1], np.eye(k, dtype=dtype)[random_generator.integers(0, k, (40, 3))]):
+        found = []
+        for pure in ("0", "1"):
+            monkeypatch.setenv("UQASSAY_PURE", pure)
+            members = uq.Members(probs)
+            found.append((vote_shares(members), variation_ratio(members), vote_entropy(members)))
+        for kernels, formula in zip(*found, strict=True):
+            np.testing.assert_array_equal(kernels, formula)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_numeric
+from uqassay._array import as_numeric, row_chunks
 from uqassay.errors import InputError
 from uqassay.evidence.kept_rows import Kept, rows_of
 from uqassay.evidence.random_order import random_keys, sample_within
@@ -37,6 +37,7 @@ MOST_VALUES = 20_000  # instances times runs
 SOLVED = 1e5  # additions that take as long as one solved distance or entropy
 ORDERS = 64  # random orders of the classes and their reverses, above 16 classes
 ROUNDING = 1e-9
+NEAR_BYTES = 2**19  # of points that several passes go through
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,11 +161,18 @@ def _(credal: Masses, scale: float, centre: Array) -> tuple[Prediction, NDArray[
 
 
 def _scaled_points(points: NDArray[Any], scale: float, centre: Array) -> tuple[Array, NDArray[np.bool_]]:
-    c = (centre / centre.sum(axis=1, keepdims=True))[:, None, :]
-    moved = c + scale * (not_negative(np.asarray(points, dtype=np.float64)) - c)  # (n, V, K)
-    clipped = (moved < -ROUNDING).any(axis=(1, 2))
-    moved = np.maximum(moved, 0.0)
-    return moved / moved.sum(axis=2, keepdims=True), clipped
+    n, size = len(points), points.shape[1] * points.shape[2]
+    centre = centre / centre.sum(axis=1, keepdims=True)
+    scaled, clipped = np.empty(points.shape), np.empty(n, dtype=bool)
+    for rows in row_chunks(n, 8 * size, chunk_bytes=NEAR_BYTES):
+        moved, c = scaled[rows], centre[rows, None, :]  # (n, V, K), (n, 1, K)
+        np.subtract(not_negative(np.asarray(points[rows], dtype=np.float64)), c, out=moved)
+        moved *= scale
+        moved += c
+        clipped[rows] = moved.reshape(-1, size).min(axis=1) < -ROUNDING
+        np.maximum(moved, 0.0, out=moved)
+        moved /= moved.sum(axis=2, keepdims=True)
+    return scaled, clipped
 
 
 # -- both terms of E -----------------------------------------------------------------------------------------------------

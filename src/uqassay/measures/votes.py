@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
 from uqassay._namespaces import namespace
 from uqassay.measures.entropies import TEMPORARIES, shannon_entropy, varied_members
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_votes
@@ -112,7 +113,14 @@ def _count(prediction: Prediction) -> tuple[Array, Array]:
     votes = np.empty((members.n_instances, members.n_classes))
     total = np.empty(members.n_instances)
 
+    counted = kernel("untied_votes") if members.weights is None else None
+
     def work(rows: slice, part: Members) -> None:
+        if counted is not None and part.probs.dtype in (np.float32, np.float64):
+            found = counted(np.ascontiguousarray(part.probs))
+            if found is not None:
+                votes[rows], total[rows] = found, part.n_members
+                return
         counts, all_votes = OrderFreeSum(votes[rows].shape), OrderFreeSum(len(part))
         for m in range(part.n_members):
             probs = part.probs[:, m]
