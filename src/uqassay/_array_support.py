@@ -146,7 +146,8 @@ class ArraySupport:
 def array_support() -> ArraySupport:
     """Where each function computes on arrays of other libraries (PyTorch, JAX, CuPy) that lie on an accelerator.
 
-    The same declaration dispatches the calls. Functions of `metrics`, `calibration` and `assay` compute on the host.
+    The same declaration dispatches the calls. `assay` follows it for its scores; functions of `metrics` and `calibration`
+    compute on the host.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_array
 from uqassay.errors import InputError
-from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction
+from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
 from uqassay.predictions.drawn import Drawn, check_draws
 from uqassay.predictions.labels import labels_for
 from uqassay.predictions.metadata import checked_class_names, per_instance
@@ -230,7 +230,7 @@ def as_runs(predictions: Any, argument: str = "predictions") -> Runs:
 def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     """The training runs of one model: each entry of a list of predictions or arrays, else the one thing given."""
     values = _listed_runs(name, value, argument)
-    runs = tuple(as_prediction(one, _place(argument, name, r, values)) for r, one in enumerate(values))
+    runs = tuple(as_prediction_here_and_there(one, _place(argument, name, r, values)) for r, one in enumerate(values))
     kinds = {
         f"GaussianLogits spanned by {run.spanned_by}" if isinstance(run, GaussianLogits) else type(run).__name__
         for run in runs

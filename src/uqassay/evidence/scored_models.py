@@ -11,7 +11,7 @@ from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.evidence.held_probs import holding
 from uqassay.evidence.scaled_sets import ScaledScores, additions, scale_models
 from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets, score_model
-from uqassay.predictions import Masses, Prediction
+from uqassay.predictions import Masses, Prediction, held_elsewhere
 
 __all__ = ["ScoredModel", "score_models", "valid_runs"]
 
@@ -48,8 +48,9 @@ def score_models(
     """
     calls = [(name, runs, y, settings, given.get(name), tuple(scales), groups) for name, runs in models.items()]
     seconds = sum(_estimated_seconds(run, bool(scales)) for runs in models.values() for run in runs)
-    if any(sum(_bytes(run) for run in runs) > LARGEST_SENT for runs in models.values()):
-        seconds = 0.0  # the threads of this process share the chunks of such a model
+    elsewhere = any(held_elsewhere(run) is not None for runs in models.values() for run in runs)
+    if elsewhere or any(sum(_bytes(run) for run in runs) > LARGEST_SENT for runs in models.values()):
+        seconds = 0.0  # the threads of this process share the chunks of such a model, or the device computes
     return workers.share(_scored, calls, seconds=seconds, progress=progress)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
+from uqassay.evidence.device_scores import columns_on_device, terms_on_device
 from uqassay.evidence.fingerprint import digests_of_rows, fingerprint
 from uqassay.evidence.kept_rows import Kept, rows_of
 from uqassay.losses.errors import is_correct, probability_gap
@@ -220,17 +221,15 @@ def score_part(
         run = with_draws_held(run)
         place = f"models[{name!r}]{f'[{r}]' if len(runs) > 1 else ''}"
         try:
-            (d, gaps, low_rows), ns = unified_terms(
-                y,
-                run,
-                distance=settings.distance,
-                nonspecificity=settings.nonspecificity,
-                convention=settings.convention,  # type: ignore[arg-type]
-                focal_sets=settings.focal_sets,
-                floor=settings.floor,
-                rng=settings.seed,
-                tolerance=settings.tolerance,
-            )
+            options: dict[str, Any] = {
+                **{
+                    name: getattr(settings, name) for name in ("distance", "nonspecificity", "convention", "focal_sets")
+                },
+                "floor": settings.floor,
+                "rng": settings.seed,
+                "tolerance": settings.tolerance,
+            }
+            (d, gaps, low_rows), ns = terms_on_device(y, run, **options) or unified_terms(y, run, **options)
             columns = _other_columns(run, y, settings)
         except InputError as problem:
             raise problem.inside(place) from problem
@@ -356,8 +355,17 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
     offered = score_names(run, on_request=True)
     measures = [m for m in settings.measures if m in offered]
     floor = default_floor(run, "exact") if settings.floor is None else settings.floor
+    done = columns_on_device(y, run, measures, floor)
+    out |= done
+    measures = [m for m in measures if m not in done]
+    if done and not measures:
+        return out
 
     def work(rows: slice, part: Prediction) -> None:
+        for measure, values in score_columns(part, measures).items():
+            out[measure][rows] = values
+        if done:
+            return
         target = y[rows]
         label = part.labels()
         out["correct"][rows] = is_correct(target, part)
@@ -368,8 +376,6 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
         out["gap"][rows] = probability_gap(target, part)
         if target.ndim == 1:
             out["upper-label"][rows] = np.take_along_axis(part.upper_probs(), target[:, None], axis=1)[:, 0]
-        for measure, values in score_columns(part, measures).items():
-            out[measure][rows] = values
 
     run.for_each_chunk(work, 8 * run.n_classes * (points_of_sets(run) or 3), chunk_bytes=PART_BYTES)
     return out

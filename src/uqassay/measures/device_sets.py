@@ -21,17 +21,14 @@ def imprecision_on_device(
     weights: Array,
     event_weights: Callable[[Array], tuple[Array, Array]],
     orders: Sequence[NDArray[np.int64]],
-) -> tuple[Any, Any, float, int, Array]:
-    """Values and standard errors ``(n,)``, error of the mean, number of orders, and their deviations: see `Nonspecificity`."""
-    none, no_orders = prediction.zeros(len(prediction)), np.empty(0)
+) -> tuple[Any, Any, list[int]]:
+    """Values and standard errors ``(n,)``; if they are estimated, the sum of each order in units of 2^-52, else none."""
+    none = prediction.zeros(len(prediction))
     if prediction.is_point:
-        return none, none, 0.0, 0, no_orders
+        return none, none, []
     if prediction.n_classes <= MAX_ENUMERATED_CLASSES:
-        return imprecision_of_all_events(prediction, *event_weights(weights)), none, 0.0, 0, no_orders
-    values, errors, by_order = estimated_imprecision(prediction, weights, orders)
-    deviations = by_order - by_order.mean()
-    mean_error = float(np.sqrt((deviations**2).sum() / (len(orders) * (len(orders) - 1))))
-    return values, errors, mean_error, len(orders), deviations
+        return imprecision_of_all_events(prediction, *event_weights(weights)), none, []
+    return estimated_imprecision(prediction, weights, orders)
 
 
 def imprecision_of_all_events(prediction: DeviceProbs, below: Array, above: Array) -> Any:
@@ -66,13 +63,13 @@ def _event_sums(part: DeviceProbs, start: int) -> Any:
 
 def estimated_imprecision(
     prediction: DeviceProbs, weights: Array, orders: Sequence[NDArray[np.int64]]
-) -> tuple[Any, Any, Array]:
-    """Mean over the orders and its standard error, ``(n,)``; on the host each order's mean over the instances, ``(B,)``."""
+) -> tuple[Any, Any, list[int]]:
+    """Mean over the orders and its standard error, ``(n,)``, and the sum of each order in units of 2^-52."""
     draws, xp, n_orders = _draws(prediction, weights, orders), prediction.xp, len(orders)
     mean = xp.mean(draws, axis=1, keepdims=True)
     errors = xp.sqrt(xp.sum((draws - mean) ** 2, axis=1) / (n_orders * (n_orders - 1)))
-    over_instances = xp.mean(draws, axis=0)
-    return mean[:, 0], errors, np.array([float(over_instances[i]) for i in range(n_orders)])
+    totals = xp.sum(draws, axis=0)
+    return mean[:, 0], errors, [round(float(totals[i]) * 2.0**52) for i in range(n_orders)]
 
 
 def _draws(prediction: DeviceProbs, weights: Array, orders: Sequence[NDArray[np.int64]]) -> Any:

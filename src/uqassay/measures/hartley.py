@@ -12,7 +12,7 @@ no digits cancel. The same weights give an unbiased estimate for any K from rand
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, binom
 
 from uqassay._array import CHUNK_BYTES, RandomState, generator
+from uqassay._namespaces import namespace
 from uqassay.credal.intervals import intersection_probability
 from uqassay.credal.lower_probability import (
     EventBounds,
@@ -93,9 +94,7 @@ class Nonspecificity:
 
     def complement(self) -> "Nonspecificity":
         """The same for ``1 − values``."""
-        if not self.order_sums:
-            return replace(self, values=1.0 - self.values, order_deviations=-self.order_deviations)
-        one = len(self.values) << UNIT_BITS
+        one = self.values.shape[0] << UNIT_BITS
         return _with_orders(1.0 - self.values, self.standard_error, self.n_orders, [one - s for s in self.order_sums])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -198,7 +197,8 @@ def imprecision(
     if isinstance(prediction, DeviceProbs):
         seed = int(generator(rng).integers(2**63))
         orders = [order_of_classes(seed, i, prediction.n_classes) for i in range(FIRST_ORDERS)]
-        return Nonspecificity(*imprecision_on_device(prediction, weights, _event_weights, orders))
+        values, errors, sums = imprecision_on_device(prediction, weights, _event_weights, orders)
+        return _with_orders(values, errors, FIRST_ORDERS if sums else 0, sums)
     n = prediction.n_instances
     if isinstance(prediction, Point):
         return Nonspecificity(np.zeros(n), np.zeros(n))
@@ -310,10 +310,10 @@ def _with_orders(values: Array, errors: Array, n_orders: int, sums: Sequence[int
     """The error of the mean and the deviations of the orders, from the sums over all instances."""
     if not sums:
         return Nonspecificity(values, errors, n_orders=n_orders)
-    by_order = np.array([one / (len(values) << UNIT_BITS) for one in sums])
+    by_order = np.array([one / (values.shape[0] << UNIT_BITS) for one in sums])
     first_error = float(_mean_and_error(by_order[:, None])[1][0])
     # later orders serve only some instances; the error of the mean is at most the mean of the errors
-    mean_error = min(first_error, float(errors.mean()))
+    mean_error = min(first_error, float(namespace(errors).mean(errors)))
     deviations = (by_order - by_order.mean()) * (mean_error / first_error if first_error > 0 else 0.0)
     return Nonspecificity(values, errors, mean_error, n_orders, deviations, tuple(sums))
 

@@ -9,7 +9,7 @@ from uqassay.predictions.dirichlet import Dirichlet
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.gaussian_logits import GaussianLogits
 from uqassay.predictions.intervals import Intervals
-from uqassay.predictions.keeping_arrays import HOST_FIELD, keeps_arrays
+from uqassay.predictions.keeping_arrays import HOST_FIELD, as_prediction_here_and_there, held_elsewhere, keeps_arrays
 from uqassay.predictions.labels import class_indices, labels_for, portable_labels
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members, check_draws
@@ -37,11 +37,13 @@ __all__ = [
     "PredictionLike",
     "Vertices",
     "as_prediction",
+    "as_prediction_here_and_there",
     "check_chunks",
     "check_draws",
     "class_indices",
     "from_laplace",
     "from_object",
+    "held_elsewhere",
     "in_order_of_ids",
     "is_dask_array",
     "keeps_arrays",

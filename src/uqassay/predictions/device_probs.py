@@ -42,6 +42,9 @@ class DeviceProbs:
     def __post_init__(self) -> None:
         object.__setattr__(self, "xp", namespace(self.probs))
 
+    def __reduce__(self) -> tuple[Any, ...]:  # without the namespace, which is a module
+        return DeviceProbs, (self.probs, self.is_point)
+
     @property
     def n_instances(self) -> int:
         """Number of instances n."""

@@ -11,9 +11,11 @@ import numpy as np
 from uqassay._array import as_array
 from uqassay._array_support import SUPPORT
 from uqassay._namespaces import as_result, is_foreign, lies_on_host, like
-from uqassay.predictions.device_probs import probs_on_device
+from uqassay.predictions.base import Prediction
+from uqassay.predictions.coercion import as_prediction
+from uqassay.predictions.device_probs import DeviceProbs, probs_on_device
 
-__all__ = ["HOST_FIELD", "keeps_arrays"]
+__all__ = ["HOST_FIELD", "as_prediction_here_and_there", "held_elsewhere", "keeps_arrays"]
 
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -52,6 +54,19 @@ def keeps_arrays(function: str) -> Callable[[Callable[Given, Result]], Callable[
         return with_arrays
 
     return decorate
+
+
+def as_prediction_here_and_there(value: Any, name: str = "prediction") -> Prediction:
+    """`as_prediction`; of an array on another device, `held_elsewhere` then gives the array itself. Slices forget it."""
+    prediction = as_prediction(value, name)
+    if is_foreign(value) and not lies_on_host(value):
+        object.__setattr__(prediction, "_elsewhere", probs_on_device(value, name))
+    return prediction
+
+
+def held_elsewhere(prediction: Prediction) -> DeviceProbs | None:
+    """The probabilities on the device that a prediction was copied from, or None."""
+    return getattr(prediction, "_elsewhere", None)
 
 
 def _one_label_each(options: Mapping[str, Any]) -> bool:
