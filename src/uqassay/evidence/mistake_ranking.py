@@ -234,6 +234,13 @@ class RankedScore:
             for k in kept
         )
 
+    def curve(self, coverages: Sequence[float]) -> Array:
+        """Risk, low and high of `risk`, ``(3, B)``."""
+        if len(self._runs) == 1:
+            found = risk_coverage_at(self._runs[0], np.asarray(coverages, dtype=np.float64), **self._options)
+            return np.stack([found.risk, found.low, found.high])
+        return np.array([(e, e.low, e.high) for e in self.risk(coverages)]).T
+
 
 def refusal(assay: "Assay", model: str, score: str, coverage: float, *, level: float | None = None) -> SelectiveGain:
     """What refusing the instances of which a score is most unsure gains, averaged over runs; the level is the assay's."""

@@ -1,6 +1,6 @@
 """The page's section on whether a model knows when it is wrong: refusal, ranking metrics, curves, paired tests."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +106,7 @@ class _Found:
         for m, scores in self.ranked.items() if any(self.best.values()) else ():
             for s in scores:
                 sorted_once = RankedScore(self.fast, m, s)
-                self.curves[m, s] = _ends(sorted_once.risk(self.coverages))
+                self.curves[m, s] = sorted_once.curve(self.coverages)
                 if not self.unmixed[m]:
                     self.refusals[m, s] = [sorted_once.refusal(1 - share) for share in self.refused]
 
@@ -217,11 +217,7 @@ def risk_curve(assay: "Assay", model: str, score: str, coverages: Sequence[float
     >>> risk_curve(a, "m", "total-entropy", [0.75, 1.0])[0].tolist()
     [0.0, 0.25]
     """
-    return _ends(assay.risk_coverage(model, score, coverages))
-
-
-def _ends(estimates: Iterable["Estimate"]) -> Floats:
-    return np.array([(e, e.low, e.high) for e in estimates]).T
+    return RankedScore(assay, model, score).curve(coverages)
 
 
 def _comparisons(found: _Found) -> list[dict[str, Any]]:

@@ -10,7 +10,6 @@ from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import (
     Refusals,
     accuracy_at_coverage_score,
-    kept_part,
     selective_gain,
 )
 from uqassay.statistics import proportion_estimate
@@ -93,19 +92,6 @@ def test_a_weight_that_dominates_gives_wide_intervals(greatest):
         found = selective_gain(errors, uncertainty, coverage=coverage, sample_weight=weights)
         assert found.accuracy_kept.high - found.accuracy_kept.low > 0.9
         assert found.gain.low <= found.gain <= found.gain.high
-
-
-def test_influence_against_finite_differences_where_the_window_is_the_tie():
-    # five ties of a fifth each: the window around the middle of one sees that tie alone
-    rng = np.random.default_rng(3)
-    errors, uncertainty = (rng.random(100) < 0.4).astype(float), np.repeat(np.arange(5), 20)
-    found = kept_part(rank_errors(errors, uncertainty), 0.5)
-    assert found.influence.sum() == pytest.approx(0.0, abs=1e-12)
-    for i in range(0, 100, 7):
-        step = np.zeros(100)
-        step[i] = 1e-5
-        up, down = (kept_part(rank_errors(errors, uncertainty, 1 + s), 0.5).risk for s in (step, -step))
-        assert found.influence[i] == pytest.approx(100 * (up - down) / 2e-5, abs=1e-6)
 
 
 def test_gain_is_the_difference_of_the_accuracies():

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
+from uqassay.metrics.risk.kept_parts import KeptPart, kept_part, refused_part, residuals
 from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_coverage import risk_interval, small_sample
 from uqassay.notes import Note, distinct
@@ -17,7 +18,7 @@ from uqassay.statistics.linearised import with_runs
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_level, is_number, make_units
-from uqassay.statistics.tied_samples import TiedSample, averaged_samples, unseen_of, unseen_reach
+from uqassay.statistics.tied_samples import averaged_samples, unseen_of, unseen_reach
 
 __all__ = ["SelectiveGain", "accuracy_at_coverage_score", "selective_gain"]
 
@@ -206,10 +207,10 @@ class Refusals:
         if coverage == 1:
             return self._estimate(0.0, 0.0, 0.0, "newcombe", [*self._notes, Note("edge", "nothing is refused")])
         kept, units, level = self._kept(coverage), self._units, self.level
-        refused = [_refused(ranked, coverage, part) for ranked, part in zip(self.runs, kept.parts, strict=True)]
-        p, (p_low, p_high), v = _share_estimate(refused, 1 - coverage, units, level, self._correction)
-        r, u = kept.risk, kept.influences
-        size = float(np.sqrt((u @ u) * (v @ v)))
+        refused = [refused_part(ranked, coverage, part) for ranked, part in zip(self.runs, kept.parts, strict=True)]
+        out = _share_estimate(refused, 1 - coverage, units, level, self._correction)
+        p, r, u, v = out.risk, kept.risk, kept.influences, out.influences
+        size = float(np.sqrt(kept.square * out.square))
         correlation = float(u @ v) / size if size > 0 else 0.0
 
         def reach(a: float, b: float) -> float:
@@ -217,9 +218,13 @@ class Refusals:
 
         refuse = 1 - coverage
         value = refuse * (p - r)
-        low, high = value - refuse * reach(p - p_low, kept.high - r), value + refuse * reach(p_high - p, r - kept.low)
-        gains = [refuse * (out.risk - part.risk) for out, part in zip(refused, kept.parts, strict=True)]
-        below, above = _unseen_reach(kept.parts, refuse * (v - u), gains, units, level, self._correction)  # of the risk
+        low, high = (
+            value - refuse * reach(p - out.low, kept.high - r),
+            value + refuse * reach(out.high - p, r - kept.low),
+        )
+        gains = [refuse * (other.risk - part.risk) for other, part in zip(refused, kept.parts, strict=True)]
+        influences = refuse, v, u
+        below, above = _unseen_reach(kept.parts, influences, gains, units, level, self._correction)  # of the risk
         return self._estimate(value, max(low - above, -refuse), min(high + below, refuse), "newcombe", self._notes)
 
     @cached_property
@@ -227,14 +232,15 @@ class Refusals:
         return _notes(self._units, self.runs)
 
     @cached_property
-    def _correction(self) -> tuple[float, float]:
-        return _small_sample(self.runs, self._units)
+    def _correction(self) -> "_Correction":
+        sizes = self._units.sizes
+        total = float(sizes.sum())
+        return _Correction(*_small_sample(self.runs, self._units), total, float((sizes**2).sum()) / total**2)
 
     def _kept(self, coverage: float) -> "_Kept":
         if self._last is None or self._last[0] != coverage:
             parts = [kept_part(ranked, coverage) for ranked in self.runs]
-            risk, (low, high), u = _share_estimate(parts, coverage, self._units, self.level, self._correction)
-            self._last = coverage, _Kept(parts, risk, low, high, u)
+            self._last = coverage, _share_estimate(parts, coverage, self._units, self.level, self._correction)
         return self._last[1]
 
     def _estimate(self, value: float, low: float, high: float, method: str, notes: Sequence[Note]) -> Estimate:
@@ -246,103 +252,89 @@ class Refusals:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class KeptPart:
-    """Error rate of the instances kept (or refused), its influences (n,), and the error rate near the threshold."""
-
-    risk: float
-    rate: float
-    influence: Floats
-    tied: tuple[TiedSample, ...] = ()
-
-
-def kept_part(ranked: RankedErrors, coverage: float) -> KeptPart:
-    """Error rate of the instances kept at a coverage, and the influence of every instance on it."""
-    coverage = max(coverage, LEAST)
-    at = np.array([coverage])
-    k, f = ranked.place(at)
-    a = float(ranked.inside(ranked.wrong, k, f)[0]) / float(ranked.kept[-1])
-    rate = float(ranked.local_rate(at)[0])
-    blocks = np.arange(ranked.errors.size) if ranked.block is None else ranked.block
-    m = np.where(blocks < k[0], 1.0, np.where(blocks == k[0], f[0], 0.0))
-    threshold = rate * (coverage - m)
-    influence = ((ranked.errors * m - a) + threshold) / coverage
-    tied = ranked.tied_samples((m + threshold) / coverage, threshold / coverage)
-    return KeptPart(a / coverage, rate, ranked.unranked(influence), tied)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
 class _Kept:
     """Error rate of the instances kept, over all runs: the parts of the runs, ends, and influences of the units."""
 
-    parts: list[KeptPart]
+    parts: Sequence[KeptPart]
     risk: float
     low: float
     high: float
     influences: Floats
+    square: float  # of the influences
 
 
-def _refused(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
-    """Error rate of the instances refused, from that of all and that of those kept."""
-    residuals = ranked.unranked(ranked.errors - ranked.error_rate)
-    risk = min(max((ranked.error_rate - coverage * kept.risk) / (1 - coverage), 0.0), 1.0)
-    return KeptPart(risk, kept.rate, (residuals - coverage * kept.influence) / (1 - coverage))
+class _Correction(NamedTuple):
+    """Small-sample factor and degrees of freedom of a risk, Σ w_g and Σ w_g² / (Σ w)² over the units."""
+
+    factor: float
+    dof: float
+    total: float
+    sum_ww: float
+
+
+def _averaged(values: Sequence[Floats]) -> Floats:
+    """Mean over runs."""
+    return values[0] if len(values) == 1 else np.asarray(np.mean(values, axis=0))
 
 
 def _small_sample(runs: Sequence[RankedErrors], units: Units) -> tuple[float, float]:
     """`small_sample` of the error rate, averaged over runs, as in the risk-coverage curve."""
     if units.n_units == 1:
         return np.nan, np.nan
-    return small_sample(np.mean([ranked.unranked(ranked.errors - ranked.error_rate) for ranked in runs], axis=0), units)
+    return small_sample(_averaged([residuals(ranked) for ranked in runs]), units)
 
 
 def _share_estimate(
-    parts: Sequence[KeptPart], coverage: float, units: Units, level: float, correction: tuple[float, float]
-) -> tuple[float, tuple[float, float], Floats]:
+    parts: Sequence[KeptPart], coverage: float, units: Units, level: float, correction: _Correction
+) -> _Kept:
     """Error rate, its interval, and the influences of the units."""
     coverage = max(coverage, LEAST)
     risk, rate = float(np.mean([part.risk for part in parts])), float(np.mean([part.rate for part in parts]))
-    influence = units.keep(np.mean([part.influence for part in parts], axis=0))
+    influence = units.keep(_averaged([part.influence for part in parts]))
     u = units.sums(influence[:, np.newaxis])[:, 0]
     if units.n_units == 1:
-        return risk, (np.nan, np.nan), u
-    total, (factor, dof) = float(units.sizes.sum()), correction
-    variance = within = factor * float(u @ u) / total**2
+        return _Kept(parts, risk, np.nan, np.nan, u, np.nan)
+    factor, dof, total, sum_ww = correction
+    square = float(u @ u)
+    variance = within = factor * square / total**2
     if len(parts) > 1:
         among = float(np.var([part.risk for part in parts], ddof=1)) / len(parts)
         variance = within + among
         if among > 0:
             dof = 1 / ((within / variance) ** 2 / dof + (among / variance) ** 2 / (len(parts) - 1))
-    sum_ww = float((units.sizes**2).sum()) / total**2
     low, high = risk_interval(
         risk, rate, coverage, variance, n_units=units.n_units, sum_ww=sum_ww, dof=dof, level=level
     )
     if len(parts) > 1:
         # if no run kept an error, averaging R runs must not shorten the interval: all see the same instances
         _, least = risk_interval(
-            0.0, 0.0, coverage, 0.0, n_units=units.n_units, sum_ww=sum_ww, dof=correction[1], level=level
+            0.0, 0.0, coverage, 0.0, n_units=units.n_units, sum_ww=sum_ww, dof=correction.dof, level=level
         )
         high = np.maximum(high, least)
-    return risk, (float(low), float(high)), u
+    return _Kept(parts, risk, float(low), float(high), u, square)
 
 
 def _unseen_reach(
     parts: Sequence[KeptPart],
-    influences: Floats,
+    influences: tuple[float, Floats, Floats],
     values: Sequence[float],
     units: Units,
     level: float,
-    correction: tuple[float, float],
+    correction: _Correction,
 ) -> tuple[float, float]:
     """Lengths by which unseen instances lengthen the interval of a number that changes as the risk kept does.
 
-    `influences` (G,) and `values` (R,) are those of the statistic.
+    The influences of the statistic are the first of `influences` times the difference of the others (G,), and `values` (R,)
+    are its values.
     """
     tied = [averaged_samples(runs) for runs in zip(*(part.tied for part in parts), strict=False)]
     unseen = unseen_of(tied, units) if units.n_units > 1 else ()
     if not unseen:
         return 0.0, 0.0
-    factor, dof = correction
-    spread = Spread(float(np.sqrt(factor * float(influences @ influences))) / float(units.sizes.sum()), dof, 0.0)
+    refuse, v, u = influences
+    change = refuse * (v - u)
+    error = float(np.sqrt(correction.factor * float(change @ change))) / correction.total
+    spread = Spread(error, correction.dof, 0.0)
     return unseen_reach(unseen, with_runs(spread, [np.array(values)]), level)
 
 
