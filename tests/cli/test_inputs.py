@@ -103,7 +103,8 @@ def test_progress_names_every_step(folder):
     np.savez("a.npz", probs=PROBS, labels=Y)
     steps = []
     make_assay(AssayRequest(["m=a.npz"]), progress=steps.append)
-    assert steps == ["reading a.npz", "m", "calibration of m"]
+    assert steps[:4] == ["reading a.npz", "checking the predictions", "m", "calibration of m"]
+    assert steps[4:] == ["baselines", "backward scores", "pictured sets"]
 
 
 def test_a_meaning_of_variances_is_for_the_files_that_lack_it(folder):

@@ -2,7 +2,7 @@
 
 import io
 
-from tests.cli.terminals import in_terminal
+from tests.cli.terminals import ANSI, cells, in_terminal
 
 from uqassay.cli import streams
 
@@ -65,6 +65,33 @@ def test_a_bar_on_a_terminal(monkeypatch):
         say("reading a\x1b[31m.npz")
     assert "reading a" in stream.getvalue()
     assert "\x1b[31m.npz" not in stream.getvalue()
+
+
+def test_a_long_step_is_cut_and_takes_one_line(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    with streams.progress(2) as say:
+        say("calibration of " + "a long name " * 20)
+    drawn = [frame for frame in stream.getvalue().replace("\r", "\n").splitlines() if "calibration of" in frame]
+    assert drawn
+    for frame in drawn:
+        assert cells(ANSI.sub("", frame)) <= 80
+        assert "…" in frame
+
+
+def test_every_stage_of_a_report_is_shown(files, tmp_path):
+    labels, page = ["--labels", files / "labels.npy"], ["-o", tmp_path / "report.html"]
+    argv = ["report", files / "de.npz", *labels, *page, "--save", tmp_path / "kept"]
+    shown = ANSI.sub("", in_terminal(argv, 80, stream="stderr"))
+    stages = ["reading", "checking the predictions", "calibration of", "baselines", "backward scores", "pictured sets"]
+    stages += ["verdict", "keeping the assay", "writing the page: findings", "writing the page: instances"]
+    places = [shown.find(stage) for stage in stages]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert all(cells(line) <= 80 for line in shown.replace("\r", "\n").splitlines())
 
 
 def test_a_bar_makes_room_for_steps_that_were_not_counted(monkeypatch):

@@ -158,16 +158,18 @@ def check_places(cells: Sequence[Cell], folder: Path, *, studied: bool = False) 
             )
 
 
-def write_comparison(comparison: Comparison, *, command: str | None = None) -> Path:
+def write_comparison(
+    comparison: Comparison, *, command: str | None = None, progress: Callable[[str], None] | None = None
+) -> Path:
     """Write report.html, findings.csv (one row per model and metric, over all seeds and for each) and the saved assay.
+
+    `progress` is called with the name of each part of the page when it begins.
 
     Returns
     -------
     Path
         Of the page.
     """
-    from uqassay.report.page import write_page
-
     folder = comparison.folder
     folder.mkdir(parents=True, exist_ok=True)
     table = io.StringIO()
@@ -176,7 +178,7 @@ def write_comparison(comparison: Comparison, *, command: str | None = None) -> P
     writer.writerows(comparison.assay.rows("findings"))
     write_text(folder / TABLE, table.getvalue())
     comparison.assay.save(folder / SAVED)
-    return write_page(comparison.assay, folder / PAGE, command=command)
+    return comparison.assay.to_html(folder / PAGE, command=command, progress=progress)
 
 
 def write_config(config: BenchConfig, cells: Sequence[Cell], folder: Path) -> Path:

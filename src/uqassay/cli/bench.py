@@ -390,7 +390,7 @@ def _report(
         judged = comparisons(reported, output, common_members=plan.common_members, progress=say)
         for comparison in judged:
             say(f"writing the report on {comparison.name}")
-            write_comparison(comparison, command=command)
+            write_comparison(comparison, command=command, progress=say)
         outcomes = [outcome_of(check, c.assay, on_intervals=on_intervals) for c in judged for check in checks]
         studied = written_studies(plan, cells, output, command, say)
     return judged, studied, outcomes

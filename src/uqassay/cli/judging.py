@@ -10,6 +10,7 @@ from uqassay.cli.checks import Check, Outcome, outcome_of
 from uqassay.cli.inputs import AssayRequest, make_assay
 from uqassay.cli.streams import complain
 from uqassay.evidence import Assay
+from uqassay.evidence.conclusion import STAGES
 
 __all__ = ["CANNOT_TELL", "CHECK_FAILED", "Judged", "end", "judge", "steps_of"]
 
@@ -25,8 +26,8 @@ class Judged:
 
 
 def steps_of(request: AssayRequest) -> int:
-    """Steps of a progress bar: every file is read and judged, and its calibration tested; then come the resamples."""
-    return 3 * sum(len(paths) for paths in model_files(request.models).values()) + 1
+    """Steps of a progress bar: every file is read, scored, scaled and its calibration tested; then come those of the whole."""
+    return 4 * sum(len(paths) for paths in model_files(request.models).values()) + len(STAGES) + 2
 
 
 def judge(request: AssayRequest, checks: Sequence[Check], say: Callable[[str], None], *, on_intervals: bool) -> Judged:
@@ -35,8 +36,8 @@ def judge(request: AssayRequest, checks: Sequence[Check], say: Callable[[str], N
     Everything that can be refused is refused here, before anything is printed.
     """
     assay = make_assay(request, progress=say)
+    say("verdict")
     outcomes = tuple(outcome_of(check, assay, on_intervals=on_intervals) for check in checks)
-    say("resampling")
     assay.verdict()
     return Judged(assay, outcomes)
 

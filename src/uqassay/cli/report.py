@@ -70,7 +70,7 @@ def write_report(
         The options of these names.
     """
     checks = [parse_check(text) for text in fail_if]
-    steps = steps_of(request)
+    steps = steps_of(request) + (save is not None) + as_json
     if page is not None:
         from uqassay.report.page_data import STEPS
 
@@ -79,13 +79,17 @@ def write_report(
         judged = judge(request, checks, say, on_intervals=on_intervals)
         assay = judged.assay
         if save is not None:  # before the page, which may lie in that folder
+            say("keeping the assay")
             assay.save(os.path.realpath(save))
         if page is not None:
             from uqassay.report.page import write_page
 
             write_page(assay, page, command=command, progress=say)
-    if as_json:
-        print_json(assay.to_json())
+        if as_json:
+            say("findings")
+        found = assay.to_json() if as_json else None
+    if found is not None:
+        print_json(found)
     else:
         terminal.print_report(assay, assay.tradeoffs if request.tradeoff else None)
         if save is not None:

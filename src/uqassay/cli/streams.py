@@ -70,20 +70,27 @@ def complain(sentence: str) -> None:
 
 @contextmanager
 def progress(steps: int) -> Iterator[Callable[[str], None]]:
-    """A bar on standard error where that is a terminal; yields a function that is called at the start of each step."""
+    """A line on standard error where that is a terminal: the step, a bar, the time since the start.
+
+    Yields a function that is called with the name of each step when it begins.
+    """
     console = open_console(sys.stderr)
     if not console.is_terminal or not is_terminal(sys.stderr):
         yield lambda step: None
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(20), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    named = TextColumn(
+        "{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")
+    )
+    columns = (SpinnerColumn(), named, BarColumn(20), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, expand=True) as bar:
         task = bar.add_task("", total=steps, completed=-1)
 
         def say(step: str) -> None:
             done = bar.tasks[task].completed + 1
             # the kinds of predictions decide how many steps there are, so the bar makes room for one that was not counted
-            bar.update(task, description=printable(step), completed=done, total=max(steps, done + 1))
+            bar.update(task, description=printable(step), completed=done, total=max(steps, done + 1), refresh=True)
 
         yield say

@@ -24,8 +24,9 @@ from uqassay.evidence.scored_models import ScoredModel
 from uqassay.evidence.scoring import SetSample, Settings, sample_sets, score_baselines
 from uqassay.predictions import Point, Prediction
 
-__all__ = ["PICTURED_POINTS", "AssayParts", "conclude", "most_pictured"]
+__all__ = ["PICTURED_POINTS", "STAGES", "AssayParts", "conclude", "most_pictured"]
 
+STAGES = ("baselines", "backward scores", "pictured sets")  # as they are told to `progress`
 PICTURED_VALUES = 200_000  # of a model's credal sets kept for pictures, K to an instance
 PICTURED_POINTS = 30  # instances of each interesting kind whose points are kept as well
 
@@ -54,7 +55,9 @@ class AssayParts:
 
 
 def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
-    """The assay of models that are scored and tested."""
+    """The assay of models that are scored and tested; its `STAGES` are told to the progress of the options."""
+    say = options.progress or (lambda stage: None)
+    say(STAGES[0])
     aligned, settings = parts.aligned, parts.settings
     y, n_classes = aligned.labels, len(aligned.class_names)
     shares = options.shares(y, n_classes)
@@ -79,8 +82,10 @@ def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
         classwise_error=errors,
         scaled={each.scores.name: each.scaled for each in parts.scored if each.scaled is not None},
     )
+    say(STAGES[1])
     backward = backward_scores(result)
     result = replace(result, backward=backward, warnings=(*result.warnings, *backward_notes(backward)))
+    say(STAGES[2])
     result.sets.update(_pictures(result, parts.pictured))
     return result
 

@@ -105,7 +105,7 @@ def assay(
     rng : int, optional
         Seed; None means 0, so that a rerun agrees.
     progress : callable, optional
-        Called with the name of what is being computed.
+        Called with the name of each stage when it begins, as `Assay.to_html` does; `print` will do.
     client : distributed.Client or str, optional
         Where Dask scores the chunks of the instances: a client, or the address of a scheduler. By default, and for dask arrays
         alone, the current client, or dask's scheduler in this process. The result is the same, see docs/dask.md.
@@ -157,6 +157,8 @@ def assay(
             groups=groups,
             subgroups=subgroups,
         )
+    if progress is not None:
+        progress("checking the predictions")
     aligned = align(
         predictions,
         y_true,

@@ -1,6 +1,6 @@
 """What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Assay"]
 
 Array = NDArray[np.float64]
+Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,11 +378,11 @@ class Assay:
         """The verdict in words: the headline and one sentence for each further claim."""
         return verdict(self)
 
-    def to_html(self, path: str | Path, *, command: str | None = None) -> Path:
-        """Write the report: one self-contained page; `command` is the command line that makes it again."""
+    def to_html(self, path: str | Path, *, command: str | None = None, progress: Progress | None = None) -> Path:
+        """Write the report: one self-contained page. `command` makes it again; `progress` is told each part that begins."""
         from uqassay.report.page import write_page
 
-        return write_page(self, path, command=command)
+        return write_page(self, path, command=command, progress=progress or (lambda part: None))
 
     def to_json(self, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
         """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""
