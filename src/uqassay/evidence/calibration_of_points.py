@@ -247,7 +247,7 @@ def _monte_carlo(
     with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
         prepared = [measure.prepare(by_class) for measure in measures]
         statistics = [float(one.values(labels)) for one in prepared]
-        nulls = [np.empty(0) for _ in measures]
+        nulls = [np.empty(n_draws) for _ in measures]
         going, enough = set(range(len(measures))), int(ENOUGH * (n_draws + 1)) if stop else n_draws + 1
         draws, made = LabelDraws(probs), 0
         most, fits = (max(1, size // (8 * len(labels))) for size in (CHUNK_BYTES, CACHE_BYTES))
@@ -255,13 +255,13 @@ def _monte_carlo(
         while going and made < n_draws:
             size = min(step, n_draws - made)
             drawn = draws.draw(size, generator)
-            made += size
             for j in sorted(going):
-                nulls[j] = np.append(nulls[j], prepared[j].values(drawn))
-                at = _stopped(statistics[j], nulls[j], enough, measures[j].sides)
+                nulls[j][made : made + size] = prepared[j].values(drawn)
+                at = _stopped(statistics[j], nulls[j][: made + size], enough, measures[j].sides)
                 if at is not None:
                     nulls[j] = nulls[j][:at]
                     going.discard(j)
+            made += size
     return [
         PointTest(t, monte_carlo_pvalue(t, null, measure.sides), null)
         for t, null, measure in zip(statistics, nulls, measures, strict=True)
@@ -271,7 +271,10 @@ def _monte_carlo(
 def _stopped(statistic: float, null: Floats, enough: int, sides: Sides) -> int | None:
     """Number of draws before the one with which enough have reached the statistic, on both sides; None if there is none."""
     margin = ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0
-    reached = np.cumsum(null >= statistic - margin)
+    above = null >= statistic - margin
+    if np.count_nonzero(above) < enough:
+        return None
+    reached = np.cumsum(above)
     if sides == "both":
         reached = np.minimum(reached, np.cumsum(null <= statistic + margin))
-    return int(reached.searchsorted(enough)) if len(reached) and reached[-1] >= enough else None
+    return int(reached.searchsorted(enough)) if reached[-1] >= enough else None
