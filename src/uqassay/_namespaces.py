@@ -89,7 +89,9 @@ def namespace(values: Any) -> Any:
         return np
     if hasattr(values, "__array_namespace__"):
         return values.__array_namespace__()
-    compat = optional_package("array_api_compat", "arrays", "an array on another device")
+    compat = optional_package(
+        "array_api_compat", "arrays", "an array on another device", otherwise="move the array to the host"
+    )
     return compat.array_namespace(values)
 
 

@@ -85,3 +85,15 @@ def test_slices_and_host_arrays_hold_nothing_elsewhere(torch):
     assert held_elsewhere(prediction).n_instances == N
     assert held_elsewhere(prediction[:3]) is None
     assert held_elsewhere(as_prediction_here_and_there(ensemble(3))) is None
+
+
+def test_a_device_without_float64_leaves_the_scores_to_the_host(needs, monkeypatch):
+    needs("jax")
+    import jax.numpy as jnp
+
+    force_computation_elsewhere(monkeypatch)
+    probs, y = ensemble(3, 20).astype(np.float32), RNG.integers(0, 3, 20)
+    assert held_elsewhere(as_prediction_here_and_there(jnp.asarray(probs))) is None
+    here, there = (uq.assay({"DE": p}, y, calibration=()) for p in (probs, jnp.asarray(probs)))
+    for name, column in here.models[0].columns.items():
+        np.testing.assert_array_equal(there.models[0].columns[name], column, err_msg=name)

@@ -63,7 +63,7 @@ def agree(expected, found, given, rtol, atol):
             assert b == pytest.approx(a, rel=rtol, abs=atol)
 
 
-@pytest.mark.parametrize("n_classes", [2, 5, 20])
+@pytest.mark.parametrize("n_classes", [2, 20])
 @pytest.mark.parametrize("name", [name for name, one in SUPPORT.items() if one.native])
 def test_array_api_strict_against_numpy(needs, name, n_classes):
     """The device of array-api-strict refuses every copy to NumPy, so these results were computed where the input lies."""
@@ -87,7 +87,7 @@ def test_array_api_strict_against_numpy(needs, name, n_classes):
 @pytest.mark.parametrize(
     ("which", "elsewhere", "classes"),
     [
-        *(("torch", False, (2, 5, 20)), ("torch", True, (2, 5, 20)), ("jax", False, (2, 5, 20))),
+        *(("torch", False, (2, 5, 20)), ("torch", True, (2, 5, 20)), ("jax", False, (5,))),
         pytest.param("jax", True, (5,), marks=pytest.mark.slow),  # JAX compiles every operation for every shape
     ],
 )

@@ -178,8 +178,8 @@ def _check(probs: DeviceProbs, name: str) -> None:
     numbers = 4 * probs.n_members * probs.n_classes
 
     def valid(part: DeviceProbs) -> tuple[Any]:
-        inside = (part.probs >= -tolerance) & (part.probs <= 1.0 + tolerance)  # False for nan
-        return (xp.all(inside, axis=(1, 2)) & xp.all(_sums_to_one(part, tolerance), axis=1),)
+        least, most = xp.min(part.probs, axis=(1, 2)), xp.max(part.probs, axis=(1, 2))  # nan if one is nan
+        return ((least >= -tolerance) & (most <= 1.0 + tolerance) & xp.all(_sums_to_one(part, tolerance), axis=1),)
 
     if bool(xp.all(probs.by_chunks(valid, numbers)[0])):
         return

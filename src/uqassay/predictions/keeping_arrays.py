@@ -10,7 +10,7 @@ import numpy as np
 
 from uqassay._array import as_array
 from uqassay._array_support import SUPPORT
-from uqassay._namespaces import as_result, is_foreign, lies_on_host, like
+from uqassay._namespaces import as_result, compute_dtype, is_foreign, lies_on_host, like, namespace
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.coercion import as_prediction
 from uqassay.predictions.device_probs import DeviceProbs, probs_on_device
@@ -57,9 +57,9 @@ def keeps_arrays(function: str) -> Callable[[Callable[Given, Result]], Callable[
 
 
 def as_prediction_here_and_there(value: Any, name: str = "prediction") -> Prediction:
-    """`as_prediction`; of an array on another device, `held_elsewhere` then gives the array itself. Slices forget it."""
+    """`as_prediction`; of an array on a device with float64, `held_elsewhere` then gives the array itself. Slices forget it."""
     prediction = as_prediction(value, name)
-    if is_foreign(value) and not lies_on_host(value):
+    if is_foreign(value) and not lies_on_host(value) and compute_dtype(value) == namespace(value).float64:
         object.__setattr__(prediction, "_elsewhere", probs_on_device(value, name))
     return prediction
 
