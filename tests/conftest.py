@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
+import uqassay as uq
 from tests.processor_times import listed, name_of
 
 REQUIRE_ALL = os.environ.get("UQASSAY_REQUIRE_ALL") == "1"
@@ -69,6 +70,17 @@ def cifar10(shared: Path) -> dict[str, np.ndarray]:
         "focal_sets": beliefs["focal_sets"],
         "classes": beliefs["classes"],
     }
+
+
+@pytest.fixture(scope="module")
+def without_calibration():
+    """Assays without calibration tests, unless some are asked for: nine tenths of the time of a small assay.
+
+    For modules that look at other findings, by ``pytestmark = pytest.mark.usefixtures("without_calibration")``.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(uq.assay.__kwdefaults__, "calibration", ())
+        yield
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ import uqassay as uq
 from uqassay.evidence.backward import backward_notes, backward_scores
 from uqassay.evidence.cautions import CAUTIONS
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 # -- assays of scores with a known UQ-AUC -------------------------------------------------------------------------------
 
 

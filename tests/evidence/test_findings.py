@@ -7,6 +7,8 @@ from tests.refusals import refuses
 
 import uqassay as uq
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def test_training_runs_of_one_model_widen_its_interval(random_generator):
     y = random_generator.integers(3, size=400)

@@ -7,6 +7,8 @@ from tests.refusals import refuses
 
 import uqassay as uq
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 POINT = uq.Point(np.array([[0.8, 0.2], [0.4, 0.6], [0.7, 0.3]]))
 MASKED = np.ma.masked_array([0.1, 0.2, 0.3], [False, True, False])
 

@@ -9,6 +9,8 @@ from tests.evidence.verdict_cases import judged, predicted
 import uqassay as uq
 from uqassay.evidence.headline import LINE, LINES
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 N = 2000
 
 

@@ -8,6 +8,8 @@ import uqassay as uq
 from uqassay.evidence import held_probs
 from uqassay.evidence.held_probs import able_to_hold, holding
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def test_large_predictions_are_not_kept_whole(monkeypatch, random_generator):
     models = {"m": (random_prediction("Members", random_generator, 50, 4),)}

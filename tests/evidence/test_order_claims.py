@@ -7,6 +7,8 @@ from tests.evidence.verdict_cases import claims, judged, noise, predicted
 import uqassay as uq
 from uqassay.evidence.order_claims import same_models
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def at_default(assay, kind, **wanted):
     return claims(assay, kind, low=0.5, high=0.5, **wanted)

@@ -8,6 +8,8 @@ from tests.evidence.verdict_cases import claims, noise, predicted
 import uqassay as uq
 from uqassay.evidence.part_claims import SUBGROUP_VALUES, part_claims
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 N = 1200
 SITE = np.array(["a", "b", "c"])[np.arange(N) % 3]
 

@@ -7,6 +7,8 @@ from tests.evidence.cases import judge
 import uqassay as uq
 from uqassay.evidence.ranking import draws_of
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def test_ranking_table_says_what_beats_what():
     y = np.arange(400) % 2

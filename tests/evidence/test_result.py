@@ -13,6 +13,8 @@ import uqassay as uq
 from uqassay.errors import MissingDependencyError
 from uqassay.evidence.ranking import draws_of
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def test_breakpoints_against_a_fine_grid(all_kinds):
     models, y = all_kinds

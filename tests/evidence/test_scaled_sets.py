@@ -8,6 +8,8 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.evidence.scaled_sets import SCALES, check_scales, scale_models, scaled_prediction
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 SETS = ("Members", "Dirichlet", "Intervals", "Masses", "Vertices", "GaussianLogits", "passes of GaussianLogits")
 OFF = {"calibration": (), "n_draws": 10}
 

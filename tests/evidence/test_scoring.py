@@ -13,6 +13,8 @@ from uqassay.evidence import scaled_sets, scoring
 from uqassay.evidence.scaled_sets import SCALES
 from uqassay.predictions.remembering import REMEMBERED
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 SCALED_AS_THEIR_KIND = {"Members", "Intervals", "Masses", "Vertices"}  # draws are scaled as members
 
 

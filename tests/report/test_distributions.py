@@ -10,6 +10,8 @@ import uqassay as uq
 from uqassay.report.distributions import _counts, _quartiles, confidence_lines, densities, mean_regions
 from uqassay.report.page_data import payload
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def test_ellipses_against_the_covariance_of_the_means():
     a = hostile_assay(n=300, names=None)

@@ -7,6 +7,8 @@ from tests.report.cases import HOSTILE, hostile_assay, softmax, unpack
 import uqassay as uq
 from uqassay.report.instances import packed, packed_decimals, probability_codes, single_instances
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 @pytest.fixture(scope="module")
 def hostile():

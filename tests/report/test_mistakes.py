@@ -10,6 +10,8 @@ import uqassay as uq
 from uqassay.report.lenses import LENSES, lens_sections
 from uqassay.report.mistakes import BEST, best_scores, mistakes_section, ranked_scores, risk_curve
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 @pytest.fixture(scope="module")
 def assay():

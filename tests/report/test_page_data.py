@@ -10,6 +10,8 @@ import uqassay as uq
 from uqassay.report.definitions import DEFINITIONS
 from uqassay.report.page_data import payload, tradeoff_grid
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 @pytest.fixture(scope="module")
 def hostile():

@@ -7,6 +7,8 @@ from tests.report.cases import hostile_assay
 import uqassay as uq
 from uqassay.report.parts import parts_section
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 @pytest.fixture(scope="module")
 def hostile():

@@ -7,6 +7,8 @@ from tests.report.cases import ranked_assay
 import uqassay as uq
 from uqassay.report.rank_sets import PLAIN_METRICS, RANKING_METRICS_SHOWN, rank_sets_section
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 @pytest.fixture(scope="module")
 def assay():

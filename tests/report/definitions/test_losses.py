@@ -7,6 +7,8 @@ import uqassay as uq
 from uqassay.report.definitions import page_definitions
 from uqassay.report.definitions.losses import LOSSES, NONSPECIFICITIES
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 @pytest.mark.parametrize("measure", ["korner", "pal", "credal-uncertainty", "credal-uncertainty-box"])
 def test_vacuous_baseline_against_its_definition(measure):

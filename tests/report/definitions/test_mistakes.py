@@ -10,6 +10,8 @@ from uqassay.report.definitions import page_definitions
 from uqassay.report.definitions.mistakes import RANKINGS, VOTES
 from uqassay.report.mistakes import TABLED
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def test_augrc_is_what_its_equation_says():
     rng = np.random.default_rng(5)

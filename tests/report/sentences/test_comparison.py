@@ -6,6 +6,8 @@ import pytest
 import uqassay as uq
 from uqassay.report.sentences.comparison import comparison_sentences, kind_text
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def test_groups_votes_and_accuracies_are_told():
     p = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])

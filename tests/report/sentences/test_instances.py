@@ -5,6 +5,8 @@ import pytest
 import uqassay as uq
 from uqassay.report.sentences.instances import instance_sentences, set_text
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def one(prediction, y=(0,), **options):
     return uq.assay({"m": prediction}, y, n_draws=2, **options)

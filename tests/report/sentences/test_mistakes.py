@@ -19,6 +19,8 @@ from uqassay.report.sentences.mistakes import (
 )
 from uqassay.statistics import Estimate
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 @pytest.fixture(scope="module")
 def assay():

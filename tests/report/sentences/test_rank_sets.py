@@ -7,6 +7,8 @@ import uqassay as uq
 from uqassay.report.rank_sets import PLAIN_METRICS, RANKING_METRICS_SHOWN
 from uqassay.report.sentences.rank_sets import MARKS, limit_notes, metric_label, rank_set_sentences
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def assay(**options):
     p = np.random.default_rng(0).dirichlet([1, 1], size=50)
