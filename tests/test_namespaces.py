@@ -1,5 +1,8 @@
 """Which arrays belong to other libraries, where they lie, and in which precision they are computed."""
 
+import os
+import subprocess
+import sys
 from itertools import product
 
 import numpy as np
@@ -73,8 +76,6 @@ def test_complex_numbers_are_refused(needs):
 
 def test_without_array_api_compat_the_extra_is_named(needs, monkeypatch):
     needs("torch")
-    import sys
-
     import torch
 
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
@@ -88,3 +89,22 @@ def test_without_array_api_compat_the_extra_is_named(needs, monkeypatch):
 def test_smallest_normal():
     assert smallest_normal(np.zeros(1)) == np.finfo(np.float64).tiny
     assert smallest_normal(np.zeros(1, np.float32)) == np.finfo(np.float32).tiny
+
+
+def test_arrays_on_several_devices_are_gathered(needs):
+    """In a process of its own, because JAX takes the number of its devices when it is loaded."""
+    needs("jax")
+    code = """
+import numpy as np, jax, uqassay as uq
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+probs = np.random.default_rng(0).dirichlet(np.ones(4), (8, 3)).astype(np.float32)
+spread = jax.device_put(probs, NamedSharding(Mesh(np.array(jax.devices()), ("a",)), PartitionSpec("a")))
+for given in (spread, jax.device_put(probs, jax.devices()[1])):
+    found = uq.losses.unified_loss(np.arange(8) % 4, given).total
+    assert len(found.devices()) == 1 and isinstance(found, jax.Array)
+    assert np.allclose(np.asarray(found), uq.losses.unified_loss(np.arange(8) % 4, probs).total, rtol=1e-6)
+print("done")
+"""
+    flags = {"XLA_FLAGS": "--xla_force_host_platform_device_count=2", "JAX_PLATFORMS": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | flags, capture_output=True, text=True)
+    assert done.stdout == "done\n", done.stderr

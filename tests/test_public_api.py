@@ -18,7 +18,7 @@ PUBLIC = {
 
 HEAVY = (
     "pandas", "sklearn", "plotly", "matplotlib", "torch", "jax", "dask", "typer", "rich", "zarr", "safetensors",
-    "pyarrow", "scipy.optimize", "scipy.stats", "scipy.sparse",
+    "array_api_compat", "pyarrow", "scipy.optimize", "scipy.stats", "scipy.sparse",
 )  # fmt: skip
 
 

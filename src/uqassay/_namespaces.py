@@ -57,11 +57,10 @@ def _is_of(values: Any, module: str, name: str) -> bool:
 
 
 def lies_on_host(values: Any) -> bool:
-    """True if NumPy can view a foreign array."""
-    try:
-        if int(values.__dlpack_device__()[0]) != _ON_HOST:
-            return False
-    except (ValueError, RuntimeError, TypeError, BufferError):  # values on several devices
+    """True if NumPy can view a foreign array, or must gather it from several devices."""
+    if _is_spread(values):
+        return True
+    if int(values.__dlpack_device__()[0]) != _ON_HOST:
         return False
     if _is_of(values, "torch", "Tensor"):
         return True
@@ -70,6 +69,12 @@ def lies_on_host(values: Any) -> bool:
     except RuntimeError:  # array-api-strict: a device that imitates another memory
         return False
     return True
+
+
+def _is_spread(values: Any) -> bool:
+    """True for an array of JAX in parts on several devices, which also tell how results would be parted."""
+    devices = getattr(values, "devices", None)
+    return callable(devices) and len(devices()) > 1
 
 
 def namespace(values: Any) -> Any:
@@ -87,7 +92,7 @@ def namespace(values: Any) -> Any:
     """
     if isinstance(values, (np.ndarray, np.generic)):
         return np
-    if hasattr(values, "__array_namespace__"):
+    if hasattr(values, "__array_namespace__") and not _is_of(values, "cupy", "ndarray"):
         return values.__array_namespace__()
     compat = optional_package(
         "array_api_compat", "arrays", "an array on another device", otherwise="move the array to the host"
@@ -162,4 +167,4 @@ def like(result: NDArray[Any], given: Any) -> Any:
     values = np.array(result, dtype=np.float32 if narrow else None)  # a copy that may be written to
     if _is_of(given, "torch", "Tensor"):
         return sys.modules["torch"].as_tensor(values, device=given.device)
-    return namespace(given).asarray(values, device=device_of(given))
+    return namespace(given).asarray(values, device=None if _is_spread(given) else device_of(given))

@@ -83,3 +83,10 @@ def test_small_negative_values_within_the_tolerance_count_as_0(needs):
 def test_the_first_row_that_is_true():
     assert first_true(np, np.array([False, True, True])) == 1
     assert first_true(np, np.zeros(3, dtype=bool)) is None
+
+
+@pytest.mark.parametrize("which", LIBRARIES)
+def test_whole_numbers(needs, which):
+    needs(LIBRARIES[which])
+    probs = probs_on_device(library(which).make(np.eye(3, dtype=np.int32)[None]))
+    np.testing.assert_allclose(numbers(probs.mean_probs()), 1 / 3, rtol=library(which).eps)
