@@ -134,7 +134,7 @@ def _children(names: Sequence[str], quick: bool) -> list[dict[str, Any]]:
         assert process.stdout is not None
         for line in process.stdout:
             row = json.loads(line)
-            print(f"measured: {row['name']}", file=sys.stderr, flush=True)
+            print(f"measured in {row['spent']:.1f} s of a processor: {row['name']}", file=sys.stderr, flush=True)
             found.append(row | {"several": WORKLOADS[row["name"]].several})
     missing = [{"name": name, "failed": "the process ended"} for name in names[len(found) :]]
     return found + missing

@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--ours", action="store_true", help="neither peers nor yardsticks")
     told = parser.parse_args(arguments)
     import uqassay
+    from benchmarks.speed.workload import processor_seconds
 
     if told.source is not None and not Path(uqassay.__file__).is_relative_to(told.source.resolve()):
         print(f"uqassay comes from {uqassay.__file__} and not from {told.source}", file=sys.stderr)
@@ -37,7 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module = import_module(told.module)
     failed = 0
     for name in told.names:
+        start = processor_seconds()
         row = {"name": name} | _record(module, name, quick=told.quick, ours=told.ours)
+        row["spent"] = processor_seconds() - start
         failed += "failed" in row
         print(json.dumps(row), flush=True)
     return int(failed > 0)

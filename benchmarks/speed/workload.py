@@ -23,6 +23,7 @@ __all__ = [
     "timed",
 ]
 
+LONG = 0.4  # seconds of a peer's call that is not repeated
 SMALLEST = 1e-9  # seconds; a clock may not see a shorter call
 
 
@@ -36,7 +37,7 @@ class Clock(NamedTuple):
 class Repeats(NamedTuple):
     """A call is repeated until it took so many seconds, so many times at least and at most."""
 
-    seconds: float = 0.7
+    seconds: float = 0.4
     fewest: int = 3
     most: int = 30
 
@@ -187,9 +188,9 @@ def _beside(peer: Peer, ours: np.ndarray, seconds: float, clock: Clock) -> dict[
     try:
         start = clock.processor()
         answer = peer.call()
-        first = clock.processor() - start
-        repeats = Repeats(0.5, 1, 1 if first > 2 else 10)
-        took = timed(peer.call, clock, repeats)[0]
+        took = clock.processor() - start
+        if took < LONG:
+            took = timed(peer.call, clock, Repeats(LONG, 2, 10))[0]  # the first call may have loaded the package
     except Exception as problem:  # of other people's code: the page says so and goes on
         return found | {"failed": f"{type(problem).__name__}: {problem}"[:200]}
     if peer.rows is not None:
