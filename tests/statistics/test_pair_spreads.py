@@ -21,7 +21,6 @@ def runs(rng):
 def test_spreads_against_those_of_the_combined_values(options, random_generator):
     models, units = runs(random_generator), make_units(N, options.get("groups"), options.get("sample_weight"))
     sample = PairSample(models, units)
-    assert sample.has_moments == (not options)
     found = sample.spreads((1.0, 0.7), *PAIRS)
     for k, (i, j) in enumerate(zip(*PAIRS, strict=True)):
         a, b = (d + 0.7 * ns for d, ns in (models[i], models[j]))
@@ -42,6 +41,6 @@ def test_equal_differences_are_found_among_the_instances(random_generator):
     sample = PairSample([[x, ones], [x, 3 * ones], [2 * x, ones]], make_units(N, None, None))
     found = sample.spreads((1.0, 0.5), np.array([0, 0]), np.array([1, 2]))
     assert found.equal.tolist() == [True, False]
-    assert found.reliable.tolist() == [False, True]
+    assert found.regular.tolist() == [False, True]
     assert found.difference[0] == -1.0
     assert found.inside[0] == 0.0

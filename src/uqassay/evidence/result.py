@@ -117,12 +117,12 @@ class Assay:
         """Number of classes K."""
         return len(self.class_names)
 
-    @property
+    @cached_property
     def model_names(self) -> tuple[str, ...]:
         """Names of the models, without the baselines."""
         return tuple(m.name for m in self.candidates)
 
-    @property
+    @cached_property
     def candidates(self) -> tuple[ModelScores, ...]:
         """The models to choose from, without the baselines."""
         return tuple(m for m in self.models if not m.baseline)

@@ -240,7 +240,7 @@ def mean_estimate(
     elif units.n_units == 1:
         value = units.mean(runs.mean(axis=0))
         notes.append(single_unit(units))
-    elif (runs == value).all():
+    elif runs[-1, -1] == value and (runs == value).all():
         low = high = value
         notes.append(Note("no-width", "all values are equal"))
     else:
@@ -257,7 +257,9 @@ def mean_estimate(
 
 
 def run_means(runs: Floats, units: Units) -> Floats:
-    """Weighted mean of each run, (R, n) -> (R,). For use inside this room."""
+    """Weighted mean of each of several runs, (R, n) -> (R,); none of a single run, which shows no spread. For this room."""
+    if len(runs) == 1:
+        return np.empty(0)
     return np.array([units.mean(run) for run in runs])
 
 

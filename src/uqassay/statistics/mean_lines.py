@@ -115,18 +115,20 @@ class MeanLines:
     ) -> dict[str, tuple[float, Spread]]:
         """Differences of models from another one, without those that need a look at their instances."""
         finite = self._sample.finite
-        if not self._sample.has_moments or not finite[other] or self._units.n_units == 1:
+        if not finite[other] or self._units.n_units == 1:
             return {}
         tested = [name for name in names if finite[self._places[name]]]
+        if not tested:
+            return {}
         a = np.array([self._places[name] for name in tested], dtype=np.intp)
         found = self._sample.spreads(coefficients, a, np.full(a.size, other))
         variance = found.variance
         with np.errstate(divide="ignore", invalid="ignore"):
             columns = (found.scale * np.sqrt(variance), found.total_dof, found.third / variance**1.5)
         rows = zip(
-            tested, found.reliable.tolist(), found.difference.tolist(), *(c.tolist() for c in columns), strict=True
+            tested, found.regular.tolist(), found.difference.tolist(), *(c.tolist() for c in columns), strict=True
         )
-        return {name: (value, Spread(*spread)) for name, reliable, value, *spread in rows if reliable}
+        return {name: (value, Spread(*spread)) for name, regular, value, *spread in rows if regular}
 
     def _notes(self, names: Sequence[str]) -> list[Note]:
         places = [self._places[name] for name in names]

@@ -33,7 +33,7 @@ class PairSpreads(NamedTuple):
     run_dofs: Floats  # (2, P) and its degrees of freedom, 1 for one run
     run_limits: Floats  # (2, P) upper limits of the run variances over their estimates
     several: NDArray[np.bool_]  # some model has more than one run
-    reliable: NDArray[np.bool_]  # from moments, so that the difference is not the same in every instance
+    regular: NDArray[np.bool_]  # there is a spread, and the difference is not the same in every instance
 
     @property
     def variance(self) -> Floats:
@@ -97,7 +97,7 @@ class PairSample:
             dof=full - 1.0,
             independent=full,
             between=parts**2,
-            reliable=found.reliable,
+            regular=found.reliable,
             **self._of_runs(a, b),
         )
         rest = np.flatnonzero(~found.reliable)
@@ -106,11 +106,6 @@ class PairSample:
             for table, values in zip(spreads, exact, strict=True):
                 table[..., rest] = values
         return spreads
-
-    @property
-    def has_moments(self) -> bool:
-        """Whether spreads follow from moments: no groups, no weights and at most two columns."""
-        return self._moments is not None
 
     def _run_errors(self, coefficients: Sequence[float]) -> Floats:
         """s/√R of the run means of every model, 0 for one run and for infinite values, (J,)."""
@@ -178,7 +173,7 @@ class PairSample:
             dof=dof,
             independent=independent,
             between=(run_errors / safe) ** 2,
-            reliable=np.zeros(a.size, dtype=bool),
+            regular=(scale > 0) & ~equal,
             **self._of_runs(a, b),
         )
 

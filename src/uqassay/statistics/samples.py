@@ -241,7 +241,10 @@ def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ())
     The variance is the linearised cluster variance Σ_g a_g u_g² with u_g = Σ_{i∈g} w_i e_i / Σ w, plus s²/R for each set
     of at least two runs. The degrees of freedom are Satterthwaite's.
     """
-    u = units.sums(residuals[:, np.newaxis])[:, 0] / units.sizes.sum()  # (G,)
+    if units.codes is None and units.weights is None:
+        u = residuals / units.n_instances
+    else:
+        u = units.sums(residuals[:, np.newaxis])[:, 0] / units.sizes.sum()  # (G,)
     several = [means - means[0] for means in runs if means.size > 1]
     scale = max(float(np.abs(x).max()) for x in [u, *several])
     if scale == 0.0:
