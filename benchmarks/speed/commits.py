@@ -20,7 +20,7 @@ __all__ = ["HERE", "Compared", "Limits", "Side", "check_out", "compare", "lines"
 
 HERE = ""  # in place of a commit: the working tree as it is
 LEFT_OUT = shutil.ignore_patterns("build", "__pycache__", "*.pyc", "*.egg-info")
-Run = Callable[["Side", Sequence[str]], Mapping[str, float | str]]
+Run = Callable[["Side", Sequence[str]], Mapping[str, "Turn | str"]]
 
 
 class Side(NamedTuple):
@@ -29,6 +29,13 @@ class Side(NamedTuple):
     name: str
     source: Path
     kernels: Path | None = None
+
+
+class Turn(NamedTuple):
+    """Processor seconds of a workload, and a digest of its answer."""
+
+    seconds: float
+    digest: str = ""
 
 
 class Limits(NamedTuple):
@@ -50,6 +57,8 @@ class Compared(NamedTuple):
     noise : float
         Largest ratio of two successive turns of the same version.
     slower : bool
+    same : bool
+        Whether both versions gave the same answer to the last bit.
     problem : str
         Why it was not measured, and where.
     broken : bool
@@ -62,6 +71,7 @@ class Compared(NamedTuple):
     ratio: float = float("nan")
     noise: float = float("nan")
     slower: bool = False
+    same: bool = True
     problem: str = ""
     broken: bool = False
 
@@ -72,7 +82,7 @@ def compare(run: Run, sides: tuple[Side, Side], names: Sequence[str], limits: Li
     Parameters
     ----------
     run : callable
-        ``run(side, names)`` measures once, in a new process: seconds by name, or why there are none.
+        ``run(side, names)`` measures once, in a new process: a `Turn` by name, or why there is none.
     sides : two of Side
         Before and after.
     names : sequence of str
@@ -92,7 +102,7 @@ def lines(found: Sequence[Compared], sides: tuple[Side, Side], limits: Limits) -
         if one.problem:
             out.append(f"{one.name:{width}}  not measured: {one.problem}")
             continue
-        mark = "  SLOWER" if one.slower else ""
+        mark = "  SLOWER" * one.slower + "  other results" * (not one.same)
         times = f"{1e3 * one.before:9.2f} ms {1e3 * one.after:9.2f} ms"
         out.append(f"{one.name:{width}}  {times}  {one.ratio:5.2f}  {one.noise:5.2f}{mark}")
     slower = [one.name for one in found if one.slower]
@@ -154,8 +164,8 @@ def with_kernels(side: Side, kept: Path) -> Side:
 
 def run(
     side: Side, names: Sequence[str], *, root: Path, module: str = WORKLOADS, quick: bool = False
-) -> dict[str, float | str]:
-    """Measure once in a new process; processor seconds by name, or why there are none."""
+) -> dict[str, Turn | str]:
+    """Measure once in a new process."""
     places = [side.source, *([side.kernels] if side.kernels else []), root]
     environment = dict(os.environ) | {"PYTHONPATH": os.pathsep.join(map(str, places))}
     if side.kernels is None:
@@ -163,13 +173,11 @@ def run(
     options = ["--ours", "--source", str(side.source), "--module", module, *(["--quick"] if quick else [])]
     command = [sys.executable, "-m", "benchmarks.speed.one", *names, *options]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
-    rows = {row["name"]: row for row in map(json.loads, done.stdout.splitlines())}
     said = done.stderr.strip().splitlines()
-    ended = said[-1] if said else "the process ended"
-    return {
-        name: ended if name not in rows else rows[name].get("failed") or float(rows[name]["processor"])
-        for name in names
-    }
+    found: dict[str, Turn | str] = dict.fromkeys(names, said[-1] if said else "the process ended")
+    for row in map(json.loads, done.stdout.splitlines()):
+        found[row["name"]] = row.get("failed") or Turn(row["processor"], row["digest"])
+    return found
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------
@@ -177,20 +185,22 @@ def run(
 
 def _round(run: Run, sides: tuple[Side, Side], names: Sequence[str], limits: Limits) -> list[Compared]:
     """Turns in alternating order."""
-    seen: list[list[Mapping[str, float | str]]] = [[], []]
+    seen: list[list[Mapping[str, Turn | str]]] = [[], []]
     for turn in range(limits.turns):
         for j in (0, 1) if turn % 2 == 0 else (1, 0):
             seen[j].append(run(sides[j], names))
     return [_compared(name, sides, [[turn[name] for turn in side] for side in seen], limits) for name in names]
 
 
-def _compared(name: str, sides: tuple[Side, Side], times: list[list[float | str]], limits: Limits) -> Compared:
-    failed = [next((t for t in side if isinstance(t, str)), "") for side in times]
+def _compared(name: str, sides: tuple[Side, Side], turns: list[list[Turn | str]], limits: Limits) -> Compared:
+    failed = [next((turn for turn in side if isinstance(turn, str)), "") for side in turns]
     if any(failed):
         problem = "; ".join(f"{side.name}: {why}" for side, why in zip(sides, failed, strict=True) if why)
         return Compared(name, problem=problem, broken=not failed[0])
-    before, after = ([float(t) for t in side] for side in times)
+    measured = [[turn for turn in side if isinstance(turn, Turn)] for side in turns]
+    before, after = ([turn.seconds for turn in side] for side in measured)
     ratio = statistics.median(b / a for a, b in zip(before, after, strict=True))
     noise = max((max(x / y, y / x) for side in (before, after) for x, y in itertools.pairwise(side)), default=1.0)
     slower = ratio > max(noise, limits.ratio)
-    return Compared(name, statistics.median(before), statistics.median(after), ratio, noise, slower)
+    same = len({turn.digest for side in measured for turn in side}) == 1
+    return Compared(name, statistics.median(before), statistics.median(after), ratio, noise, slower, same)

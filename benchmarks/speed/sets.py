@@ -148,6 +148,14 @@ def pairwise_divergence(quick: bool) -> Case:
     return Case(call, lambda d: d.epistemic, peers, None, probs.nbytes)
 
 
+def gaussian_logits(quick: bool) -> Case:
+    """Integrals by draws, three times 100 of each instance."""
+    rng, shape = np.random.default_rng(0), (N // 10 if quick else N, 10, 10)
+    logits = uq.GaussianLogits(rng.normal(size=shape), rng.gamma(1.0, size=shape), variance_is="aleatoric")
+    call = partial(uq.measures.decompose, logits, "gaussian-logits")
+    return Case(call, lambda d: d.epistemic, (), None, 16 * int(np.prod(shape)))
+
+
 def mutual_information(probs: Probs) -> list[Peer]:
     """Total, aleatoric and epistemic part by probly, the epistemic one alone by torch-uncertainty."""
     peers = []
@@ -192,4 +200,5 @@ SETS = (
     Workload("lower entropy of intervals, K = 100", partial(box_entropy, side="lower", classes=100)),
     *(Workload(f"decomposition, {name}", partial(decomposition, name=name)) for name in plain.DECOMPOSITIONS),
     Workload("decomposition, pairwise KL", pairwise_divergence),
+    Workload("decomposition, Gaussian logits", gaussian_logits),
 )

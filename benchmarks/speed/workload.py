@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,14 +161,16 @@ def measure(workload: Workload, *, quick: bool = False, peers: bool = True, cloc
     Returns
     -------
     dict
-        "processor", "wall": seconds; "bytes"; "loop": seconds of the plain loop or None; "peers": one dict each with "name",
-        "ratio" to our time, "rows", "lacks", "difference", "share" (of worse values) and "agrees", or with "failed".
+        "processor", "wall": seconds; "digest" of the answer; "bytes"; "loop": seconds of the plain loop or None; "peers":
+        one dict each with "name", "ratio" to our time, "rows", "lacks", "difference", "share" (of worse values) and
+        "agrees", or with "failed".
     """
     with _one_core(workload):
         case = workload.make(quick)
         answer = np.asarray(case.answer(case.call()), dtype=float)  # the first call is not timed
         processor, wall = timed(case.call, clock, workload.repeats)
         found: dict[str, Any] = {"processor": processor, "wall": wall, "bytes": case.n_bytes, "loop": None, "peers": []}
+        found["digest"] = sha256(np.ascontiguousarray(answer)).hexdigest()[:16]
         if not peers:
             return found
         others = (case.loop, *case.peers) if case.loop else case.peers

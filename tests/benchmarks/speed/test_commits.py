@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from benchmarks.speed.commits import HERE, Limits, Side, check_out, compare, lines, run, with_kernels
+from benchmarks.speed.commits import HERE, Limits, Side, Turn, check_out, compare, lines, run, with_kernels
 
 ROOT = Path(__file__).resolve().parents[3]
 SIDES = Side("before", Path()), Side("after", Path())
@@ -13,7 +13,8 @@ SIDES = Side("before", Path()), Side("after", Path())
 
 def scripted(before, after):
     """A run that gives these times in turn, for the workload "w"."""
-    times = {"before": iter(before), "after": iter(after)}
+    turns = {"before": before, "after": after}
+    times = {name: iter([t if isinstance(t, str | Turn) else Turn(t) for t in those]) for name, those in turns.items()}
     return lambda side, names: {name: next(times[side.name]) for name in names}
 
 
@@ -45,6 +46,13 @@ def test_a_slow_down_within_the_noise_does_not_count():
 
 def test_a_slow_down_below_the_limit_does_not_count():
     assert not only(scripted([1.0] * 3, [1.1] * 3), ratio=1.2).slower
+
+
+def test_other_results_are_told():
+    found = only(scripted([Turn(1.0, "a")] * 3, [Turn(1.0, "b")] * 3))
+    assert (found.slower, found.same) == (False, False)
+    assert lines([found], SIDES, Limits())[1].endswith("other results")
+    assert only(scripted([Turn(1.0, "a")] * 3, [Turn(1.0, "a")] * 3)).same
 
 
 def test_a_workload_that_fails_in_the_later_version_is_broken():
