@@ -1,11 +1,14 @@
 """Single instances for the page: their scores and credal sets, quantised."""
 
+import threading
+
 import numpy as np
 import pytest
 from tests.report.cases import HOSTILE, hostile_assay, softmax, unpack
 
 import uqassay as uq
-from uqassay.report.instances import packed, packed_decimals, probability_codes, single_instances
+from uqassay.report.instances import InstancePacker, packed, packed_decimals, probability_codes, single_instances
+from uqassay.report.page import render
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -117,3 +120,27 @@ def test_label_distributions():
     held = single_instances(a)
     shares = unpack(held["shares"])
     np.testing.assert_allclose(np.sin(shares / 65535 * np.pi / 2) ** 2, a.labels[unpack(held["rows"])], atol=1e-4)
+
+
+@pytest.mark.parametrize("budget", [10**6, 60_000, 1])
+def test_what_is_packed_ahead_is_the_same(monkeypatch, budget):
+    a = hostile_assay()
+    monkeypatch.setattr("uqassay.report.instances.BUDGET", budget)
+    monkeypatch.setattr("uqassay.report.instances.LEAST", 1)
+    expected = [single_instances(a, taken=taken) for taken in (20_000, 0)]
+    for cores in (1, 2):
+        monkeypatch.setattr("uqassay.report.instances.available_cores", lambda cores=cores: cores)
+        with InstancePacker(a) as packer:
+            packer.start()
+            assert [packer.at(taken) for taken in (20_000, 0)] == expected
+
+
+def test_a_page_that_fails_leaves_no_thread_behind(monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError
+
+    a, before = hostile_assay(), threading.active_count()
+    monkeypatch.setattr("uqassay.report.page.payload", fail)
+    with pytest.raises(ZeroDivisionError):
+        render(a)
+    assert threading.active_count() == before

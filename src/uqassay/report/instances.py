@@ -3,9 +3,10 @@
 import base64
 import zlib
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property, partial, reduce
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import SetSample
 
-__all__ = ["SAMPLE", "packed", "packed_decimals", "probability_codes", "single_instances"]
+__all__ = ["SAMPLE", "InstancePacker", "packed", "packed_decimals", "probability_codes", "single_instances"]
 
 Array = NDArray[np.float64]
 
@@ -45,27 +46,100 @@ def single_instances(assay: "Assay", *, taken: int = 0) -> dict[str, Any] | None
         are held at 16 bits, at 8 bits, or for fewer instances, whichever first fits `BUDGET`; scores at `DECIMALS`.
         Of a set the codes of its "mean" are held, and how much lower and higher those of its ends are ("below", "above").
     """
-    if not assay.sets:
-        return None
-    held = np.asarray(next(iter(assay.sets.values())).rows)
-    order = np.random.default_rng(assay.settings.seed).permutation(assay.n_instances)
-    sample = np.sort(order[:SAMPLE])
-    n_pointed = max(len(s.points) for s in assay.sets.values())
-    # the instances with points come first, then the others at random, so that any beginning is a fair choice
-    first, others = held[:n_pointed], held[n_pointed:]
-    held = np.concatenate([first, others[np.argsort(np.argsort(order)[others], kind="stable")]])
-    extremes = assay.extreme_instances(LISTED)
-    bits, count, budget = 16, len(held), max(LEAST, BUDGET - taken)
-    with ThreadPoolExecutor(available_cores()) as pool:
+    with InstancePacker(assay) as packer:
+        return packer.at(taken)
+
+
+@final
+class InstancePacker:
+    """Single instances for the page, packed by threads, ahead of the time when the page knows how much room it has.
+
+    Use it in a `with` block; `start` begins to pack where there is a second core.
+
+    Parameters
+    ----------
+    assay : Assay
+    """
+
+    def __init__(self, assay: "Assay") -> None:
+        self._assay = assay
+        self._tried: dict[tuple[int, int], _Packed] = {}
+        self._ahead: Future[None] | None = None
+        self._pool = ThreadPoolExecutor(available_cores())
+        self._last = Event()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._last.set()
+        self._pool.shutdown(cancel_futures=True)
+
+    def start(self) -> None:
+        """Begin to pack, as far as that does not depend on the room."""
+        if self._assay.sets and available_cores() > 1:
+            self._ahead = self._pool.submit(self._pack_ahead)
+
+    def at(self, taken: int) -> dict[str, Any] | None:
+        """What `single_instances` returns."""
+        if not self._assay.sets:
+            return None
+        if self._ahead is not None:
+            self._ahead.result()
+        count, n_pointed = len(self._order.held), self._order.n_pointed
+        bits, budget = 16, max(LEAST, BUDGET - taken)
         while True:
-            out = _at_size(assay, held[:count], sample, extremes, bits)
-            ids = sum(len(i) + 3 for i in out["ids"] or ())
             # at 8 bits the size tells how many fit; at 16 it is enough to know that it is too much
-            most = budget - ids if bits == 16 and count > n_pointed else None
-            size = ids + _pack_all(out, pool, most=most)
-            if size <= budget or count <= n_pointed:
-                return out
-            bits, count = (8, count) if bits == 16 else (8, max(n_pointed, int(0.9 * count * budget / size)))
+            found = self._packed(bits, count, budget if bits == 16 and count > n_pointed else None)
+            if found.size <= budget or count <= n_pointed:
+                return found.out
+            bits, count = (8, count) if bits == 16 else (8, max(n_pointed, int(0.9 * count * budget / found.size)))
+
+    def _pack_ahead(self) -> None:
+        count = len(self._order.held)
+        most = BUDGET if count > self._order.n_pointed else None
+        fits = self._packed(16, count, most, alone=True).size <= BUDGET
+        if not fits and not self._last.is_set():
+            self._packed(8, count, None, alone=True)
+
+    def _packed(self, bits: int, count: int, most: int | None, *, alone: bool = False) -> "_Packed":
+        """Pack this much, with the threads of the pool unless the page is being made beside."""
+        found = self._tried.get((bits, count))
+        if found is None:
+            out = _at_size(self._assay, self._order, count, bits)
+            ids = sum(len(i) + 3 for i in out["ids"] or ())
+            room = None if most is None else most - ids
+            found = _Packed(out, ids + _pack_all(out, None if alone else self._pool, most=room))
+            if most is None or found.size <= most or found.size > BUDGET:  # what was cut short is too much in any case
+                self._tried[bits, count] = found
+        return found
+
+    @cached_property
+    def _order(self) -> "_Order":
+        assay = self._assay
+        held = np.asarray(next(iter(assay.sets.values())).rows)
+        order = np.random.default_rng(assay.settings.seed).permutation(assay.n_instances)
+        n_pointed = max(len(s.points) for s in assay.sets.values())
+        # the instances with points come first, then the others at random, so that any beginning is a fair choice
+        first, others = held[:n_pointed], held[n_pointed:]
+        held = np.concatenate([first, others[np.argsort(np.argsort(order)[others], kind="stable")]])
+        return _Order(held, np.sort(order[:SAMPLE]), n_pointed, assay.extreme_instances(LISTED))
+
+
+class _Packed(NamedTuple):
+    """The data, and the characters that they take or more than what was allowed."""
+
+    out: dict[str, Any]
+    size: int
+
+
+class _Order(NamedTuple):
+    """Instances whose sets may be held, in the order of choice, those of the scatter plots, and the extreme ones."""
+
+    held: NDArray[np.int64]
+    sample: NDArray[np.int64]
+    n_pointed: int
+    extremes: Mapping[str, NDArray[np.int64]]
 
 
 class _Later(NamedTuple):
@@ -75,14 +149,15 @@ class _Later(NamedTuple):
     arguments: tuple[Any, ...]
 
 
-def _pack_all(out: dict[str, Any], pool: ThreadPoolExecutor, *, most: int | None) -> int:
+def _pack_all(out: dict[str, Any], pool: ThreadPoolExecutor | None, *, most: int | None) -> int:
     """Make what is to be packed, in its place; the characters that it takes, or more than `most` once that is known."""
     places = [out["sets"], out, *out["columns"].values()]  # the largest first
     waiting = [(place, name, value) for place in places for name, value in place.items() if isinstance(value, _Later)]
-    running = [pool.submit(value.make, *value.arguments) for _, _, value in waiting]
+    makes = [partial(later.make, *later.arguments) for _, _, later in waiting]
+    running = [] if pool is None else [pool.submit(make) for make in makes]
     size = 0
-    for (place, name, _), future in zip(waiting, running, strict=True):
-        place[name] = future.result()
+    for k, (place, name, _) in enumerate(waiting):
+        place[name] = running[k].result() if running else makes[k]()
         size += _size(place[name])
         if most is not None and size > most:
             for rest in running:
@@ -138,15 +213,14 @@ def probability_codes(p: NDArray[Any], bits: int) -> NDArray[Any]:
 
 def _at_size(
     assay: "Assay",
-    held: NDArray[np.int64],
-    sample: NDArray[np.int64],
-    extremes: Mapping[str, NDArray[np.int64]],
+    order: _Order,
+    count: int,
     bits: int,
 ) -> dict[str, Any]:
     """The parts of the page's data, with arrays that wait to be packed."""
+    held, sample = order.held[:count], order.sample
     rows = np.union1d(held, sample)
     sets = _chosen(assay.sets, held)
-    n_pointed = max(len(s.points) for s in assay.sets.values())
     greatest = reduce(np.maximum, (s.upper for s in sets.values())).copy()  # (k, K)
     greatest[np.arange(len(held)), assay.classes[held]] = np.inf  # the label is always a corner of the triangle
     top_three = np.argsort(-greatest, axis=1, kind="stable")[:, :3]
@@ -171,11 +245,13 @@ def _at_size(
         "ids": None if assay.ids is None else [str(i) for i in assay.ids[rows]],
         "sample": _Later(packed, (np.searchsorted(rows, sample).astype(np.uint32),)),
         "set_rows": _Later(packed, (np.searchsorted(rows, held).astype(np.uint32),)),
-        "extremes": {kind: [position[r] for r in found.tolist() if r in position] for kind, found in extremes.items()},
+        "extremes": {
+            kind: [position[r] for r in found.tolist() if r in position] for kind, found in order.extremes.items()
+        },
         "truth": _Later(packed, ((truth if truth.ndim == 1 else truth.argmax(axis=1)).astype(np.uint16),)),
         "shares": _Later(_packed_probabilities, (truth,)) if truth.ndim == 2 else None,
         "bits": bits,
-        "top_three": _Later(packed, (top_three[:n_pointed].astype(np.uint16),)),
+        "top_three": _Later(packed, (top_three[: order.n_pointed].astype(np.uint16),)),
         "columns": columns,
         "sets": {name: _Later(_packed_set, (s, top_three, bits)) for name, s in sets.items()},
     }

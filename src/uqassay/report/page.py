@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uqassay.report.instances import single_instances
+from uqassay.report.instances import InstancePacker
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
 from uqassay.report.page_data import STEPS, payload
 from uqassay.report.sentences.template import template_sentences
@@ -88,9 +88,12 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
     """The page as text; parameters as in `write_page`."""
     from uqassay import __version__
 
-    values = payload(assay, command=command, progress=lambda step: progress(f"writing the page: {step}"))
-    progress(f"writing the page: {STEPS[-1]}")
-    packed = deflated(json_for_script(values))
+    with InstancePacker(assay) as packer:
+        packer.start()
+        values = payload(assay, command=command, progress=lambda step: progress(f"writing the page: {step}"))
+        progress(f"writing the page: {STEPS[-1]}")
+        packed = deflated(json_for_script(values))
+        instances = json_for_script(packer.at(len(packed)))
     names = ", ".join(assay.model_names)
     parts = {
         "title": html.escape(f"{names} – uqassay report"),
@@ -101,7 +104,7 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "warnings": _warnings(assay),
         "command": _command(command),
         "payload": packed,
-        "instances": json_for_script(single_instances(assay, taken=len(packed))),
+        "instances": instances,
         "js": "\n".join(page_file(name) for name in SCRIPTS),
     }
     parts |= {f"text.{name}": _marked(text) for name, text in template_sentences(assay).items()}
