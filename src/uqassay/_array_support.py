@@ -59,6 +59,7 @@ _NATIVE_SCORES = (
     *("aleatoric-variance", "epistemic-variance", "predicted-class-variance", "variation-ratio", "vote-entropy"),
     *("credal-width", "nonspecificity", "total-zero-one", "aleatoric-zero-one", "epistemic-zero-one"),
     *("total-spherical", "aleatoric-spherical", "epistemic-spherical", "epistemic-pairwise-kl"),
+    *("total-label-wise", "aleatoric-label-wise", "epistemic-label-wise"),
 )
 _EXACT_SETS = {"convention": ("exact",), "focal_sets": (None,), "tolerance": (None,)}
 _CLOSED_DISTANCES = ("kl", "js", "js_distance", "tv", "hellinger")
@@ -84,7 +85,15 @@ SUPPORT: dict[str, Support] = {
         Support(
             "measures.decompose",
             only={
-                "decomposition": ("information-theoretic", "variance", "zero-one", "brier", "log", "spherical"),
+                "decomposition": (
+                    "information-theoretic",
+                    "variance",
+                    "label-wise",
+                    "zero-one",
+                    "brier",
+                    "log",
+                    "spherical",
+                ),
             },
         ),
         Support("measures.entropy"),
@@ -109,8 +118,8 @@ SUPPORT: dict[str, Support] = {
         Support("measures.generalised_hartley", only={"tolerance": (None,)}),
         Support("measures.nonspecificity", only={"measure": ("hartley", "korner", "pal"), **_EXACT_SETS}),
         Support("measures.uncertainty_score", only={"name": _NATIVE_SCORES}),
-        Support("measures.label_wise_decomposition", native=False),
-        Support("measures.label_wise_parts", native=False),
+        Support("measures.label_wise_decomposition"),
+        Support("measures.label_wise_parts"),
         Support("measures.upper_entropy", native=False),
         Support("measures.lower_entropy", native=False),
         Support("measures.credal_uncertainty", native=False),

@@ -159,7 +159,7 @@ def test_the_order_of_members_and_classes_changes_no_bit(needs):
     needs("array_api_strict")
     make, probs = library("strict").make, members(6, 7)
     shuffled = probs[:, RNG.permutation(7)][:, :, RNG.permutation(6)]
-    for name in ("information-theoretic", "variance", "spherical", "zero-one"):
+    for name in ("information-theoretic", "variance", "spherical", "zero-one", "label-wise"):
         one, other = (measures.decompose(make(p), name) for p in (probs, shuffled))
         np.testing.assert_array_equal(numbers(one.epistemic), numbers(other.epistemic), err_msg=name)
         np.testing.assert_array_equal(numbers(one.total), numbers(other.total), err_msg=name)
@@ -251,7 +251,6 @@ def test_options_without_a_formula_elsewhere_take_a_copy(needs, monkeypatch):
         lambda p: losses.unified_loss(y, p, convention="paper"),
         lambda p: losses.unified_loss(votes, p),
         lambda p: measures.nonspecificity(p, "smets"),
-        lambda p: measures.decompose(p, "label-wise"),
         lambda p: measures.decompose(p, lambda _: (np.ones(N), np.ones(N), np.zeros(N))),
         lambda p: measures.upper_entropy(p, over="set"),
     ):

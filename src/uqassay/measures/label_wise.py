@@ -1,8 +1,11 @@
 """Label-wise decomposition: the entropies of K two-class problems, each class against the rest, and their sum."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._namespaces import namespace
 from uqassay.measures.entropies import (
     ROUNDING,
     TEMPORARIES,
@@ -15,6 +18,7 @@ from uqassay.measures.entropies import (
 )
 from uqassay.measures.two_class_logits import is_two_class_gaussian, minus_p_log_p
 from uqassay.predictions import (
+    DeviceProbs,
     Dirichlet,
     Members,
     OrderFreeSum,
@@ -102,6 +106,10 @@ def label_wise_parts(prediction: PredictionLike) -> Decomposition:
         both = (np.repeat(part[:, None], 2, axis=1) for part in (exact.total, exact.aleatoric, exact.epistemic))
         return Decomposition(*both)
     members = second_order_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return Decomposition(
+            *members.by_chunks(_on_device, members.n_classes * (2 * TEMPORARIES + 2 * members.n_members))
+        )
     parts = np.empty((3, members.n_instances, members.n_classes))
 
     def work(rows: slice, part: Members) -> None:
@@ -116,20 +124,47 @@ def _of_members(members: Members) -> Array:
     """Total, aleatoric and epistemic part of each class, ``(3, n, K)``."""
     shares = [member_share(members, m) for m in range(members.n_members)]
     both = [_class_and_rest(not_negative(members.probs[:, m])) for m in range(members.n_members)]  # (2, n, K) each
-    summed = OrderFreeSum(both[0].shape)
+    total, aleatoric, epistemic = _sums(shares, both)
+    parts = np.stack([total, aleatoric, epistemic])
+    agree = _agree(shares, both)
+    parts[1][agree], parts[2][agree] = total[agree], 0.0
+    return parts
+
+
+def _sums(shares: list[Any], both: list[Any]) -> tuple[Any, Any, Any]:
+    """The three parts of each class before members that agree are told, ``(n, K)`` each."""
+    xp, summed = namespace(both[0]), OrderFreeSum(both[0].shape, both[0])
     for share, p in zip(shares, both, strict=True):
         summed.add(share * p)
     mean, terms = summed.value(), divergence_terms(summed.value())
-    aleatoric, epistemic = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
+    aleatoric, epistemic = OrderFreeSum(mean.shape, mean), OrderFreeSum(mean.shape, mean)
     for share, p in zip(shares, both, strict=True):
         p_log_p, divergence = terms(p)
         aleatoric.add(share * p_log_p)
         epistemic.add(share * divergence)
-    total = minus_p_log_p(mean).sum(axis=0)
-    parts = np.stack([total, np.abs(aleatoric.value().sum(axis=0)), np.maximum(epistemic.value().sum(axis=0), 0.0)])
-    agree = _agree(shares, both)
-    parts[1][agree], parts[2][agree] = total[agree], 0.0
-    return parts
+    total, of_members = xp.sum(minus_p_log_p(mean), axis=0), xp.abs(xp.sum(aleatoric.value(), axis=0))
+    return total, of_members, xp.maximum(xp.sum(epistemic.value(), axis=0), 0.0)
+
+
+def _on_device(part: DeviceProbs) -> tuple[Any, Any, Any]:
+    xp, both = part.xp, [_class_and_rest_on_device(part, m) for m in range(part.n_members)]
+    total, aleatoric, epistemic = _sums([1.0 / part.n_members] * part.n_members, both)
+    least = most = both[0]
+    for p in both[1:]:
+        least, most = xp.minimum(least, p), xp.maximum(most, p)
+    agree = xp.all(most - least <= 4 * float(xp.finfo(most.dtype).eps) * most, axis=0)
+    return total, xp.where(agree, total, aleatoric), xp.where(agree, 0.0, epistemic)
+
+
+def _class_and_rest_on_device(part: DeviceProbs, m: int) -> Any:
+    """As `_class_and_rest`, without rows that are picked."""
+    xp, p = part.xp, part.member(m)
+    event = xp.minimum(p, 1.0)
+    others = xp.sum(xp.sort(p, axis=1)[:, :-1], axis=1, keepdims=True)
+    top = xp.max(event, axis=1, keepdims=True)
+    is_top = part.whole(np.arange(part.n_classes))[None, :] == xp.argmax(p, axis=1, keepdims=True)
+    summed = is_top & (top > 0.5) & (xp.abs(top + others - 1.0) <= OF_16_BITS)
+    return xp.stack([event, xp.where(summed, others, 1.0 - event)])
 
 
 def _class_and_rest(p: Array) -> Array:

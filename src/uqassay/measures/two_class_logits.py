@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from uqassay._namespaces import namespace
 from uqassay.measures.confidence import least_confidence
 from uqassay.predictions import GaussianLogits
 from uqassay.predictions.base import CORE_BYTES
@@ -100,7 +101,8 @@ def _equal(mean: Array, deviation: Array) -> NDArray[np.bool_]:
 
 def minus_p_log_p(p: Array) -> Array:
     """−p ln p of each entry, 0 for p = 0, in nats."""
-    return np.abs(p * np.log(np.where(p > 0.0, p, 1.0)))
+    xp = namespace(p)
+    return xp.abs(p * xp.log(xp.where(p > 0.0, p, 1.0)))
 
 
 def _divergence(p: Array, mean: Array) -> Array:
