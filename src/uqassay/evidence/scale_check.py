@@ -19,6 +19,7 @@ from uqassay.statistics import (
     MeanLines,
     RankSets,
     holm,
+    mean_estimate,
     pairwise_mean_tests,
     percentile_interval,
     rank_sets,
@@ -72,8 +73,7 @@ def _checked(assay: "Assay", tradeoff: float) -> ScaleCheck:
 
 class _Tests(NamedTuple):
     places: NDArray[np.intp]  # of the scales other than 1
-    differences: tuple[Estimate, ...]  # from s = 1
-    pvalues: Array  # two-sided
+    pvalues: Array  # two-sided, of the differences from s = 1
 
 
 def _curves(assay: "Assay", model: ModelScores, tradeoff: float) -> Array:
@@ -91,10 +91,8 @@ def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -
     scaled = assay.scaled[model.name]
     at = scaled.own
     places = np.flatnonzero(scaled.scales != 1)
-    level = assay.settings.level
     if not np.isfinite(curves).all() or not len(places):
-        none = Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=curves.shape[2], method="student-t")
-        return _Tests(places, (none,) * len(places), np.full(len(places), np.nan))
+        return _Tests(places, np.full(len(places), np.nan))
     names = [str(scaled.scales[s]) for s in places]
     from_one = scaled.order_deviations - scaled.order_deviations[at]  # (S, 32) or (S, 0); of s = 1 itself 0
     lines = assay.shared.once(("scale-lines", model.name), lambda: _lines(assay, scaled, names, places))
@@ -102,8 +100,7 @@ def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -
     bound = [greatest_excess(assay, model, "unified", tradeoff)]
     bound += [_greatest_loss_by_scaling(assay, model, float(scaled.scales[s]), tradeoff) for s in places]
     _, pvalues = lines.against((1.0, tradeoff), OWN, names, bound=bound, extra_error=errors)
-    differences = [test.difference for test in lines.differences((1.0, tradeoff), names, OWN, level=level)]
-    return _Tests(places, tuple(differences), pvalues)
+    return _Tests(places, pvalues)
 
 
 def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: NDArray[np.intp]) -> MeanLines:
@@ -155,11 +152,9 @@ def _of_model(
     if chosen is None:
         scale, difference, p = 1.0, _nothing(level, len(scaled.rows)), 1.0 if np.isfinite(best) else np.nan
     else:
-        scale, difference, p = (
-            float(scaled.scales[tests.places[chosen]]),
-            tests.differences[chosen],
-            float(pvalues[chosen]),
-        )
+        place = int(tests.places[chosen])
+        scale, p = float(scaled.scales[place]), float(pvalues[chosen])
+        difference = _difference(assay, scaled, curves, place)
     if len(scaled.rows) < assay.n_instances:
         sizes = {"used": len(scaled.rows), "n": assay.n_instances}
         text = f"{count(sizes['used'])} of {count(sizes['n'])} instances"
@@ -186,6 +181,15 @@ def _of_model(
 
 def _nothing(level: float, n: int) -> Estimate:
     return Estimate(0.0, low=0.0, high=0.0, level=level, n=n, method="student-t", notes=())
+
+
+def _difference(assay: "Assay", scaled: ScaledScores, curves: Array, place: int) -> Estimate:
+    """Mean E at one of the scales minus that at s = 1; undefined if any loss is infinite."""
+    level = assay.settings.level
+    if not np.isfinite(curves).all():
+        return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=curves.shape[2], method="student-t")
+    gains = curves[:, place] - curves[:, scaled.own]
+    return mean_estimate(gains, groups=_groups(assay, scaled), level=level)
 
 
 def _lowest(scales: Array, curves: Array) -> Array:
