@@ -15,7 +15,6 @@ from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_coverage import risk_coverage_at
 from uqassay.metrics.risk.selective_accuracy import Refusals, SelectiveGain, check_coverage
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
 from uqassay.statistics.linearised import Averaged, Linearised
@@ -224,7 +223,7 @@ class RankedScore:
         """See `Assay.risk_coverage`."""
         grid = np.atleast_1d(np.asarray(coverages, dtype=np.float64))
         if len(self._runs) == 1:
-            curve = risk_coverage_at(self._runs[0], grid, **self._options)
+            curve = self._refusals.curve(grid)
             fields: dict[str, Any] = {"level": curve.level, "n": self._runs[0].n, "method": "score"}
             ends = zip(curve.risk.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True)
             return tuple(Estimate(risk, low=low, high=high, notes=curve.notes, **fields) for risk, low, high in ends)
@@ -237,7 +236,7 @@ class RankedScore:
     def curve(self, coverages: Sequence[float]) -> Array:
         """Risk, low and high of `risk`, ``(3, B)``."""
         if len(self._runs) == 1:
-            found = risk_coverage_at(self._runs[0], np.asarray(coverages, dtype=np.float64), **self._options)
+            found = self._refusals.curve(np.asarray(coverages, dtype=np.float64))
             return np.stack([found.risk, found.low, found.high])
         return np.array([(e, e.low, e.high) for e in self.risk(coverages)]).T
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from uqassay.statistics.independent_parts import is_plain
 from uqassay.statistics.samples import Floats, Spread, Units
 
 __all__ = ["TiedSample", "Unseen", "averaged_samples", "tied_share", "unseen_of", "unseen_reach", "unseen_variance"]
@@ -113,6 +114,8 @@ def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]
     every = np.ones(units.n_instances) if units.weights is None else units.weights
     found = []
     for sample in samples:
+        if sample.level is None and is_plain(units) and np.count_nonzero(sample.inside >= 0.5) > 1:
+            continue  # two members, of which no two tie
         inside = every * units.keep(np.asarray(sample.inside, dtype=np.float64))
         total, by_unit = float(inside.sum()), inside
         if units.codes is not None:

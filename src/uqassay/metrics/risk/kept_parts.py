@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, once
+from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors
 from uqassay.statistics.samples import Floats
 from uqassay.statistics.tied_samples import TiedSample
 
-__all__ = ["KeptPart", "kept_part", "refused_part", "residuals"]
+__all__ = ["KeptPart", "kept_part", "refused_part"]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,10 +52,4 @@ def _rows_of_block(ranked: RankedErrors, block: int) -> tuple[int, int]:
 def refused_part(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
     """Error rate of the instances refused, from that of all and that of those kept."""
     risk = min(max((ranked.error_rate - coverage * kept.risk) / (1 - coverage), 0.0), 1.0)
-    return KeptPart(risk, kept.rate, (residuals(ranked) - coverage * kept.influence) / (1 - coverage))
-
-
-@once
-def residuals(ranked: RankedErrors) -> Floats:
-    """Errors minus the error rate, in the original order of rows, (n,)."""
-    return ranked.unranked(ranked.errors - ranked.error_rate)
+    return KeptPart(risk, kept.rate, (ranked.residuals - coverage * kept.influence) / (1 - coverage))

@@ -111,6 +111,11 @@ class RankedErrors:
         return _memberships(self)
 
     @property
+    def residuals(self) -> Floats:
+        """Errors minus the error rate, in the original order of rows, (n,)."""
+        return _residuals(self)
+
+    @property
     def level(self) -> NDArray[np.intp]:
         """Block of every instance in the original order of rows, (n,); 0 for weight zero."""
         return _level(self)
@@ -171,6 +176,11 @@ def once(function: Callable[Concatenate[RankedErrors, P], T]) -> Callable[Concat
 @once
 def _memberships(ranked: RankedErrors) -> tuple[Floats, Floats]:
     return ranked.unranked(ranked.errors), ranked.unranked(1 - ranked.errors)
+
+
+@once
+def _residuals(ranked: RankedErrors) -> Floats:
+    return ranked.unranked(ranked.errors - ranked.error_rate)
 
 
 @once

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
+from uqassay.metrics.risk.ranked_errors import RankedErrors, once, rank_errors
 from uqassay.notes import Note
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.remarks import interval_notes
@@ -137,21 +137,9 @@ def risk_coverage_curve(
     ([0.25, 0.75, 1.0], [0.0, 0.3333, 0.25], [0.1, 0.2, 0.9])
     """
     ranked = rank_errors(errors, uncertainty, sample_weight)
-    return risk_coverage_at(ranked, None, sample_weight=sample_weight, groups=groups, level=level)
-
-
-def risk_coverage_at(
-    ranked: RankedErrors,
-    coverage: Floats | None,
-    *,
-    sample_weight: ArrayLike | None = None,
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-) -> RiskCoverage:
-    """The curve of sorted errors at coverages in (0, 1], or at every threshold if None. For use by other rooms."""
     check_level(level)
     units = make_units(ranked.n, groups, sample_weight)
-    return Bands.of(ranked, units).curve(coverage, level, (*interval_notes(units), *ranked.notes(units)))
+    return Bands.of(ranked, units).curve(None, level, (*interval_notes(units), *ranked.notes(units)))
 
 
 @final
@@ -202,7 +190,7 @@ class Bands:
         sum_ww = float((sizes**2).sum())
         dof = factor = np.nan
         if units.n_units > 1:
-            factor, dof = small_sample(ranked.unranked(ranked.errors - ranked.error_rate), units)
+            factor, dof = small_sample_of(ranked, units)
         return cls(ranked, units, dof, factor, sum_ww, start, linear, square, with_size)
 
     def curve(self, coverage: Floats | None, level: float, notes: tuple[Note, ...]) -> RiskCoverage:
@@ -257,6 +245,12 @@ class Bands:
             risk, rate, c, variance, n_units=self.units.n_units, sum_ww=self.sum_ww, dof=self.dof, level=level
         )
         return c, risk, low, high
+
+
+@once
+def small_sample_of(ranked: RankedErrors, units: Units) -> tuple[float, float]:
+    """`small_sample` of the error rate."""
+    return small_sample(ranked.residuals, units)
 
 
 def small_sample(residuals: Floats, units: Units) -> tuple[float, float]:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.metrics.risk.kept_parts import KeptPart, kept_part, refused_part, residuals
+from uqassay.metrics.risk.kept_parts import KeptPart, kept_part, refused_part
 from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, rank_errors
-from uqassay.metrics.risk.risk_coverage import risk_interval, small_sample
+from uqassay.metrics.risk.risk_coverage import Bands, RiskCoverage, risk_interval, small_sample, small_sample_of
 from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import with_runs
@@ -227,6 +227,11 @@ class Refusals:
         below, above = _unseen_reach(kept.parts, influences, gains, units, level, self._correction)  # of the risk
         return self._estimate(value, max(low - above, -refuse), min(high + below, refuse), "newcombe", self._notes)
 
+    def curve(self, coverages: Floats) -> RiskCoverage:
+        """The risk-coverage curve of the only run at coverages in (0, 1]."""
+        (ranked,) = self.runs
+        return Bands.of(ranked, self._units).curve(coverages, self.level, tuple(self._notes))
+
     @cached_property
     def _notes(self) -> list[Note]:
         return _notes(self._units, self.runs)
@@ -281,7 +286,9 @@ def _small_sample(runs: Sequence[RankedErrors], units: Units) -> tuple[float, fl
     """`small_sample` of the error rate, averaged over runs, as in the risk-coverage curve."""
     if units.n_units == 1:
         return np.nan, np.nan
-    return small_sample(_averaged([residuals(ranked) for ranked in runs]), units)
+    if len(runs) == 1:
+        return small_sample_of(runs[0], units)
+    return small_sample(np.mean([ranked.residuals for ranked in runs], axis=0), units)
 
 
 def _share_estimate(
