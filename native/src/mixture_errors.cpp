@@ -1,24 +1,23 @@
 // Calibration errors of many mixtures of the same members: the twins of the evaluators in calibration/mixture_errors.py.
-#include "predicted.h"
+#include "class_width.h"
 
 #include <nanobind/stl/unique_ptr.h>
 
 #include <cstring>
 #include <limits>
 #include <stdexcept>
+#include <type_traits>
 
 namespace {
 
 using namespace mixtures;
 
 constexpr std::size_t LONG = 4096;     // instances; more are sorted by radix, one mixture at a time
-constexpr double BELOW = 4.0;          // as in mixture_errors.py
 
 // Numbers of the equally wide bins (low, high] of `count` probabilities, from 0.
 template <class T>
 UQASSAY_INLINE void bins_of(const T *__restrict probs, std::size_t count, std::size_t n_bins, std::int32_t *__restrict bin) {
-    const T scale = T(double(n_bins) * (1.0 - BELOW * double(std::numeric_limits<T>::epsilon())));
-    const T most = T(n_bins);
+    const T scale = bins_per_unit<T>(n_bins), most = T(n_bins);
     for (std::size_t i = 0; i < count; ++i) {
         T place = std::ceil(probs[i] * scale);
         place = place < most ? place : most;
@@ -38,13 +37,6 @@ UQASSAY_INLINE void excess_of(const T *__restrict confidence, const T *__restric
 UQASSAY_INLINE void add_to_bins(const std::int32_t *bin, const double *amounts, std::size_t count, double *sums) {
     for (std::size_t j = 0; j < count * LANES; j += LANES)
         for (int l = 0; l < LANES; ++l) sums[bin[j + l] * LANES + l] += amounts[j + l];
-}
-
-// Mean of |sums| (n, LANES) over `by`, in place.
-UQASSAY_INLINE void absolute_mean(double *sums, std::size_t n, double by, double *out) {
-    for (std::size_t i = 0; i < n * LANES; ++i) sums[i] = std::fabs(sums[i]);
-    pairwise_sum(sums, n, out);
-    for (int l = 0; l < LANES; ++l) out[l] /= by;
 }
 
 template <class Key>
@@ -125,104 +117,11 @@ UQASSAY_INLINE void mass_block(const Predicted<T> &d, const T *weights, Space<T>
     absolute_mean(space.sums.data(), d.n_bins, double(d.n), out);
 }
 
-// Confidences are sorted with the correctness as an additional last bit.
-template <class T>
-UQASSAY_INLINE void cumulated_block(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
-    using Key = typename radix::KeyOf<T>::type;
-    all_confidences(d, weights, space, 1);
-    const T *top = space.other.data(), *hit = space.keep.data();
-    space.keys.resize((d.n + 1) * LANES);
-    Key *keys = space.keys.data();
-    std::memcpy(keys, top, d.n * LANES * sizeof(T));
-    for (std::size_t i = 0; i < d.n * LANES; ++i) keys[i] = Key(keys[i] << 1) | Key(hit[i] > T(0.5));
-    sort_each(keys, d.n, space.more);
-    for (int l = 0; l < LANES; ++l) keys[d.n * LANES + l] = ~Key(0);  // the last place is always evaluated
-    space.amounts.resize(d.n * LANES);
-    double *__restrict steps = space.amounts.data();
-    for (std::size_t i = 0; i < d.n * LANES; ++i) {
-        const Key bits = keys[i] >> 1;
-        T value;
-        std::memcpy(&value, &bits, sizeof value);
-        steps[i] = double(T(value - T(std::int32_t(keys[i] & 1))));
-    }
-    double sum[LANES] = {}, greatest[LANES] = {}, least[LANES] = {};
-    for (std::size_t j = 0; j < d.n; ++j) {
-        const Key *key = keys + j * LANES;
-        for (int l = 0; l < LANES; ++l) {
-            sum[l] += steps[j * LANES + l];
-            const double shown = (key[LANES + l] >> 1) == (key[l] >> 1) ? 0.0 : sum[l];  // not between equal confidences
-            greatest[l] = shown > greatest[l] ? shown : greatest[l];
-            least[l] = shown < least[l] ? shown : least[l];
-        }
-    }
-    for (int l = 0; l < LANES; ++l) {
-        const double found = d.form == KUIPER ? greatest[l] - least[l] : std::max(greatest[l], -least[l]);
-        out[l] = found / double(d.n);
-    }
-}
-
 template <class T>
 UQASSAY_INLINE void block_of(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
     if (d.form == WIDTH) return width_block(d, weights, space, out);
     if (d.form == MASS) return mass_block(d, weights, space, out);
-    cumulated_block(d, weights, space, out);
-}
-
-// -- equally wide bins of every class -----------------------------------------------------------------------------------------
-
-template <class T>
-struct Classwise {
-    std::size_t n, m, n_classes, n_bins;
-    std::vector<T> moving;               // (C, M): probabilities that can change their bin
-    std::vector<std::int32_t> first_bin;  // (C,)
-    std::vector<Index> column;           // (K n): number among the moving ones, or −1
-    std::vector<std::int32_t> settled;   // (K n): bin of a probability that stays
-    std::vector<double> staying;         // (K B, M): sums of probabilities that stay
-
-    std::size_t n_instances() const { return n; }
-    std::size_t n_members() const { return m; }
-
-    void new_labels(const Index *labels, Space<T> &space) const {
-        space.flags.assign(first_bin.size(), 0);
-        space.settled.assign(n_classes * n_bins, 0.0);
-        for (std::size_t i = 0; i < n; ++i) {
-            if (labels[i] < 0 || std::size_t(labels[i]) >= n_classes) throw std::invalid_argument("a label is not a class");
-            const std::size_t entry = std::size_t(labels[i]) * n + i;
-            if (column[entry] >= 0)
-                space.flags[std::size_t(column[entry])] = 1;
-            else
-                space.settled[std::size_t(settled[entry])] += 1.0;
-        }
-    }
-};
-
-template <class T>
-UQASSAY_INLINE void block_of(const Classwise<T> &d, const T *weights, const double *exact, Space<T> &space, double *out) {
-    const std::size_t n_all = d.n_classes * d.n_bins, n_moving = d.first_bin.size();
-    space.probs.resize(COLUMNS * LANES);
-    space.bins.resize(COLUMNS * LANES);
-    space.sums.assign(n_all * LANES, 0.0);
-    space.counts.resize(2 * n_all * LANES);
-    double *sums = space.sums.data(), *counts = space.counts.data(), *stay = counts + n_all * LANES;
-    for (std::size_t b = 0; b < n_all; ++b)
-        for (int l = 0; l < LANES; ++l) counts[b * LANES + l] = space.settled[b];
-    for (std::size_t start = 0; start < n_moving; start += COLUMNS) {
-        const std::size_t count = std::min(COLUMNS, n_moving - start);
-        mix(weights, d.moving.data() + start * d.m, d.m, count, space.probs.data());
-        bins_of(space.probs.data(), count * LANES, d.n_bins, space.bins.data());
-        for (std::size_t c = 0; c < count; ++c) {
-            const T *p = space.probs.data() + c * LANES;
-            const std::int32_t *bin = space.bins.data() + c * LANES;
-            double *own = sums + std::size_t(d.first_bin[start + c]) * LANES;
-            for (int l = 0; l < LANES; ++l) own[bin[l] * LANES + l] += double(p[l]);
-            if (!space.flags[start + c]) continue;
-            own = counts + (own - sums);
-            for (int l = 0; l < LANES; ++l) own[bin[l] * LANES + l] += 1.0;
-        }
-    }
-    mix(exact, d.staying.data(), d.m, n_all, stay);
-    for (std::size_t i = 0; i < n_all * LANES; ++i) sums[i] = (stay[i] + sums[i]) - counts[i];
-    absolute_mean(sums, n_all, double(d.n) * double(d.n_classes), out);
+    all_confidences(d, weights, space, 1);  // `run` goes on with them
 }
 
 // -- equally full bins of every class -----------------------------------------------------------------------------------------
@@ -349,13 +248,6 @@ UQASSAY_CLONES void run(const Predicted<float> &d, const float *w, const double 
 UQASSAY_CLONES void run(const Predicted<double> &d, const double *w, const double *, Space<double> &space, double *out) {
     block_of(d, w, space, out);
 }
-UQASSAY_CLONES void run(const Classwise<float> &d, const float *w, const double *exact, Space<float> &space, double *out) {
-    block_of(d, w, exact, space, out);
-}
-UQASSAY_CLONES void run(const Classwise<double> &d, const double *w, const double *exact, Space<double> &space, double *out) {
-    block_of(d, w, exact, space, out);
-}
-
 UQASSAY_CLONES void run(const ClassMass<float> &d, const float *w, const double *, Space<float> &space, double *out) {
     block_of(d, w, space, out);
 }
@@ -383,43 +275,17 @@ Out<double, 1> values_of(const Data &d, In<double, 2> weights, In<Index, 2> labe
             if (i == 0 || target[i] != target[i - 1]) d.new_labels(labels.data() + target[i] * n, space);
             std::size_t stop = i + 1;
             while (stop < n_mixtures && stop < i + LANES && target[stop] == target[i]) ++stop;
-            for (std::size_t l = 0; l < LANES; ++l) {
-                const double *from = weights.data() + std::min(i + l, stop - 1) * m;
-                for (std::size_t k = 0; k < m; ++k) {
-                    exact[k * LANES + l] = from[k];
-                    w[k * LANES + l] = T(from[k]);
-                }
-            }
+            side_by_side(weights, i, stop, exact.data());
+            std::copy(exact.begin(), exact.end(), w.begin());
             run(d, w.data(), exact.data(), space, found);  // the last block repeats its last mixture
+            if constexpr (std::is_same_v<Data, Predicted<T>>)
+                if (d.form == KUIPER || d.form == KS)
+                    cumulated_values(space.other.data(), space.keep.data(), n, d.form, space, found);
             std::copy(found, found + (stop - i), values.get() + i);
             i = stop;
         }
     }
     return to_array(std::move(values), n_mixtures);
-}
-
-template <class T>
-std::unique_ptr<Classwise<T>> classwise(In<T, 2> moving, In<Index, 1> first_bin, In<Index, 1> column, In<Index, 1> settled,
-                                        In<double, 2> staying, Index n_classes, Index n_bins) {
-    auto d = std::make_unique<Classwise<T>>();
-    d->n_classes = std::size_t(n_classes);
-    d->n_bins = std::size_t(n_bins);
-    d->n = column.shape(0) / d->n_classes;
-    d->m = staying.shape(1);
-    d->moving = copied<T>(moving);
-    d->first_bin = copied<std::int32_t>(first_bin);
-    d->column = copied<Index>(column);
-    d->settled = copied<std::int32_t>(settled);
-    d->staying = copied<double>(staying);
-    const Index n_all = n_classes * n_bins, n_moving = Index(first_bin.shape(0));
-    const auto outside = [](const auto &values, Index low, Index high) {
-        return std::any_of(values.begin(), values.end(), [=](auto v) { return v < low || v >= high; });
-    };
-    if (moving.shape(0) != first_bin.shape(0) || moving.shape(1) != d->m || column.shape(0) != settled.shape(0) ||
-        column.shape(0) % d->n_classes != 0 || Index(staying.shape(0)) != n_all || outside(d->column, -1, n_moving) ||
-        outside(d->settled, 0, n_all) || outside(d->first_bin, 0, n_all - n_bins + 1))
-        throw std::invalid_argument("numbers of bins or columns do not fit");
-    return d;
 }
 
 template <class T>

@@ -2,7 +2,7 @@
 // in one fixed order on every processor, whatever the width of its vectors.
 #pragma once
 
-#include "kernels.h"
+#include "network.h"
 
 #include <algorithm>
 #include <cmath>
@@ -60,43 +60,37 @@ struct Lines {
 template <class T>
 using Buffer = std::vector<T, Lines<T>>;
 
-// other > top: take `other` and `is`; lane by lane.
-template <class T>
-UQASSAY_INLINE void take_greater(const T *other, T is, T *top, T *right) {
+// The greatest of `count` probabilities (count, LANES) of each lane and, in `right`, what `of` gives for its class: ties keep the
+// earlier class.
+template <class T, class Of>
+UQASSAY_INLINE void take_greatest(const T *probs, std::size_t count, Of of, T *top, T *right) {
 #ifdef UQASSAY_VECTORS
     using V = Piece<T>;
-    for (int l = 0; l < LANES; l += PIECE<T>) {
-        const V q = *reinterpret_cast<const V *>(other + l), p = *reinterpret_cast<const V *>(top + l);
-        const V old = *reinterpret_cast<const V *>(right + l), now = V{} + is;
-        *reinterpret_cast<V *>(right + l) = q > p ? now : old;
-        *reinterpret_cast<V *>(top + l) = q > p ? q : p;
+    constexpr int N = LANES / PIECE<T>;
+    V most[N] = {}, is[N] = {};
+    for (int q = 0; q < N; ++q) most[q] = reinterpret_cast<const V *>(probs)[q];
+    for (int q = 0; q < N; ++q) is[q] = of(0) - V{};
+    for (std::size_t c = 1; c < count; ++c) {
+        const V *other = reinterpret_cast<const V *>(probs + c * LANES);
+        const V now = of(c) - V{};
+        for (int q = 0; q < N; ++q) is[q] = other[q] > most[q] ? now : is[q];
+        for (int q = 0; q < N; ++q) most[q] = other[q] > most[q] ? other[q] : most[q];
     }
+    for (int q = 0; q < N; ++q) reinterpret_cast<V *>(top)[q] = most[q];
+    for (int q = 0; q < N; ++q) reinterpret_cast<V *>(right)[q] = is[q];
 #else
-    for (int l = 0; l < LANES; ++l) {
-        right[l] = other[l] > top[l] ? is : right[l];
-        top[l] = other[l] > top[l] ? other[l] : top[l];
+    for (int l = 0; l < LANES; ++l) top[l] = probs[l];
+    for (int l = 0; l < LANES; ++l) right[l] = of(0);
+    for (std::size_t c = 1; c < count; ++c) {
+        const T *other = probs + c * LANES, now = of(c);
+        for (int l = 0; l < LANES; ++l) right[l] = other[l] > top[l] ? now : right[l];
+        for (int l = 0; l < LANES; ++l) top[l] = other[l] > top[l] ? other[l] : top[l];
     }
 #endif
 }
 
 template <class Key>
-constexpr int GROUP = 32 / sizeof(Key);  // lanes that are sorted together: 1,000 rows of 32 bytes fit the first cache
-
-template <class Key>
-UQASSAY_INLINE void exchange(Key *low, Key *high) {
-#ifdef UQASSAY_VECTORS
-    using V = Piece<Key>;
-    const V a = *reinterpret_cast<const V *>(low), b = *reinterpret_cast<const V *>(high);
-    *reinterpret_cast<V *>(low) = b < a ? b : a;
-    *reinterpret_cast<V *>(high) = b < a ? a : b;
-#else
-    for (int l = 0; l < GROUP<Key>; ++l) {
-        const Key a = low[l], b = high[l];
-        low[l] = b < a ? b : a;
-        high[l] = b < a ? a : b;
-    }
-#endif
-}
+constexpr int GROUP = 32 / sizeof(Key);  // lanes that are sorted together: a vector of AVX2
 
 // Weights (M, LANES) times probabilities (C, M): out (C, LANES).
 template <class T>
@@ -160,29 +154,6 @@ void pairwise_sum(const T *values, std::size_t n, T *out) {
     for (int l = 0; l < LANES; ++l) out[l] += other[l];
 }
 
-// Sort each lane of keys (n, GROUP) by merge exchange (Batcher; Knuth, The Art of Computer Programming 3, 5.2.2 M): the
-// comparisons do not depend on the keys, so one sequence of them serves all lanes.
-template <class Key>
-UQASSAY_INLINE void sort_group(Key *keys, std::size_t n) {
-    if (n < 2) return;
-    std::size_t top = 1;
-    while (top * 2 < n) top *= 2;
-    for (std::size_t p = top; p; p /= 2) {
-        std::size_t q = top, r = 0, d = p;
-        while (true) {
-            for (std::size_t start = r; start + d < n; start += 2 * p) {
-                const std::size_t end = std::min(start + p, n - d);
-                Key *low = keys + start * GROUP<Key>, *high = low + d * GROUP<Key>;
-                for (std::size_t i = 0; i < (end - start) * GROUP<Key>; i += GROUP<Key>) exchange(low + i, high + i);
-            }
-            if (q == p) break;
-            d = q - p;
-            q /= 2;
-            r = p;
-        }
-    }
-}
-
 // Sort each lane of keys (n, LANES); `room` has as many.
 template <class Key>
 UQASSAY_INLINE void sort_lanes(Key *keys, Key *room, std::size_t n) {
@@ -190,7 +161,7 @@ UQASSAY_INLINE void sort_lanes(Key *keys, Key *room, std::size_t n) {
     for (int first = 0; first < LANES; first += g) {
         for (std::size_t i = 0; i < n; ++i)
             for (int l = 0; l < g; ++l) room[i * g + l] = keys[i * LANES + first + l];
-        sort_group(room, n);
+        network::sort<Key, g>(room, n);
         for (std::size_t i = 0; i < n; ++i)
             for (int l = 0; l < g; ++l) keys[i * LANES + first + l] = room[i * g + l];
     }

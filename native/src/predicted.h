@@ -4,7 +4,9 @@
 #include "mixtures.h"
 #include "radix.h"
 
+#include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 void bind_shared_errors(nb::module_ &m);
 
@@ -49,17 +51,10 @@ UQASSAY_INLINE void confidences(const Predicted<T> &d, const T *weights, std::si
     const Index from = d.first[start];
     mix(weights, d.probs.data() + from * d.m, d.m, std::size_t(d.first[stop] - from), buffer);
     for (std::size_t j = start; j < stop; ++j) {
-        const T *p = buffer + (d.first[j] - from) * LANES;
-        const std::int32_t *cls = d.classes.data() + d.first[j];
-        const Index count = d.first[j + 1] - d.first[j];
-        T *top = confidence + (j - start) * LANES, *right = hit + (j - start) * LANES;
-        const T is_first = labels[j] == cls[0];
-        for (int l = 0; l < LANES; ++l) top[l] = p[l];
-        for (int l = 0; l < LANES; ++l) right[l] = is_first;
-        for (Index c = 1; c < count; ++c) {  // ties keep the earlier class
-            const T is = labels[j] == cls[c];
-            take_greater(p + c * LANES, is, top, right);
-        }
+        const std::int32_t *cls = d.classes.data() + d.first[j], label = labels[j];
+        take_greatest(buffer + (d.first[j] - from) * LANES, std::size_t(d.first[j + 1] - d.first[j]),
+                      [=](std::size_t c) { return T(label == cls[c]); }, confidence + (j - start) * LANES,
+                      hit + (j - start) * LANES);
     }
 }
 
@@ -69,6 +64,19 @@ UQASSAY_INLINE std::size_t next_part(const Predicted<T> &d, std::size_t start) {
     while (stop < d.n && d.first[stop + 1] - d.first[start] <= Index(COLUMNS)) ++stop;
     return stop;
 }
+
+// Weights of mixtures `start` to `stop` − 1 side by side (M, LANES); lanes after the last repeat it.
+inline void side_by_side(In<double, 2> weights, std::size_t start, std::size_t stop, double *out) {
+    const std::size_t m = weights.shape(1);
+    for (std::size_t l = 0; l < LANES; ++l) {
+        const double *from = weights.data() + std::min(start + l, stop - 1) * m;
+        for (std::size_t k = 0; k < m; ++k) out[k * LANES + l] = from[k];
+    }
+}
+
+// Cumulated errors of a block of mixtures with these confidences (n, LANES) and whether they are right (1 or 0).
+void cumulated_values(const float *top, const float *hit, std::size_t n, Form form, Space<float> &space, double *out);
+void cumulated_values(const double *top, const double *hit, std::size_t n, Form form, Space<double> &space, double *out);
 
 template <class To, class From>
 std::vector<To> copied(const From &array) {

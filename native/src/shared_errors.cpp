@@ -11,24 +11,21 @@ namespace {
 
 using namespace mixtures;
 
-// Labels (T, n) as (groups of LANES draws, n, LANES); the last group repeats the last draw.
-std::vector<std::int32_t> in_groups(const Index *labels, std::size_t n_draws, std::size_t n) {
-    const std::size_t groups = (n_draws + LANES - 1) / LANES;
-    std::vector<std::int32_t> out(groups * n * LANES);
-    for (std::size_t g = 0; g < groups; ++g)
-        for (std::size_t l = 0; l < LANES; ++l) {
-            const Index *from = labels + std::min(g * LANES + l, n_draws - 1) * n;
-            std::int32_t *to = out.data() + g * n * LANES + l;
-            for (std::size_t i = 0; i < n; ++i) to[i * LANES] = std::int32_t(from[i]);
-        }
-    return out;
+// Labels of LANES draws, from draw t on, side by side (n, LANES); draws after the last repeat it. They are doubles, so that a
+// comparison is as wide as the sums that it chooses from.
+void labels_side_by_side(const Index *labels, std::size_t n_draws, std::size_t n, std::size_t t, double *out) {
+    for (std::size_t l = 0; l < LANES; ++l) {
+        const Index *from = labels + std::min(t + l, n_draws - 1) * n;
+        for (std::size_t i = 0; i < n; ++i) out[i * LANES + l] = double(from[i]);
+    }
 }
 
-// One mixture: greatest probability and its class, instance by instance, and their order or bins.
+// One mixture: its instances in rising order of their greatest probability, or bin after bin, with the class of this probability.
 struct Prepared {
-    std::vector<double> top, expected, edges;
-    std::vector<std::int32_t> event, bin;
+    std::vector<double> top, event, expected;
     std::vector<std::size_t> order;
+    std::vector<std::uint8_t> ends;    // whether the next greatest probability is greater
+    std::vector<std::size_t> stop;     // of each bin
 };
 
 // Greatest probabilities (n, LANES) of a block of mixtures, and their classes, in the order of the instances.
@@ -38,12 +35,9 @@ UQASSAY_CLONES void block_of(const Predicted<double> &d, const double *weights, 
         const Index from = d.first[start];
         mix(weights, d.probs.data() + from * d.m, d.m, std::size_t(d.first[stop] - from), buffer);
         for (std::size_t j = start; j < stop; ++j) {
-            const double *p = buffer + (d.first[j] - from) * LANES;
-            double *t = top + d.order[j] * LANES, *e = event + d.order[j] * LANES;
-            for (int l = 0; l < LANES; ++l) t[l] = p[l];
-            for (int l = 0; l < LANES; ++l) e[l] = double(d.classes[d.first[j]]);
-            for (Index c = d.first[j] + 1; c < d.first[j + 1]; ++c)
-                take_greater(p + (c - d.first[j]) * LANES, double(d.classes[c]), t, e);
+            const std::int32_t *cls = d.classes.data() + d.first[j];
+            take_greatest(buffer + (d.first[j] - from) * LANES, std::size_t(d.first[j + 1] - d.first[j]),
+                          [=](std::size_t c) { return double(cls[c]); }, top + d.order[j] * LANES, event + d.order[j] * LANES);
         }
         start = stop;
     }
@@ -67,75 +61,99 @@ UQASSAY_CLONES void sort_block(const double *top, std::size_t n, std::uint64_t *
     sort_lanes(keys, room, n);
 }
 
-// Order of one mixture by value and then by number, from an order that is nearly this one.
-void sort_into(Prepared &one, const std::uint64_t *keys) {
-    const std::size_t n = one.top.size();
-    const double *top = one.top.data();
+// Order of the instances of one mixture by value and then by number, from an order that is nearly this one.
+void sort_into(Prepared &one, const std::uint64_t *keys, const double *top, std::size_t n) {
     one.order.resize(n);
+    const auto value = [top](std::size_t i) { return top[i * LANES]; };
     if (!keys) {
         std::iota(one.order.begin(), one.order.end(), std::size_t(0));
-        std::stable_sort(one.order.begin(), one.order.end(), [top](std::size_t a, std::size_t b) { return top[a] < top[b]; });
-        return;
-    }
-    for (std::size_t j = 0; j < n; ++j) {
-        const std::size_t i = keys[j * LANES] & (PACKED - 1);
-        std::size_t to = j;
-        for (; to > 0; --to) {
-            const std::size_t other = one.order[to - 1];
-            if (top[other] < top[i] || (top[other] == top[i] && other < i)) break;
-            one.order[to] = other;
+        std::stable_sort(one.order.begin(), one.order.end(), [=](std::size_t a, std::size_t b) { return value(a) < value(b); });
+    } else {
+        for (std::size_t j = 0; j < n; ++j) {
+            const std::size_t i = keys[j * LANES] & (PACKED - 1);
+            std::size_t to = j;
+            for (; to > 0; --to) {
+                const std::size_t other = one.order[to - 1];
+                if (value(other) < value(i) || (value(other) == value(i) && other < i)) break;
+                one.order[to] = other;
+            }
+            one.order[to] = i;
         }
-        one.order[to] = i;
     }
+    one.ends.resize(n);
+    for (std::size_t j = 0; j < n; ++j) one.ends[j] = j + 1 == n || value(one.order[j]) != value(one.order[j + 1]);
 }
 
-// Equally wide bins (low, high] by their inner edges, or equally full ones [start, next start).
-void bin_into(Prepared &one, const Predicted<double> &d, const double *wide) {
+// Instances bin after bin: equally wide bins (low, high] by their inner edges, or equally full ones [start, next start).
+void bin_into(Prepared &one, const Predicted<double> &d, const double *wide, const double *top) {
     const std::size_t n = d.n, n_edges = d.n_bins - 1;
     const bool mass = d.form == MASS;
-    one.edges.assign(wide, wide + n_edges);
+    std::vector<double> edges(wide, wide + n_edges);
     if (mass) {
-        std::vector<double> rising = one.top;
+        std::vector<double> rising(n);
+        for (std::size_t i = 0; i < n; ++i) rising[i] = top[i * LANES];
         std::sort(rising.begin(), rising.end());
-        for (std::size_t e = 0; e < n_edges; ++e) one.edges[e] = rising[(e + 1) * n / d.n_bins];
+        for (std::size_t e = 0; e < n_edges; ++e) edges[e] = rising[(e + 1) * n / d.n_bins];
     }
-    one.bin.resize(n);
+    std::vector<std::uint32_t> bin(n);
     one.expected.assign(d.n_bins, 0.0);
+    one.stop.assign(d.n_bins, 0);
     for (std::size_t i = 0; i < n; ++i) {
-        const auto at = mass ? std::upper_bound(one.edges.begin(), one.edges.end(), one.top[i])
-                             : std::lower_bound(one.edges.begin(), one.edges.end(), one.top[i]);
-        one.bin[i] = std::int32_t(at - one.edges.begin());
-        one.expected[std::size_t(one.bin[i])] += one.top[i];
+        const double p = top[i * LANES];
+        const auto at = mass ? std::upper_bound(edges.begin(), edges.end(), p) : std::lower_bound(edges.begin(), edges.end(), p);
+        bin[i] = std::uint32_t(at - edges.begin());
+        one.expected[bin[i]] += p;
+        ++one.stop[bin[i]];
     }
+    std::partial_sum(one.stop.begin(), one.stop.end(), one.stop.begin());
+    one.order.resize(n);
+    for (std::size_t i = n; i-- > 0;) one.order[--one.stop[bin[i]]] = i;  // now `stop` holds the starts
+    for (std::size_t b = 0; b + 1 < d.n_bins; ++b) one.stop[b] = one.stop[b + 1];
+    one.stop[d.n_bins - 1] = n;
 }
 
-UQASSAY_CLONES void cumulated(const Predicted<double> &d, const Prepared &one, const std::int32_t *labels, double *out) {
-    double sum[LANES] = {}, greatest[LANES] = {}, least[LANES] = {};
+#ifdef UQASSAY_VECTORS
+using Four = Piece<double>;
+constexpr int FOURS = LANES / PIECE<double>;
+#endif
+
+UQASSAY_CLONES void cumulated(const Predicted<double> &d, const Prepared &one, const double *labels, double *out) {
+#ifdef UQASSAY_VECTORS
+    Four sum[FOURS] = {}, greatest[FOURS] = {}, least[FOURS] = {};
     for (std::size_t j = 0; j < d.n; ++j) {
-        const std::size_t i = one.order[j];
-        const std::int32_t *label = labels + i * LANES, event = one.event[i];
-        const double wrong = one.top[i], right = wrong - 1.0;
-        for (int l = 0; l < LANES; ++l) sum[l] += label[l] == event ? right : wrong;
-        if (j + 1 < d.n && one.top[one.order[j + 1]] == wrong) continue;  // not between equal confidences
-        for (int l = 0; l < LANES; ++l) greatest[l] = sum[l] > greatest[l] ? sum[l] : greatest[l];
-        for (int l = 0; l < LANES; ++l) least[l] = sum[l] < least[l] ? sum[l] : least[l];
+        const Four *label = reinterpret_cast<const Four *>(labels + one.order[j] * LANES);
+        const Four event = one.event[j] - Four{}, wrong = one.top[j] - Four{}, right = wrong - 1.0;
+        for (int q = 0; q < FOURS; ++q) sum[q] += label[q] == event ? right : wrong;
+        if (!one.ends[j]) continue;  // not between equal confidences
+        for (int q = 0; q < FOURS; ++q) greatest[q] = sum[q] > greatest[q] ? sum[q] : greatest[q];
+        for (int q = 0; q < FOURS; ++q) least[q] = sum[q] < least[q] ? sum[q] : least[q];
     }
+    const double *most = reinterpret_cast<const double *>(greatest), *fewest = reinterpret_cast<const double *>(least);
+#else
+    double sum[LANES] = {}, most[LANES] = {}, fewest[LANES] = {};
+    for (std::size_t j = 0; j < d.n; ++j) {
+        const double *label = labels + one.order[j] * LANES, event = one.event[j], wrong = one.top[j], right = wrong - 1.0;
+        for (int l = 0; l < LANES; ++l) sum[l] += label[l] == event ? right : wrong;
+        if (!one.ends[j]) continue;
+        for (int l = 0; l < LANES; ++l) most[l] = sum[l] > most[l] ? sum[l] : most[l];
+        for (int l = 0; l < LANES; ++l) fewest[l] = sum[l] < fewest[l] ? sum[l] : fewest[l];
+    }
+#endif
     for (int l = 0; l < LANES; ++l) {
-        const double found = d.form == KUIPER ? greatest[l] - least[l] : std::max(greatest[l], -least[l]);
+        const double found = d.form == KUIPER ? most[l] - fewest[l] : std::max(most[l], -fewest[l]);
         out[l] = found / double(d.n);
     }
 }
 
-UQASSAY_CLONES void binned(const Predicted<double> &d, const Prepared &one, const std::int32_t *labels,
-                           std::int32_t *counts, double *excess, double *out) {
-    std::fill(counts, counts + d.n_bins * LANES, 0);
-    for (std::size_t i = 0; i < d.n; ++i) {
-        std::int32_t *count = counts + std::size_t(one.bin[i]) * LANES;
-        const std::int32_t *label = labels + i * LANES, event = one.event[i];
-        for (int l = 0; l < LANES; ++l) count[l] += label[l] == event ? 1 : 0;
+UQASSAY_CLONES void binned(const Predicted<double> &d, const Prepared &one, const double *labels, double *excess, double *out) {
+    for (std::size_t b = 0, j = 0; b < d.n_bins; ++b) {
+        double count[LANES] = {};
+        for (; j < one.stop[b]; ++j) {
+            const double *label = labels + one.order[j] * LANES, event = one.event[j];
+            for (int l = 0; l < LANES; ++l) count[l] += label[l] == event ? 1.0 : 0.0;
+        }
+        for (int l = 0; l < LANES; ++l) excess[b * LANES + l] = std::fabs(one.expected[b] - count[l]);
     }
-    for (std::size_t b = 0; b < d.n_bins; ++b)
-        for (int l = 0; l < LANES; ++l) excess[b * LANES + l] = std::fabs(one.expected[b] - double(counts[b * LANES + l]));
     pairwise_sum(excess, d.n_bins, out);
     for (int l = 0; l < LANES; ++l) out[l] /= double(d.n);
 }
@@ -146,14 +164,6 @@ Out<double, 2> to_matrix(std::unique_ptr<double[]> data, std::size_t rows, std::
     return Out<double, 2>(pointer, {rows, columns}, owner);
 }
 
-// Weights of LANES mixtures from row i on as (M, LANES); rows after the last repeat it.
-void side_by_side(In<double, 2> weights, std::size_t i, double *out) {
-    for (std::size_t l = 0; l < LANES; ++l) {
-        const double *from = weights.data() + std::min(i + l, weights.shape(0) - 1) * weights.shape(1);
-        for (std::size_t k = 0; k < weights.shape(1); ++k) out[k * LANES + l] = from[k];
-    }
-}
-
 Out<double, 2> shared_confidence_errors(In<double, 2> weights, In<double, 2> probs, In<Index, 1> order, In<Index, 1> first,
                                         In<Index, 1> classes, In<Index, 2> labels, In<double, 1> edges, Index form) {
     const std::size_t n_mixtures = weights.shape(0), n_draws = labels.shape(0), n = labels.shape(1);
@@ -162,36 +172,36 @@ Out<double, 2> shared_confidence_errors(In<double, 2> weights, In<double, 2> pro
     auto values = raw<double>(n_mixtures * n_draws);
     {
         nb::gil_scoped_release release;
-        const auto grouped = in_groups(labels.data(), n_draws, n);
         Buffer<double> w(d->m * LANES), buffer(std::max(COLUMNS, d->most) * LANES), top(n * LANES), event(n * LANES),
-            excess(d->n_bins * LANES);
-        Buffer<std::int32_t> counts(d->n_bins * LANES);
+            side(n * LANES), excess(d->n_bins * LANES);
         const bool by_order = d->form == KUIPER || d->form == KS, packed = by_order && n <= PACKED;
         Buffer<std::uint64_t> keys(packed ? n * LANES : 0), room(packed ? n * GROUP<std::uint64_t> : 0);
-        double found[LANES];
+        std::vector<Prepared> all(n_mixtures);
         for (std::size_t start = 0; start < n_mixtures; start += LANES) {
-            side_by_side(weights, start, w.data());
+            mixtures::side_by_side(weights, start, n_mixtures, w.data());
             block_of(*d, w.data(), buffer.data(), top.data(), event.data());
             if (packed) sort_block(top.data(), n, keys.data(), room.data());
             for (std::size_t l = 0; l < LANES && start + l < n_mixtures; ++l) {
-                Prepared one;
+                Prepared &one = all[start + l];
+                if (by_order)
+                    sort_into(one, packed ? keys.data() + l : nullptr, top.data() + l, n);
+                else
+                    bin_into(one, *d, edges.data(), top.data() + l);
                 one.top.resize(n);
                 one.event.resize(n);
-                for (std::size_t i = 0; i < n; ++i) one.top[i] = top[i * LANES + l];
-                for (std::size_t i = 0; i < n; ++i) one.event[i] = std::int32_t(event[i * LANES + l]);
+                for (std::size_t j = 0; j < n; ++j) one.top[j] = top[one.order[j] * LANES + l];
+                for (std::size_t j = 0; j < n; ++j) one.event[j] = event[one.order[j] * LANES + l];
+            }
+        }
+        double found[LANES];
+        for (std::size_t t = 0; t < n_draws; t += LANES) {
+            labels_side_by_side(labels.data(), n_draws, n, t, side.data());
+            for (std::size_t i = 0; i < n_mixtures; ++i) {
                 if (by_order)
-                    sort_into(one, packed ? keys.data() + l : nullptr);
+                    cumulated(*d, all[i], side.data(), found);
                 else
-                    bin_into(one, *d, edges.data());
-                for (std::size_t t = 0; t < n_draws; t += LANES) {
-                    const std::int32_t *group = grouped.data() + t * n;
-                    if (by_order)
-                        cumulated(*d, one, group, found);
-                    else
-                        binned(*d, one, group, counts.data(), excess.data(), found);
-                    for (std::size_t j = 0; j < LANES && t + j < n_draws; ++j)
-                        values[(t + j) * n_mixtures + start + l] = found[j];
-                }
+                    binned(*d, all[i], side.data(), excess.data(), found);
+                for (std::size_t j = 0; j < LANES && t + j < n_draws; ++j) values[(t + j) * n_mixtures + i] = found[j];
             }
         }
     }
@@ -251,7 +261,7 @@ Out<double, 2> shared_class_width_errors(In<double, 2> weights, In<double, 2> pr
         Buffer<std::uint16_t> bins(n_classes * n * LANES);
         double found[LANES];
         for (std::size_t start = 0; start < n_mixtures; start += LANES) {
-            side_by_side(weights, start, w.data());
+            mixtures::side_by_side(weights, start, n_mixtures, w.data());
             classes_of(w.data(), probs.data(), m, n, n_classes, edges.data(), n_bins, row.data(), bins.data(), expected.data());
             for (std::size_t t = 0; t < n_draws; ++t) {
                 count_classes(bins.data(), labels.data() + t * n, n, n_all, expected.data(), double(n), double(n_classes),

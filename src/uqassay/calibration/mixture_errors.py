@@ -269,6 +269,7 @@ class _ClassesOfEqualWidth:
         first_bin = np.repeat(np.arange(n_classes, dtype=np.intp) * n_bins, n)
         lowest, highest = (edges.passed(ends) for ends in (by_class.min(axis=0), by_class.max(axis=0)))
         moves, stays = np.flatnonzero(lowest != highest), np.flatnonzero(lowest == highest)
+        moves = moves[np.lexsort((highest[moves], lowest[moves], first_bin[moves]))]  # those of the same bins together
         self._moving = np.ascontiguousarray(by_class[:, moves], dtype=dtype)
         self._first_bin = first_bin[moves]
         self._column = np.full(n_classes * n, -1, dtype=np.intp)  # column in `_moving`; -1 for a probability that stays
