@@ -1,6 +1,6 @@
 """Speed beside peers and yardsticks, and of two commits.
 
-    python -m benchmarks.speed                        measure all workloads, and write docs/benchmarks.md
+    python -m benchmarks.speed                        measure all workloads, and write docs/speed.md
     python -m benchmarks.speed --quick                smaller data, in about a minute; prints, and stores nothing
     python -m benchmarks.speed UQ-AUC pipeline        workloads whose names hold one of these; prints, and stores nothing
     python -m benchmarks.speed --list

@@ -53,7 +53,7 @@ def disagreements(records: Sequence[Record]) -> list[str]:
 
 
 def store_page(records: Sequence[Record], machine: str, versions: Mapping[str, str], code: str) -> None:
-    """Store both tables; `benchmarks.docs_numbers` writes them into docs/benchmarks.md."""
+    """Store both tables; `benchmarks.docs_numbers` writes them into docs/speed.md."""
     store(TIMES_TABLE, times_table(records, machine), SOURCE, code=code, root=ROOT)
     store(PEERS_TABLE, peers_table(records, versions), SOURCE, code=code, root=ROOT)
 

@@ -4,6 +4,7 @@ import pytest
 from benchmarks.speed.__main__ import main
 from benchmarks.speed.workload import Clock, Repeats, measure
 from benchmarks.speed.workloads import WORKLOADS
+from benchmarks.stored_tables import ROOT
 
 STILL = Clock(lambda: 0.0, lambda: 0.0)
 FAST = ("convention, M = 15", "entropy of intervals", "zero-one", "n = 100,000", "paired tests")
@@ -31,3 +32,14 @@ def test_what_the_comparison_refuses(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["--compare", "HEAD", "--turns", "1"])
     assert "--turns: the noise takes at least 2" in capsys.readouterr().err
+
+
+def test_a_trial_prints_both_tables_and_stores_nothing(capfd):
+    kept = sorted((ROOT / "docs" / "results").glob("time-of-*.json"))
+    before = [path.read_bytes() for path in kept]
+    assert main(["--quick", "decomposition, zero-one"]) == 0
+    told = capfd.readouterr()
+    assert told.out.count("| decomposition, zero-one |") == 2
+    assert "so these figures are a trial and no result" in told.out
+    assert "s of a processor: decomposition, zero-one" in told.err
+    assert [path.read_bytes() for path in kept] == before
