@@ -3,6 +3,7 @@
 # make check  style, types, and every test that is not slow: two minutes on two cores
 # make slow-tests  all tests; writes tests/slow_tests.txt, the list of those that take long
 # make test-pure  the rooms that compiled kernels serve, tested on the array formulas alone
+# make install-check  every way of installation in an empty environment, and the kernels' tests on Python 3.11 to 3.13
 # make bench  speed, side by side with what people use today
 # make docs-numbers  measured tables of the guide: make those again that are older than their code (TABLE=name, or "a b": these)
 
@@ -14,7 +15,7 @@ TORCH  ?= torch==2.13.0
 JOBS   ?= 2
 BIN     = $(VENV)/bin
 
-.PHONY: demo test check slow-tests test-pure bench lint docs-numbers clean
+.PHONY: demo test check slow-tests test-pure install-check bench lint docs-numbers clean
 
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
@@ -34,6 +35,9 @@ PURE_TESTS = tests/test_kernels.py tests/credal tests/losses tests/measures test
 test-pure: $(VENV)/.test
 	UQASSAY_PURE=1 $(PYTEST) -m "not slow" $(PURE_TESTS) $(PYTEST_ARGS)
 
+install-check:
+	$(PYTHON) -m tests.install_check
+
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -41,6 +45,7 @@ lint: $(VENV)/.test
 	$(BIN)/python -m benchmarks.docs_numbers --check
 
 bench: $(VENV)/.test $(VENV)/.native
+	$(BIN)/python -m benchmarks.speed
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 docs-numbers: $(VENV)/.test

@@ -76,7 +76,8 @@ def cifar10(shared: Path) -> dict[str, np.ndarray]:
 def without_calibration():
     """Assays without calibration tests, unless some are asked for: nine tenths of the time of a small assay.
 
-    For modules that look at other findings, by ``pytestmark = pytest.mark.usefixtures("without_calibration")``.
+    For modules that look at other findings and share no cached assay with modules that do not, by
+    ``pytestmark = pytest.mark.usefixtures("without_calibration")``.
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setitem(uq.assay.__kwdefaults__, "calibration", ())
