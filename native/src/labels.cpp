@@ -256,6 +256,54 @@ Out<double, 1> cumulative_errors(In<Index, 1> events, In<Index, 1> order, In<dou
     return to_array(std::move(values), n_draws);
 }
 
+// The same for deviations (n,) of groups whose signs (D, G) change, patterns of signs side by side.
+struct SignedErrors {
+    template <class V>
+    UQASSAY_INLINE static void run(const Index *groups, const double *deviations, const bool *ends, std::size_t n,
+                                   const double *signs, std::size_t n_patterns, std::size_t n_groups, bool range, double *values) {
+        constexpr std::size_t L = lanes::width<V>, SIDE = 4;
+        lanes::Room<V> turned(n_groups * SIDE);
+        double *to = reinterpret_cast<double *>(turned.get());
+        lanes::Interruptible loop;
+        for (std::size_t start = 0; start < n_patterns; start += L * SIDE) {
+            const std::size_t count = std::min(L * SIDE, n_patterns - start);
+            for (std::size_t g = 0; g < n_groups; ++g)
+                for (std::size_t p = 0; p < L * SIDE; ++p)
+                    to[g * L * SIDE + p] = p < count ? signs[(start + p) * n_groups + g] : 0.0;
+            V sum[SIDE], high[SIDE], low[SIDE];
+            for (std::size_t a = 0; a < SIDE; ++a) sum[a] = high[a] = low[a] = all<V>(0.0);
+            for (std::size_t j = 0; j < n; ++j) {
+                const V *sign = turned.get() + std::size_t(groups[j]) * SIDE, deviation = all<V>(deviations[j]);
+                for (std::size_t a = 0; a < SIDE; ++a) sum[a] = sum[a] + sign[a] * deviation;
+                if (!ends[j]) continue;
+                for (std::size_t a = 0; a < SIDE; ++a) {
+                    high[a] = greatest(sum[a], high[a]);
+                    low[a] = least(sum[a], low[a]);
+                }
+            }
+            for (std::size_t p = 0; p < count; ++p) {
+                const double most = high[p / L][int(p % L)], fewest = low[p / L][int(p % L)];
+                values[start + p] = (range ? most - fewest : std::max(most, -fewest)) / double(n);
+            }
+            loop.worked(4 * n * SIDE);
+        }
+    }
+};
+
+Out<double, 1> signed_errors(In<Index, 1> groups, In<double, 1> deviations, In<bool, 1> ends, In<double, 2> signs, bool range) {
+    const std::size_t n = groups.shape(0), n_patterns = signs.shape(0), n_groups = signs.shape(1);
+    if (deviations.shape(0) != n || ends.shape(0) != n) throw std::invalid_argument("one entry for each instance");
+    Index low = 0;
+    if (greatest_of(groups.data(), n, low) >= Index(n_groups) || low < 0) throw std::invalid_argument("a group without a sign");
+    auto values = raw<double>(n_patterns);
+    {
+        nb::gil_scoped_release release;
+        lanes::run<SignedErrors>(groups.data(), deviations.data(), ends.data(), n, signs.data(), n_patterns, n_groups, range,
+                                 values.get());
+    }
+    return to_array(std::move(values), n_patterns);
+}
+
 }  // namespace
 
 void bind_labels(nb::module_ &m) {
@@ -271,4 +319,7 @@ void bind_labels(nb::module_ &m) {
     m.def("cumulative_errors", &cumulative_errors, arg("events").noconvert(), arg("order").noconvert(),
           arg("rising").noconvert(), arg("ends").noconvert(), arg("labels").noconvert(), arg("range"),
           "Range of the running sums of confidence minus hit, or the greatest one in size, over n, for each draw of labels (D, n).");
+    m.def("signed_errors", &signed_errors, arg("groups").noconvert(), arg("deviations").noconvert(), arg("ends").noconvert(),
+          arg("signs").noconvert(), arg("range"),
+          "The same for deviations (n,), each with the sign of its group (n,), for each pattern of signs (D, G).");
 }

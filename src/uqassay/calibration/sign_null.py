@@ -7,7 +7,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.calibration.monte_carlo import ROUNDING, monte_carlo_pvalue, smallest_pvalue
+from uqassay.calibration.monte_carlo import ROUNDING, monte_carlo_pvalue, smallest_pvalue, steps_reached
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.group_signs import Groupwise, Signed, SignedMeasure
 from uqassay.metrics.calibration.inputs import classes_apart
@@ -127,13 +127,13 @@ def _dependent_pvalue(
     """Sequential p-value of the measure in standard deviations over signs, among draws of labels that go together."""
     aim = _standardised(own, signs)
     order = np.argsort(-probs, axis=1, kind="stable")
-    steps = np.cumsum(np.take_along_axis(probs, order, axis=1), axis=1)
-    steps /= steps[:, -1:]
-    rows = np.arange(len(probs))
+    cumulated = np.cumsum(np.take_along_axis(probs, order, axis=1), axis=1)
+    cumulated /= cumulated[:, -1:]
+    steps, rows = np.ascontiguousarray(cumulated[:, :-1].T), np.arange(len(probs))
     above = below = 0
     for drawn in range(1, n_draws + 1):
         common = generator.random(len(signs[0]))[groups]
-        labels = order[rows, (steps[:, :-1] <= common[:, np.newaxis]).sum(axis=1)]
+        labels = order[rows, steps_reached(steps, common[np.newaxis])[0]]
         value = _standardised(signed(labels), signs)
         margin = ROUNDING * (1 + abs(aim))
         above += not value < aim - margin  # undefined draws count against rejection

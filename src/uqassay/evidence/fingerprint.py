@@ -40,7 +40,7 @@ def _of_each(rows: NDArray[np.uint8]) -> bytes:
     digests = kernel("row_digests")
     if digests is not None:
         return bytes(np.ascontiguousarray(digests(rows)).data)
-    width, raw = rows.shape[1], memoryview(rows.reshape(-1))
+    width, raw = rows.shape[1], rows.reshape(-1).data
     return b"".join(sha256(raw[start : start + width]).digest() for start in range(0, len(raw), width))
 
 

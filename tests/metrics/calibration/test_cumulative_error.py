@@ -9,8 +9,12 @@ from uqassay.metrics.calibration.cumulative_error import PrepareCumulative, cumu
 
 
 def by_definition(events, values, statistic):
+    return extremes(values - events, values, statistic)
+
+
+def extremes(deviations, values, statistic):
     """The extremes of C(t) over all t, one by one."""
-    sums = [0.0] + [float((values - events)[values <= t].sum()) / len(values) for t in np.unique(values)]
+    sums = [0.0] + [float(deviations[values <= t].sum()) / len(values) for t in np.unique(values)]
     return max(abs(s) for s in sums) if statistic == "ks" else max(sums) - min(sums)
 
 
@@ -83,3 +87,22 @@ def test_an_undefined_confidence_gives_an_undefined_value(monkeypatch):
     for pure in ("0", "1"):
         monkeypatch.setenv("UQASSAY_PURE", pure)
         assert np.isnan(PrepareCumulative()(probs).values(np.zeros((3, 3), dtype=np.intp))).all()
+
+
+@pytest.mark.parametrize("statistic", ["ks", "kuiper"])
+@pytest.mark.parametrize(("n", "n_groups"), [(1, 1), (40, 3), (90, 90), (300, 7)])
+def test_signs_of_groups_against_signed_deviations_one_by_one(statistic, n, n_groups, monkeypatch):
+    rng = np.random.default_rng([n, n_groups])
+    for probs in (rng.dirichlet(np.ones(4), n), rng.multinomial(4, np.ones(4) / 4, n) / 4):
+        groups = np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
+        labels = rng.integers(0, 4, n)
+        signs = rng.choice([-1.0, 1.0], (37, n_groups))
+        confidence, hits = probs.max(axis=1), probs.argmax(axis=1) == labels
+        expected = [extremes((confidence - hits) * sign[groups], confidence, statistic) for sign in signs]
+        found = []
+        for pure in ("0", "1"):
+            monkeypatch.setenv("UQASSAY_PURE", pure)
+            measure = PrepareCumulative("confidence", statistic)(probs)
+            found.append(measure.by_groups(groups, n_groups)(labels).values(signs))
+        np.testing.assert_array_equal(*found)
+        np.testing.assert_allclose(found[0], expected, atol=1e-13)

@@ -138,17 +138,45 @@ class PreparedConfidence:
 
     def by_groups(self, groups: Labels, n_groups: int) -> Signed:
         """The measure as a function of the groups' deviations at each confidence."""
-        n, own = len(groups), groups[self.order]
-        places = np.arange(n)
+        own = np.ascontiguousarray(groups[self.order], dtype=np.int64)
 
-        def of(labels: Labels) -> GroupSums:
+        def of(labels: Labels) -> OrderedDeviations:
             deviations = self.rising - (self.event == labels)[self.order]
-            return GroupSums(summed(own, places, deviations, (n_groups, n)), self._greatest)
+            return OrderedDeviations(own, deviations, self.ends, self.statistic)
 
         return of
 
     def _greatest(self, deviations: Floats) -> Floats:
         return _greatest(deviations, self.ends, self.statistic)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class OrderedDeviations:
+    """Confidence minus hit in rising order of the confidence, as a function of the signs of the groups.
+
+    Attributes
+    ----------
+    groups : int array (n,)
+        Group 0 … G − 1 of each.
+    deviations : array (n,)
+    ends : bool array (n,)
+        As in `PreparedConfidence`.
+    statistic : str
+    """
+
+    groups: Labels
+    deviations: Floats
+    ends: NDArray[np.bool_]
+    statistic: Statistic
+
+    def values(self, signs: Floats) -> Floats:
+        """The measure for signs (D, G)."""
+        errors = kernel("signed_errors")
+        if errors is not None and not np.isnan(self.deviations[-1]):  # undefined confidences come last
+            given = np.ascontiguousarray(signs, dtype=np.float64)
+            return np.asarray(errors(self.groups, self.deviations, self.ends, given, self.statistic == "kuiper"))
+        return _greatest(signs[:, self.groups] * self.deviations, self.ends, self.statistic)
 
 
 @final
