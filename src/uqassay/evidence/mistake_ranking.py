@@ -216,8 +216,15 @@ class RankedScore:
     def refusal(self, coverage: float) -> SelectiveGain:
         """See `Assay.refusal`."""
         check_coverage(coverage)
-        kept, gain = self._refusals.accuracy(coverage), self._refusals.gain(coverage)
+        gain, kept = self._refusals.gain(coverage), self._refusals.accuracy(coverage)
         return SelectiveGain(float(coverage), self._refusals.threshold(coverage), self._accuracy_all, kept, gain)
+
+    def refusals(self, coverages: Sequence[float]) -> list[SelectiveGain]:
+        """`refusal` at several coverages."""
+        for coverage in coverages:
+            check_coverage(coverage)
+        self._refusals.prepare(coverages)
+        return [self.refusal(coverage) for coverage in coverages]
 
     def risk(self, coverages: ArrayLike) -> tuple[Estimate, ...]:
         """See `Assay.risk_coverage`."""

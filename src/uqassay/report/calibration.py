@@ -1,6 +1,6 @@
 """The page's section on calibration: tests of the mixtures of an ensemble's members, and how far off the confidence is."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +43,7 @@ def calibration_section(assay: "Assay") -> dict[str, Any]:
     """
     tested = any(t.tested != "nothing" for t in assay.calibration)
     section = {
-        "models": [_confidence(assay, m.name) for m in assay.candidates],
+        "models": _confidences(assay),
         "text": reliability_sentences(assay.settings.level, votes=assay.labels.ndim == 2, tested=tested),
     }
     return section | {"title": "Can it be calibrated?", "tests": _tests(assay)} if tested else section
@@ -122,13 +122,16 @@ def _row(assay: "Assay", judged: JudgedTest, n_tests: int) -> dict[str, Any]:
 # -- bins --------------------------------------------------------------------------------------------------------------
 
 
-def _confidence(assay: "Assay", model: str) -> dict[str, Any]:
-    """The reliability diagram of one model, its mean confidence, and whether that agrees with its accuracy."""
+def _confidences(assay: "Assay") -> list[dict[str, Any]]:
+    """The reliability diagram of each model, its mean confidence, and whether that agrees with its accuracy."""
+    accuracy = {r["model"]: r for r in assay.rows("findings") if (r["metric"], r["run"]) == ("accuracy", "all")}
+    return [_confidence(assay, name, accuracy[name]) for name in assay.model_names]
+
+
+def _confidence(assay: "Assay", model: str, accuracy: Mapping[str, Any]) -> dict[str, Any]:
     bins = assay.reliability(model)
     filled = bins.count > 0
     confidence = float(np.average(bins.confidence[filled], weights=bins.count[filled]))
-    rows = (r for r in assay.rows("findings") if (r["model"], r["metric"], r["run"]) == (model, "accuracy", "all"))
-    accuracy = next(rows)
     gap = confidence - accuracy["estimate"]
     return {
         "model": model,

@@ -154,16 +154,20 @@ def mean_regions(assay: "Assay") -> dict[str, list[dict[str, Any] | None]]:
     The intervals are those of the findings. The ellipse is that of a normal distribution with the standard errors of the
     two means, and the covariance that follows from the standard error of their sum.
     """
-    rows = {"all": [{"subset": "all", **r} for r in assay.rows("findings") if r["run"] == "all"]}
-    for row in part_rows(assay, "correct", (assay.settings.distance_metric, "nonspecificity", "unified")):
-        rows.setdefault(row["subset"], []).append(row)
-    return {part: [_region(assay, m, found, part) for m in assay.models] for part, found in rows.items()}
+    metrics = (assay.settings.distance_metric, "nonspecificity", "unified")
+    rows: dict[str, dict[str, list[dict[str, Any]]]] = {"all": {}}
+    for row in assay.rows("findings"):
+        if row["run"] == "all" and row["metric"] in metrics:
+            rows["all"].setdefault(row["model"], []).append(row)
+    for row in part_rows(assay, "correct", metrics):
+        rows.setdefault(row["subset"], {}).setdefault(row["model"], []).append(row)
+    return {
+        part: [_region(assay, m, found[m.name], part) if m.name in found else None for m in assay.models]
+        for part, found in rows.items()
+    }
 
 
-def _region(assay: "Assay", model: "ModelScores", rows: list[dict[str, Any]], part: str) -> dict[str, Any] | None:
-    mine = [r for r in rows if r["model"] == model.name]
-    if not mine:
-        return None
+def _region(assay: "Assay", model: "ModelScores", mine: list[dict[str, Any]], part: str) -> dict[str, Any]:
     correct = assay.hits(model.name)
     mask = {"all": None, "correct": correct, "wrong": ~correct}[part]
     d = next(r for r in mine if r["metric"] == assay.settings.distance_metric)

@@ -108,7 +108,7 @@ class _Found:
                 sorted_once = RankedScore(self.fast, m, s)
                 self.curves[m, s] = sorted_once.curve(self.coverages)
                 if not self.unmixed[m]:
-                    self.refusals[m, s] = [sorted_once.refusal(1 - share) for share in self.refused]
+                    self.refusals[m, s] = sorted_once.refusals([1 - share for share in self.refused])
 
     def constant(self, model: str) -> list[str]:
         return [s for s in self.assay.uncertainty_names(model) if s not in self.ranked[model]]
@@ -173,17 +173,12 @@ def best_scores(assay: "Assay") -> dict[str, str | None]:
     >>> best_scores(uq.assay({"m": p}, [0, 0, 1, 1]))
     {'m': 'least-confidence'}
     """
-    out: dict[str, str | None] = {}
-    for model in assay.model_names:
-        scores = ranked_scores(assay, model)
-        found = [
-            (float(r.estimate), r.score)
-            for r in assay.mistake_ranking
-            if r.run is None and r.model == model and r.metric == "uq-auc" and r.score in scores
-        ]
-        defined = [pair for pair in found if not np.isnan(pair[0])]
-        out[model] = max(defined, key=lambda pair: pair[0])[1] if defined else None
-    return out
+    found: dict[str, list[tuple[float, str]]] = {model: [] for model in assay.model_names}
+    ranked = {model: ranked_scores(assay, model) for model in found}
+    for r in assay.mistake_ranking:
+        if r.run is None and r.metric == "uq-auc" and r.score in ranked[r.model] and not np.isnan(r.estimate):
+            found[r.model].append((float(r.estimate), r.score))
+    return {m: max(pairs, key=lambda pair: pair[0])[1] if pairs else None for m, pairs in found.items()}
 
 
 def _unmixed(assay: "Assay", model: str) -> str:

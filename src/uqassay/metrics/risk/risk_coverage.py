@@ -269,7 +269,7 @@ def risk_interval(
     *,
     n_units: int,
     sum_ww: float,
-    dof: float,
+    dof: Floats | float,
     level: float,
 ) -> tuple[Floats, Floats]:
     """Interval of the risks R' that differ from the observed R by at most t standard deviations under R'.
@@ -277,7 +277,7 @@ def risk_interval(
     `rate` is the error rate near the threshold, `variance` the estimated variance of R, and `sum_ww` is Σ w_g² / (Σ w)².
     """
     risk, spare = np.asarray(risk), (1 - coverage) / coverage
-    quantile = min(float(special.stdtrit(dof, 0.5 + level / 2)), WIDEST)
+    quantile = np.minimum(special.stdtrit(dof, 0.5 + level / 2), WIDEST)
     plain = (risk * (1 - risk) / coverage + (risk - rate) ** 2 * spare) / n_units
     with np.errstate(invalid="ignore", divide="ignore"):
         # without variance the design effect is undefined; 1 / Σ w_g² is then the effective number of units

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -146,7 +146,7 @@ def selective_gain(
     """
     runs = [rank_errors(errors, uncertainty, sample_weight)]
     found = Refusals(runs, sample_weight=sample_weight, groups=groups, level=level)
-    kept, gain = found.accuracy(coverage), found.gain(coverage)
+    gain, kept = found.gain(coverage), found.accuracy(coverage)
     right = 1 - np.asarray(errors, dtype=np.float64)
     every = proportion_estimate(right, level=level, sample_weight=sample_weight, groups=groups)
     return SelectiveGain(float(coverage), found.threshold(coverage), every, kept, gain)
@@ -179,7 +179,19 @@ class Refusals:
         self.runs, self.level = tuple(runs), level
         self._options: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups, "level": level}
         self._units = make_units(runs[0].n, groups, sample_weight)
-        self._last: tuple[float, _Kept] | None = None  # accuracy and gain are mostly asked for together
+        self._known: dict[float, tuple[_Kept, _Kept | None]] = {}  # kept and refused at the coverages prepared last
+
+    def prepare(self, coverages: Sequence[float], *, gains: bool = True) -> None:
+        """Find the accuracy (and the gain) at several coverages at once, in less time than one after the other."""
+        inner = [coverage for coverage in coverages if coverage < 1]
+        kept = [_Side([kept_part(ranked, coverage) for ranked in self.runs], coverage) for coverage in inner]
+        refused = [
+            _Side([refused_part(r, c, part) for r, part in zip(self.runs, parts, strict=True)], 1 - c)
+            for parts, c in (kept if gains else ())
+        ]
+        found = _sides([*kept, *refused], self._units, self.level, self._correction) if inner else []
+        others: Sequence[_Kept | None] = found[len(inner) :] if gains else [None] * len(inner)
+        self._known = dict(zip(inner, zip(found, others, strict=False), strict=True))
 
     def threshold(self, coverage: float) -> float:
         """Uncertainty of the last instance kept, averaged over runs."""
@@ -195,7 +207,7 @@ class Refusals:
             every = proportion_estimate(right, **self._options)
             value, low, high = float(every), every.low, every.high
         else:
-            found = self._kept(coverage)
+            found, _ = self._kept(coverage, gains=False)
             value, low, high = 1 - found.risk, 1 - found.high, 1 - found.low
         if value == 1:
             notes.append(Note("edge", f"no error among the {coverage * self._units.n_instances:.4g} kept"))
@@ -206,9 +218,8 @@ class Refusals:
         check_coverage(coverage)
         if coverage == 1:
             return self._estimate(0.0, 0.0, 0.0, "newcombe", [*self._notes, Note("edge", "nothing is refused")])
-        kept, units, level = self._kept(coverage), self._units, self.level
-        refused = [refused_part(ranked, coverage, part) for ranked, part in zip(self.runs, kept.parts, strict=True)]
-        out = _share_estimate(refused, 1 - coverage, units, level, self._correction)
+        kept, out = self._kept(coverage, gains=True)
+        assert out is not None
         p, r, u, v = out.risk, kept.risk, kept.influences, out.influences
         size = float(np.sqrt(kept.square * out.square))
         correlation = float(u @ v) / size if size > 0 else 0.0
@@ -222,9 +233,11 @@ class Refusals:
             value - refuse * reach(p - out.low, kept.high - r),
             value + refuse * reach(out.high - p, r - kept.low),
         )
-        gains = [refuse * (other.risk - part.risk) for other, part in zip(refused, kept.parts, strict=True)]
+        gains = [refuse * (other.risk - part.risk) for other, part in zip(out.parts, kept.parts, strict=True)]
         influences = refuse, v, u
-        below, above = _unseen_reach(kept.parts, influences, gains, units, level, self._correction)  # of the risk
+        below, above = _unseen_reach(
+            kept.parts, influences, gains, self._units, self.level, self._correction
+        )  # of the risk
         return self._estimate(value, max(low - above, -refuse), min(high + below, refuse), "newcombe", self._notes)
 
     def curve(self, coverages: Floats) -> RiskCoverage:
@@ -242,11 +255,11 @@ class Refusals:
         total = float(sizes.sum())
         return _Correction(*_small_sample(self.runs, self._units), total, float((sizes**2).sum()) / total**2)
 
-    def _kept(self, coverage: float) -> "_Kept":
-        if self._last is None or self._last[0] != coverage:
-            parts = [kept_part(ranked, coverage) for ranked in self.runs]
-            self._last = coverage, _share_estimate(parts, coverage, self._units, self.level, self._correction)
-        return self._last[1]
+    def _kept(self, coverage: float, *, gains: bool) -> "tuple[_Kept, _Kept | None]":
+        known = self._known.get(coverage)
+        if known is None or (gains and known[1] is None):
+            self.prepare([coverage], gains=gains)
+        return self._known[coverage]
 
     def _estimate(self, value: float, low: float, high: float, method: str, notes: Sequence[Note]) -> Estimate:
         n = self._units.n_instances
@@ -256,16 +269,28 @@ class Refusals:
 # -- parts ---------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Kept:
-    """Error rate of the instances kept, over all runs: the parts of the runs, ends, and influences of the units."""
+class _Side(NamedTuple):
+    """Instances kept or refused in every run, and their share."""
+
+    parts: Sequence[KeptPart]
+    coverage: float
+
+
+class _Kept(NamedTuple):
+    """Error rate over all runs, with the parts of the runs, the influences of the units, and the ends of its interval."""
 
     parts: Sequence[KeptPart]
     risk: float
-    low: float
-    high: float
+    rate: float  # near the threshold
     influences: Floats
-    square: float  # of the influences
+    square: float = np.nan  # of the influences
+    variance: float = np.nan
+    dof: float = np.nan
+    low: float = np.nan
+    high: float = np.nan
+
+
+OF_INTERVAL = ("risk", "rate", "variance", "dof")
 
 
 class _Correction(NamedTuple):
@@ -291,17 +316,31 @@ def _small_sample(runs: Sequence[RankedErrors], units: Units) -> tuple[float, fl
     return small_sample(np.mean([ranked.residuals for ranked in runs], axis=0), units)
 
 
-def _share_estimate(
-    parts: Sequence[KeptPart], coverage: float, units: Units, level: float, correction: _Correction
-) -> _Kept:
-    """Error rate, its interval, and the influences of the units."""
-    coverage = max(coverage, LEAST)
+def _sides(sides: Sequence[_Side], units: Units, level: float, correction: _Correction) -> list[_Kept]:
+    """Error rates with their intervals and the influences of the units; all intervals are found at once."""
+    found = [_moments(side, units, correction) for side in sides]
+    if units.n_units == 1:
+        return found
+    coverage = np.array([max(side.coverage, LEAST) for side in sides])
+    risk, rate, variance, dof = (np.array([getattr(one, name) for one in found]) for name in OF_INTERVAL)
+    interval = partial(risk_interval, n_units=units.n_units, sum_ww=correction.sum_ww, level=level)
+    low, high = interval(risk, rate, coverage, variance, dof=dof)
+    if len(sides[0].parts) > 1:
+        # if no run kept an error, averaging R runs must not shorten the interval: all see the same instances
+        _, least = interval(0.0, 0.0, coverage, 0.0, dof=correction.dof)
+        high = np.maximum(high, least)
+    return [one._replace(low=a, high=b) for one, a, b in zip(found, low.tolist(), high.tolist(), strict=True)]
+
+
+def _moments(side: _Side, units: Units, correction: _Correction) -> _Kept:
+    """The error rate without its interval."""
+    parts = side.parts
     risk, rate = float(np.mean([part.risk for part in parts])), float(np.mean([part.rate for part in parts]))
     influence = units.keep(_averaged([part.influence for part in parts]))
     u = units.sums(influence[:, np.newaxis])[:, 0]
     if units.n_units == 1:
-        return _Kept(parts, risk, np.nan, np.nan, u, np.nan)
-    factor, dof, total, sum_ww = correction
+        return _Kept(parts, risk, rate, u)
+    factor, dof, total, _ = correction
     square = float(u @ u)
     variance = within = factor * square / total**2
     if len(parts) > 1:
@@ -309,16 +348,7 @@ def _share_estimate(
         variance = within + among
         if among > 0:
             dof = 1 / ((within / variance) ** 2 / dof + (among / variance) ** 2 / (len(parts) - 1))
-    low, high = risk_interval(
-        risk, rate, coverage, variance, n_units=units.n_units, sum_ww=sum_ww, dof=dof, level=level
-    )
-    if len(parts) > 1:
-        # if no run kept an error, averaging R runs must not shorten the interval: all see the same instances
-        _, least = risk_interval(
-            0.0, 0.0, coverage, 0.0, n_units=units.n_units, sum_ww=sum_ww, dof=correction.dof, level=level
-        )
-        high = np.maximum(high, least)
-    return _Kept(parts, risk, float(low), float(high), u, square)
+    return _Kept(parts, risk, rate, u, square, variance, dof)
 
 
 def _unseen_reach(
