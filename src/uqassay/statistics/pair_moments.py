@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay.statistics.samples import Floats
 
-__all__ = ["Combined", "PairMoments"]
+__all__ = ["Combined", "MomentSpread", "PairMoments", "is_reliable"]
 
 # Differences that are held at once: a block stays in the cache.
 _CELLS = 2**15
@@ -24,6 +24,17 @@ class Combined(NamedTuple):
     mean: Floats
     squares: Floats  # Σ (x − mean)²
     cubes: Floats  # Σ (x − mean)³
+    reliable: NDArray[np.bool_]  # False: too much is lost to rounding
+
+
+class MomentSpread(NamedTuple):
+    """Means of combined differences of P pairs and their spread, (P,) each."""
+
+    mean: Floats
+    inside: Floats  # variance of the mean
+    third: Floats  # third cumulant of the mean
+    dof: Floats
+    independent: Floats  # number of independent instances
     reliable: NDArray[np.bool_]  # False: too much is lost to rounding
 
 
@@ -52,6 +63,13 @@ class PairMoments:
         """Number of instances."""
         return self._columns[0][0].size
 
+    def spread(self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp]) -> MomentSpread:
+        """Spread of the means of the combined differences of model a minus model b, for pairs ``(P,)``."""
+        found = self.combined(coefficients, a, b)
+        n = float(self.n)
+        inside, full = found.squares / (n * (n - 1)), np.full(a.size, n)
+        return MomentSpread(found.mean, inside, found.cubes / n**3, full - 1.0, full, found.reliable)
+
     def combined(self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp]) -> Combined:
         """Moments of the combined differences of model a minus model b, for pairs ``(P,)``."""
         with np.errstate(over="ignore", invalid="ignore"):  # which is not reliable then
@@ -70,9 +88,7 @@ class PairMoments:
             squares = own + 2 * s * t2 * second[1]
             cubes = s**3 * third[0] + 3 * s * t2 * (s * third[1] + t2 * third[2]) + t2**3 * third[3]
         scale = np.abs(t) @ np.maximum(self._scales[:, a], self._scales[:, b])
-        constant = self.n * (_CONSTANT * scale) ** 2
-        reliable = (squares > _CANCELLED * own) & (squares > constant) & (squares > _LEAST) & (squares < _GREATEST)
-        return Combined(mean, squares, cubes, reliable)
+        return Combined(mean, squares, cubes, is_reliable(squares, own, self.n, scale))
 
     def _learn(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> None:
         """Find the moments of the pairs that are new, in chunks of instances."""
@@ -106,6 +122,12 @@ class PairMoments:
         ):
             table[:, a, b], table[:, b, a] = value, sign * value
         self._known[a, b] = self._known[b, a] = True
+
+
+def is_reliable(squares: Floats, own: Floats, n: int, scale: Floats) -> NDArray[np.bool_]:
+    """Whether sums of n squares of combined differences tell the spread, given those of the parts and the values' scale."""
+    constant = n * (_CONSTANT * scale) ** 2
+    return (squares > _CANCELLED * own) & (squares > constant) & (squares > _LEAST) & (squares < _GREATEST)
 
 
 def _rows(places: NDArray[np.intp]) -> NDArray[np.intp] | slice:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from uqassay.statistics.group_moments import MOST_SIZES, GroupMoments
 from uqassay.statistics.pair_moments import PairMoments
 from uqassay.statistics.samples import Floats, Units, bell_mccaffrey, working_variances
 
@@ -76,8 +77,12 @@ class PairSample:
         self._run_dofs = np.maximum(counts - 1.0, 1.0)
         quantiles = special.chdtri(self._run_dofs, np.where(self._run_dofs > 1, _LIMIT, _LIMIT_OF_TWO))
         self._run_limits = self._run_dofs / quantiles
-        plain = self._weights is None and self._starts is None and len(self._columns) <= 2
-        self._moments = PairMoments(self._columns) if plain else None
+        self._moments: PairMoments | GroupMoments | None = None
+        if self._weights is None and len(self._columns) <= 2:
+            if self._starts is None:
+                self._moments = PairMoments(self._columns)
+            elif np.unique(self._sizes).size <= MOST_SIZES:
+                self._moments = GroupMoments(self._columns, self._starts)
 
     def spreads(self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp]) -> PairSpreads:
         """Differences of the combination Σ_c t_c x_c, of models `a` minus models `b`, (P,) places each of finite models."""
@@ -85,17 +90,15 @@ class PairSample:
         parts = np.stack([run_errors[a], run_errors[b]])  # (2, P)
         if self._moments is None:
             return self._direct(coefficients, a, b, parts)
-        found = self._moments.combined(coefficients, a, b)
-        n = float(self.units.n_instances)
-        full = np.full(a.size, n)
+        found = self._moments.spread(coefficients, a, b)
         spreads = PairSpreads(
             difference=found.mean,
             equal=np.zeros(a.size, dtype=bool),
             scale=np.ones(a.size),
-            inside=found.squares / (n * (n - 1)),
-            third=found.cubes / n**3,
-            dof=full - 1.0,
-            independent=full,
+            inside=found.inside,
+            third=found.third,
+            dof=found.dof,
+            independent=found.independent,
             between=parts**2,
             regular=found.reliable,
             **self._of_runs(a, b),

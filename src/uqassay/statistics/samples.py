@@ -290,25 +290,30 @@ def working_variances(units: Units, rho: float | Floats) -> Floats:
     return np.asarray((1 - inside) * squares + inside * size**2)
 
 
-def bell_mccaffrey(tau: Floats, size: Floats) -> tuple[Floats, Floats]:
-    """Factors a_g (..., G) and degrees of freedom (...) from the working variances τ (..., G) and the unit sizes (G,)."""
-    g = size.size
+def bell_mccaffrey(tau: Floats, size: Floats, counts: NDArray[np.intp] | None = None) -> tuple[Floats, Floats]:
+    """Factors a_g (..., G) and degrees of freedom (...) from the working variances τ (..., G) and the unit sizes (G,).
+
+    With `counts` (G,) each entry stands for so many units of the same size.
+    """
+    units = np.ones(size.size) if counts is None else counts.astype(np.float64)
+    g = units.sum()
     # if one unit has nearly all weight, its 1 − h would be rounding error: sum the other shares instead
     top = int(size.argmax())
-    rest = np.arange(g) != top
-    h, tau = size / size.sum(), tau / tau.sum(axis=-1, keepdims=True)
+    rest = units.copy()
+    rest[top] -= 1.0
+    h, tau = size / (units @ size), tau / (tau @ units)[..., np.newaxis]
     not_h, not_tau = 1 - h, 1 - tau
-    not_h[top], not_tau[..., top] = h[rest].sum(), tau[..., rest].sum(axis=-1)
+    not_h[top], not_tau[..., top] = rest @ h, tau @ rest
     # Σ = diag(τ) + P is the covariance of the group sums of residuals, P = −τhᵀ − hτᵀ + hhᵀ of rank 2
     diagonal = tau * not_h**2 + h**2 * not_tau
     a = tau / diagonal
     # dof = 2 E² / Var = tr(AΣ)² / tr((AΣ)²) with A = diag(a) and tr(AΣ) = Σ τ = 1. P has rank 2, so tr((AΣ)²) follows
     # in O(G) from 2 × 2 products; the terms of the greatest unit are added separately, again against rounding
-    others, t = a[..., rest], tau[..., rest]
-    x = np.stack([t, np.broadcast_to(h[rest], t.shape)], axis=-2)  # (..., 2, G − 1)
+    others = rest * a
+    x = np.stack([tau, np.broadcast_to(h, tau.shape)], axis=-2)  # (..., 2, G)
     kq = np.array([[0.0, -1.0], [-1.0, 1.0]]) @ ((others[..., np.newaxis, :] * x) @ x.swapaxes(-1, -2))
-    between = h[rest] * (not_tau[..., top] - not_h[top])[..., np.newaxis] - h[top] * t  # row of the greatest unit in P
-    own = others**2 * t * (2 * diagonal[..., rest] - t)
+    between = h * (not_tau[..., top] - not_h[top])[..., np.newaxis] - h[top] * tau  # row of the greatest unit in P
+    own = others * a * tau * (2 * diagonal - tau)
     trace_of_square = tau[..., top] ** 2 + own.sum(axis=-1) + np.trace(kq @ kq, axis1=-2, axis2=-1)
     trace_of_square += 2 * a[..., top] * (others * between**2).sum(axis=-1)
     return a, 1.0 / np.clip(trace_of_square, 1 / (g - 1), 1.0)  # its range, as Σ has rank G − 1
