@@ -61,13 +61,16 @@ def least(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, 
 
 
 def describe() -> str:
-    """Processor, cores, load and versions, in one sentence."""
+    """Processor, cores, load, versions, and whether compiled kernels are in use, in one sentence."""
+    import uqassay as uq
+
     cpuinfo = Path("/proc/cpuinfo")
     found = re.search(r"model name\s*:\s*(.*)", cpuinfo.read_text()) if cpuinfo.exists() else None
     name = found[1] if found else platform.processor() or platform.machine()
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    parts = [f"{name}, {os.cpu_count()} cores{load}", f"{platform.system()}, Python {platform.python_version()}"]
-    return f"{'; '.join(parts)}, NumPy {np.__version__}."
+    kernels = f"kernels of uqassay-native {uq.kernels().version}" if uq.kernels().names else "no compiled kernels"
+    versions = f"Python {platform.python_version()}, NumPy {np.__version__}"
+    return f"{name}, {os.cpu_count()} cores{load}; {platform.system()}, {versions}, {kernels}."
 
 
 def versions() -> dict[str, str]:
