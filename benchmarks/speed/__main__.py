@@ -1,8 +1,9 @@
 """Speed beside peers and yardsticks, and of two commits.
 
-    python -m benchmarks.speed                        measure all workloads, and write docs/speed.md
-    python -m benchmarks.speed --quick                smaller data, in about a minute; prints, and stores nothing
-    python -m benchmarks.speed UQ-AUC pipeline        workloads whose names hold one of these; prints, and stores nothing
+    python -m benchmarks.speed                        measure all workloads and print two tables, in a few minutes
+    python -m benchmarks.speed --write                the same, and store them for docs/speed.md
+    python -m benchmarks.speed --quick                smaller data, a trial
+    python -m benchmarks.speed UQ-AUC entropy         workloads whose names hold one of these
     python -m benchmarks.speed --list
     python -m benchmarks.speed --compare main         a commit and the working tree; exit code 1 if a workload is slower
     python -m benchmarks.speed --compare A B UQ-AUC   two commits, these workloads alone
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m benchmarks.speed", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("names", nargs="*", metavar="PART", help="of names of workloads; by default all")
-    parser.add_argument("--quick", action="store_true", help="smaller data; nothing is stored")
+    parser.add_argument("--quick", action="store_true", help="smaller data")
+    parser.add_argument("--write", action="store_true", help="store the tables and write the page")
     parser.add_argument("--list", action="store_true", help="list the workloads")
     parser.add_argument("--compare", nargs="+", metavar="COMMIT", help="one or two commits, then parts of names")
     parser.add_argument("--turns", type=int, default=commits.Limits().turns, help="of each version in a round")
@@ -59,7 +61,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if told.list:
         print("\n".join(names))
         return 0
-    return show(names, quick=told.quick, kept=not (told.quick or told.names))
+    if told.write and (told.quick or told.names):
+        parser.error("--write: the page has all workloads on their whole data; leave out --quick and names")
+    return show(names, quick=told.quick, kept=told.write)
 
 
 def show(names: Sequence[str], *, quick: bool, kept: bool) -> int:

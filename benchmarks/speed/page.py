@@ -10,7 +10,7 @@ __all__ = ["PEERS_TABLE", "SOURCE", "TIMES_TABLE", "disagreements", "peers_table
 
 TIMES_TABLE, PEERS_TABLE = "time-of-workloads", "time-of-peers"
 SOURCE = Source(
-    "python -m benchmarks.speed",
+    "python -m benchmarks.speed --write",
     "benchmarks.speed.workload:measure",
     rests_on=("benchmarks.speed.workloads", "benchmarks.speed.machine", "benchmarks.speed.one"),
     cost="about five minutes, on an idle machine",

@@ -34,6 +34,13 @@ def test_what_the_comparison_refuses(capsys):
     assert "--turns: the noise takes at least 2" in capsys.readouterr().err
 
 
+def test_the_page_has_all_workloads(capsys):
+    for more in ("--quick", "UQ-AUC"):
+        with pytest.raises(SystemExit, match="2"):
+            main(["--write", more])
+        assert "--write: the page has all workloads on their whole data" in capsys.readouterr().err
+
+
 def test_a_trial_prints_both_tables_and_stores_nothing(capfd):
     kept = sorted((ROOT / "docs" / "results").glob("time-of-*.json"))
     before = [path.read_bytes() for path in kept]
