@@ -100,7 +100,7 @@ class GroupMoments:
         tables = (
             (self._first, first, -1.0),
             (self._alone, np.stack([np.einsum("pn,pn->p", e[i], e[k]) for i, k in self._terms]), 1.0),
-            (self._pairs, np.stack([(e[i] * e[k]) @ self._fellows for i, k in self._terms]), 1.0),
+            (self._pairs, np.stack([np.einsum("pn,pn,n->p", e[i], e[k], self._fellows) for i, k in self._terms]), 1.0),
             (self._second, np.add.reduceat(squares, self._firsts, axis=2), 1.0),
             (self._third, np.stack([np.einsum("pg,pg->p", squares[i], u[k]) for i, k in products]), -1.0),
         )

@@ -147,4 +147,5 @@ def _sums(x: Sequence[Floats]) -> Floats:
 
 
 def _products(x: Floats, y: Floats) -> Floats:
+    # not a matrix product, whose last bits may depend on the number of threads
     return np.asarray(np.einsum("pm,pm->p", x, y))
