@@ -1,7 +1,5 @@
 """The two tables of the page: ratios to yardsticks, peers, what is absent or fails."""
 
-import numpy as np
-from benchmarks.speed.machine import describe
 from benchmarks.speed.page import disagreements, peers_table, times_table
 
 YARD = {"sort": 0.01, "radix": 0.02, "bandwidth": 1e10}
@@ -83,9 +81,3 @@ def test_failures_and_disagreements_are_named():
         "w, broken: TypeError: x",
     ]
     assert [row[0] for row in times_table(records, "").rows] == ["w"]
-
-
-def test_the_machine_says_whether_kernels_are_in_use(monkeypatch):
-    monkeypatch.setenv("UQASSAY_PURE", "1")
-    assert describe().endswith(", no compiled kernels.")
-    assert f"NumPy {np.__version__}" in describe()
