@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.other_arrays import LIBRARIES, library, numbers
+from tests.refusals import refuses
 from uqassay._namespaces import (
     as_result,
     compute_dtype,
@@ -21,7 +22,7 @@ from uqassay._namespaces import (
     result_dtype,
     smallest_normal,
 )
-from uqassay.errors import InputError, MissingDependencyError
+from uqassay.errors import MissingDependencyError
 
 
 @pytest.mark.parametrize("values", [np.zeros(2), np.float64(1), [0.5], (0.5,), 0.5, None, "text", np.ma.zeros(2)])
@@ -66,12 +67,13 @@ def test_precision_of_results(needs, which, dtype):
     assert as_result(ones > 0, given).dtype == xp.bool
 
 
-def test_complex_numbers_are_refused(needs):
+def test_complex_numbers_and_numbers_of_8_bits_are_refused(needs):
     needs("torch")
     import torch
 
-    with pytest.raises(InputError, match="prediction: must hold real numbers; got dtype complex64"):
-        detached(torch.zeros(2, dtype=torch.complex64), "prediction")
+    for dtype in (torch.complex64, torch.float8_e4m3fn):
+        with refuses("prediction", "type", got=str(dtype).removeprefix("torch.")):
+            detached(torch.zeros(2, dtype=dtype), "prediction")
 
 
 def test_without_array_api_compat_the_extra_is_named(needs, monkeypatch):

@@ -140,10 +140,10 @@ def detached(values: Any, name: str) -> Any:
     Raises
     ------
     InputError
-        Complex numbers.
+        Complex numbers, or numbers of 8 bits and fewer.
     """
     dtype = precision_of(values)
-    if not dtype.startswith(("float", "bfloat", "int", "uint", "bool")):
+    if dtype not in (*_NARROW, "float64", "bool") and not dtype.startswith(("int", "uint")):
         raise InputError(
             name,
             "must hold real numbers",
