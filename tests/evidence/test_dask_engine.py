@@ -90,6 +90,15 @@ def test_addresses_without_scheduler_or_workers(monkeypatch, cluster):
     assert said == ["waiting for a worker"]
 
 
+def test_a_cluster_without_uqassay(monkeypatch, cluster):
+    monkeypatch.setattr(dask_engine, "find_spec", lambda name: None)
+    with (
+        refuses("client", "package", got="the scheduler and at 1 more"),
+        open_engine(cluster.scheduler_address, silent),
+    ):
+        pass
+
+
 def test_what_is_no_client():
     with refuses("client", "type", got="ndarray"), open_engine(np.zeros(2), silent):
         pass

@@ -65,6 +65,10 @@ def test_lists_with_a_dask_array_hold_runs(da):
     assert [run.packed for run in found.models["m"]] == [True, False]
     with refuses("predictions", "empty"):
         inputs({})
+    with refuses("predictions", "duplicate"):
+        inputs({1: da.from_array(p), "1": p})
+    with refuses("predictions", "choice", got="vacuous"):
+        inputs({"vacuous": da.from_array(p)})
 
 
 def test_rows_follow_the_ids_of_the_first_model(da):

@@ -68,7 +68,9 @@ def test_ids_groups_and_names_come_here(tmp_path, random_generator):
     assert (part.ids.tolist(), part.class_names) == (["b", "a"], ("x", "y"))
 
 
-def test_compressed_files_and_tables_have_no_rows(tmp_path):
+def test_compressed_files_tables_and_beliefs_have_no_rows(tmp_path):
+    np.savez(tmp_path / "b.npz", beliefs=np.ones((2, 3)), focal_sets=np.eye(3, dtype=bool))
+    assert not has_rows(tmp_path / "b.npz")
     np.savez_compressed(tmp_path / "p.npz", probs=np.full((3, 2), 0.5))
     assert not has_rows(tmp_path / "p.npz")
     assert not has_rows(tmp_path / "p.csv")

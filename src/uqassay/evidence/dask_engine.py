@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from uqassay._optional import optional_package
@@ -50,6 +51,7 @@ def open_engine(client: Any, say: Say) -> Iterator[Engine]:
     if isinstance(client, str):
         with _connected(distributed, client) as connected:
             _wait_for_workers(connected, client, say)
+            _check_installed(connected)
             with dask.config.set(SETTINGS):
                 yield _Cluster(distributed, connected)
         return
@@ -61,6 +63,7 @@ def open_engine(client: Any, say: Say) -> Iterator[Engine]:
             'write client="tcp://HOST:8786", or distributed.Client(cluster)',
             code="type",
         )
+    _check_installed(client)
     with dask.config.set(SETTINGS):
         yield _Cluster(distributed, client)
 
@@ -113,6 +116,30 @@ def _wait_for_workers(client: Any, address: str, say: Say) -> None:
             f"start some by dask worker {address}",
             code="missing",
         ) from problem
+
+
+def _check_installed(client: Any) -> None:
+    """Ask scheduler and workers, by a function of Python's own, whether uqassay is there: without it no task can be read.
+
+    Raises
+    ------
+    InputError
+        One of them lacks it.
+    """
+    try:
+        found = {"the scheduler": client.run_on_scheduler(find_spec, "uqassay")}
+    except ValueError:  # a package that was made to fail on import
+        found = {"the scheduler": None}
+    found |= client.run(find_spec, "uqassay", on_error="return")
+    lacking = [place for place, spec in found.items() if spec is None or isinstance(spec, Exception)]
+    if lacking:
+        raise InputError(
+            "client",
+            "must have uqassay at the scheduler and at all workers",
+            f"it is missing at {lacking[0]}" + (f" and at {len(lacking) - 1} more" if len(lacking) > 1 else ""),
+            "install the same version everywhere",
+            code="package",
+        )
 
 
 class _Here:

@@ -17,6 +17,7 @@ from uqassay.evidence.stream_chunk import refuse_mixed
 from uqassay.evidence.subgroups import subgroup_values
 from uqassay.predictions import (
     DaskPrediction,
+    Point,
     Prediction,
     check_chunks,
     in_order_of_ids,
@@ -30,6 +31,7 @@ from uqassay.predictions import (
 __all__ = ["DaskInputs", "InputChunk", "holds_dask"]
 
 CHUNK_BYTES = 2**26  # of predictions in memory, where no dask array gives the chunks
+STAND_IN = Point(np.array([[0.5, 0.5]]))  # of predictions, where only their names are checked
 MOST_SENT = 2**30  # bytes of a prediction in memory that is sent to workers
 
 
@@ -82,7 +84,9 @@ class DaskInputs:
         uncertainties: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Self:
         """Check what can be checked without the predictions, and cut; `here` computes dask arrays."""
-        runs = {name: _runs(name, values, here) for name, values in _by_name(predictions).items()}
+        names = predictions if not isinstance(predictions, Mapping) else dict.fromkeys(predictions, STAND_IN)
+        as_runs(names)  # refuses names, and what is no mapping
+        runs = {str(name): _runs(str(name), _listed(value), here) for name, value in predictions.items()}
         n = _common_rows([pair for of_model in runs.values() for pair in of_model])
         ids = next((run.ids for of_model in runs.values() for _, run in of_model if run.ids is not None), None)
         runs = {
@@ -166,10 +170,6 @@ class _Run:
             for each in self.arguments
         ]
         return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _by_name(predictions: Mapping[str, Any]) -> dict[str, list[Any]]:
-    return {str(name): _listed(value) for name, value in predictions.items()}
 
 
 def _listed(value: Any) -> list[Any]:

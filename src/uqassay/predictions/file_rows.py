@@ -78,13 +78,19 @@ class FileRows:
 
 
 def has_rows(path: str | os.PathLike[str]) -> bool:
-    """Whether some rows can be read without the others: of .npy, .zarr, .safetensors, and .npz without compression."""
+    """Whether workers can read and judge some rows without the others.
+
+    True of .npy, .zarr, .safetensors and .npz without compression. Beliefs are read as a whole, because one row that is no
+    belief function changes how all are treated.
+    """
     path = as_path(path)
+    if path.suffix.lower() not in (".npy", ".npz", ".zarr", ".safetensors"):
+        return False
     if path.suffix.lower() == ".npz":
-        return zipfile.is_zipfile(path) and all(
-            info.compress_type == zipfile.ZIP_STORED for info in zipfile.ZipFile(path).infolist()
-        )
-    return path.suffix.lower() in (".npy", ".zarr", ".safetensors")
+        with zipfile.ZipFile(path) as archive:
+            if any(info.compress_type != zipfile.ZIP_STORED for info in archive.infolist()):
+                return False
+    return "beliefs" not in open_contents(path).arrays
 
 
 def file_on_dask(path: str | os.PathLike[str], *, variance_is: str | None = None) -> DaskPrediction:
