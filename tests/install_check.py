@@ -198,7 +198,8 @@ def use(way: Way, python: str, built: dict[str, Path], work: Path) -> Iterator[s
         out = run([commands / line[0], *line[1:]], cwd=place, env=env)
         yield f"{' '.join(line)}: {out.strip().splitlines()[0]}"
     out = run([commands / "uqassay", "demo", "--output", "demo"], cwd=place, env=env)
-    yield f"uqassay demo: {out.strip().splitlines()[-1].replace(str(place), '.')}"
+    page = re.search(r"^Page: .*$", out, flags=re.M)
+    yield f"uqassay demo: {page[0].replace(str(place), '.') if page else out[-200:]}"
     for page in ("report.html", "demo/report.html"):
         if "</html>" not in (place / page).read_text(encoding="utf-8")[-200:]:
             raise Failure(f"{page} is not whole")

@@ -7,7 +7,7 @@ from tests.report.cases import ranked_assay, softmax
 import uqassay as uq
 from uqassay.wording import rank_range
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("without_calibration")]
 
 ROWS = """
   const [bars] = document.querySelectorAll("#rank-sets table");
