@@ -320,4 +320,5 @@ void bind_mixture_errors(nb::module_ &m) {
     bind_for<float>(m, "_ConfidenceErrors32", "_ClassWidthErrors32", "_ClassMassErrors32");
     bind_for<double>(m, "_ConfidenceErrors64", "_ClassWidthErrors64", "_ClassMassErrors64");
     bind_shared_errors(m);
+    bind_moves(m);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 void bind_shared_errors(nb::module_ &m);
+void bind_moves(nb::module_ &m);
 
 namespace mixtures {
 

@@ -15,6 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
 from uqassay.calibration.mixtures import MixtureObjective
 from uqassay.errors import InputError
 from uqassay.statistics.samples import is_number
@@ -160,9 +161,7 @@ def search_simplex(
     for size in _sizes(weights.shape[1], search.n_left, search.n_generations):
         children = _moved(weights, generator)
         found = _defined(objective.own(children, targets, rough=rough))
-        better = found <= values
-        weights, values = np.where(better[..., np.newaxis], children, weights), np.where(better, found, values)
-        weights, values = _best(weights, values, size)
+        weights, values = _survivors(weights, values, children, found, size)
     weights = _best(weights, values, 1)[0].reshape(t, -1, m)
     values = _defined(objective.own(weights))
     last = np.zeros_like(weights)
@@ -189,6 +188,10 @@ def onto_simplex(points: Floats) -> Floats:
     ----------
     Held, Wolfe, Crowder (1974), Validation of subgradient optimization.
     """
+    compiled = kernel("onto_simplex")
+    if compiled is not None and points.size:
+        flat = np.ascontiguousarray(points, dtype=np.float64).reshape(1, -1, points.shape[-1])
+        return compiled(flat).reshape(points.shape)
     # The projection is max(x − τ, 0); τ is the greatest of (Σ of the j largest − 1) / j over j.
     excess = np.cumsum(np.sort(points, axis=-1)[..., ::-1], axis=-1)
     excess -= 1
@@ -275,18 +278,32 @@ def _moved(weights: Floats, generator: np.random.Generator) -> Floats:
     """
     t, p, m = weights.shape
     n_best = min(p, max(2, round(BEST_SHARE * p)))
-    drawn = generator.random((5, t, p))
+    drawn, changed = generator.random((5, t, p)), generator.random((t, p, m))
+    towards, along = (np.array([least, most - least]) for least, most in (TOWARDS, ALONG))
+    compiled = kernel("children_of")
+    if compiled is not None:
+        return compiled(np.ascontiguousarray(weights), drawn, changed, n_best, towards, along, MOVED_SHARE)
     chosen = (drawn[:3] * np.array([n_best, p, p])[:, np.newaxis, np.newaxis]).astype(np.intp)
     chosen += np.arange(0, t * p, p)[:, np.newaxis]
     moved, one, other = weights.reshape(t * p, m).take(chosen, axis=0)
     moved -= weights
-    moved *= TOWARDS[0] + (TOWARDS[1] - TOWARDS[0]) * drawn[3, ..., np.newaxis]
+    moved *= towards[0] + towards[1] * drawn[3, ..., np.newaxis]
     one -= other
-    one *= ALONG[0] + (ALONG[1] - ALONG[0]) * drawn[4, ..., np.newaxis]
+    one *= along[0] + along[1] * drawn[4, ..., np.newaxis]
     moved += one
-    moved *= generator.random((t, p, m)) < MOVED_SHARE
+    moved *= changed < MOVED_SHARE
     moved += weights
     return onto_simplex(moved)
+
+
+def _survivors(weights: Floats, values: Floats, children: Floats, found: Floats, size: int) -> tuple[Floats, Floats]:
+    """The better of each mixture and its child, and of these the `size` best of each population, sorted by value."""
+    compiled = kernel("survivors")
+    if compiled is not None:
+        weights, values = compiled(*map(np.ascontiguousarray, (weights, values, children, found)), size)
+        return weights, values[..., 0]
+    better = found <= values
+    return _best(np.where(better[..., np.newaxis], children, weights), np.where(better, found, values), size)
 
 
 def _best(weights: Floats, values: Floats, size: int) -> tuple[Floats, Floats]:
