@@ -7,7 +7,7 @@ import pytest
 
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.independent_parts import combined, sums_of_parts
-from uqassay.statistics.linearised import Averaged, Linearised, spread_of, spread_of_difference
+from uqassay.statistics.linearised import AveragedStatistic, Linearised, spread_of, spread_of_difference
 from uqassay.statistics.samples import make_units
 
 
@@ -24,7 +24,7 @@ def statistics(rng, n=200):
 def test_a_difference_from_shared_sums_equals_the_difference_of_the_statistics(random_generator, options):
     a, b = statistics(random_generator)
     units = make_units(200, options.get("groups"), options.get("sample_weight"))
-    two, one = Averaged.of([a, replace(a, value=a.value + 0.1)], units), Averaged.of([b], units)
+    two, one = AveragedStatistic.of([a, replace(a, value=a.value + 0.1)], units), AveragedStatistic.of([b], units)
     assert bool(one.sums) == (not options)  # groups and weights have factors of the whole difference
     found = spread_of_difference(two, one, units)
     assert found == spread_of(two.whole - b, units, [np.array([a.value, a.value + 0.1]), np.array([b.value])])
@@ -35,7 +35,9 @@ def test_statistics_with_other_numbers_of_parts_are_subtracted_whole(random_gene
     x = random_generator.normal(size=200)
     b = Linearised(float(x.mean()), x - x.mean())
     units = make_units(200, None, None)
-    assert spread_of_difference(Averaged.of(a, units), Averaged.of(b, units), units) == spread_of(a - b, units)
+    assert spread_of_difference(AveragedStatistic.of(a, units), AveragedStatistic.of(b, units), units) == spread_of(
+        a - b, units
+    )
 
 
 def test_two_samples_against_welch():

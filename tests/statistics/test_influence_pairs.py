@@ -8,7 +8,7 @@ from uqassay.metrics.risk.risk_area_influences import aurc
 from uqassay.statistics import influence_pairs
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
 from uqassay.statistics.influence_pairs import pair_spreads
-from uqassay.statistics.linearised import Averaged, Linearised, spread_of
+from uqassay.statistics.linearised import AveragedStatistic, Linearised, spread_of
 from uqassay.statistics.samples import make_units
 from uqassay.statistics.u_statistics import concordance_linearised
 
@@ -48,7 +48,7 @@ def test_products_against_each_difference(random_generator, monkeypatch, statist
     monkeypatch.setattr(influence_pairs, "CELLS", at_once)
     single = statistics(random_generator, noise=noise, coarse=coarse)
     a, b = np.tril_indices(len(single), -1)
-    found = pair_spreads([Averaged.of(one, UNITS) for one in single], a, b, UNITS)
+    found = pair_spreads([AveragedStatistic.of(one, UNITS) for one in single], a, b, UNITS)
     expected = [spread_of(single[i] - single[j], UNITS) for i, j in zip(a, b, strict=True)]
     np.testing.assert_allclose(found.standard_error, [e.standard_error for e in expected], rtol=1e-10)
     np.testing.assert_allclose(found.dof, [e.dof for e in expected], rtol=1e-8)
@@ -56,7 +56,7 @@ def test_products_against_each_difference(random_generator, monkeypatch, statist
 
 def test_runs_against_each_difference(random_generator):
     runs = [areas(random_generator, noise=1.0)[:r] for r in (1, 2, 3)]
-    means = [Averaged.of(several, UNITS) for several in runs]
+    means = [AveragedStatistic.of(several, UNITS) for several in runs]
     a, b = np.tril_indices(3, -1)
     found = pair_spreads(means, a, b, UNITS)
     for k, (i, j) in enumerate(zip(a, b, strict=True)):
@@ -66,7 +66,7 @@ def test_runs_against_each_difference(random_generator):
 
 
 def test_the_same_statistic_twice_has_no_spread(random_generator):
-    one = Averaged.of(areas(random_generator, noise=1.0)[0], UNITS)
+    one = AveragedStatistic.of(areas(random_generator, noise=1.0)[0], UNITS)
     found = pair_spreads([one, one], np.array([1]), np.array([0]), UNITS)
     assert found.standard_error.tolist() == [0.0]
 
@@ -76,4 +76,7 @@ def test_statistics_of_other_parts_have_no_common_products(random_generator):
     plain = Linearised(float(x.mean()), x - x.mean())
     area, concordant = areas(random_generator, noise=1.0)[0], concordances(random_generator, noise=1.0)[0]
     for pair in ([area, plain], [area, concordant]):
-        assert pair_spreads([Averaged.of(one, UNITS) for one in pair], np.array([1]), np.array([0]), UNITS) is None
+        assert (
+            pair_spreads([AveragedStatistic.of(one, UNITS) for one in pair], np.array([1]), np.array([0]), UNITS)
+            is None
+        )

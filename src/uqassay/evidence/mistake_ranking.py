@@ -17,7 +17,7 @@ from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.metrics.risk.ranked_errors import rank_errors
 from uqassay.metrics.risk.selective_accuracy import Refusals, SelectiveGain, check_coverage
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
-from uqassay.statistics.linearised import Averaged, Linearised
+from uqassay.statistics.linearised import AveragedStatistic, Linearised
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 
 if TYPE_CHECKING:
@@ -38,12 +38,13 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Statistics: TypeAlias = (
-    Linearised | list[Linearised] | Averaged
+    Linearised | list[Linearised] | AveragedStatistic
 )  # of one run, of each of several, or averaged over them
 METRICS = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
 TESTED = ("uq-auc", "uq-c-index")  # of those, the ones that scores are compared by in pairs
 TEST_BYTES = 2**28
 BYTES_OF_TESTS = 60  # of one instance for both metrics
+MANY = 200_000  # instances from which threads share the scores; with fewer they wait for each other
 OF_THE_SPREAD = {"credal-width"} | {
     name
     for name, score in SCORES.items()
@@ -63,7 +64,7 @@ class MistakeRanking:
     run : int or None
         None: over all runs.
     estimate : Estimate
-    statistic : Averaged or None
+    statistic : AveragedStatistic or None
         What paired tests take from it (metrics of `TESTED`, over all runs); None where it would take too much memory.
     """
 
@@ -72,7 +73,7 @@ class MistakeRanking:
     metric: str
     run: int | None
     estimate: Estimate
-    statistic: Averaged | None = field(default=None, repr=False, compare=False)
+    statistic: AveragedStatistic | None = field(default=None, repr=False, compare=False)
 
 
 def scores_of(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
@@ -114,7 +115,7 @@ def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None)
         return found
 
     threads = min(available_cores(), len(known))
-    if threads <= 1 or assay.n_instances < 2000:
+    if threads <= 1 or assay.n_instances < MANY:
         return [one for score in known for one in of(score)]
     with ThreadPoolExecutor(threads) as pool:
         return [one for each in pool.map(of, known) for one in each]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.statistics.independent_parts import LEAST_DOF, PartSum, Sums, is_plain, sample_factor, sum_of_squares
-from uqassay.statistics.linearised import LEAST_UNEVEN_DOF, Averaged, Linearised, spread_of_difference
+from uqassay.statistics.linearised import LEAST_UNEVEN_DOF, AveragedStatistic, Linearised, spread_of_difference
 from uqassay.statistics.samples import Floats, Units
 
 __all__: list[str] = []
@@ -38,7 +38,7 @@ class Products(NamedTuple):
     squares: Floats
 
 
-def pair_spreads(statistics: Sequence[Averaged], a: Places, b: Places, units: Units) -> PairSpreads | None:
+def pair_spreads(statistics: Sequence[AveragedStatistic], a: Places, b: Places, units: Units) -> PairSpreads | None:
     """Spread of statistic a minus statistic b for pairs ``(P,)``; None where they are not made of the same parts."""
     sums = [one.sums or _whole_sums(one.whole, units) for one in statistics]
     if not _alike(statistics, sums):
@@ -72,7 +72,7 @@ def pair_spreads(statistics: Sequence[Averaged], a: Places, b: Places, units: Un
     return spreads
 
 
-def _alike(statistics: Sequence[Averaged], sums: Sequence[Sums]) -> bool:
+def _alike(statistics: Sequence[AveragedStatistic], sums: Sequence[Sums]) -> bool:
     """True if all have the same parts, each of which is a stratum, and the same imaginary instances."""
     kinds = {(one.whole.imaginary, *(p.stratum for p in parts)) for one, parts in zip(statistics, sums, strict=True)}
     strata = [part.stratum for part in sums[0]]
@@ -126,7 +126,9 @@ def _uneven_dof(found: Products, apart: Floats, a: Places, b: Places, count: int
     return np.maximum(dof, LEAST_UNEVEN_DOF)
 
 
-def _with_runs(variance: Floats, dof: Floats, statistics: Sequence[Averaged], a: Places, b: Places) -> PairSpreads:
+def _with_runs(
+    variance: Floats, dof: Floats, statistics: Sequence[AveragedStatistic], a: Places, b: Places
+) -> PairSpreads:
     """Add the variance between the training runs of both statistics, with Satterthwaite's degrees of freedom."""
     counts = np.array([one.values.size for one in statistics])
     among = np.array(

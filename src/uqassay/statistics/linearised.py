@@ -39,7 +39,7 @@ from uqassay.statistics.samples import (
 )
 from uqassay.statistics.tied_samples import TiedSample, Unseen, averaged_samples, unseen_of, unseen_reach
 
-__all__ = ["Averaged", "Linearised", "linearised_estimate"]
+__all__ = ["AveragedStatistic", "Linearised", "linearised_estimate"]
 
 SCALES = ("identity", "logit", "wilson")
 LEAST_UNEVEN_DOF = 3.0  # lower bound of the fourth-moment degrees of freedom, which few influences estimate poorly
@@ -117,10 +117,10 @@ class Linearised:
 
 @final
 @dataclass(frozen=True, eq=False, slots=True)
-class Averaged:
+class AveragedStatistic:
     """A statistic averaged over training runs, with what its interval and its tests against others take from it.
 
-    Build it with `Averaged.of`.
+    Build it with `AveragedStatistic.of`.
 
     Attributes
     ----------
@@ -143,9 +143,9 @@ class Averaged:
     n_runs: int | None
 
     @classmethod
-    def of(cls, statistics: "Runs", units: Units) -> "Averaged":
+    def of(cls, statistics: "Runs", units: Units) -> "AveragedStatistic":
         """Average the statistics of the runs, or take what is averaged already."""
-        if isinstance(statistics, Averaged):
+        if isinstance(statistics, AveragedStatistic):
             return statistics
         n_runs = None if isinstance(statistics, Linearised) else len(statistics)
         runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
@@ -165,7 +165,7 @@ class Averaged:
         return [] if self.n_runs is None else [self.n_runs]
 
 
-Runs: TypeAlias = Linearised | Sequence[Linearised] | Averaged
+Runs: TypeAlias = Linearised | Sequence[Linearised] | AveragedStatistic
 
 
 def linearised_estimate(
@@ -181,7 +181,7 @@ def linearised_estimate(
 
     Parameters
     ----------
-    statistics : Linearised, a sequence of them, or Averaged
+    statistics : Linearised, a sequence of them, or AveragedStatistic
         The statistic, or one statistic for each of R training runs of a model, which are averaged.
     groups, sample_weight
         As in `mean_estimate`. Pass the weights with which the statistic was computed.
@@ -208,7 +208,7 @@ def linearised_estimate(
     check_choice(scale, "scale", SCALES)
     n = (statistics[0] if isinstance(statistics, Sequence) else statistics).n_rows
     units = make_units(n, groups, sample_weight)
-    mean = Averaged.of(statistics, units)
+    mean = AveragedStatistic.of(statistics, units)
     whole = mean.whole
     notes = [*unit_notes(units, mean.counts), *distinct(whole.notes)]
     value, low, high = whole.value, np.nan, np.nan
@@ -320,7 +320,7 @@ def with_runs(spread: Spread, run_values: Sequence[Floats]) -> Spread:
     return Spread(whole**0.5, 1.0 / sum((variance / whole) ** 2 / dof for variance, dof in variances), 0.0)
 
 
-def spread_of_difference(a: Averaged, b: Averaged, units: Units) -> Spread:
+def spread_of_difference(a: AveragedStatistic, b: AveragedStatistic, units: Units) -> Spread:
     """`spread_of` a difference of two statistics. For use inside this room."""
     runs = [a.values, b.values]
     if not a.sums or len(a.sums) != len(b.sums) or a.whole.imaginary != b.whole.imaginary:

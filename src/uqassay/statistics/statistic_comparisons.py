@@ -11,7 +11,14 @@ from uqassay.notes import Note, distinct
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.influence_pairs import PairSpreads, pair_spreads
-from uqassay.statistics.linearised import Averaged, Linearised, Runs, centre_of, scaled_interval, spread_of_difference
+from uqassay.statistics.linearised import (
+    AveragedStatistic,
+    Linearised,
+    Runs,
+    centre_of,
+    scaled_interval,
+    spread_of_difference,
+)
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_level, make_units
@@ -37,7 +44,7 @@ def paired_statistic_test(
 
     Parameters
     ----------
-    a, b : Linearised, a sequence of them, or Averaged
+    a, b : Linearised, a sequence of them, or AveragedStatistic
         The two statistics, or one statistic per training run. The runs of a and b are taken as independent.
     groups, sample_weight
         As in `mean_estimate`. Pass the weights with which the statistics were computed.
@@ -74,7 +81,7 @@ def paired_statistic_test(
             code="mismatch",
         )
     units = make_units(n, groups, sample_weight)
-    one, other = Averaged.of(a, units), Averaged.of(b, units)
+    one, other = AveragedStatistic.of(a, units), AveragedStatistic.of(b, units)
     several = [] if one.n_runs is None and other.n_runs is None else [one.values.size, other.values.size]
     return _test(one, other, units, level, bound, unit_notes(units, several))
 
@@ -91,7 +98,7 @@ def pairwise_statistic_tests(
 
     Parameters
     ----------
-    statistics : dict of str to Linearised, a sequence of them, or Averaged
+    statistics : dict of str to Linearised, a sequence of them, or AveragedStatistic
     groups, sample_weight, level, bound
         As in `paired_statistic_test`.
 
@@ -129,7 +136,7 @@ def pairwise_statistic_tests(
                 code="mismatch",
             )
     units = make_units(n, groups, sample_weight)
-    means = [Averaged.of(statistic, units) for statistic in statistics.values()]
+    means = [AveragedStatistic.of(statistic, units) for statistic in statistics.values()]
     j = len(names)
     rows, columns = np.tril_indices(j, -1)
     found = _pair_tests(means, rows, columns, units, level, bound)
@@ -153,9 +160,9 @@ def pairwise_statistic_tests(
     )
 
 
-def _given(statistic: Runs, name: str) -> Linearised | Averaged:
+def _given(statistic: Runs, name: str) -> Linearised | AveragedStatistic:
     """The statistic, or that of its first run."""
-    if isinstance(statistic, Linearised | Averaged):
+    if isinstance(statistic, Linearised | AveragedStatistic):
         return statistic
     if not statistic:
         raise InputError(
@@ -165,7 +172,7 @@ def _given(statistic: Runs, name: str) -> Linearised | Averaged:
 
 
 def _pair_tests(
-    means: Sequence[Averaged], rows: Places, columns: Places, units: Units, level: float, bound: float
+    means: Sequence[AveragedStatistic], rows: Places, columns: Places, units: Units, level: float, bound: float
 ) -> Floats:
     """Difference, its ends, and p-value of each pair, ``(4, P)``."""
     found = np.full((4, rows.size), np.nan)
@@ -188,7 +195,7 @@ def _pair_tests(
 
 
 def _tests_of(
-    means: Sequence[Averaged], a: Places, b: Places, spreads: PairSpreads, level: float, bound: float
+    means: Sequence[AveragedStatistic], a: Places, b: Places, spreads: PairSpreads, level: float, bound: float
 ) -> Floats:
     """`_test` of many pairs, ``(4, P)``."""
     values, centres = (np.array([of(mean.whole) for mean in means]) for of in (_value_of, centre_of))
@@ -214,7 +221,7 @@ def _value_of(statistic: Linearised) -> float:
 
 
 def _test(
-    first: Averaged, second: Averaged, units: Units, level: float, bound: float, notes: list[Note]
+    first: AveragedStatistic, second: AveragedStatistic, units: Units, level: float, bound: float, notes: list[Note]
 ) -> PairedComparison:
     a, b = first.whole, second.whole
     notes = [*notes, *distinct(a.notes, b.notes)]

@@ -34,7 +34,7 @@ from uqassay.metrics.risk.risk_area_influences import (
 from uqassay.predictions.base import Array
 from uqassay.statistics import Estimate
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, checked, noted, sample_counts
-from uqassay.statistics.linearised import Averaged, Linearised, linearised_estimate
+from uqassay.statistics.linearised import AveragedStatistic, Linearised, linearised_estimate
 from uqassay.statistics.samples import make_units
 
 __all__ = ["RANKING_METRICS", "RankingMetric"]
@@ -115,11 +115,11 @@ class RankingMetric:
         groups: ArrayLike | None = None,
         *,
         ranked: Sequence[RankedErrors] | None = None,
-    ) -> Averaged:
+    ) -> AveragedStatistic:
         """The mean of `runs`, for the interval of `estimate` and for tests against others (metrics that are no areas)."""
         runs = self.runs(truths, uncertainties, groups, ranked=ranked)
         units = make_units(np.shape(truths)[1], groups, None)
-        return Averaged.of(runs if len(runs) > 1 else runs[0], units)
+        return AveragedStatistic.of(runs if len(runs) > 1 else runs[0], units)
 
     def estimate(
         self,
@@ -129,7 +129,7 @@ class RankingMetric:
         groups: ArrayLike | None = None,
         level: float = 0.95,
         ranked: Sequence[RankedErrors] | None = None,
-        known: Averaged | None = None,
+        known: AveragedStatistic | None = None,
     ) -> Estimate:
         """Mean over training runs, from arrays ``(R, n)`` or ``(n,)``, with its interval.
 
@@ -138,7 +138,7 @@ class RankingMetric:
         if ranked is None or self.truth == "gap":
             truths, uncertainties = self._runs_of(truths, uncertainties)
         truths, uncertainties = np.atleast_2d(truths), np.atleast_2d(uncertainties)
-        statistics: Statistics | Averaged | None = known
+        statistics: Statistics | AveragedStatistic | None = known
         if statistics is None:
             runs = self.runs(truths, uncertainties, groups, ranked=ranked)
             statistics = runs if len(runs) > 1 else runs[0]
@@ -201,7 +201,7 @@ def _area_metric(
 
 
 def _on_scale(scale: str, method: str) -> Callable[[Any, ArrayLike | None, float], Estimate]:
-    def interval(statistics: Statistics | Averaged, groups: ArrayLike | None, level: float) -> Estimate:
+    def interval(statistics: Statistics | AveragedStatistic, groups: ArrayLike | None, level: float) -> Estimate:
         return linearised_estimate(statistics, groups=groups, level=level, scale=scale, method=method)
 
     return interval
