@@ -64,12 +64,17 @@ def predictive_weights(members: Floats, labels: NDArray[np.intp], generator: np.
 def _fitted(shares: Floats, learning: NDArray[np.bool_], strengths: Floats) -> Floats:
     """Penalised weights (R, M) of R simultaneous fits; row r of `learning` (R, n) selects the instances (n, M) of fit r."""
     n, m = shares.shape
-    weights = np.full((len(strengths), m), 1 / m)
+    weights, parts = np.full((len(strengths), m), 1 / m), list(row_chunks(n, 24 * len(strengths)))
+    room = np.empty((len(strengths), max(part.stop - part.start for part in parts)))
+    chosen = learning.astype(np.float64) if len(parts) == 1 else learning
     for _ in range(N_STEPS):
         before, explained = weights, np.zeros_like(weights)
-        for rows in row_chunks(n, 24 * len(weights)):
-            block = shares[rows]
-            explained += (learning[:, rows] / np.maximum(weights @ block.T, 1e-300)) @ block
+        for rows in parts:
+            block, ratios = shares[rows], room[:, : rows.stop - rows.start]
+            np.matmul(weights, block.T, out=ratios)
+            np.maximum(ratios, 1e-300, out=ratios)
+            np.divide(chosen[:, rows], ratios, out=ratios)
+            explained += ratios @ block
         weights = weights * explained + strengths[:, np.newaxis]
         weights /= weights.sum(axis=1, keepdims=True)
         if np.abs(weights - before).max() <= SETTLED:

@@ -21,9 +21,7 @@ from uqassay.predictions import Prediction
 
 __all__ = ["calibration_tests"]
 
-FEW_CALLS = (
-    4  # fewer to a process are cut into one call for each measure, so that all processes end at about the same time
-)
+FEW_CALLS = 2  # to a process; fewer are cut into one for each measure, so that all processes end at about the same time
 SOFT = Note("no-test", "label distributions are not tested: a test takes one label for each instance")
 
 
@@ -55,7 +53,8 @@ def calibration_tests(
             for measure in measures
         )
     work = _work_on(models, measures, len(labels))
-    if len(work) < FEW_CALLS * wanted_processes():
+    n_processes = wanted_processes()
+    if n_processes > 1 and len(work) < FEW_CALLS * n_processes:
         work = [part for one in work for part in _apart(one)]
     calls = []
     for one in work:
@@ -100,7 +99,7 @@ def _work_on(
 
 
 def _apart(work: _Work) -> list[_Work]:
-    """One test for each measure of a set, where almost all time goes into the searches, which share nothing."""
+    """One test for each measure of a set; most of the time goes into the searches, which share nothing."""
     return [work._replace(measures=(measure,)) for measure in work.measures] if work.is_set else [work]
 
 
