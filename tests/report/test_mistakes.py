@@ -1,6 +1,7 @@
 """The part of the page on whether a model knows when it is wrong: its numbers are those of the assay."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -214,3 +215,14 @@ def test_every_choice_of_a_score_has_its_sentences(lens):
     by_score = {view["score"]: view for view in lens["views"]}
     assert "agreeing (the score is the same in every instance" in by_score["epistemic-entropy"]["absent"]
     assert "members (it has no such score)" in by_score["<b>noise"]["absent"]
+
+
+def test_statistics_that_are_not_kept_and_threads_change_nothing(monkeypatch):
+    a = ranked_assay(n=60)
+    expected = mistakes_section(a)
+    monkeypatch.setattr("uqassay.evidence.mistake_ranking.TEST_BYTES", 0)
+    monkeypatch.setattr("uqassay.evidence.mistake_ranking.MANY", 1)
+    monkeypatch.setattr("uqassay.evidence.mistake_ranking.available_cores", lambda: 2)
+    again = replace(a)
+    assert mistakes_section(again) == expected
+    assert {r.statistic for r in again.mistake_ranking} == {None}
