@@ -59,12 +59,14 @@ class Clock:
 
 def measure(workers: int, n: int, n_chunks: int, rounds: int) -> tuple[float, float, uq.Assay]:
     """Least elapsed time of the map over the rounds, least processor time of the busiest worker, and the assay."""
+    import dask
     import dask.array as da
     from distributed import Client, LocalCluster, wait
 
     best, busiest, result = np.inf, np.inf, None
     y = np.random.default_rng(1).integers(0, CLASSES, n)
     with (
+        dask.config.set({"distributed.worker.profile.enabled": False}),  # it looks at each task 100 times a second
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
