@@ -13,6 +13,8 @@ from uqassay.bench.config import BenchConfig, read_config
 from uqassay.bench.report import check_places, comparisons, unjudged, write_comparison, write_config
 from uqassay.bench.store import Store
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 
 def stored(folder, results):
     """Cells of given results: {(method, seed): CellResult}."""

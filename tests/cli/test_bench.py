@@ -10,6 +10,8 @@ import uqassay as uq
 from uqassay.bench.cell import Cell
 from uqassay.bench.store import Store
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 SMOKE = ["bench", "--dataset", "iris", "--method", "snn", "--preset", "smoke", "--workers", "0"]
 
 

@@ -14,6 +14,8 @@ from uqassay.bench.store import Store
 from uqassay.cli import main
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines
 
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
 CONDITIONS = [
     *(f"train_share={share},subsets_by_seed=true" for share in (0.2, 0.5, 1)),
     *(f"label_noise={level},subsets_by_seed=true" for level in (0, 0.5, 1)),
