@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 N_BINS = 96
 LEAST = 1e-4  # smaller values count at the left end of the axis
 SMOOTHING = 1.6  # bins
+KERNEL = np.exp(-0.5 * (np.arange(-5, 6) / SMOOTHING) ** 2)
+KERNEL /= KERNEL.sum()
 N_TRADEOFFS = 21  # λ at which the distribution of E is kept
 
 
@@ -95,10 +97,8 @@ def _density(values: Array, edges: Array) -> dict[str, Any] | None:
     beyond = values > 10 ** edges[0]
     share = _counts(np.log10(values[beyond]), edges) / values.size
     if len(share) > 1:
-        reach = np.arange(-5, 6)
-        kernel = np.exp(-0.5 * (reach / SMOOTHING) ** 2)
         mirrored = np.concatenate([share[4::-1], share, share[:-6:-1]])
-        share = np.convolve(mirrored, kernel / kernel.sum(), mode="valid")
+        share = np.convolve(mirrored, KERNEL, mode="valid")
     return {
         "density": rounded(share, 3),
         "n": int(values.size),
@@ -126,7 +126,7 @@ def _quartiles(values: Array) -> Array:
     at = (len(values) - 1) * np.array([0.25, 0.5, 0.75])
     below = at.astype(np.intp)
     above = np.minimum(below + 1, len(values) - 1)
-    ordered = np.partition(values, np.union1d(below, above))
+    ordered = np.partition(values, np.concatenate([below, above]))
     low, step, share = ordered[below], ordered[above] - ordered[below], at - below
     return np.where(share < 0.5, low + step * share, ordered[above] - step * (1 - share))
 
