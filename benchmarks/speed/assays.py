@@ -115,7 +115,9 @@ def rank_sets(quick: bool) -> Case:
     def loop() -> np.ndarray:
         return np.array([ttest_rel(values[i], values[j]).pvalue for i, j in zip(first, second, strict=True)])
 
-    peer = Peer("SciPy ttest_rel in a loop", loop, worse=-1, tolerance=1e-8, lacks="one of three p-values")
+    peer = Peer(
+        "SciPy ttest_rel in a loop", loop, worse=-1, tolerance=1e-8, word="smaller", lacks="one of three p-values"
+    )
     call = partial(uq.statistics.pairwise_mean_tests, losses)
     return Case(call, lambda found: found.pvalue[first, second], [peer])
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from benchmarks.speed.workload import FORMULAS, LOOPS
 from benchmarks.stored_tables import ROOT, Source, Table, store
 from uqassay.wording import listed
 
@@ -22,7 +23,7 @@ NONE = "–"
 def times_table(records: Sequence[Record], machine: str) -> Table:
     """Our times, and their ratios to the yardsticks of the same process."""
     rows = [[one["name"], _time(one), *_ratios(one)] for one in records if "failed" not in one]
-    columns = ("workload", "time", "to `np.sort`", "to radix sort", "to plain C", "to reading the input")
+    columns = ("workload", "time", "to `np.sort`", "to radix sort", "to plain C", "to reading the input", FORMULAS)
     return Table(columns, rows, [machine, "", _yardsticks(records)])
 
 
@@ -30,7 +31,7 @@ def peers_table(records: Sequence[Record], versions: Mapping[str, str]) -> Table
     """Peers side by side, relative to our times."""
     rows = []
     for one in records:
-        for peer in one.get("peers", ()):
+        for peer in _others(one):
             ratio = "fails" if "failed" in peer else _factor(peer["ratio"])
             rows.append([one["name"], peer["name"], ratio, _agreement(peer), _remarks(peer)])
     columns = ("workload", "other way", "time relative to uqassay", "largest difference", "remarks")
@@ -73,7 +74,14 @@ def _ratios(one: Record) -> list[str]:
     yard, seconds = one["yardsticks"], one["processor"]
     reading = one["bytes"] / yard["bandwidth"]
     divisors = (yard["sort"], yard.get("radix"), one["loop"], reading)
-    return [_factor(seconds / divisor) if divisor else NONE for divisor in divisors]
+    formulas = [_factor(peer["ratio"]) for peer in one["peers"] if peer["name"] == FORMULAS and "ratio" in peer]
+    return [*(_factor(seconds / divisor) if divisor else NONE for divisor in divisors), *(formulas or [NONE])]
+
+
+def _others(one: Record) -> list[Record]:
+    """Peers that have no column in the first table; those that failed or disagree are told by `disagreements`."""
+    known = (FORMULAS, *LOOPS)
+    return [peer for peer in one.get("peers", ()) if peer["name"] not in known]
 
 
 def _yardsticks(records: Sequence[Record]) -> str:
@@ -94,7 +102,7 @@ def _agreement(peer: Record) -> str:
     if "failed" in peer or peer["difference"] is None:
         return NONE
     if peer["share"] is not None:
-        return f"{100 * peer['share']:.0f} % worse" if peer["agrees"] else "better than uqassay"
+        return f"{100 * peer['share']:.0f} % {peer['word']}" if peer["agrees"] else "disagrees"
     shown = "0" if peer["difference"] == 0 else f"{peer['difference']:.0e}"
     return shown if peer["agrees"] else f"{shown}: disagrees"
 

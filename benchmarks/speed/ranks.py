@@ -8,7 +8,7 @@ import numpy as np
 from scipy.stats import kendalltau, mannwhitneyu
 
 from benchmarks.speed.machine import native_yardsticks
-from benchmarks.speed.workload import Case, Peer, Repeats, Workload, by_formulas
+from benchmarks.speed.workload import LOOPS, Case, Peer, Repeats, Workload, by_formulas
 from uqassay.metrics import uq_auc_score, uq_c_index_score
 from uqassay.metrics.risk.risk_areas import aurc_loss
 
@@ -35,7 +35,7 @@ def area(quick: bool, n: int) -> Case:
         def sort() -> None:
             native.radix_sort(scores)
 
-        loop = Peer("plain radix sort", sort, lacks="only sorts the scores")
+        loop = Peer(LOOPS[1], sort, lacks="only sorts the scores")
     return Case(
         call, float, [*by_formulas(call, 1e-12), *area_peers(errors, scores)], loop, scores.nbytes + errors.nbytes
     )

@@ -9,7 +9,7 @@ import numpy as np
 import uqassay as uq
 from benchmarks.speed import plain
 from benchmarks.speed.machine import native_yardsticks
-from benchmarks.speed.workload import Case, Peer, Workload, by_formulas
+from benchmarks.speed.workload import LOOPS, Case, Peer, Workload, by_formulas
 
 __all__ = ["SETS"]
 
@@ -33,7 +33,7 @@ def paper_pipeline(quick: bool, members: int) -> Case:
     prediction, few = uq.Members(probs), 20 if quick else 100
     call = partial(uq.losses.unified_loss, labels, prediction, convention="paper")
     native = native_yardsticks()
-    loop = Peer("plain C loop", lambda: native.clipped_terms(probs, labels)) if native else None
+    loop = Peer(LOOPS[0], lambda: native.clipped_terms(probs, labels)) if native else None
     peers = [
         *by_formulas(lambda: terms(call())),
         Peer("plain NumPy", lambda: plain.paper_terms(probs[:few], labels[:few]), rows=few),

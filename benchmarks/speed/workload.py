@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 __all__ = [
+    "FORMULAS",
+    "LOOPS",
     "REAL",
     "Case",
     "Clock",
@@ -24,6 +26,8 @@ __all__ = [
     "timed",
 ]
 
+LOOPS = ("plain C loop", "plain radix sort")  # names of loops in C and C++
+FORMULAS = "formulas alone"  # name of our own call without compiled kernels
 LONG = 0.4  # seconds of a peer's call that is not repeated
 SMALLEST = 1e-9  # seconds; a clock may not see a shorter call
 
@@ -58,6 +62,8 @@ class Peer:
         Largest difference to our answer.
     worse : int
         1 where the peer may miss a minimum and its values may be higher, -1 where it may miss a maximum.
+    word : str
+        What its other values are, where `worse` is given.
     lacks : str
         What our time includes and that of the peer does not.
     """
@@ -67,6 +73,7 @@ class Peer:
     rows: int | None = None
     tolerance: float = 1e-8
     worse: int = 0
+    word: str = "worse"
     lacks: str = ""
 
 
@@ -152,7 +159,7 @@ def by_formulas(call: Callable[[], Any], tolerance: float = 0.0) -> list[Peer]:
         with _formulas():
             return call()
 
-    return [Peer("formulas alone", pure, tolerance=tolerance)]
+    return [Peer(FORMULAS, pure, tolerance=tolerance)]
 
 
 def measure(workload: Workload, *, quick: bool = False, peers: bool = True, clock: Clock = REAL) -> dict[str, Any]:
@@ -162,7 +169,7 @@ def measure(workload: Workload, *, quick: bool = False, peers: bool = True, cloc
     -------
     dict
         "processor", "wall": seconds; "digest" of the answer; "bytes"; "loop": seconds of the plain loop or None; "peers":
-        one dict each with "name", "ratio" to our time, "rows", "lacks", "difference", "share" (of worse values) and
+        one dict each with "name", "ratio" to our time, "rows", "lacks", "word", "difference", "share" (of worse values) and
         "agrees", or with "failed".
     """
     with _one_core(workload):
@@ -192,7 +199,7 @@ def measure(workload: Workload, *, quick: bool = False, peers: bool = True, cloc
 
 def _beside(peer: Peer, ours: np.ndarray, seconds: float, clock: Clock) -> dict[str, Any]:
     """What a peer takes, relative to our seconds, and how its answer agrees."""
-    found: dict[str, Any] = {"name": peer.name, "rows": peer.rows, "lacks": peer.lacks}
+    found: dict[str, Any] = {"name": peer.name, "rows": peer.rows, "lacks": peer.lacks, "word": peer.word}
     try:
         start = clock.processor()
         answer = peer.call()

@@ -11,6 +11,7 @@ PEER = {
     "difference": 2e-16,
     "share": None,
     "agrees": True,
+    "word": "worse",
 }
 
 
@@ -29,7 +30,7 @@ def record(name="w", *, several=False, loop=0.25, n_bytes=10**7, peers=(PEER,), 
 
 def test_ratios_to_the_yardsticks_of_the_same_process():
     table = times_table([record()], "A machine.")
-    assert table.rows == [["w", "500 ms", "50", "25", "2.0", "500"]]
+    assert table.rows == [["w", "500 ms", "50", "25", "2.0", "500", "–"]]
     assert table.text == [
         "A machine.",
         "",
@@ -40,8 +41,14 @@ def test_ratios_to_the_yardsticks_of_the_same_process():
 
 def test_without_kernels_and_without_a_loop():
     table = times_table([record(loop=None, n_bytes=0, yard={"sort": 0.01, "bandwidth": 1e10})], "")
-    assert table.rows == [["w", "500 ms", "50", "–", "–", "–"]]
+    assert table.rows == [["w", "500 ms", "50", "–", "–", "–", "–"]]
     assert "radix" not in table.text[-1]
+
+
+def test_formulas_and_loops_have_columns():
+    peers = [PEER | {"name": "formulas alone", "ratio": 7.0}, PEER | {"name": "plain C loop"}, PEER]
+    assert times_table([record(peers=peers)], "").rows[0][-1] == "7.0"
+    assert [row[1] for row in peers_table([record(peers=peers)], {}).rows] == ["plain NumPy"]
 
 
 def test_workloads_of_several_processes_show_the_time_that_a_user_waits():

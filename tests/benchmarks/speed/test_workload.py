@@ -50,6 +50,7 @@ def test_the_loop_is_a_yardstick_in_seconds():
         "name": "plain C loop",
         "rows": None,
         "lacks": "",
+        "word": "worse",
         "ratio": 0,
         "difference": None,
         "share": None,

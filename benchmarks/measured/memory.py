@@ -1,0 +1,25 @@
+"""Memory of an assay, in docs/performance.md; its times need an idle machine."""
+
+import re
+import subprocess
+import sys
+
+from benchmarks.measured.registry import measured
+from benchmarks.speed.machine import describe
+from benchmarks.stored_tables import ROOT, Table
+
+
+@measured("memory-of-an-assay", function="uqassay.evidence.judgement:assay")
+def memory(size: int = 50_000) -> Table:
+    """Peak memory and time of an assay of files, each in a process of its own."""
+    rows = []
+    for n, members, classes in ((size, 10, 1000), (20 * size, 5, 10), (size // 5, 15, 10)):
+        script = [sys.executable, str(ROOT / "docs" / "measure_memory.py")]
+        options = ["--instances", str(n), "--members", str(members), "--classes", str(classes)]
+        lines = subprocess.run([*script, *options], check=True, capture_output=True, text=True).stdout
+        disk, took, peak = re.findall(r"([\d.]+) GB on disk: ([\d.]+) s .*peak memory ([\d.]+) GB", lines)[0]
+        on_disk = f"{float(disk):.1f} GB" if float(disk) >= 0.1 else f"{1000 * float(disk):.0f} MB"
+        label = f"{n:,} instances, {members} members, {classes:,} classes"
+        rows.append([label, on_disk, f"{float(peak):.1f} GB", f"{float(took):.0f} s"])
+    columns = ("ensemble, float32", "on disk", "peak memory of an assay", "time, two cores")
+    return Table(columns, rows, [describe()])
