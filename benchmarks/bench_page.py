@@ -6,7 +6,7 @@
     python benchmarks/bench_page.py --page report.html           a page that is there already
 
 Needs selenium (`pip install selenium`), and chromium and chromedriver on the path. A shape is models × instances × members ×
-classes, as in `bench_report.py`. Times are the least of the repeats, each in a new tab: the first picture from the start of the
+classes, as in `benchmarks/speed/assays.py`. Times are the least of the repeats, each in a new tab: the first picture from the start of the
 navigation to the frame that shows the first chart, the findings from the click to the frame that shows their rows. In
 parentheses is the ratio to a yardstick of the same tab, a sort of a million numbers by the browser, because a busy machine
 changes seconds more than ratios. The page is written without tests of calibration, which take no time of the page.
@@ -106,9 +106,11 @@ def visit(driver: Any, address: str) -> Seen:
 def written(shape: str, path: Path) -> float:
     """Write the page of a shape; the seconds that it took."""
     import uqassay as uq
-    from bench_report import models
 
-    predictions, y = models(*map(int, shape.split("x")))
+    sys.path.append(str(Path(__file__).resolve().parents[1]))
+    from benchmarks.speed.assays import models
+
+    predictions, y = models(shape, quick=False)
     found = uq.assay(predictions, y, calibration=())
     start = time.perf_counter()
     found.to_html(path)
