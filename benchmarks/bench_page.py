@@ -5,11 +5,12 @@
     python benchmarks/bench_page.py --source OTHER_CHECKOUT/src  the page of another checkout
     python benchmarks/bench_page.py --page report.html           a page that is there already
 
-Needs selenium (`pip install selenium`), and chromium and chromedriver on the path. A shape is models × instances × members ×
-classes, as in `benchmarks/speed/assays.py`. Times are the least of the repeats, each in a new tab: the first picture from the start of the
-navigation to the frame that shows the first chart, the findings from the click to the frame that shows their rows. In
-parentheses is the ratio to a yardstick of the same tab, a sort of a million numbers by the browser, because a busy machine
-changes seconds more than ratios. The page is written without tests of calibration, which take no time of the page.
+Needs selenium (`pip install selenium`), and chromium and chromedriver on the path. A shape is models × instances × members
+× classes, as in `benchmarks/speed/assays.py`. Times are the least of the repeats, each in a new tab: the first picture from
+the start of the navigation to the frame that shows the first chart, the findings from the click to the frame that shows
+their rows. In parentheses is the ratio to a yardstick of the same tab, a sort of a million numbers by the browser, because
+a busy machine changes seconds more than ratios. The page is written without tests of calibration, which take no time of the
+page.
 """
 
 import argparse
