@@ -31,7 +31,7 @@ UQASSAY_INLINE T fused(T a, T b, T c) { return a * b + c; }
 
 // A piece of the lanes: a vector where the compiler has them (GCC and Clang). Comparisons of wider vectors than the processor's
 // would become scalar code; 32 bytes are a vector of AVX2.
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(UQASSAY_PLAIN_LANES)
 #define UQASSAY_VECTORS
 template <class T>
 struct PieceOf {

@@ -19,13 +19,16 @@ namespace network {
 
 // Keys that are sorted side by side: N lanes, a vector where the compiler has them (GCC and Clang). It should be as wide as the
 // processor's vectors, because comparisons of wider ones become scalar code.
-#if defined(__GNUC__) || defined(__clang__)
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(UQASSAY_PLAIN_LANES)
 template <class Key, int N>
 struct RowOf {
     typedef Key type __attribute__((vector_size(N * sizeof(Key)), aligned(alignof(Key)), may_alias));
+    typedef Key held __attribute__((vector_size(N * sizeof(Key))));
 };
 template <class Key, int N>
 using Row = typename RowOf<Key, N>::type;
+template <class Key, int N>
+using Held = typename RowOf<Key, N>::held;  // in a register
 
 template <class V>
 UQASSAY_INLINE void exchange(V &a, V &b) {
@@ -35,14 +38,16 @@ UQASSAY_INLINE void exchange(V &a, V &b) {
 }
 
 template <class Key, int N>
-UQASSAY_INLINE Row<Key, N> all(Key value) {
-    return value - Row<Key, N>{};
+UQASSAY_INLINE Held<Key, N> all(Key value) {
+    return value - Held<Key, N>{};
 }
 #else
 template <class Key, int N>
 struct Row {
     Key x[N];
 };
+template <class Key, int N>
+using Held = Row<Key, N>;
 
 template <class Key, int N>
 UQASSAY_INLINE void exchange(Row<Key, N> &a, Row<Key, N> &b) {
@@ -68,8 +73,13 @@ constexpr Key MOST = std::is_floating_point<Key>::value ? std::numeric_limits<Ke
 // Eight rows `at`, of which those from n on are missing.
 template <bool Whole, class Key, int N, class At, class Work>
 UQASSAY_INLINE void eight(Row<Key, N> *rows, std::size_t n, At at, Work work) {
-    Row<Key, N> r[8];
-    for (int q = 0; q < 8; ++q) r[q] = Whole || at(q) < n ? rows[at(q)] : all<Key, N>(MOST<Key>);
+    Held<Key, N> r[8];
+    for (int q = 0; q < 8; ++q) {
+        if (Whole || at(q) < n)
+            r[q] = rows[at(q)];
+        else
+            r[q] = all<Key, N>(MOST<Key>);
+    }
     work(r);
     for (int q = 0; q < 8; ++q)
         if (Whole || at(q) < n) rows[at(q)] = r[q];
