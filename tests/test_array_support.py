@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "arrays.md"
 
 def test_the_page_shows_the_declaration():
     page = PAGE.read_text(encoding="utf-8")
-    shown = page.partition("<!-- table: array-support -->\n")[2].partition("\n<!-- end -->")[0]
+    shown = page.partition("<!-- print(uq.array_support()) -->\n")[2].partition("\n<!-- end -->")[0]
     assert shown == uq.array_support().markdown(), "paste uq.array_support().markdown() into docs/arrays.md"
 
 
