@@ -273,34 +273,6 @@ Out<double, 2> shared_class_width_errors(In<double, 2> weights, In<double, 2> pr
     return to_matrix(std::move(values), n_draws, n_mixtures);
 }
 
-// -- draws of labels ----------------------------------------------------------------------------------------------------------
-
-// How many of the steps (K − 1, n) of a distribution function each random number (D, n) reaches: a twin of `_counted_steps`.
-UQASSAY_CLONES void count_steps(const double *steps, std::size_t n_steps, std::size_t n, const double *aims, Index *labels) {
-    constexpr std::size_t STRETCH = 256;
-    std::int64_t reached[STRETCH];
-    for (std::size_t begin = 0; begin < n; begin += STRETCH) {
-        const std::size_t count = std::min(STRETCH, n - begin);
-        for (std::size_t i = 0; i < count; ++i) reached[i] = 0;
-        for (std::size_t k = 0; k < n_steps; ++k) {
-            const double *step = steps + k * n + begin, *aim = aims + begin;
-            for (std::size_t i = 0; i < count; ++i) reached[i] += step[i] <= aim[i] ? 1 : 0;
-        }
-        for (std::size_t i = 0; i < count; ++i) labels[begin + i] = reached[i];
-    }
-}
-
-Out<Index, 1> steps_reached(In<double, 2> steps, In<double, 1> aims) {
-    const std::size_t n = steps.shape(1);
-    if (aims.shape(0) != n) throw std::invalid_argument("one random number for each instance");
-    auto labels = raw<Index>(n);
-    {
-        nb::gil_scoped_release release;
-        count_steps(steps.data(), steps.shape(0), n, aims.data(), labels.get());
-    }
-    return to_array(std::move(labels), n);
-}
-
 }  // namespace
 
 void bind_shared_errors(nb::module_ &m) {
@@ -311,6 +283,4 @@ void bind_shared_errors(nb::module_ &m) {
     m.def("shared_class_width_errors", &shared_class_width_errors, arg("weights").noconvert(), arg("probs").noconvert(),
           arg("labels").noconvert(), arg("edges").noconvert(),
           "Classwise errors (T, L) of mixtures (L, M) of probabilities (K n, M) for every draw of labels (T, n).");
-    m.def("steps_reached", &steps_reached, arg("steps").noconvert(), arg("aims").noconvert(),
-          "How many of the steps (K − 1, n) each number (n,) reaches.");
 }

@@ -55,23 +55,6 @@ def test_members_in_any_form(order):
     np.testing.assert_allclose(Mixtures(form).probs(weights)[0], members.mean(axis=1), atol=1e-7)
 
 
-def test_drawn_labels_follow_the_probabilities():
-    members = members_of((6, 3, 4))
-    members[0, :, :] = [0.0, 0.5, 0.5, 0.0]  # classes without probability, first and last
-    weights = np.array([0.2, 0.3, 0.5])
-    labels = Mixtures(members).draw_labels(np.tile(weights, (20_000, 1)), np.random.default_rng(3))
-    shares = np.stack([(labels == k).mean(axis=0) for k in range(4)], axis=1)
-    probs = np.einsum("m,nmk->nk", weights, members)
-    assert np.abs(shares - probs).max() < 5 * np.sqrt(0.25 / 20_000)
-    assert set(np.unique(labels[:, 0])) == {1, 2}
-
-
-def test_each_draw_has_a_separate_mixture():
-    members = np.stack([np.tile([1.0, 0.0], (5, 1)), np.tile([0.0, 1.0], (5, 1))], axis=1)
-    labels = Mixtures(members).draw_labels(np.array([[1.0, 0.0], [0.0, 1.0]]), np.random.default_rng(0))
-    np.testing.assert_array_equal(labels, [[0] * 5, [1] * 5])
-
-
 def objective_of(name: str, n_targets: int = 5) -> MixtureObjective:
     mixtures = Mixtures(members_of((23, 4, 3)))
     labels = np.random.default_rng(4).integers(0, 3, (n_targets, 23))
@@ -106,8 +89,7 @@ def test_neither_chunks_nor_threads_change_a_number(monkeypatch, name):
 
     def everything() -> list[np.ndarray]:
         objective = objective_of(name)
-        labels = objective.mixtures.draw_labels(truths, np.random.default_rng(7))
-        return [objective.shared(truths), objective.own(weights), labels]
+        return [objective.shared(truths), objective.own(weights)]
 
     expected = everything()
     for chunk_bytes, few_parts, cores in ((1, 10**9, 1), (3_000, 0, 3), (1, 0, 2), (2**40, 0, 4)):

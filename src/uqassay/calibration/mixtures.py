@@ -71,19 +71,6 @@ class Mixtures:
             np.clip(products, *self._range, out=products)
         return np.swapaxes(products.reshape(*weights.shape[:-1], self.n_classes, self.n_instances), -1, -2)
 
-    def draw_labels(self, weights: Floats, generator: np.random.Generator) -> Labels:
-        """One label per instance from each mixture, (D, M) -> (D, n), by inversion of the distribution function."""
-        labels = np.empty((len(weights), self.n_instances), dtype=np.intp)
-        uniforms = generator.random(labels.shape)
-
-        def work(part: slice) -> None:
-            cumulated = np.cumsum(np.swapaxes(self.probs(weights[part]), -1, -2), axis=-2)
-            aim = uniforms[part] * cumulated[..., -1, :]
-            labels[part] = (cumulated[..., :-1, :] <= aim[..., np.newaxis, :]).sum(axis=-2)
-
-        _for_each_part(len(weights), 24.0 * self.n_instances * self.n_classes, work)
-        return labels
-
 
 @final
 class MixtureObjective:

@@ -1,6 +1,5 @@
 """Where the tasks of an assay over dask arrays run: on a cluster, or on the scheduler of dask in this process."""
 
-import asyncio
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -80,6 +79,8 @@ def _current_client(dask: Any) -> Any:
 
 @contextmanager
 def _connected(distributed: Any, address: str) -> Iterator[Any]:
+    import asyncio  # here, because it takes a tenth of a second, which every process of an assay would wait
+
     try:  # in a thread, because an event loop may run in this one
         with ThreadPoolExecutor(1) as pool:
             pool.submit(asyncio.run, _reach(distributed, address)).result()

@@ -3,6 +3,7 @@ import pickle
 
 import numpy as np
 import pytest
+from tests.calibration.made_up_data import draw_labels
 from tests.refusals import refuses
 
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
@@ -123,7 +124,7 @@ def test_bit_identical_for_every_chunk_size(mixtures, random_generator, name):
 @EVERY
 def test_objective_takes_every_measure(mixtures, random_generator, name):
     weights = random_generator.dirichlet(np.ones(5), 7)
-    labels = mixtures.draw_labels(weights[:3], random_generator)
+    labels = draw_labels(random_generator, mixtures.probs(weights[:3]))
     objective = MixtureObjective(mixtures, labels, CALIBRATION_MEASURES[name])
     shared = objective.shared(weights)
     assert shared.shape == (3, 7)
