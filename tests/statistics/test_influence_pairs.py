@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from uqassay.metrics.risk.ranked_errors import rank_errors
 from uqassay.metrics.risk.risk_area_influences import aurc
@@ -80,3 +81,19 @@ def test_statistics_of_other_parts_have_no_common_products(random_generator):
             pair_spreads([AveragedStatistic.of(one, UNITS) for one in pair], np.array([1]), np.array([0]), UNITS)
             is None
         )
+
+
+def test_threads_of_matrix_products_change_no_bit(random_generator):
+    n = 20_000
+    units = make_units(n, None, None)
+    several = [
+        AveragedStatistic.of(Linearised(0.0, x - x.mean(), uneven=True), units)
+        for x in random_generator.normal(size=(80, n))
+    ]
+    a, b = np.tril_indices(80, -1)
+    spreads = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            spreads.append(pair_spreads(several, a, b, units))
+    np.testing.assert_array_equal(spreads[0].standard_error, spreads[1].standard_error)
+    np.testing.assert_array_equal(spreads[0].dof, spreads[1].dof)

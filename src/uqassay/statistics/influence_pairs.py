@@ -97,14 +97,19 @@ def _products(sums: Sequence[Sums], n_units: int, *, moments: bool) -> Products:
         total = np.zeros((j, min(step, n_units - start)))
         for p, product in enumerate(parts):
             u = np.stack([own[p].sums[start : start + step] for own in sums])
-            product += u @ u.T
+            product += _of_rows(u, u)
             total += u
-        whole += total @ total.T
+        whole += _of_rows(total, total)
         if moments:
             square = total * total
-            squares += square @ square.T
-            cubes += (square * total) @ total.T
+            squares += _of_rows(square, square)
+            cubes += _of_rows(square * total, total)
     return Products(parts, whole, cubes, squares)
+
+
+def _of_rows(u: Floats, v: Floats) -> Floats:
+    """u v' without BLAS, whose last bits depend on the number of its threads."""
+    return np.asarray(np.einsum("in,jn->ij", u, v))
 
 
 def _apart(product: Floats, a: Places, b: Places) -> tuple[Floats, NDArray[np.bool_]]:
