@@ -27,7 +27,7 @@ from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.predictive_weights import predictive_weights
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.calibration.worst_mixture import null_at
+from uqassay.calibration.worst_mixture import drawn_labels, null_at
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
 from uqassay.metrics.calibration.measures import calibration_measure
 from uqassay.wording import counted
@@ -73,7 +73,9 @@ class Cell:
         seeds = generator.integers(2**63, size=2)
         weights = true_weights(self) if self.null == "known" else predictive_weights(members, labels, generator)
         measure = calibration_measure(self.measure)
-        return null_at(Mixtures(members), labels, measure, weights, n_draws, QUICK, seeds)[0].pvalue
+        mixtures = Mixtures(members)
+        drawn = drawn_labels(mixtures, weights, n_draws, seeds[0])
+        return null_at(mixtures, labels, measure, weights, drawn, QUICK, seeds[1])[0].pvalue
 
 
 def true_weights(cell):
