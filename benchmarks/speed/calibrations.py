@@ -8,6 +8,7 @@ import numpy as np
 import uqassay as uq
 from benchmarks.speed import plain
 from benchmarks.speed.workload import Case, Peer, Repeats, Workload, by_formulas
+from uqassay.calibration import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.simplex_search import PATIENT, THOROUGH, onto_simplex, search_simplex
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
@@ -113,15 +114,8 @@ def credal_test(quick: bool) -> Case:
 
     def pvalues(seed: int) -> list[float]:
         members, labels = simulated(seed)
-        mixtures, rng = Mixtures(members), np.random.default_rng(seed)
-        found = []
-        for name in PAPER:
-            measure = CALIBRATION_MEASURES[name]
-            truths = rng.dirichlet(np.ones(M), N_DRAWS)
-            null = measure.prepare(mixtures.probs(truths)).values(mixtures.draw_labels(truths, rng))
-            best = search_simplex(MixtureObjective(mixtures, labels[np.newaxis], measure), THOROUGH, rng).values[0]
-            found.append((1 + float((null >= best).sum())) / (N_DRAWS + 1))
-        return found
+        options = {"null": "random", "n_draws": N_DRAWS, "rng": seed}
+        return [credal_calibration_test(labels, members, measure=name, **options).pvalue for name in PAPER]
 
     return Case(lambda: [pvalues(seed) for seed in range(count)])
 
