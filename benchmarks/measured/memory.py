@@ -17,9 +17,10 @@ def memory(size: int = 50_000) -> Table:
         script = [sys.executable, str(ROOT / "docs" / "measure_memory.py")]
         options = ["--instances", str(n), "--members", str(members), "--classes", str(classes)]
         lines = subprocess.run([*script, *options], check=True, capture_output=True, text=True).stdout
-        disk, took, peak = re.findall(r"([\d.]+) GB on disk: ([\d.]+) s .*peak memory ([\d.]+) GB", lines)[0]
-        on_disk = f"{float(disk):.1f} GB" if float(disk) >= 0.1 else f"{1000 * float(disk):.0f} MB"
+        took, peak = re.findall(r"GB on disk: ([\d.]+) s .*peak memory ([\d.]+) GB", lines)[0]
+        megabytes = 4e-6 * n * members * classes
+        on_disk = f"{megabytes / 1000:.1f} GB" if megabytes >= 100 else f"{megabytes:.0f} MB"
         label = f"{n:,} instances, {members} members, {classes:,} classes"
-        rows.append([label, on_disk, f"{float(peak):.1f} GB", f"{float(took):.0f} s"])
+        rows.append([label, on_disk, f"{float(peak):.1f} GB", f"{float(took):.2g} s"])
     columns = ("ensemble, float32", "on disk", "peak memory of an assay", "time, two cores")
     return Table(columns, rows, [describe()])
