@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from tests.calibration.made_up_data import random_ensemble
+from tests.calibration.made_up_data import draw_labels, random_ensemble
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_nulls import in_deviations
 from uqassay.calibration.fewest_members import fewest_members
@@ -101,7 +101,7 @@ def test_minimised_null_is_the_worse_of_two_mixtures():
         two = [predictive_weights(members, labels, generator), fewest_members(members, labels)]
         mixtures, pvalues = Mixtures(members), []
         for truth in two:
-            drawn = mixtures.draw_labels(np.tile(truth, (19, 1)), np.random.default_rng(seeds[0]))
+            drawn = draw_labels(np.random.default_rng(seeds[0]), np.stack([mixtures.probs(truth)] * 19))
             objective = MixtureObjective(mixtures, np.concatenate([labels[None], drawn]), calibration_measure(measure))
             least = minimise_over_simplex(objective, QUICK, np.random.default_rng(seeds[1]))[0]
             assert least[0] == test.statistic

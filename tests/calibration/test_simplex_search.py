@@ -14,6 +14,7 @@ import pytest
 
 import uqassay.calibration.mixtures as mixtures_module
 import uqassay.calibration.simplex_search as module
+from tests.calibration.made_up_data import draw_labels
 from tests.refusals import refuses
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.simplex_search import (
@@ -67,7 +68,8 @@ def with_unit(
 ) -> tuple[MixtureObjective, float]:
     mixtures, measure = Mixtures(members), CALIBRATION_MEASURES[name]
     truths = rng.dirichlet(np.ones(members.shape[1]), 100)
-    null = measure.prepare(mixtures.probs(truths)).values(mixtures.draw_labels(truths, rng))
+    probs = mixtures.probs(truths)
+    null = measure.prepare(probs).values(draw_labels(rng, probs))
     return MixtureObjective(mixtures, labels[np.newaxis], measure), float(null.std())
 
 
