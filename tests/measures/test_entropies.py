@@ -111,3 +111,16 @@ def test_a_point_has_no_members_that_could_differ(random_generator):
         varied_members(point)
     assert (entropy_decomposition(point).epistemic == 0).all()
     assert (entropy_decomposition(point.probs).epistemic == 0).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "got"),
+    [
+        (np.zeros((3, 4), dtype=int), "sum", r"row 0"),
+        (np.array([[0.5, 0.5], [2.0, -1.0]]), "not-probabilities", r"row 1"),
+        (np.array([[0.5, 0.5], [0.5, np.nan]]), "finite", r"row 1"),
+    ],
+)
+def test_what_is_no_distribution_has_no_entropy(values, code, got):
+    with refuses("probs", code, got=got):
+        entropy(values)

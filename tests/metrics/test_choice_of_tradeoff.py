@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.refusals import refuses
 
-from uqassay.metrics import lower_envelope, ranking_changes, tradeoff_range
+from uqassay.metrics import lower_envelope, ranking_changes, tradeoff_range, tradeoff_scale
 
 small = st.builds(Fraction, st.integers(0, 12), st.integers(1, 10))
 lines = st.lists(st.tuples(small, small), min_size=1, max_size=7)
@@ -111,3 +111,11 @@ def test_tradeoff_range_holds_the_cost(cost):
 def test_tradeoff_range_refuses(arguments, parameter, code, got):
     with refuses(parameter, code, got=got):
         tradeoff_range(*arguments)
+
+
+def test_scale_of_lists_and_tensors():
+    torch = pytest.importorskip("torch")
+    assert tradeoff_scale([[0.1, 0.5], [0.2]], [[0.2], [20.0, 1.0]]) == 0.025
+    assert tradeoff_scale([torch.tensor([1.0, 2.0])], [torch.tensor([1.0, 4.0])]) == 0.5
+    with refuses("distances", "finite", got="inf"):
+        tradeoff_scale([[np.inf]], [[1.0]])

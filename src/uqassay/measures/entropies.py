@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, entr
 
-from uqassay._array import as_numeric
+from uqassay._array import as_numeric, check_rows, tolerance_of
 from uqassay._namespaces import detached, is_foreign, namespace, smallest_normal
 from uqassay.errors import InputError
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
@@ -26,6 +26,7 @@ from uqassay.predictions import (
     as_prediction,
     keeps_arrays,
     not_negative,
+    probs_on_device,
     sum_over_classes,
 )
 from uqassay.predictions.base import CORE_BYTES
@@ -75,7 +76,7 @@ def entropy(probs: PredictionLike) -> Array:
     Raises
     ------
     InputError
-        Input that is neither numbers nor a prediction.
+        Input that is neither numbers nor a prediction, or rows that are no distributions.
 
     Examples
     --------
@@ -92,6 +93,10 @@ def entropy(probs: PredictionLike) -> Array:
         raise InputError(
             "probs", "must have one distribution on its last axis", f"got {array}", "pass all classes", code="shape"
         )
+    if is_foreign(array):
+        probs_on_device(namespace(array).reshape(array, (-1, array.shape[-1])), "probs")  # checks
+    else:
+        check_rows(np.atleast_2d(array), "probs", tolerance=tolerance_of(array))
     return shannon_entropy(array)
 
 

@@ -102,7 +102,8 @@ def tradeoff_scale(distances: Sequence[Array], kl: Sequence[Array]) -> float:
     >>> round(tradeoff_scale([np.array([0.1, 0.5])], [np.array([0.2, 20.0])]), 4)
     0.025
     """
-    top, reference = max(float(np.max(d)) for d in distances), max(float(np.max(k)) for k in kl)
+    top = max(float(as_numeric(d, "distances").max()) for d in distances)
+    reference = max(float(as_numeric(k, "kl").max()) for k in kl)
     if not (np.isfinite(top) and np.isfinite(reference) and reference > 0):
         raise InputError(
             "distances",
