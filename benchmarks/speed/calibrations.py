@@ -9,8 +9,9 @@ import uqassay as uq
 from benchmarks.speed import plain
 from benchmarks.speed.workload import Case, Peer, Repeats, Workload, by_formulas
 from uqassay.calibration import credal_calibration_test
+from uqassay.calibration.mixture_populations import onto_simplex
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.simplex_search import PATIENT, THOROUGH, onto_simplex, search_simplex
+from uqassay.calibration.simplex_search import PATIENT, THOROUGH, search_simplex
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 
 __all__ = ["CALIBRATIONS", "simulated"]

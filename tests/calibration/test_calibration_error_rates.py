@@ -24,10 +24,10 @@ from uqassay.bench.older_results import older_sentence
 from uqassay.bench.source_code import code_version
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.mixtures import Mixtures
+from uqassay.calibration.null_at_mixture import drawn_labels, null_at
 from uqassay.calibration.predictive_weights import predictive_weights
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.calibration.worst_mixture import drawn_labels, null_at
 from uqassay.experiments.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
 from uqassay.metrics.calibration.measures import calibration_measure
 from uqassay.wording import counted

@@ -15,7 +15,7 @@ from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.metrics.calibration.measures import calibration_measure
 
-NULLS = ("minimised", "random", "berger-boos")
+NULLS = ("minimised", "sequential", "random", "berger-boos")
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 
@@ -38,7 +38,7 @@ def test_rejects_uncalibrated_ensembles_and_no_calibrated_one(random_generator):
         assert not credal_calibration_test(labels, members, null=null).reject(0.02)
         test = credal_calibration_test(away, members, null=null)
         assert test.reject(0.02)
-        assert test.statistic > test.threshold(0.02)
+        assert null == "sequential" or test.statistic > test.threshold(0.02)
 
 
 def test_result_is_plain(random_generator):
@@ -193,6 +193,23 @@ def test_scores_of_mixtures_say_that_they_show_one_side(measure, random_generato
 def test_options_are_checked(change, refusal, random_generator):
     with refuses(*refusal):
         credal_calibration_test(*random_ensemble(random_generator), **change)
+
+
+def test_a_sequential_test_decides_as_one_with_all_draws():
+    decisions = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        labels, members = random_ensemble(rng, truth=rng.dirichlet(np.ones(3), 40) if seed % 2 else None)
+        full = credal_calibration_test(labels, members, rng=seed)
+        found = credal_calibration_test(labels, members, null="sequential", rng=seed)
+        assert (found.planned_draws, full.planned_draws, full.n_draws) == (99, None, 99)
+        assert (found.smallest_pvalue, found.statistic) == (full.smallest_pvalue, full.statistic)
+        assert found.pvalue == full.pvalue if full.pvalue <= 0.1 else found.pvalue > 0.1
+        assert found.reject(0.05) == full.reject(0.05)
+        decisions.append(found.reject(0.05))
+        with refuses("null", "conflict"):
+            found.threshold(0.05)
+    assert len(set(decisions)) == 2
 
 
 def test_data_are_checked(random_generator):

@@ -79,12 +79,11 @@ def test_all_members_equal_is_the_test_of_one(random_generator, measure):
 
 
 def test_spread_of_minima_that_are_infinite_or_undefined():
-    null = np.array([0.0, 2.0])
-    assert in_deviations(np.array([1.0, 3.0]), null) == 2.0
-    assert in_deviations(np.array([np.inf, np.inf]), null) == 0.0
-    assert in_deviations(np.array([1.0, np.inf]), null) == np.inf
-    assert in_deviations(np.array([1.0, 3.0]), np.array([0.0, np.nan])) == np.inf
-    assert np.isnan(in_deviations(np.array([np.nan, 1.0]), null))
+    assert in_deviations(np.array([1.0, 3.0]), 1.0) == 2.0
+    assert in_deviations(np.array([np.inf, np.inf]), 1.0) == 0.0
+    assert in_deviations(np.array([1.0, np.inf]), 1.0) == np.inf
+    assert in_deviations(np.array([1.0, 3.0]), np.nan) == np.inf
+    assert np.isnan(in_deviations(np.array([np.nan, 1.0]), 1.0))
 
 
 def test_minimised_null_is_the_worse_of_two_mixtures():

@@ -5,7 +5,13 @@ import pytest
 
 from uqassay._array import CACHE_BYTES
 from uqassay._kernels import kernel
-from uqassay.calibration.monte_carlo import LabelDraws, labels_from, monte_carlo_pvalue, null_threshold
+from uqassay.calibration.monte_carlo import (
+    LabelDraws,
+    draws_before_stop,
+    labels_from,
+    monte_carlo_pvalue,
+    null_threshold,
+)
 
 
 def test_labels_from_against_their_probabilities(random_generator):
@@ -91,3 +97,30 @@ def test_threshold_agrees_with_the_pvalue(random_generator):
     for alpha in (0.02, 0.05, 0.1, 0.5, 0.9):
         for statistic in np.sort(null)[::3] + 1e-3:
             assert (monte_carlo_pvalue(statistic, null) <= alpha) == (statistic > null_threshold(null, alpha))
+
+
+def test_a_sequential_pvalue_keeps_every_level(random_generator):
+    """Each of 41 exchangeable values, ties or not, is the statistic in turn: its p-value is never too small."""
+    for rounded in (False, True):
+        found = []
+        for _ in range(150):
+            values = random_generator.random(41)
+            values = values.round(1) if rounded else values
+            for i in range(len(values)):
+                null = random_generator.permutation(np.delete(values, i))
+                end = draws_before_stop(values[i], null, 4)
+                found.append(monte_carlo_pvalue(values[i], null[:end]))
+        found = np.array(found)
+        for level in (0.05, 0.1, 0.2, 0.5, 0.8):
+            share, deviation = (found <= level + 1e-12).mean(), np.sqrt(level * (1 - level) / 150)
+            assert share <= level + 3 * deviation, (rounded, level)
+            assert rounded or share >= level - 3 * deviation - 0.03
+        assert (found.min(), found.max()) == (1 / 41, 1.0)
+
+
+def test_a_stop_on_both_sides_waits_for_both():
+    null = np.array([2.0, 3.0, 0.0, 4.0, 0.5])
+    assert draws_before_stop(1.0, null, 2) == 1
+    assert draws_before_stop(1.0, null, 2, "both") == 4
+    assert draws_before_stop(1.0, null, 3, "both") is None
+    assert draws_before_stop(np.inf, np.array([1.0, np.inf]), 1) == 1

@@ -16,6 +16,7 @@ import uqassay.calibration.mixtures as mixtures_module
 import uqassay.calibration.simplex_search as module
 from tests.calibration.made_up_data import draw_labels
 from tests.refusals import refuses
+from uqassay.calibration.mixture_populations import onto_simplex
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.simplex_search import (
     PATIENT,
@@ -23,7 +24,6 @@ from uqassay.calibration.simplex_search import (
     THOROUGH,
     SimplexSearch,
     minimise_over_simplex,
-    onto_simplex,
     search_simplex,
 )
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure
@@ -90,34 +90,6 @@ def cobyla(objective: MixtureObjective) -> float:
 
 def at(objective: MixtureObjective, weights: np.ndarray) -> float:
     return float(objective.shared(weights[np.newaxis])[0, 0])
-
-
-# -- onto_simplex -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("m", [1, 2, 3, 7])
-def test_onto_simplex_against_a_quadratic_program(m):
-    from scipy.optimize import minimize
-
-    points = np.random.default_rng(m).normal(0.3, 1.0, (12, m))
-    for point, ours in zip(points, onto_simplex(points), strict=True):
-        theirs = minimize(
-            lambda x, point=point: ((x - point) ** 2).sum(),
-            np.full(m, 1 / m),
-            jac=lambda x, point=point: 2 * (x - point),
-            method="SLSQP",
-            bounds=[(0, 1)] * m,
-            constraints={"type": "eq", "fun": lambda x: x.sum() - 1, "jac": np.ones_like},
-            options={"ftol": 1e-15},
-        ).x
-        np.testing.assert_allclose(ours, theirs, atol=1e-6)
-
-
-def test_onto_simplex_leaves_its_points_and_reaches_corners():
-    inside = np.random.default_rng(0).dirichlet(np.ones(6), (4, 5))
-    np.testing.assert_allclose(onto_simplex(inside), inside, atol=1e-15)
-    np.testing.assert_array_equal(onto_simplex(np.array([9.0, 0.0, -3.0])), [1.0, 0.0, 0.0])
-    np.testing.assert_allclose(onto_simplex(np.full(4, -7.0)), 0.25)
 
 
 # -- the minimum --------------------------------------------------------------------------------------------------------
@@ -202,8 +174,8 @@ def test_value_and_weights_belong_together(name, m):
 @pytest.mark.parametrize("n_targets", [1, 4])
 def test_result_never_exceeds_the_starting_mixtures(name, n_targets, monkeypatch):
     drawn = []
-    keep = module._first_mixtures
-    monkeypatch.setattr(module, "_first_mixtures", lambda *given: drawn.append(keep(*given)) or drawn[-1])
+    keep = module.first_mixtures
+    monkeypatch.setattr(module, "first_mixtures", lambda *given: drawn.append(keep(*given)) or drawn[-1])
     objective, _ = problem(8, name)
     labels = np.random.default_rng(1).integers(0, 10, (n_targets, 100))
     objective = MixtureObjective(objective.mixtures, labels, objective.measure)
@@ -410,6 +382,44 @@ def main(n_sets: int, names: Sequence[str]) -> None:
                 f"{d.mean():9.3f} {np.median(d):8.3f}",
                 flush=True,
             )
+
+
+# -- parts of the draws -------------------------------------------------------------------------------------------------
+
+
+def several_labels(name: str, n_draws: int) -> MixtureObjective:
+    objective, _ = problem(8, name)
+    labels = np.repeat(objective.labels, n_draws, axis=0)
+    labels[:, ::3] = np.random.default_rng(1).integers(0, 10, (n_draws, 34))
+    return MixtureObjective(objective.mixtures, labels, objective.measure)
+
+
+@pytest.mark.parametrize("name", [*FOUR, "kuiper-confidence"])
+def test_draws_are_searched_alone_as_among_others(name):
+    objective = several_labels(name, 9)
+    every = search_simplex(objective, QUICK, np.random.default_rng(0))
+    for draws in (slice(0, 2), slice(8, 9), np.array([1, 7, 4])):
+        some = search_simplex(objective.part(draws), QUICK, np.random.default_rng(0))
+        np.testing.assert_array_equal(some.values, every.values[draws])
+        np.testing.assert_array_equal(some.weights, every.weights[draws])
+
+
+@pytest.mark.parametrize("name", [*FOUR, "kuiper-confidence"])
+def test_draws_with_enough_are_not_searched_further(name):
+    objective = several_labels(name, 12)
+    every = search_simplex(objective, QUICK, np.random.default_rng(0))
+    evaluations = every.evaluations
+    for enough in (*np.quantile(every.values, [0.2, 0.5, 0.8]), 2 * every.values.max()):
+        found = search_simplex(objective, QUICK, np.random.default_rng(0), enough=enough)
+        below = every.values < enough
+        np.testing.assert_array_equal(found.values < enough, below)
+        assert (found.values[below] >= every.values[below]).all()
+        np.testing.assert_array_equal(found.values[~below], every.values[~below])
+        np.testing.assert_array_equal(found.weights[~below], every.weights[~below])
+        values = objective.exact(found.weights[:, np.newaxis])[:, 0]
+        np.testing.assert_allclose(found.values, values, rtol=1e-9, atol=1e-12)
+        assert found.evaluations < evaluations
+        evaluations = found.evaluations
 
 
 if __name__ == "__main__":

@@ -9,9 +9,10 @@ from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_nulls import BETA
 from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.monte_carlo import labels_from
+from uqassay.calibration.null_at_mixture import NullAtMixture
 from uqassay.calibration.score_weights import log_loss_weights
 from uqassay.calibration.simplex_search import QUICK
-from uqassay.calibration.worst_mixture import NullAtMixture, worst_mixture
+from uqassay.calibration.worst_mixture import worst_mixture
 from uqassay.metrics.calibration.measures import calibration_measure
 
 
@@ -26,7 +27,7 @@ def test_an_undefined_candidate_makes_the_greatest_pvalue_undefined(pvalues, gre
     found = iter(pvalues)
 
     def null_at(mixtures, labels, measure, truth, *others):
-        return NullAtMixture(truth, 0.0, truth, np.zeros(1), next(found, 0.0)), 1
+        return NullAtMixture(truth, 0.0, truth, np.zeros(1), next(found, 0.0), 0.0), 1
 
     monkeypatch.setattr("uqassay.calibration.worst_mixture.null_at", null_at)
     measure = calibration_measure("ece-confidence")

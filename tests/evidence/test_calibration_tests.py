@@ -46,13 +46,14 @@ def one(assay, model, measure):
 def test_sets_are_tested_as_the_library_tests_them(measure, judged):
     assay, models, y = judged
     mine = one(assay, "DE", measure)
-    expected = credal_calibration_test(y, models["DE"], measure=measure, rng=np.random.default_rng([0, 21]))
-    assert (mine.tested, mine.n_members, mine.noun, mine.null_kind) == ("mixtures", 3, "members", "minimised")
+    given = {"measure": measure, "null": "sequential", "rng": np.random.default_rng([0, 21])}
+    expected = credal_calibration_test(y, models["DE"], **given)
+    assert (mine.tested, mine.n_members, mine.noun, mine.null_kind) == ("mixtures", 3, "members", "sequential")
     assert mine.statistic == expected.statistic
     assert mine.weights.tolist() == expected.weights.tolist()
     assert mine.null.tolist() == expected.null.tolist()
     assert mine.pvalue == expected.pvalue > 0.05  # no further draws
-    assert (mine.n_draws, mine.notion) == (99, expected.notion)
+    assert (mine.n_draws, mine.notion) == (len(mine.null), expected.notion)
     assert mine.width == pytest.approx(np.ptp(models["DE"].probs, axis=1).mean())
 
 
@@ -167,7 +168,7 @@ def test_groups_are_warned_of_and_kept_whole(judged):
     found = uq.assay(models, y, groups=groups, n_draws=5, calibration=["ece-confidence"])
     for t in found.calibration:
         assert said(t).count("dependence within groups is not accounted for") == (t.model == "DE")
-        assert t.null_kind == ("minimised" if t.model == "DE" else "signs")
+        assert t.null_kind == ("sequential" if t.model == "DE" else "signs")
     assert any("calibration tests of DE take labels for independent" in w.text for w in found.warnings)
     rows = choose_instances(150, 31, groups, 4)
     assert len(rows) == 33

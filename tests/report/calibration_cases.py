@@ -46,7 +46,7 @@ def made_up(model, measure, *, pvalue, run=0, tested="mixtures", n_draws=99, **c
         "pvalue": pvalue,
         "n_draws": n_draws,
         "null": null,
-        "null_kind": "minimised" if tested == "mixtures" else "single",
+        "null_kind": "sequential" if tested == "mixtures" else "single",
         "weights": np.array([0.5, 0.3, 0.2]),
         "mean_value": 0.06,
         "mean_pvalue": 0.2,

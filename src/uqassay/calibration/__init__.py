@@ -1,7 +1,8 @@
 """Tests of calibration for one classifier and for the mixtures of an ensemble's members; weights that improve it."""
 
 from uqassay.calibration.classifier_verdict import CalibrationTest
-from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.epistemic_cross_fit import CrossFittedMap, cross_fitted_map
 from uqassay.calibration.epistemic_map import EpistemicMap

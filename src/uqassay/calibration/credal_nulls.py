@@ -16,13 +16,14 @@ from uqassay.calibration.confidence_region import likelihood_region
 from uqassay.calibration.likely_mixtures import LikelyMixtures
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import monte_carlo_pvalue
+from uqassay.calibration.null_at_mixture import NullAtMixture, null_at
 from uqassay.calibration.paper_code import paper_code_test
 from uqassay.calibration.random_null import random_mixture_null
 from uqassay.calibration.score_weights import log_loss_weights
 from uqassay.calibration.shared_members import SharedMembers
 from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex
 from uqassay.calibration.single_hypothesis import statistic_and_null
-from uqassay.calibration.worst_mixture import ENOUGH, NullAtMixture, null_at, worst_mixture
+from uqassay.calibration.worst_mixture import HIGH, worst_mixture
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["BETA", "LeastError", "authors_code", "in_deviations", "minimised_null", "random_null", "single_member"]
@@ -112,8 +113,9 @@ def minimised_null(
 ) -> LeastError:
     """Labels are drawn from likely mixtures, or from the worst of several (Berger-Boos); each draw is minimised over λ."""
     mixtures, labels = likely.mixtures, likely.labels
-    if null == "minimised":
-        found, evaluations = _at_likely_mixtures(likely, measure, n_draws, search, generator)
+    if null != "berger-boos":
+        sequential = null == "sequential"
+        found, evaluations = _at_likely_mixtures(likely, measure, n_draws, search, generator, sequential=sequential)
     else:
         seeds = generator.integers(2**63, size=2)  # one for the labels, one for the search: the same at every λ
         best = log_loss_weights(mixtures.members, labels)[0]
@@ -123,7 +125,7 @@ def minimised_null(
     again = MixtureObjective(mixtures, labels[np.newaxis], measure)
     minima = [found.statistic, *(minimise_over_simplex(again, search, generator)[0][0] for _ in range(N_REPEATS))]
     pvalue = float(np.minimum(1.0, found.pvalue + (BETA if null == "berger-boos" else 0.0)))  # nan stays nan
-    spread = in_deviations(np.array(minima), found.null)
+    spread = in_deviations(np.array(minima), found.deviation)
     return LeastError(found.statistic, pvalue, found.weights, found.null, spread, evaluations + again.evaluations)
 
 
@@ -133,27 +135,28 @@ def _at_likely_mixtures(
     n_draws: int,
     search: SimplexSearch,
     generator: np.random.Generator,
+    *,
+    sequential: bool,
 ) -> tuple[NullAtMixture, int]:
     """The greater p-value of two λ, the predictive one and that of the fewest members; the first alone if it is high."""
     truth, seeds = likely.start(generator)
 
     def at(weights: Floats) -> tuple[NullAtMixture, int]:
         drawn = likely.drawn(weights, n_draws, seeds[0])
-        return null_at(likely.mixtures, likely.labels, measure, weights, drawn, search, seeds[1])
+        return null_at(likely.mixtures, likely.labels, measure, weights, drawn, search, seeds[1], sequential=sequential)
 
     found, evaluations = at(truth)
-    few = likely.fewest if found.pvalue <= ENOUGH else None
+    few = likely.fewest if found.pvalue <= HIGH else None
     if few is None or np.abs(few - truth).max() <= SAME:
         return found, evaluations
     other, more = at(few)
     return (found if other.pvalue <= found.pvalue else other), evaluations + more  # an undefined p-value stays
 
 
-def in_deviations(minima: Floats, null: Floats) -> float:
-    """Range of the minima over the standard deviation of the null draws."""
+def in_deviations(minima: Floats, deviation: float) -> float:
+    """Range of the minima over the standard deviation of the null."""
     if np.isnan(minima).any():
         return math.nan
     if (minima == minima[0]).all():  # without this check, equal infinite minima would give inf − inf = nan
         return 0.0
-    deviation = float(null.std())
     return float(np.ptp(minima)) / deviation if deviation > 0 else math.inf

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from uqassay.calibration.fewest_members import fewest_members
 from uqassay.calibration.mixtures import Mixtures
+from uqassay.calibration.null_at_mixture import drawn_labels
 from uqassay.calibration.predictive_weights import predictive_weights
-from uqassay.calibration.worst_mixture import drawn_labels
 
 __all__ = ["LikelyMixtures", "Start"]
 

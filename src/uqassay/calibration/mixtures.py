@@ -14,14 +14,14 @@ from itertools import pairwise
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from uqassay._array import available_cores
 from uqassay.calibration.mixture_errors import MixtureErrors, errors_of_mixtures
 from uqassay.calibration.mixture_products import products_of, quick_numbers
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
-__all__ = ["MixtureObjective", "Mixtures"]
+__all__ = ["MixtureObjective", "Mixtures", "defined"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -78,24 +78,31 @@ class MixtureObjective:
 
     Attributes
     ----------
-    evaluations : int
-        Number of mixtures evaluated so far.
+    n_all : int
+        Number of draws of the objective that this one is a part of.
+    rows : int array (T,)
+        Numbers of the draws among those.
     """
 
     def __init__(self, mixtures: Mixtures, labels: Labels, measure: CalibrationMeasure) -> None:
         self.mixtures, self.labels, self.measure = mixtures, labels, measure
-        self.evaluations = 0
+        self._errors = _Evaluators(mixtures, measure)
+        self.n_all, self.rows = len(labels), np.arange(len(labels))
 
-    @cached_property
-    def _errors(self) -> list[MixtureErrors]:
-        """Evaluators for `own`: in double precision, and in single precision (rough)."""
-        members, prepare = self.mixtures.members, self.measure.prepare
-        plain = _PlainErrors(self.mixtures, self.measure)
-        return [errors_of_mixtures(members, prepare, dtype) or plain for dtype in (np.float64, np.float32)]
+    def part(self, draws: slice | NDArray[np.intp]) -> "MixtureObjective":
+        """The same for some draws of labels; evaluations are counted together."""
+        part = MixtureObjective(self.mixtures, self.labels[draws], self.measure)
+        part._errors, part.n_all, part.rows = self._errors, self.n_all, self.rows[draws]
+        return part
 
     @cached_property
     def _arranged(self) -> list[Labels]:
-        return [errors.arranged(self.labels) for errors in self._errors]
+        return [self._errors[rough].arranged(self.labels) for rough in (False, True)]
+
+    @property
+    def evaluations(self) -> int:
+        """Number of mixtures evaluated so far, by parts too."""
+        return self._errors.evaluations
 
     @property
     def n_targets(self) -> int:
@@ -126,7 +133,7 @@ class MixtureObjective:
             _for_each_part(len(weights), self._bytes_per_mixture, work)
         else:
             _for_each_part(len(weights), CHUNK_BYTES / SHARED_AT_ONCE, compiled)
-        self.evaluations += len(weights)
+        self._errors.evaluations += len(weights)
         return values
 
     def own(self, weights: Floats, targets: NDArray[np.intp] | None = None, *, rough: bool = False) -> Floats:
@@ -145,7 +152,7 @@ class MixtureObjective:
         together = errors.at_once
         each = self.measure.bytes_per_entry * errors.n_columns if together is None else CHUNK_BYTES / together
         _for_each_part(len(flat), each, work)
-        self.evaluations += len(flat)
+        self._errors.evaluations += len(flat)
         return values.reshape(t, n_own)
 
     def exact_shared(self, weights: Floats) -> Floats:
@@ -158,7 +165,7 @@ class MixtureObjective:
                 values[draws, part] = prepared.values(self.labels[draws, np.newaxis, :])
 
         _for_each_part(len(weights), self._bytes_per_mixture, work)
-        self.evaluations += self.n_targets * len(weights)
+        self._errors.evaluations += self.n_targets * len(weights)
         return values
 
     def exact(self, weights: Floats) -> Floats:
@@ -172,7 +179,7 @@ class MixtureObjective:
             values[part] = prepared.values(self.labels if t == 1 else self.labels[targets[part]])
 
         _for_each_part(len(flat), self._bytes_per_mixture, work)
-        self.evaluations += len(flat)
+        self._errors.evaluations += len(flat)
         return values.reshape(t, n_own)
 
     @property
@@ -182,6 +189,30 @@ class MixtureObjective:
     @property
     def _bytes_per_mixture(self) -> float:
         return self.measure.bytes_per_entry * self.mixtures.n_instances * self.mixtures.n_classes
+
+
+@final
+class _Evaluators:
+    """Evaluators of a measure in double precision, and in single precision (rough), made where they are asked for."""
+
+    def __init__(self, mixtures: Mixtures, measure: CalibrationMeasure) -> None:
+        self._mixtures, self._measure = mixtures, measure
+        self.evaluations = 0
+
+    def __getitem__(self, rough: bool) -> MixtureErrors:
+        return self._rough if rough else self._fine
+
+    @cached_property
+    def _fine(self) -> MixtureErrors:
+        return self._made(np.float64)
+
+    @cached_property
+    def _rough(self) -> MixtureErrors:
+        return self._made(np.float32)
+
+    def _made(self, dtype: DTypeLike) -> MixtureErrors:
+        found = errors_of_mixtures(self._mixtures.members, self._measure.prepare, dtype)
+        return found or _PlainErrors(self._mixtures, self._measure)
 
 
 @final
@@ -199,6 +230,11 @@ class _PlainErrors:
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
         own = labels if len(labels) == 1 else labels[targets]
         return self._measure.prepare(self._mixtures.probs(weights, passing=True)).values(own)
+
+
+def defined(values: Floats) -> Floats:
+    """Replace undefined values by infinity, so that any defined value is better."""
+    return np.where(np.isnan(values), np.inf, values)
 
 
 def _parts(n: int, bytes_each: float) -> list[slice]:

@@ -14,9 +14,12 @@ from uqassay.statistics.samples import is_number
 
 __all__ = [
     "CALIBRATED",
+    "ENOUGH",
     "LabelDraws",
     "check_alpha",
+    "draws_before_stop",
     "labels_from",
+    "least_reaching",
     "monte_carlo_pvalue",
     "null_threshold",
     "smallest_pvalue",
@@ -33,6 +36,7 @@ CALIBRATED = {
 }
 FEW_CLASSES = 48  # up to here counting the steps of the distribution function is faster than a binary search
 STRETCH = 8192  # instances
+ENOUGH = 0.1  # share of the draws that reach the statistic after which a sequential test makes no more
 ROUNDING = 1e-9  # relative; closer values count as ties, because equal mixtures may be summed in different orders
 
 
@@ -138,12 +142,39 @@ def monte_carlo_pvalue(statistic: float, null: Floats, sides: Sides = "upper") -
     """
     if np.isnan(statistic) or np.isnan(null).any():
         return float("nan")
-    margin = ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0
-    above = int((null >= statistic - margin).sum())
+    above = int((null >= least_reaching(statistic)).sum())
     if sides == "upper":
         return (1 + above) / (len(null) + 1)
-    below = int((null <= statistic + margin).sum())
+    below = int((null <= -least_reaching(-statistic)).sum())
     return min(1.0, 2 * (1 + min(above, below)) / (len(null) + 1))
+
+
+def least_reaching(statistic: float) -> float:
+    """The least value that counts as reaching the statistic."""
+    return statistic - (ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0)
+
+
+def draws_before_stop(statistic: float, null: Floats, enough: int, sides: Sides = "upper") -> int | None:
+    """Number of draws before the one with which enough have reached the statistic, on both sides; None if there is none.
+
+    Without that last one, (1 + reached) / (1 + draws) is the p-value of a sequential test.
+
+    Examples
+    --------
+    >>> draws_before_stop(0.5, np.array([0.7, 0.1, 0.6, 0.9]), 2), draws_before_stop(0.5, np.array([0.7, 0.1]), 2)
+    (2, None)
+
+    References
+    ----------
+    Besag, Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78.
+    """
+    above = null >= least_reaching(statistic)
+    if np.count_nonzero(above) < enough:
+        return None
+    reached = np.cumsum(above)
+    if sides == "both":
+        reached = np.minimum(reached, np.cumsum(null <= -least_reaching(-statistic)))
+    return int(reached.searchsorted(enough)) if reached[-1] >= enough else None
 
 
 def smallest_pvalue(n_draws: int, sides: Sides = "upper") -> float:

@@ -10,9 +10,10 @@ from scipy import special
 from uqassay._array import RandomState, as_numeric
 from uqassay._array import generator as as_generator
 from uqassay.calibration.classifier_verdict import CalibrationTest
-from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
+from uqassay.calibration.credal_hypothesis import Null, credal_calibration_test
+from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.miscalibration import Miscalibration, true_probs
-from uqassay.calibration.monte_carlo import labels_from
+from uqassay.calibration.monte_carlo import ENOUGH, labels_from
 from uqassay.calibration.parts import check_search
 from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import SimplexSearch
@@ -83,7 +84,7 @@ class PowerSimulation:
             labels,
             members,
             measure=self.measure,
-            null=self.null,
+            null="sequential" if self.null == "minimised" and self.alpha <= ENOUGH else self.null,  # decides alike
             n_draws=self.n_draws,
             search=self.search,
             rng=self.generator,

@@ -15,8 +15,17 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._kernels import kernel
-from uqassay.calibration.mixtures import MixtureObjective
+from uqassay.calibration.mixture_populations import (
+    GRID_SHARE,
+    dealt_out,
+    first_mixtures,
+    moved_mixtures,
+    sizes,
+    survivors,
+)
+from uqassay.calibration.mixture_refinement import refined, step_lengths
+from uqassay.calibration.mixtures import MixtureObjective, defined
+from uqassay.calibration.row_numbers import RowNumbers
 from uqassay.errors import InputError
 from uqassay.statistics.samples import is_number
 
@@ -27,7 +36,6 @@ __all__ = [
     "SimplexMinimum",
     "SimplexSearch",
     "minimise_over_simplex",
-    "onto_simplex",
     "search_simplex",
 ]
 
@@ -35,18 +43,11 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 MAY_BE_0 = ("n_shared", "n_generations", "n_rounds")
-BEST_SHARE = 0.15  # share of a population that counts as the best
-TOWARDS = (0.5, 1.0)  # range of the move towards one of the best, as a share of the distance
-ALONG = (0.3, 0.9)  # range of the move along the difference of two others
-MOVED_SHARE = 0.9  # share of the weights of a mixture that a move changes
-GRID_SHARE = 3  # with two members: 3 times as many starting mixtures on a grid, then fewer generations
 FEW_ENTRIES = 1000  # below this n K each mixture is cheap, and more of them are evaluated
 MOST_EFFORT = 2.0  # most times as many mixtures, in several populations, if each needs few probabilities
 MANY = 65  # mixtures per part when a population is split: several small populations find more
 SMOOTH = 0.4  # size of populations for measures without jumps, which have fewer and wider minima
 HUGE = 1e20  # if no mixture has less, the values may overflow single precision
-PROBE = 1e-6  # step of the difference quotients
-FINER = 1 / 16  # smallest step of a round of refinement, relative to the round before
 
 
 @final
@@ -136,68 +137,146 @@ def minimise_over_simplex(
 
 
 def search_simplex(
-    objective: MixtureObjective, search: SimplexSearch, generator: np.random.Generator
+    objective: MixtureObjective, search: SimplexSearch, generator: np.random.Generator, *, enough: float = -math.inf
 ) -> SimplexMinimum:
     """Minimise a measure over all mixtures, for every draw of labels, with diagnostics of the search.
 
     Populations are evaluated in single precision, their refinement in double precision, and the result by the measure
-    itself. The result is never greater than the value of a member or of the mean of the members.
+    itself. The result is never greater than the value of a member or of the mean of the members. A draw with a value below
+    `enough` is not searched further: its least value is lower still. Each draw has its own random numbers, so the others are
+    searched as before.
 
     References
     ----------
     Storn, Price (1997), Differential evolution; Zhang, Sanderson (2009), JADE (moves towards one of the best); Tanabe,
     Fukunaga (2014), L-SHADE (populations that become smaller).
     """
-    before = objective.evaluations
-    m, t = objective.mixtures.n_members, objective.n_targets
+    before, m = objective.evaluations, objective.mixtures.n_members
     search = _adapted(search, objective)
-    first = _first_mixtures(m, search.n_shared, generator)
-    values = _defined(objective.own(first[np.newaxis], rough=True) if t == 1 else objective.shared(first))
-    rough = bool((values.min(axis=1) < HUGE).all())
-    if t == 1 and not rough:
-        values = _defined(objective.own(first[np.newaxis]))
+    first = first_mixtures(m, search.n_shared, generator)
+    draws = _OpenDraws(objective, generator, enough)
+    values, rough = _started(draws, first)
     best_first = first[values.argmin(axis=1)]
-    weights, values, targets = _populations(first, values, search)
-    for size in _sizes(weights.shape[1], search.n_left, search.n_generations):
-        children = _moved(weights, generator)
-        found = _defined(objective.own(children, targets, rough=rough))
-        weights, values = _survivors(weights, values, children, found, size)
-    weights = _best(weights, values, 1)[0].reshape(t, -1, m)
-    values = _defined(objective.own(weights))
-    last = np.zeros_like(weights)
-    for r in range(search.n_rounds if m > 1 else 0):
-        lengths = _lengths(r, (t, weights.shape[1], 2 * search.n_steps, 1), generator)
-        weights, values, last = _refined(objective, weights, values, last, lengths, generator)
-    plain = np.broadcast_to(first[: m + 1], (t, *first[: m + 1].shape))  # the mean and the members
-    found_first = np.stack([weights[np.arange(t), values.argmin(axis=1)], best_first], axis=1)
-    candidates = np.concatenate([found_first, plain], axis=1)
-    exact = np.concatenate([objective.exact(found_first), objective.exact_shared(first[: m + 1])], axis=1)
-    best = np.arange(t), _defined(exact).argmin(axis=1)  # stays nan if the measure is undefined for all
-    return SimplexMinimum(exact[best], candidates[best], _spread(values, m), objective.evaluations - before)
+    if len(draws.at):
+        weights, best_first = _evolved(draws, first, values, best_first, search, rough)
+    if len(draws.at):
+        weights, values, best_first = _refined(draws, weights, best_first, search)
+    if len(draws.at):
+        _ended(draws, weights, values, best_first, first[: m + 1])
+    return SimplexMinimum(draws.values, draws.weights, draws.spread, objective.evaluations - before)
 
 
-def onto_simplex(points: Floats) -> Floats:
-    """The nearest point of the simplex, (..., M) -> (..., M).
+@final
+class _OpenDraws:
+    """Draws of labels that are searched further, and what was found for the others.
 
-    Examples
-    --------
-    >>> onto_simplex(np.array([0.9, 0.5, -0.3])).round(3).tolist()
-    [0.7, 0.3, 0.0]
-
-    References
+    Attributes
     ----------
-    Held, Wolfe, Crowder (1974), Validation of subgradient optimization.
+    at : int array (R,)
+        The open draws among those of the objective.
+    numbers : RowNumbers
+        Their random numbers.
+    values, weights, spread : arrays (T,), (T, M), (T,)
+        The result.
     """
-    compiled = kernel("onto_simplex")
-    if compiled is not None and points.size:
-        flat = np.ascontiguousarray(points, dtype=np.float64).reshape(1, -1, points.shape[-1])
-        return compiled(flat).reshape(points.shape)
-    # The projection is max(x − τ, 0); τ is the greatest of (Σ of the j largest − 1) / j over j.
-    excess = np.cumsum(np.sort(points, axis=-1)[..., ::-1], axis=-1)
-    excess -= 1
-    excess /= np.arange(1, points.shape[-1] + 1)
-    nearest = points - excess.max(axis=-1, keepdims=True)
-    return np.maximum(nearest, 0.0, out=nearest)
+
+    def __init__(self, objective: MixtureObjective, generator: np.random.Generator, enough: float) -> None:
+        t, m = objective.n_targets, objective.mixtures.n_members
+        self.objective, self.enough = objective, enough
+        self.at, self.numbers = np.arange(t), RowNumbers(generator, objective.n_all, objective.rows)
+        self.values, self.weights, self.spread = np.full(t, np.nan), np.zeros((t, m)), np.full(t, np.nan)
+
+    def settle(self, values: Floats, weights: Floats) -> Indices:
+        """Keep the least values (R,) below `enough` and their weights (R, M); the positions of the draws that stay open."""
+        below = values < self.enough
+        self.values[self.at[below]], self.weights[self.at[below]] = values[below], weights[below]
+        kept = np.flatnonzero(~below)
+        self.at = self.at[kept]
+        self.numbers.keep(kept)
+        return kept
+
+    def own(self, weights: Floats, *, rough: bool = False) -> Floats:
+        """Values (R, S, P) of mixtures (R, S, P, M), inf where undefined."""
+        r, s, p, m = weights.shape
+        flat = self.objective.own(weights.reshape(r, s * p, m), self.at, rough=rough)
+        return defined(flat).reshape(r, s, p)
+
+    def part(self) -> MixtureObjective:
+        """The objective of the open draws alone."""
+        return self.objective.part(self.at)
+
+
+def _started(draws: _OpenDraws, first: Floats) -> tuple[Floats, bool]:
+    """Values (R, L) of the starting mixtures, and whether single precision can hold those of populations."""
+    objective, m = draws.objective, first.shape[1]
+    if objective.n_all == 1:
+        values = defined(objective.own(first[np.newaxis], rough=True))
+        if not (values < HUGE).any():
+            return defined(objective.own(first[np.newaxis])), False
+        return values, True
+    corners = defined(
+        objective.shared(first[: m + 1])
+    )  # the mean and the members settle most draws that can be settled
+    kept = draws.settle(corners.min(axis=1), first[corners.argmin(axis=1)])
+    values = corners[kept]
+    if len(first) > m + 1 and len(kept):
+        values = np.concatenate([values, defined(draws.part().shared(first[m + 1 :]))], axis=1)
+    kept = draws.settle(values.min(axis=1), first[values.argmin(axis=1)])
+    return values[kept], bool((values.min(axis=1) < HUGE).all())
+
+
+def _evolved(
+    draws: _OpenDraws, first: Floats, values: Floats, best_first: Floats, search: SimplexSearch, rough: bool
+) -> tuple[Floats, Floats]:
+    """The best mixture of each population (R, S, M) after all generations, and `best_first` of the draws still open."""
+    m = first.shape[1]
+    weights, values = dealt_out(first, values, search.n_populations, search.n_kept)
+    s = weights.shape[1]
+    for size in sizes(weights.shape[2], search.n_left, search.n_generations):
+        if not len(draws.at):
+            break
+        flat, flat_values = weights.reshape(-1, *weights.shape[2:]), values.reshape(-1, values.shape[2])
+        children = moved_mixtures(flat, draws.numbers)
+        found = draws.own(children.reshape(weights.shape), rough=rough)
+        flat, flat_values = survivors(flat, flat_values, children, found.reshape(flat_values.shape), size)
+        weights, values = flat.reshape(-1, s, size, m), flat_values.reshape(-1, s, size)
+        best = np.arange(len(values)), values[:, :, 0].argmin(axis=1)
+        least, there = values[..., 0][best], weights[:, :, 0][best]
+        seems = np.flatnonzero(least < draws.enough)
+        if len(seems):  # by a rough value; the other one decides
+            least[:] = math.inf
+            least[seems] = draws.objective.own(there[seems, np.newaxis], draws.at[seems])[:, 0]
+            kept = draws.settle(least, there)
+            weights, values, best_first = weights[kept], values[kept], best_first[kept]
+    return weights[:, :, 0], best_first
+
+
+def _refined(
+    draws: _OpenDraws, weights: Floats, best_first: Floats, search: SimplexSearch
+) -> tuple[Floats, Floats, Floats]:
+    """Weights (R, S, M), values (R, S) and `best_first` of the draws still open after all rounds of refinement."""
+    m = weights.shape[2]
+    values, last = draws.own(weights[:, :, np.newaxis])[..., 0], np.zeros_like(weights)
+    for r in range(search.n_rounds if m > 1 else 0):
+        best = np.arange(len(values)), values.argmin(axis=1)
+        kept = draws.settle(values[best], weights[best])
+        weights, values, last, best_first = weights[kept], values[kept], last[kept], best_first[kept]
+        if not len(kept):
+            break
+        lengths = step_lengths(r, (*values.shape, 2 * search.n_steps, 1), draws.numbers)
+        weights, values, last = refined(draws.own, weights, values, last, lengths, draws.numbers)
+    return weights, values, best_first
+
+
+def _ended(draws: _OpenDraws, weights: Floats, values: Floats, best_first: Floats, plain: Floats) -> None:
+    """The result of the open draws, by the measure itself: the best of what was found, its start, the mean and the members."""
+    r, objective = np.arange(len(values)), draws.part()
+    found_first = np.stack([weights[r, values.argmin(axis=1)], best_first], axis=1)
+    candidates = np.concatenate([found_first, np.broadcast_to(plain, (len(r), *plain.shape))], axis=1)
+    exact = np.concatenate([objective.exact(found_first), objective.exact_shared(plain)], axis=1)
+    best = r, defined(exact).argmin(axis=1)  # stays nan if the measure is undefined for all
+    draws.values[draws.at], draws.weights[draws.at] = exact[best], candidates[best]
+    draws.spread[draws.at] = _spread(values, plain.shape[1])
 
 
 def _adapted(search: SimplexSearch, objective: MixtureObjective) -> SimplexSearch:
@@ -224,168 +303,3 @@ def _spread(values: Floats, m: int) -> Floats:
         return np.full(len(values), np.nan)
     least, greatest = values.min(axis=1), values.max(axis=1)
     return np.where(np.isfinite(least), greatest - np.where(np.isfinite(least), least, 0.0), np.nan)
-
-
-# -- starting mixtures --------------------------------------------------------------------------------------------------
-
-
-def _first_mixtures(m: int, n: int, generator: np.random.Generator) -> Floats:
-    """The mean, the members, and n mixtures: uniform, near faces and on edges; for two members an even grid."""
-    if m == 1:
-        return np.ones((1, 1))
-    corners = np.concatenate([np.full((1, m), 1 / m), np.eye(m)])
-    if m == 2:
-        n *= GRID_SHARE
-        share = (np.arange(n) + 0.5) / n
-        return np.concatenate([corners, np.stack([share, 1 - share], axis=1)])
-    n_pairs = n // 2
-    even = generator.dirichlet(np.ones(m), n // 4)
-    faces = generator.dirichlet(np.full(m, 0.3), n - n_pairs - n // 4)
-    one, other = np.triu_indices(m, 1)
-    dealt = np.resize(generator.permutation(len(one)), n_pairs)  # every pair of members equally often
-    pairs, share, rows = np.zeros((n_pairs, m)), generator.random(n_pairs), np.arange(n_pairs)
-    pairs[rows, one[dealt]], pairs[rows, other[dealt]] = share, 1 - share
-    return np.concatenate([corners, even, faces, pairs])
-
-
-def _populations(first: Floats, values: Floats, search: SimplexSearch) -> tuple[Floats, Floats, Indices]:
-    """Deal the best mixtures (L, M) with values (T, L) out to populations.
-
-    Returns weights (T·S, P, M), values (T·S, P) and the draw of labels of each population (T·S,).
-    """
-    t, n_first = values.shape
-    n_populations = min(search.n_populations, n_first)
-    size = min(search.n_kept, max(1, 30 * (first.shape[1] - 1)), n_first // n_populations)
-    best = np.argsort(values, axis=1, kind="stable")[:, : size * n_populations]
-    best = best.reshape(t, size, n_populations).swapaxes(1, 2).reshape(t * n_populations, size)
-    targets = np.repeat(np.arange(t), n_populations)
-    return first[best], values[targets[:, np.newaxis], best], targets
-
-
-# -- populations --------------------------------------------------------------------------------------------------------
-
-
-def _sizes(size: int, n_left: int, n_generations: int) -> list[int]:
-    """Size of a population after each generation; it falls linearly."""
-    left = min(n_left, size)
-    return [left + (size - left) * (n_generations - i) // n_generations for i in range(1, n_generations + 1)]
-
-
-def _moved(weights: Floats, generator: np.random.Generator) -> Floats:
-    """One move of every mixture of the populations (T, P, M), which are sorted by value.
-
-    x + F₁ (best − x) + F₂ (one − other), in most of the coordinates, projected onto the simplex.
-    """
-    t, p, m = weights.shape
-    n_best = min(p, max(2, round(BEST_SHARE * p)))
-    drawn, changed = generator.random((5, t, p)), generator.random((t, p, m))
-    towards, along = (np.array([least, most - least]) for least, most in (TOWARDS, ALONG))
-    compiled = kernel("children_of")
-    if compiled is not None:
-        return compiled(np.ascontiguousarray(weights), drawn, changed, n_best, towards, along, MOVED_SHARE)
-    chosen = (drawn[:3] * np.array([n_best, p, p])[:, np.newaxis, np.newaxis]).astype(np.intp)
-    chosen += np.arange(0, t * p, p)[:, np.newaxis]
-    moved, one, other = weights.reshape(t * p, m).take(chosen, axis=0)
-    moved -= weights
-    moved *= towards[0] + towards[1] * drawn[3, ..., np.newaxis]
-    one -= other
-    one *= along[0] + along[1] * drawn[4, ..., np.newaxis]
-    moved += one
-    moved *= changed < MOVED_SHARE
-    moved += weights
-    return onto_simplex(moved)
-
-
-def _survivors(weights: Floats, values: Floats, children: Floats, found: Floats, size: int) -> tuple[Floats, Floats]:
-    """The better of each mixture and its child, and of these the `size` best of each population, sorted by value."""
-    compiled = kernel("survivors")
-    if compiled is not None:
-        weights, values = compiled(*map(np.ascontiguousarray, (weights, values, children, found)), size)
-        return weights, values[..., 0]
-    better = found <= values
-    return _best(np.where(better[..., np.newaxis], children, weights), np.where(better, found, values), size)
-
-
-def _best(weights: Floats, values: Floats, size: int) -> tuple[Floats, Floats]:
-    """The `size` best of each population, sorted by value."""
-    order = np.argsort(values, axis=1, kind="stable")[:, :size]
-    rows = np.arange(len(values))[:, np.newaxis]
-    return weights[rows, order], values[rows, order]
-
-
-# -- refinement ---------------------------------------------------------------------------------------------------------
-
-
-def _refined(
-    objective: MixtureObjective,
-    weights: Floats,
-    values: Floats,
-    moved: Floats,
-    lengths: Floats,
-    generator: np.random.Generator,
-) -> tuple[Floats, Floats, Floats]:
-    """One round of refinement for weights (T, S, M) with values (T, S).
-
-    `moved` is the last step of each mixture, `lengths` (T, S, 2 n, 1) those of the exchanges and of the gradient steps.
-    """
-    m, n_steps = weights.shape[-1], lengths.shape[2] // 2
-    here = weights[:, :, np.newaxis]
-    exchanged = _exchanges(weights, lengths[:, :, :n_steps], generator)
-    probes = here + PROBE * (np.eye(m) - here)
-    found = _values(objective, np.concatenate([probes, exchanged], axis=2))
-    direction = _downhill(found[..., :m], values)[:, :, np.newaxis]
-    momentum = 1.5 * generator.random((*weights.shape[:2], n_steps, 1))
-    momentum[:, :, ::2] = 0.0  # half of the gradient steps have no momentum
-    down = onto_simplex(here + lengths[:, :, n_steps:] * direction + momentum * moved[:, :, np.newaxis])
-    tried = np.concatenate([exchanged, down], axis=2)
-    found = np.concatenate([found[..., m:], _values(objective, down)], axis=2)
-    best = found.argmin(axis=-1)[..., np.newaxis]
-    least = np.take_along_axis(found, best, axis=-1)[..., 0]
-    there = np.take_along_axis(tried, best[..., np.newaxis], axis=2)[:, :, 0]
-    better = (least < values)[..., np.newaxis]
-    return np.where(better, there, weights), np.minimum(values, least), np.where(better, there - weights, moved / 2)
-
-
-def _lengths(r: int, shape: tuple[int, ...], generator: np.random.Generator) -> Floats:
-    """Random step lengths of round r, log-uniform between FINER^(r + 1) and FINER^(r / 2)."""
-    return FINER ** (r / 2 + (r / 2 + 1) * generator.random(shape))
-
-
-def _downhill(probed: Floats, values: Floats) -> Floats:
-    """Unit direction of steepest descent from difference quotients towards each member, (T, S, M), or 0."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        slopes = (probed - values[..., np.newaxis]) / PROBE
-        slopes -= slopes.mean(axis=-1, keepdims=True)
-        direction = -slopes / np.maximum(np.linalg.norm(slopes, axis=-1, keepdims=True), 1e-300)
-    return np.nan_to_num(direction, nan=0.0, posinf=0.0, neginf=0.0)
-
-
-def _exchanges(weights: Floats, amounts: Floats, generator: np.random.Generator) -> Floats:
-    """Random exchanges of weight between two members, (T, S, M) -> (T, S, n, M).
-
-    In every second exchange, the member that receives has positive weight already, if there is one: zeros then stay zero.
-    """
-    n = amounts.shape[2]
-    here = np.repeat(weights[:, :, np.newaxis], n, axis=2)
-    held = here > 0
-    first, second = generator.random((2, *here.shape))
-    giver = (first * held).argmax(axis=-1)[..., np.newaxis]
-    second[:, :, ::2] += held[:, :, ::2]
-    np.put_along_axis(second, giver, -1.0, axis=-1)
-    taker = second.argmax(axis=-1)[..., np.newaxis]
-    has = np.take_along_axis(here, giver, axis=-1)
-    amounts = np.minimum(amounts, has)
-    np.put_along_axis(here, giver, has - amounts, axis=-1)
-    np.put_along_axis(here, taker, np.take_along_axis(here, taker, axis=-1) + amounts, axis=-1)
-    return here
-
-
-def _values(objective: MixtureObjective, weights: Floats) -> Floats:
-    """Values of mixtures (T, S, P, M) as (T, S, P)."""
-    t, s, p, m = weights.shape
-    return _defined(objective.own(weights.reshape(t, s * p, m))).reshape(t, s, p)
-
-
-def _defined(values: Floats) -> Floats:
-    """Replace undefined values by infinity, so that any defined value is better."""
-    return np.where(np.isnan(values), np.inf, values)

@@ -10,7 +10,8 @@ from scipy import special
 
 from uqassay._array import RandomState, as_numeric
 from uqassay._array import generator as as_generator
-from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, Null, credal_calibration_test
+from uqassay.calibration.credal_hypothesis import Null, credal_calibration_test
+from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.parts import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure

@@ -5,18 +5,16 @@ of the p-value over a region that contains λ0 with probability 1 − β, plus �
 approximates the maximum by a few λ of that region with large p-values; λ between them are not tried.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.confidence_region import LikelihoodRegion
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import monte_carlo_pvalue, steps_reached
-from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex
+from uqassay.calibration.null_at_mixture import NullAtMixture, drawn_labels, null_at
+from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
-__all__ = ["ENOUGH", "NullAtMixture", "drawn_labels", "null_at", "worst_mixture"]
+__all__ = ["HIGH", "worst_mixture"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -25,17 +23,7 @@ N_RANDOM = 16  # random directions from the most likely λ to the border of the 
 N_CORNERS = 32  # most members used as directions
 N_REFINED = 5  # candidates with a full search of their null draws, in addition to the most likely λ
 SCREENING_DRAWS = 49
-ENOUGH = 0.5  # search stops here: no usual level is as high
-
-
-class NullAtMixture(NamedTuple):
-    """Result for labels drawn from one λ: minimum for the observed labels, its weights, null (D,) and p-value."""
-
-    truth: Floats
-    statistic: float
-    weights: Floats
-    null: Floats
-    pvalue: float
+HIGH = 0.5  # search stops here: no usual level is as high
 
 
 def worst_mixture(
@@ -64,35 +52,10 @@ def worst_mixture(
         evaluations += n
         if worst is None or not found.pvalue <= worst.pvalue:  # `not <=` keeps an undefined p-value
             worst = found
-        if not worst.pvalue <= ENOUGH:
+        if not worst.pvalue <= HIGH:
             break
     assert worst is not None
     return worst, evaluations
-
-
-def null_at(
-    mixtures: Mixtures,
-    labels: Labels,
-    measure: CalibrationMeasure,
-    truth: Floats,
-    drawn: Labels,
-    search: SimplexSearch,
-    seed: np.int64,
-) -> tuple[NullAtMixture, int]:
-    """Minimum over λ for the observed labels (n,) and for draws (D, n) from the mixture `truth`, by one search."""
-    objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], drawn]), measure)
-    values, weights = minimise_over_simplex(objective, search, np.random.default_rng(seed))
-    statistic, null = float(values[0]), values[1:]
-    found = NullAtMixture(truth, statistic, weights[0], null, monte_carlo_pvalue(statistic, null))
-    return found, objective.evaluations
-
-
-def drawn_labels(mixtures: Mixtures, truth: Floats, n_draws: int, seed: np.int64) -> Labels:
-    """D draws of labels from the mixture with these weights (M,), by inversion of its distribution function, (D, n)."""
-    cumulated = np.cumsum(mixtures.probs(truth).T, axis=0)  # (K, n)
-    aims = np.random.default_rng(seed).random((n_draws, mixtures.n_instances))
-    aims *= cumulated[-1]
-    return steps_reached(cumulated[:-1], aims)
 
 
 def _candidates(region: LikelihoodRegion, generator: np.random.Generator) -> Floats:

@@ -7,13 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincc
 
-from uqassay.calibration.monte_carlo import ROUNDING, LabelDraws, monte_carlo_pvalue, smallest_pvalue
+from uqassay.calibration.monte_carlo import (
+    ENOUGH,
+    LabelDraws,
+    draws_before_stop,
+    monte_carlo_pvalue,
+    smallest_pvalue,
+)
 from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.calibration.sign_null import sign_test
 from uqassay.evidence.calibration_cost import choose_instances, point_draws
 from uqassay.metrics.calibration.group_signs import Groupwise
 from uqassay.metrics.calibration.inputs import classes_apart
-from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides
+from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.notes import Note
 
 __all__ = ["PARTS", "PART_DRAWS", "PointTest", "fine_tests", "given_tests", "grouped_test", "parts_of", "point_tests"]
@@ -31,7 +37,6 @@ SIGN_DRAWS, PART_SIGNS, MORE_SIGNS = (
     2999,
 )  # of signs of groups: of all, of a part, and where there are few groups
 ONE_GROUP = Note("no-test", "one group has no other signs: no p-value")
-ENOUGH = 0.1  # share of the draws that reach the statistic after which no more are made
 CHUNK_BYTES = 32 * 2**20  # of labels drawn at a time, at most
 CACHE_BYTES = 2**20  # of labels, which random numbers, bins and sums share the cache with
 FEWEST_DRAWS, MOST_DRAWS = 8, 48  # at a time; after them a test may stop
@@ -257,7 +262,7 @@ def _monte_carlo(
             drawn = draws.draw(size, generator)
             for j in sorted(going):
                 nulls[j][made : made + size] = prepared[j].values(drawn)
-                at = _stopped(statistics[j], nulls[j][: made + size], enough, measures[j].sides)
+                at = draws_before_stop(statistics[j], nulls[j][: made + size], enough, measures[j].sides)
                 if at is not None:
                     nulls[j] = nulls[j][:at]
                     going.discard(j)
@@ -266,15 +271,3 @@ def _monte_carlo(
         PointTest(t, monte_carlo_pvalue(t, null, measure.sides), null)
         for t, null, measure in zip(statistics, nulls, measures, strict=True)
     ]
-
-
-def _stopped(statistic: float, null: Floats, enough: int, sides: Sides) -> int | None:
-    """Number of draws before the one with which enough have reached the statistic, on both sides; None if there is none."""
-    margin = ROUNDING * abs(statistic) + 1e-15 if np.isfinite(statistic) else 0.0
-    above = null >= statistic - margin
-    if np.count_nonzero(above) < enough:
-        return None
-    reached = np.cumsum(above)
-    if sides == "both":
-        reached = np.minimum(reached, np.cumsum(null <= statistic + margin))
-    return int(reached.searchsorted(enough)) if reached[-1] >= enough else None

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from uqassay._array import argmax_of_rows, release, row_chunks
 from uqassay.calibration.credal_hypothesis import (
-    CredalCalibrationTest,
     credal_calibration_test,
     credal_calibration_tests,
 )
+from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.direction import confidence_gap, unseen_notes
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import ROUNDING, LabelDraws, monte_carlo_pvalue
+from uqassay.calibration.monte_carlo import LabelDraws, least_reaching, monte_carlo_pvalue
 from uqassay.calibration.shared_members import IN_GROUPS, SharedMembers, shared_members
 from uqassay.calibration.single_hypothesis import statistic_and_null, undefined_notes
 from uqassay.evidence.calibration_cost import n_points
@@ -203,7 +203,7 @@ def _of_set(
         labels,
         prediction,
         measures=measures,
-        null=plan.null,
+        null="sequential" if plan.null == "minimised" and plan.n_more else plan.null,
         n_draws=plan.n_draws,
         resample=plan.resample,
         convention=plan.convention,
@@ -247,7 +247,7 @@ def _reached(
     fitted = classes_apart(mixtures.probs(test.weights))
     few = np.concatenate([np.full((1, m), 1 / m), np.eye(m)])
     near = [(1 - step) * test.weights + step * generator.dirichlet(np.ones(m), NEARBY) for step in STEPS]
-    least = test.statistic - ROUNDING * abs(test.statistic) - 1e-15
+    least = least_reaching(test.statistic)
 
     def still_above(drawn: Rows) -> int:
         for weights in (few, np.concatenate(near)):

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from uqassay._files import whole_file
 from uqassay.bench.older_results import older_sentence
 from uqassay.bench.source_code import code_version
-from uqassay.calibration.credal_hypothesis import CredalCalibrationTest, credal_calibration_test
+from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.errors import InputError
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting, draw_ensemble, draw_truth
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow

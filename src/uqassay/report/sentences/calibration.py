@@ -32,6 +32,8 @@ OUTCOMES = {"rejected": "no mixture is", "passed": "not rejected", "undefined": 
 NULLS = {
     "single": "labels are drawn from its own probabilities",
     "minimised": "labels are drawn from one or two likely mixtures, and the best mixture for them is sought again",
+    "sequential": "labels are drawn from one or two likely mixtures, and the best mixture for them is sought again, no "
+    "further than below the minimum found",
     "random": (
         "labels are drawn from mixtures chosen at random and judged by these, as in the paper; this rejects less often than "
         "it may"
