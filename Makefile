@@ -22,11 +22,14 @@ demo: $(VENV)/.demo
 
 # compiled files are kept, because tests start many processes
 PYTEST = PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
-test: $(VENV)/.test $(VENV)/.native lint
-	$(PYTEST) -m "slow or not slow" $(PYTEST_ARGS)
+# style and types are checked while the tests run, and shown after them
+PYTEST_AND_LINT = $(MAKE) --no-print-directory lint >$(VENV)/lint.txt 2>&1 & lint=$$!; \
+  $(PYTEST) $(1) $(PYTEST_ARGS); tests=$$?; wait $$lint; lint=$$?; cat $(VENV)/lint.txt; [ $$tests$$lint = 00 ]
+test: $(VENV)/.test $(VENV)/.native
+	$(call PYTEST_AND_LINT,-m "slow or not slow")
 
-check: $(VENV)/.test $(VENV)/.native lint
-	$(PYTEST) -m "not slow" $(PYTEST_ARGS)
+check: $(VENV)/.test $(VENV)/.native
+	$(call PYTEST_AND_LINT,-m "not slow")
 
 slow-tests: $(VENV)/.test $(VENV)/.native
 	$(PYTEST) -m "slow or not slow" -p tests.processor_times $(PYTEST_ARGS)

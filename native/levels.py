@@ -23,12 +23,16 @@ TESTS = (
     "tests/test_kernels.py",
     "tests/measures/test_hull_kernels.py",
     "tests/credal/test_box_entropy.py",
+    "tests/calibration/test_compiled_search.py",
     "tests/calibration/test_kernels_mixture_errors.py",
     "tests/calibration/test_monte_carlo.py",
     "tests/metrics/calibration/test_bins.py",
     "tests/metrics/calibration/test_cumulative_error.py",
     "tests/evidence/test_fingerprint.py",
     "tests/measures/test_votes.py",
+    "tests/predictions/test_summation.py",
+    "tests/statistics/test_influence_pairs.py",
+    "tests/statistics/test_pair_moments.py",
     "tests/statistics/test_placements.py",
 )
 # level: what the processor must be able to do (names of /proc/cpuinfo), and options of CMake

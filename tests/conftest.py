@@ -1,5 +1,6 @@
 """Fixtures and switches that every test may use."""
 
+import gc
 import importlib.util
 import os
 from pathlib import Path
@@ -24,6 +25,17 @@ def pytest_configure(config: pytest.Config) -> None:
     """Leave slow tests out of a bare ``pytest``; files named on the command line, and ``make test``, run whole."""
     if not config.option.markexpr and config.args_source is not pytest.Config.ArgsSource.ARGS:
         config.option.markexpr = "not slow"
+
+
+def pytest_collection() -> None:
+    """Nothing of what is collected is garbage."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """All tests live to the end, so garbage is looked for among what they make alone."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks

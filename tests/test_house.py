@@ -21,8 +21,8 @@ TESTS = Path(__file__).parent
 # A room imports from those to its left. The second wing (from datasets on) makes predictions and may use the first.
 SHARED = (
     *("errors", "notes", "wording"),
-    *("_array", "_array_support", "_chunks", "_conversion", "_files", "_json", "_kernels", "_namespaces"),
-    *("_optional", "_workers"),
+    *("_array", "_array_support", "_chunks", "_conversion", "_files", "_json", "_kernels", "_messages"),
+    *("_namespaces", "_optional", "_threads", "_workers"),
 )
 ROOMS = (
     *("credal", "statistics", "predictions", "measures", "losses", "metrics", "calibration", "evidence", "report"),

@@ -27,7 +27,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("pandas", "pyarrow", "safetensors", "scipy", "torch", "typer", "zarr")
-N_INPUTS, N_BLOCKS = 20_000, 2
+N_INPUTS, N_BLOCKS = 10_000, 2
 SECONDS = 20  # of one input; a thousand times what it takes
 GROWTH_BYTES = (
     400 * 2**20

@@ -52,6 +52,35 @@ def layout(array, progress):
     return os.getpid(), array.strides, array.dtype.str, float(array.sum()), available_cores()
 
 
+def received(number, array, first, path, progress):
+    """The first process waits until a worker has done its share."""
+    if os.getpid() == first:
+        wait_for(path, progress)
+    elif number >= 20:
+        open(path, "w").close()
+    return os.getpid(), array + number
+
+
+class Breaks:
+    """Cannot be unpickled in a worker."""
+
+    def __init__(self, first):
+        self.first = first
+
+    def __reduce__(self):
+        return _made, (self.first,)
+
+
+def _made(first):
+    if os.getpid() != first:
+        raise RuntimeError("not here")
+    return Breaks(first)
+
+
+def takes(number, it, progress):
+    return number
+
+
 def refused(number, progress):
     if number in (3, 5):
         raise InputError("number", "must be another", f"got {number}", "choose", code="range")
@@ -103,32 +132,32 @@ def test_a_worker_does_calls_and_says_so(calls, tmp_path):
     assert said == ["made by a worker"]
 
 
-def test_arrays_arrive_in_their_layout(calls, tmp_path):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "map.npy", rng.random((6, 4)))
-    members = rng.random((5, 7, 3))
-    arrays = [
-        members,
-        members.transpose(1, 0, 2),
-        members.transpose(2, 1, 0),
-        np.asfortranarray(members, dtype=np.float32),
-        np.broadcast_to(members[:1], members.shape),
-        np.load(tmp_path / "map.npy", mmap_mode="r"),
-        members[:, :0],
-        np.ones(()),
-        members.astype(">f8"),
-    ]
-    for array in arrays:
-        sent = _workers._packed(array)
-        head, *parts = [bytearray(part) for part in sent]
-        again = _workers.pickle.loads(head, buffers=parts)
-        np.testing.assert_array_equal(again, array)
-        assert (again.dtype, type(again)) == (array.dtype, np.ndarray)
-        if array.size and 0 not in array.strides:
-            assert again.strides == array.strides
-    whole = [array for array in arrays if 0 not in array.strides]
-    found = shared(calls.layout, [(array,) for array in whole])
-    assert [each[1:4] for each in found] == [(a.strides, a.dtype.str, float(a.sum())) for a in whole]
+def test_calls_sent_ahead_are_answered_in_their_order(calls, tmp_path):
+    """Calls and answers fill the pipes many times over, while the worker has the next call before it answers the last."""
+    arrays = [np.full(50_000, float(i)) for i in range(24)]
+    arguments = [(i, array, os.getpid(), str(tmp_path / "mark")) for i, array in enumerate(arrays)]
+    found = shared(calls.received, arguments)
+    assert len({process for process, _ in found}) == 2
+    for i, (_, array) in enumerate(found):
+        np.testing.assert_array_equal(array, arrays[i] + i)
+
+
+def test_the_last_calls_are_not_sent_ahead():
+    batch = _workers._Batch(len, [()] * 4, n_processes=2)
+    assert [batch.take(leaving=2), batch.take(leaving=2), batch.take(leaving=2)] == [0, 1, None]
+    assert [batch.take(), batch.take(), batch.take()] == [2, 3, None]
+
+
+def test_calls_that_a_worker_cannot_read_are_done_here(calls):
+    it = calls.Breaks(os.getpid())
+    assert shared(calls.takes, [(n, it) for n in range(6)]) == list(range(6))
+
+
+def test_arrays_arrive_in_their_layout(calls):
+    members = np.random.default_rng(0).random((5, 7, 3))
+    arrays = [members, members.transpose(1, 0, 2), np.asfortranarray(members, dtype=np.float32), np.ones(())]
+    found = shared(calls.layout, [(array,) for array in arrays])
+    assert [each[1:4] for each in found] == [(a.strides, a.dtype.str, float(a.sum())) for a in arrays]
     assert {each[4] for each in found} == {max(1, available_cores() // 2)}
 
 

@@ -7,10 +7,17 @@ namespace {
 // Upper probability of the last class, whose event is not in the half lattice.
 template <class V>
 UQASSAY_INLINE V last_class(envelope::Group<V> &g) {
-    const V *p = g.points.get() + (g.n_classes - 1) * g.n_points;
-    V most = p[0];
-    for (std::size_t v = 1; v < g.n_points; ++v) most = lanes::greatest(p[v], most);
+    const V *p = g.points.get() + g.n_classes - 1;
+    V most = *p;
+    for (std::size_t v = 1; v < g.n_points; ++v) most = lanes::greatest(p[v * g.n_classes], most);
     return most;
+}
+
+// Gaps of event e below and above its reference, weighted.
+template <class V>
+UQASSAY_INLINE V gap(envelope::Group<V> &g, std::size_t e, const double *below, const double *above) {
+    const V reference = g.reference.get()[e];
+    return (reference - g.lower.get()[e]) * lanes::all<V>(below[e]) + (g.upper.get()[e] - reference) * lanes::all<V>(above[e]);
 }
 
 template <class T>
@@ -22,17 +29,16 @@ struct HullImprecision {
         envelope::Group<V> g(m, k);
         for (std::size_t row = 0; row < n; row += L) {
             const std::size_t count = std::min(L, n - row);
-            envelope::load(points + row * m * k, m, k, count, g.points.get());
+            envelope::load_points(points + row * m * k, count, g);
             envelope::half_lattice(g);
-            V *gap = g.lower.get();
             for (std::size_t c = 0; c < k; ++c) {
                 const V most = c + 1 < k ? g.upper.get()[std::size_t(1) << c] : last_class(g);
                 for (std::size_t i = 0; i < count; ++i) of_class[(row + i) * k + c] = most[i];
             }
-            const V *reference = g.reference.get(), *upper = g.upper.get();
-            for (std::size_t e = 0; e < g.n_events; ++e)
-                gap[e] = (reference[e] - gap[e]) * lanes::all<V>(below[e]) + (upper[e] - reference[e]) * lanes::all<V>(above[e]);
-            const V total = lanes::fold(gap, g.n_events);
+            V *gaps = g.lower.get();
+            const std::size_t half = g.n_events / 2;  // the first step of `fold`, while the gaps are in registers
+            for (std::size_t e = 0; e < half; ++e) gaps[e] = gap(g, e, below, above) + gap(g, half + e, below, above);
+            const V total = half > 0 ? lanes::fold(gaps, half) : gap(g, 0, below, above);
             for (std::size_t i = 0; i < count; ++i) values[row + i] = total[i];
         }
     }

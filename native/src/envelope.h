@@ -57,18 +57,15 @@ UQASSAY_INLINE void transpose(V *rows) {
     if constexpr (2 * Step < width<V>) transpose<2 * Step>(rows);
 }
 
-// Points (m, k) of `count` instances from row-major memory, class axis first; the last instance fills the unused lanes.
-template <class T, class V>
-UQASSAY_INLINE void load(const T *from, std::size_t m, std::size_t k, std::size_t count, V *to) {
-    constexpr std::size_t L = width<V>;
+// `size` numbers of each of `count` instances from row-major memory, one vector for each in turn to `put`; the last instance
+// fills the unused lanes.
+template <class V, class T, class Put>
+UQASSAY_INLINE void load(const T *from, std::size_t size, std::size_t count, Put put) {
+    constexpr std::size_t L = lanes::width<V>;
     const T *rows[L];
-    for (std::size_t i = 0; i < L; ++i) rows[i] = from + std::min(i, count - 1) * m * k;
-    std::size_t j = 0, v = 0, c = 0;
-    const auto put = [&](const V &p) {
-        to[c * m + v] = p;
-        if (++c == k) c = 0, ++v;
-    };
-    for (; j + L <= m * k; j += L) {
+    for (std::size_t i = 0; i < L; ++i) rows[i] = from + std::min(i, count - 1) * size;
+    std::size_t j = 0;
+    for (; j + L <= size; j += L) {
         V block[L];
 #pragma GCC unroll 8
         for (std::size_t i = 0; i < L; ++i)
@@ -78,7 +75,7 @@ UQASSAY_INLINE void load(const T *from, std::size_t m, std::size_t k, std::size_
 #pragma GCC unroll 8
         for (std::size_t l = 0; l < L; ++l) put(block[l]);
     }
-    for (; j < m * k; ++j) {
+    for (; j < size; ++j) {
         V p;
         for (std::size_t i = 0; i < L; ++i) p[i] = double(rows[i][j]);
         put(p);
@@ -88,7 +85,7 @@ UQASSAY_INLINE void load(const T *from, std::size_t m, std::size_t k, std::size_
 // Sizes of one group and its memory. Events are numbered in binary; half a lattice has those without the last class.
 template <class V>
 struct Group {
-    static constexpr int most_top = width<V> == 8 ? 3 : 2;  // 2^top sums, lower and upper bounds fit the registers
+    static constexpr int most_top = width<V> == 8 ? 3 : 2;  // 2^top lower and upper bounds fit the registers
     const std::size_t n_points, n_classes, n_events;
     const int top;              // classes whose sums stay in registers
     const int added;            // classes below them, at most two, added to an event of the table
@@ -103,43 +100,59 @@ struct Group {
           table(at_once * n_base), reference(n_events), lower(n_events), upper(n_events) {}
 };
 
+// Points (m, k) of `count` instances.
+template <class T, class V>
+UQASSAY_INLINE void load_points(const T *from, std::size_t count, Group<V> &g) {
+    V *to = g.points.get();
+    load<V>(from, g.n_points * g.n_classes, count, [&to](const V &p) { *to++ = p; });
+}
+
 // What one call of `bound` reads and writes.
 template <class V>
 struct Event {
-    const V *sums;      // (m,) of the table
-    const V *added;     // (2, stride) points of the added classes
-    const V *top;       // (T, stride) points of the top classes
-    std::size_t stride, m;
-    V *lower, *upper;   // (2^T, step) bounds
+    const V *sums;        // (m,) of the table
+    const V *points;      // (m, k), from the first added class on
+    std::size_t m, k;
+    V *lower, *upper;     // (2^T, step) bounds
     std::size_t step;
-    bool first;         // no points came before
+    bool first;           // no points came before
 };
 
-// Bounds of the 2^T events that add some of the T top classes to an event of the table and to the classes in `Added` (two bits).
+// Sum of point v over an event of the table and the classes in `Added` (two bits).
+template <int Added, class V>
+UQASSAY_INLINE V sum_of(const Event<V> &on, std::size_t v) {
+    const V *p = on.points + v * on.k;
+    V sum = on.sums[v];
+    if constexpr ((Added & 1) != 0) sum = lanes::plus(sum, p[0]);
+    if constexpr ((Added & 2) != 0) sum = lanes::plus(sum, p[1]);
+    return sum;
+}
+
+// Two points with the sums a and b meet the bounds of all events that add some of the top classes, from class t on.
+template <int T, int t = 0, int e = 0, class V>
+UQASSAY_INLINE void meet(const V *p, const V *q, const V &a, const V &b, V *low, V *high) {
+    if constexpr (t == T) {
+        lanes::bound_both(a, b, low[e], high[e]);
+    } else {
+        meet<T, t + 1, e>(p, q, a, b, low, high);
+        meet<T, t + 1, e + (1 << t)>(p, q, lanes::plus(a, p[t]), lanes::plus(b, q[t]), low, high);
+    }
+}
+
+// Bounds of the 2^T events that add some of the T top classes to an event of the table and to the classes in `Added`.
 template <int T, int Added, class V>
-UQASSAY_INLINE void bound(const Event<V> &on) {
+UQASSAY_INLINE void bound(const Event<V> &on, int added) {
     constexpr int E = 1 << T;
-    V low[E], high[E], s[E];
+    V low[E], high[E];
 #pragma GCC unroll 8
     for (int e = 0; e < E; ++e) {
         low[e] = on.first ? lanes::all<V>(1e300) : on.lower[e * on.step];
         high[e] = on.first ? lanes::all<V>(-1e300) : on.upper[e * on.step];
     }
-    for (std::size_t v = 0; v < on.m; ++v) {
-        s[0] = on.sums[v];
-        if constexpr ((Added & 1) != 0) s[0] = s[0] + on.added[v];
-        if constexpr ((Added & 2) != 0) s[0] = s[0] + on.added[on.stride + v];
-#pragma GCC unroll 8
-        for (int t = 0; t < T; ++t) {
-            const V p = on.top[t * on.stride + v];
-#pragma GCC unroll 8
-            for (int e = 0; e < 1 << t; ++e) s[e + (1 << t)] = s[e] + p;
-        }
-#pragma GCC unroll 8
-        for (int e = 0; e < E; ++e) {
-            low[e] = least(s[e], low[e]);
-            high[e] = greatest(s[e], high[e]);
-        }
+    const V *top = on.points + added;
+    for (std::size_t v = 0; v < on.m; v += 2) {
+        const std::size_t w = std::min(v + 1, on.m - 1);  // an odd last point meets itself
+        meet<T>(top + v * on.k, top + w * on.k, sum_of<Added>(on, v), sum_of<Added>(on, w), low, high);
     }
 #pragma GCC unroll 8
     for (int e = 0; e < E; ++e) {
@@ -149,43 +162,41 @@ UQASSAY_INLINE void bound(const Event<V> &on) {
 }
 
 template <int T, class V>
-UQASSAY_INLINE void bound_with(int added, const Event<V> &on) {
-    switch (added) {
-        case 0: return bound<T, 0>(on);
-        case 1: return bound<T, 1>(on);
-        case 2: return bound<T, 2>(on);
-        default: return bound<T, 3>(on);
+UQASSAY_INLINE void bound_with(int chosen, const Event<V> &on, int added) {
+    switch (chosen) {
+        case 0: return bound<T, 0>(on, added);
+        case 1: return bound<T, 1>(on, added);
+        case 2: return bound<T, 2>(on, added);
+        default: return bound<T, 3>(on, added);
     }
 }
 
 template <class V>
 UQASSAY_INLINE void half_lattice(Group<V> &g) {
-    const std::size_t stride = g.n_points, B = g.n_base;
+    const std::size_t k = g.n_classes, B = g.n_base;
     const V zero = lanes::all<V>(0.0);
     const V *p = g.points.get();
     V *table = g.table.get(), *reference = g.reference.get();
     reference[0] = zero;
-    for (std::size_t c = 0, n = 1; c + 1 < g.n_classes; ++c, n *= 2)
-        for (std::size_t a = 0; a < n; ++a) reference[n + a] = reference[a] + p[c * stride];
-    for (std::size_t start = 0; start < g.n_points; start += g.at_once) {
+    for (std::size_t c = 0, n = 1; c + 1 < k; ++c, n *= 2)
+        for (std::size_t a = 0; a < n; ++a) reference[n + a] = reference[a] + p[c];
+    for (std::size_t start = 0; start < g.n_points; start += g.at_once, p += g.at_once * k) {
         const std::size_t m = std::min(g.at_once, g.n_points - start);
         for (std::size_t v = 0; v < m; ++v) table[v] = zero;
         std::size_t n = 1, c = 0;
         for (; n < B; ++c, n *= 2)
             for (std::size_t a = 0; a < n; ++a)
-                for (std::size_t v = 0; v < m; ++v) table[(n + a) * m + v] = table[a * m + v] + p[c * stride + start + v];
-        const V *added = p + c * stride + start, *top = added + std::size_t(g.added) * stride;
+                for (std::size_t v = 0; v < m; ++v) table[(n + a) * m + v] = table[a * m + v] + p[v * k + c];
         const std::size_t step = B << g.added;
         for (std::size_t a = 0; a < B; ++a)
             for (int x = 0; x < 1 << g.added; ++x) {
                 const std::size_t event = a + std::size_t(x) * B;
-                const Event<V> on{table + a * m, added, top, stride, m, g.lower.get() + event, g.upper.get() + event,
-                                  step, start == 0};
+                const Event<V> on{table + a * m, p + c, m, k, g.lower.get() + event, g.upper.get() + event, step, start == 0};
                 switch (g.top) {
-                    case 0: bound_with<0>(x, on); break;
-                    case 1: bound_with<1>(x, on); break;
-                    case 2: bound_with<2>(x, on); break;
-                    default: bound_with<Group<V>::most_top>(x, on);
+                    case 0: bound_with<0>(x, on, g.added); break;
+                    case 1: bound_with<1>(x, on, g.added); break;
+                    case 2: bound_with<2>(x, on, g.added); break;
+                    default: bound_with<Group<V>::most_top>(x, on, g.added);
                 }
             }
     }

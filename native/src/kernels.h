@@ -22,10 +22,14 @@ void bind_mixture_errors(nb::module_ &m);
 void bind_concordance(nb::module_ &m);
 void bind_envelope(nb::module_ &m);
 void bind_moebius(nb::module_ &m);
+void bind_pivots(nb::module_ &m);
 void bind_prefixes(nb::module_ &m);
 void bind_box_entropy(nb::module_ &m);
 void bind_digests(nb::module_ &m);
 void bind_labels(nb::module_ &m);
+void bind_orders(nb::module_ &m);
+void bind_pairs(nb::module_ &m);
+void bind_summation(nb::module_ &m);
 void bind_votes(nb::module_ &m);
 void bind_yardsticks(nb::module_ &m);
 

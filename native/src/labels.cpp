@@ -120,6 +120,43 @@ UQASSAY_CLONES void find_steps(const double *steps, std::size_t n_steps, std::si
     }
 }
 
+// Labels (n,) of one distribution (K, n) for each instance, by inversion of its distribution function at u times its sum.
+UQASSAY_CLONES void invert(const double *probs, std::size_t n_classes, std::size_t n, const double *uniform, Index *labels) {
+    constexpr std::size_t BLOCK = 256;
+    double sum[BLOCK], aim[BLOCK], count[BLOCK];
+    for (std::size_t begin = 0; begin < n; begin += BLOCK) {
+        const std::size_t size = std::min(BLOCK, n - begin);
+        const auto add = [&](std::size_t k) {
+            const double *row = probs + k * n + begin;
+            for (std::size_t i = 0; i < size; ++i) sum[i] = k ? sum[i] + row[i] : row[i];
+        };
+        for (std::size_t k = 0; k < n_classes; ++k) add(k);
+        for (std::size_t i = 0; i < size; ++i) aim[i] = uniform[begin + i] * sum[i];
+        for (std::size_t i = 0; i < size; ++i) count[i] = 0.0;
+        for (std::size_t k = 0; k + 1 < n_classes; ++k) {
+            add(k);
+            for (std::size_t i = 0; i < size; ++i) count[i] += sum[i] <= aim[i] ? 1.0 : 0.0;
+        }
+        for (std::size_t i = 0; i < size; ++i) labels[begin + i] = Index(count[i]);
+    }
+}
+
+Out<Index, 2> inverted_labels(In<double, 3> probs, In<double, 2> uniform) {
+    const std::size_t n_draws = probs.shape(0), n_classes = probs.shape(1), n = probs.shape(2);
+    if (uniform.shape(0) != n_draws || uniform.shape(1) != n || !n_classes)
+        throw std::invalid_argument("one random number for each instance of each draw");
+    auto labels = raw<Index>(n_draws * n);
+    {
+        nb::gil_scoped_release release;
+        lanes::Interruptible loop;
+        for (std::size_t d = 0; d < n_draws; ++d) {
+            invert(probs.data() + d * n_classes * n, n_classes, n, uniform.data() + d * n, labels.get() + d * n);
+            loop.worked(2 * n_classes * n);
+        }
+    }
+    return lanes::to_matrix(std::move(labels), n_draws, n);
+}
+
 Out<Index, 2> counted_steps(In<double, 2> steps, In<double, 2> aims) {
     const std::size_t n_steps = steps.shape(0), n = steps.shape(1), n_draws = aims.shape(0);
     if (aims.shape(1) != n) throw std::invalid_argument("one random number for each instance");
@@ -312,6 +349,8 @@ void bind_labels(nb::module_ &m) {
           "How many of the steps (S, n) of its distribution function each random number (D, n) reaches, (D, n).");
     m.def("found_steps", &found_steps, arg("steps").noconvert(), arg("aims").noconvert(), arg("first"),
           "The same for many rising steps (n, S); steps and numbers are shifted by the number of the instance, from `first` on.");
+    m.def("inverted_labels", &inverted_labels, arg("probs").noconvert(), arg("uniform").noconvert(),
+          "Labels (D, n) of distributions (D, K, n), which need not sum to 1, by inversion at random numbers (D, n).");
     m.def("events_of_classes", &events_of_classes<std::uint8_t>, arg("places").noconvert(), arg("labels").noconvert(),
           arg("n_bins"));
     m.def("events_of_classes", &events_of_classes<std::uint16_t>, arg("places").noconvert(), arg("labels").noconvert(),

@@ -48,14 +48,11 @@ UQASSAY_LANE_OPERATOR(/)
 template <class V>
 constexpr int width = sizeof(V) / sizeof(double);
 
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(UQASSAY_PLAIN_LANES)
 template <class V>
 UQASSAY_INLINE V all(double value) {
-    V out;
-    for (int i = 0; i < width<V>; ++i) out[i] = value;
-    return out;
+    return value - V{};
 }
-
-#if (defined(__GNUC__) || defined(__clang__)) && !defined(UQASSAY_PLAIN_LANES)
 template <class V>
 UQASSAY_INLINE V least(const V &a, const V &b) {
     return a < b ? a : b;
@@ -69,6 +66,12 @@ UQASSAY_INLINE V one_where_equal(const V &a, const V &b) {
     return a == b ? all<V>(1.0) : all<V>(0.0);
 }
 #else
+template <class V>
+UQASSAY_INLINE V all(double value) {
+    V out;
+    for (int i = 0; i < width<V>; ++i) out[i] = value;
+    return out;
+}
 template <class V>
 UQASSAY_INLINE V least(const V &a, const V &b) {
     V out;
@@ -88,6 +91,43 @@ UQASSAY_INLINE V one_where_equal(const V &a, const V &b) {
     return out;
 }
 #endif
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(UQASSAY_PLAIN_LANES)
+#define UQASSAY_WIDE_LANES
+#endif
+
+// a + b. AVX-512 has it as a · 1 + b, rounded once as well: Zen compares where it adds, and multiplies elsewhere.
+template <class V>
+UQASSAY_INLINE V plus(const V &a, const V &b) {
+#ifdef UQASSAY_WIDE_LANES
+    if constexpr (width<V> == 8) {
+        V sum = b;
+        asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(all<V>(1.0)));
+        return sum;
+    }
+#endif
+    return a + b;
+}
+
+// The smaller of a and b for `low`, the larger for `high`: three comparisons in place of four. The larger one has the bits in
+// which a, b and the smaller one differ.
+template <class V>
+UQASSAY_INLINE void bound_both(const V &a, const V &b, V &low, V &high) {
+    const V smaller = least(a, b);
+#if defined(UQASSAY_WIDE_LANES)
+    V larger = smaller;
+    if constexpr (width<V> == 8) {
+        asm("vpternlogq $0x96, %2, %1, %0" : "+v"(larger) : "v"(a), "v"(b));
+    } else {
+        typedef long long Bits __attribute__((vector_size(sizeof(V))));
+        larger = (V)((Bits)a ^ (Bits)b ^ (Bits)smaller);
+    }
+#else
+    const V larger = greatest(a, b);
+#endif
+    low = least(smaller, low);
+    high = greatest(larger, high);
+}
 
 // Memory for vectors: aligned, not set to zero. The loops never allocate.
 template <class V>
@@ -137,8 +177,7 @@ inline int &most_lanes() {
     return most;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(UQASSAY_PLAIN_LANES)
-#define UQASSAY_WIDE_LANES
+#ifdef UQASSAY_WIDE_LANES
 template <class Body, class... Args>
 __attribute__((target("avx2"))) void run_4(Args... args) {
     Body::template run<Vec<4>>(args...);

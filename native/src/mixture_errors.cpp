@@ -1,12 +1,12 @@
 // Calibration errors of many mixtures of the same members: the twins of the evaluators in calibration/mixture_errors.py.
 #include "class_width.h"
+#include "evaluator.h"
 
 #include <nanobind/stl/unique_ptr.h>
 
 #include <cstring>
 #include <limits>
 #include <stdexcept>
-#include <type_traits>
 
 namespace {
 
@@ -39,17 +39,35 @@ UQASSAY_INLINE void add_to_bins(const std::int32_t *bin, const double *amounts, 
         for (int l = 0; l < LANES; ++l) sums[bin[j + l] * LANES + l] += amounts[j + l];
 }
 
-template <class Key>
-UQASSAY_INLINE void sort_each(Key *keys, std::size_t n, Buffer<Key> &more) {
-    if (n <= LONG) {
-        more.resize(n * GROUP<Key>);
-        return sort_lanes(keys, more.data(), n);
+// Sort each lane of values (n, LANES), as many lanes at a time as a vector has.
+struct SortLanes {
+    template <class V, class T>
+    UQASSAY_INLINE static void run(T *values, T *room, std::size_t n) {
+        constexpr int G = lanes::width<V> * int(sizeof(double) / sizeof(T));
+        if (G == LANES) return network::sort<T, G>(values, n);
+        for (int first = 0; first < LANES; first += G) {
+            for (std::size_t i = 0; i < n; ++i)
+                for (int l = 0; l < G; ++l) room[i * G + l] = values[i * LANES + first + l];
+            network::sort<T, G>(room, n);
+            for (std::size_t i = 0; i < n; ++i)
+                for (int l = 0; l < G; ++l) values[i * LANES + first + l] = room[i * G + l];
+        }
     }
-    more.resize(2 * n);
+};
+
+// The same for any number of values, none of them negative: their bits rise with them.
+template <class T>
+void sort_each(T *values, std::size_t n, Space<T> &space) {
+    if (n <= LONG) {
+        space.room.resize(n * LANES);
+        return lanes::run<SortLanes>(values, space.room.data(), n);
+    }
+    space.more.resize(2 * n);
+    auto *more = space.more.data();
     for (int l = 0; l < LANES; ++l) {
-        for (std::size_t i = 0; i < n; ++i) more[i] = keys[i * LANES + l];
-        const Key *sorted = radix::plain_sort(more.data(), more.data() + n, n);
-        for (std::size_t i = 0; i < n; ++i) keys[i * LANES + l] = sorted[i];
+        for (std::size_t i = 0; i < n; ++i) std::memcpy(more + i, values + i * LANES + l, sizeof(T));
+        const auto *sorted = radix::plain_sort(more, more + n, n);
+        for (std::size_t i = 0; i < n; ++i) std::memcpy(values + i * LANES + l, sorted + i, sizeof(T));
     }
 }
 
@@ -92,17 +110,14 @@ UQASSAY_INLINE void all_confidences(const Predicted<T> &d, const T *weights, Spa
 
 template <class T>
 UQASSAY_INLINE void mass_block(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
-    using Key = typename radix::KeyOf<T>::type;
     all_confidences(d, weights, space, 1);
     const T *top = space.other.data(), *hit = space.keep.data();
-    space.keys.resize(d.n * LANES);
-    std::memcpy(space.keys.data(), top, d.n * LANES * sizeof(T));  // bits of a positive number rise with it
-    sort_each(space.keys.data(), d.n, space.more);
+    space.probs.assign(top, top + d.n * LANES);
+    sort_each(space.probs.data(), d.n, space);
     const std::size_t n_edges = d.n_bins - 1;
     space.edges.resize(n_edges * LANES);
     for (std::size_t e = 0; e < n_edges; ++e)
-        std::memcpy(space.edges.data() + e * LANES, space.keys.data() + (e + 1) * d.n / d.n_bins * LANES,
-                    LANES * sizeof(Key));
+        std::copy_n(space.probs.data() + (e + 1) * d.n / d.n_bins * LANES, LANES, space.edges.data() + e * LANES);
     space.sums.assign(d.n_bins * LANES, 0.0);
     space.bins.assign(d.n * LANES, 0);
     space.amounts.resize(d.n * LANES);
@@ -121,7 +136,7 @@ template <class T>
 UQASSAY_INLINE void block_of(const Predicted<T> &d, const T *weights, Space<T> &space, double *out) {
     if (d.form == WIDTH) return width_block(d, weights, space, out);
     if (d.form == MASS) return mass_block(d, weights, space, out);
-    all_confidences(d, weights, space, 1);  // `run` goes on with them
+    all_confidences(d, weights, space, 1);  // of cumulated differences, with which `run` goes on
 }
 
 // -- equally full bins of every class -----------------------------------------------------------------------------------------
@@ -153,64 +168,95 @@ struct ClassMass {
 template <class T>
 UQASSAY_INLINE void passed(const T *__restrict values, const T *__restrict edges, std::size_t n_edges,
                            std::int32_t *__restrict bin) {
+#ifdef UQASSAY_VECTORS
+    using V = Piece<T>;
+    constexpr int N = LANES / PIECE<T>;
+    V value[N] = {}, count[N] = {};
+    for (int q = 0; q < N; ++q) value[q] = reinterpret_cast<const V *>(values)[q];
+    for (std::size_t e = 0; e < n_edges; ++e) {
+        const V *edge = reinterpret_cast<const V *>(edges + e * LANES);
+        for (int q = 0; q < N; ++q) count[q] = value[q] >= edge[q] ? count[q] + T(1) : count[q];
+    }
+    for (int l = 0; l < LANES; ++l) bin[l] = std::int32_t(reinterpret_cast<const T *>(count)[l]);
+#else
     for (int l = 0; l < LANES; ++l) bin[l] = 0;
     for (std::size_t e = 0; e < n_edges; ++e)
         for (int l = 0; l < LANES; ++l) bin[l] += values[l] >= edges[e * LANES + l] ? 1 : 0;
+#endif
 }
 
-// Σ (E − O)² / E of each lane after bins of a class are joined until they expect `least` events: a twin of `chi_squared`.
-inline void chi_squared(double *expected, double *observed, std::size_t n_classes, std::size_t n_bins, double least,
-                        double *out) {
-    constexpr double SLACK = 1e-5, LEAST = 5e-324;
-    bool impossible[LANES] = {};
-    for (std::size_t k = 0; k < n_classes; ++k)
-        for (int l = 0; l < LANES; ++l) {
-            double *e = expected + k * n_bins * LANES + l, *x = observed + k * n_bins * LANES + l;
-            for (std::size_t b = 0; b < n_bins; ++b) x[b * LANES] = e[b * LANES] - x[b * LANES];
-            std::size_t place = 0, to = 0;
-            double waiting = 0.0;
-            for (std::size_t b = 0; least > 0 && b < n_bins; ++b) {
-                const double by = e[b * LANES], excess = x[b * LANES];
-                impossible[l] = impossible[l] || (by == 0.0 && excess != 0.0);
-                if (b > 0) e[b * LANES] = x[b * LANES] = 0.0;
-                to = place;  // the remainder at the end joins the last full bin
-                e[to * LANES] += b > 0 ? by : 0.0;
-                x[to * LANES] += b > 0 ? excess : 0.0;
-                waiting += by;
-                if (waiting >= least * (1.0 - SLACK)) {
-                    waiting = 0.0;
-                    ++place;
-                }
-            }
-            if (least > 0 && place > 0 && to == place) {
-                e[(place - 1) * LANES] += e[place * LANES];
-                x[(place - 1) * LANES] += x[place * LANES];
-                e[place * LANES] = x[place * LANES] = 0.0;
-            }
-            for (std::size_t b = 0; b < n_bins; ++b)
-                x[b * LANES] = x[b * LANES] * x[b * LANES] / std::max(e[b * LANES], LEAST);
+// Number of values (n, LANES) of the instances `begin` … `end` − 1 in each bin, (B, LANES). Those beyond an edge are counted for one
+// edge after the other, so that the count stays in registers.
+template <class T>
+UQASSAY_INLINE void count_in_bins(const T *values, const std::int32_t *begin, const std::int32_t *end, const T *edges,
+                                  std::size_t n_edges, double *__restrict counts) {
+    for (int l = 0; l < LANES; ++l) counts[l] = double(end - begin);
+    for (std::size_t e = 0; e < n_edges; ++e) {
+        double *below = counts + e * LANES, *beyond = below + LANES;
+#ifdef UQASSAY_VECTORS
+        using V = Piece<T>;
+        constexpr int N = LANES / PIECE<T>;
+        V edge[N] = {}, count[N] = {};
+        for (int q = 0; q < N; ++q) edge[q] = reinterpret_cast<const V *>(edges + e * LANES)[q];
+        for (const std::int32_t *i = begin; i < end; ++i) {
+            const V *value = reinterpret_cast<const V *>(values + std::size_t(*i) * LANES);
+            for (int q = 0; q < N; ++q) count[q] = value[q] >= edge[q] ? count[q] + T(1) : count[q];
         }
-    pairwise_sum(observed, n_classes * n_bins, out);
-    for (int l = 0; l < LANES; ++l) out[l] += impossible[l] ? std::numeric_limits<double>::infinity() : 0.0;
+        for (int l = 0; l < LANES; ++l) beyond[l] = double(reinterpret_cast<const T *>(count)[l]);
+#else
+        for (int l = 0; l < LANES; ++l) beyond[l] = 0.0;
+        for (const std::int32_t *i = begin; i < end; ++i)
+            for (int l = 0; l < LANES; ++l)
+                beyond[l] += values[std::size_t(*i) * LANES + std::size_t(l)] >= edges[e * LANES + std::size_t(l)] ? 1.0 : 0.0;
+#endif
+        for (int l = 0; l < LANES; ++l) below[l] -= beyond[l];
+    }
+}
+
+// Σ (E − O)² / E of each lane after bins of a class are joined until they expect `least` events, and the remainder with the last of
+// them: a twin of `chi_squared`. `expected` and `observed` are (K B, LANES).
+UQASSAY_INLINE void chi_squared(const double *expected, const double *observed, std::size_t n_classes, std::size_t n_bins, double least,
+                                double *out) {
+    constexpr double SLACK = 1e-5, LEAST = 5e-324, NEVER = std::numeric_limits<double>::infinity();
+    const double enough = least * (1.0 - SLACK);
+    double sum[LANES] = {};
+    for (std::size_t k = 0; k < n_classes; ++k) {
+        double by[LANES] = {}, excess[LANES] = {}, last_by[LANES] = {}, last_excess[LANES] = {};  // the bin that grows; the last full one
+        for (std::size_t b = k * n_bins * LANES; b < (k + 1) * n_bins * LANES; b += LANES)
+            for (int l = 0; l < LANES; ++l) {
+                const double e = expected[b + l], x = e - observed[b + l];
+                const double added = by[l] + e, with = excess[l] + x;
+                const bool full = added >= enough;
+                const double term = last_excess[l] * last_excess[l] / (last_by[l] > LEAST ? last_by[l] : LEAST);
+                sum[l] += full ? term : 0.0;
+                sum[l] += e == 0.0 && x != 0.0 ? NEVER : 0.0;  // an impossible event
+                last_by[l] = full ? added : last_by[l];
+                last_excess[l] = full ? with : last_excess[l];
+                by[l] = full ? 0.0 : added;
+                excess[l] = full ? 0.0 : with;
+            }
+        for (int l = 0; l < LANES; ++l) {
+            const double e = last_by[l] + by[l], x = last_excess[l] + excess[l];
+            sum[l] += x * x / (e > LEAST ? e : LEAST);
+        }
+    }
+    for (int l = 0; l < LANES; ++l) out[l] = sum[l];
 }
 
 template <class T>
 UQASSAY_INLINE void block_of(const ClassMass<T> &d, const T *weights, Space<T> &space, double *out) {
-    using Key = typename radix::KeyOf<T>::type;
     const std::size_t n = d.n, n_bins = d.n_bins, n_all = d.n_classes * n_bins, n_edges = n_bins - 1;
     space.probs.resize(n * LANES);
     space.other.resize(n * LANES);
-    space.keys.resize(n * LANES);
     space.edges.resize(n_edges * LANES);
     space.sums.assign(n_all * LANES, 0.0);
-    space.counts.assign(n_all * LANES, 0.0);
+    space.counts.resize(n_all * LANES);
     const T *own = space.probs.data(), *rising = space.other.data(), *edges = space.edges.data();
     for (std::size_t k = 0; k < d.n_classes; ++k) {
         double *sums = space.sums.data() + k * n_bins * LANES, *counts = space.counts.data() + k * n_bins * LANES;
         mix(weights, d.probs.data() + k * n * d.m, d.m, n, space.probs.data());
-        std::memcpy(space.keys.data(), own, n * LANES * sizeof(Key));
-        sort_each(space.keys.data(), n, space.more);
-        std::memcpy(space.other.data(), space.keys.data(), n * LANES * sizeof(Key));
+        std::copy_n(own, n * LANES, space.other.data());
+        sort_each(space.other.data(), n, space);
         bool tied = n < n_bins;
         for (std::size_t e = 0; e < n_edges; ++e) {
             const std::size_t at = (e + 1) * n / n_bins * LANES;
@@ -228,11 +274,8 @@ UQASSAY_INLINE void block_of(const ClassMass<T> &d, const T *weights, Space<T> &
                 for (std::size_t j = b * n / n_bins; j < (b + 1) * n / n_bins; ++j)
                     for (int l = 0; l < LANES; ++l) sums[b * LANES + l] += double(rising[j * LANES + l]);
         }
-        const std::int32_t *begin = space.labels.data() + n;
-        for (std::int32_t j = begin[k]; j < begin[k + 1]; ++j) {
-            passed(own + std::size_t(space.labels[std::size_t(j)]) * LANES, edges, n_edges, bin);
-            for (int l = 0; l < LANES; ++l) counts[bin[l] * LANES + l] += 1.0;
-        }
+        const std::int32_t *labels = space.labels.data(), *begin = labels + n;
+        count_in_bins(own, labels + begin[k], labels + begin[k + 1], edges, n_edges, counts);
     }
     if (d.least >= 0.0) return chi_squared(space.sums.data(), space.counts.data(), d.n_classes, n_bins, d.least, out);
     for (std::size_t i = 0; i < n_all * LANES; ++i) space.sums[i] -= space.counts[i];
@@ -242,11 +285,16 @@ UQASSAY_INLINE void block_of(const ClassMass<T> &d, const T *weights, Space<T> &
 // -- all mixtures of a call ---------------------------------------------------------------------------------------------------
 
 // One block of LANES mixtures with the same labels.
-UQASSAY_CLONES void run(const Predicted<float> &d, const float *w, const double *, Space<float> &space, double *out) {
+UQASSAY_CLONES void predicted_block(const Predicted<float> &d, const float *w, Space<float> &space, double *out) {
     block_of(d, w, space, out);
 }
-UQASSAY_CLONES void run(const Predicted<double> &d, const double *w, const double *, Space<double> &space, double *out) {
+UQASSAY_CLONES void predicted_block(const Predicted<double> &d, const double *w, Space<double> &space, double *out) {
     block_of(d, w, space, out);
+}
+template <class T>
+void run(const Predicted<T> &d, const T *w, const double *, Space<T> &space, double *out) {
+    predicted_block(d, w, space, out);
+    if (d.form == KUIPER || d.form == KS) cumulated_values(space.other.data(), space.keep.data(), d.n, d.form, space, out);
 }
 UQASSAY_CLONES void run(const ClassMass<float> &d, const float *w, const double *, Space<float> &space, double *out) {
     block_of(d, w, space, out);
@@ -255,34 +303,22 @@ UQASSAY_CLONES void run(const ClassMass<double> &d, const double *w, const doubl
     block_of(d, w, space, out);
 }
 
-template <class T, class Data>
-Out<double, 1> values_of(const Data &d, In<double, 2> weights, In<Index, 2> labels, In<Index, 1> targets) {
-    const std::size_t n_mixtures = weights.shape(0), m = d.n_members(), n = d.n_instances();
+Out<double, 1> values_of(const Evaluator &errors, In<double, 2> weights, In<Index, 2> labels, In<Index, 1> targets) {
+    const std::size_t n_mixtures = weights.shape(0), m = errors.n_members(), n = errors.n_instances();
     if (weights.shape(1) != m || labels.shape(1) != n || targets.shape(0) != n_mixtures)
         throw std::invalid_argument("shapes of weights, labels and targets do not fit the members");
+    const Index *target = targets.data();
     for (std::size_t i = 0; i < n_mixtures; ++i)
-        if (targets.data()[i] < 0 || std::size_t(targets.data()[i]) >= labels.shape(0))
+        if (target[i] < 0 || std::size_t(target[i]) >= labels.shape(0))
             throw std::invalid_argument("a target is not a row of the labels");
     auto values = raw<double>(n_mixtures);
     {
         nb::gil_scoped_release release;
-        Space<T> space;
-        Buffer<T> w(m * LANES);
-        Buffer<double> exact(m * LANES);
-        double found[LANES];
-        const Index *target = targets.data();
-        for (std::size_t i = 0; i < n_mixtures;) {
-            if (i == 0 || target[i] != target[i - 1]) d.new_labels(labels.data() + target[i] * n, space);
-            std::size_t stop = i + 1;
-            while (stop < n_mixtures && stop < i + LANES && target[stop] == target[i]) ++stop;
-            side_by_side(weights, i, stop, exact.data());
-            std::copy(exact.begin(), exact.end(), w.begin());
-            run(d, w.data(), exact.data(), space, found);  // the last block repeats its last mixture
-            if constexpr (std::is_same_v<Data, Predicted<T>>)
-                if (d.form == KUIPER || d.form == KS)
-                    cumulated_values(space.other.data(), space.keep.data(), n, d.form, space, found);
-            std::copy(found, found + (stop - i), values.get() + i);
-            i = stop;
+        const auto valuer = errors.valuer();
+        for (std::size_t i = 0, stop; i < n_mixtures; i = stop) {
+            for (stop = i + 1; stop < n_mixtures && target[stop] == target[i];) ++stop;
+            valuer->take(labels.data() + std::size_t(target[i]) * n);
+            valuer->values(weights.data() + i * m, stop - i, values.get() + i);
         }
     }
     return to_array(std::move(values), n_mixtures);
@@ -301,24 +337,45 @@ std::unique_ptr<ClassMass<T>> class_mass(In<T, 2> probs, Index n_classes, Index 
 }
 
 template <class T>
-void bind_for(nb::module_ &m, const char *of_confidence, const char *of_classes, const char *of_masses) {
+std::unique_ptr<Evaluator> confidence_errors(In<T, 2> probs, In<Index, 1> order, In<Index, 1> first, In<Index, 1> classes, Index form,
+                                             Index n_bins) {
+    return evaluator<T, Predicted<T>>(make_predicted<T>(probs, order, first, classes, form, n_bins), run);
+}
+
+template <class T>
+std::unique_ptr<Evaluator> class_width_errors(In<T, 2> moving, In<Index, 1> first_bin, In<Index, 1> column, In<Index, 1> settled,
+                                              In<double, 2> staying, Index n_classes, Index n_bins) {
+    return evaluator<T, Classwise<T>>(classwise<T>(moving, first_bin, column, settled, staying, n_classes, n_bins), run);
+}
+
+template <class T>
+std::unique_ptr<Evaluator> class_mass_errors(In<T, 2> probs, Index n_classes, Index n_bins, double least) {
+    return evaluator<T, ClassMass<T>>(class_mass<T>(probs, n_classes, n_bins, least), run);
+}
+
+template <class T>
+void bind_for(nb::module_ &m) {
     using nb::arg;
-    nb::class_<Predicted<T>>(m, of_confidence).def("values", &values_of<T, Predicted<T>>, arg("weights").noconvert(), arg("labels").noconvert(), arg("targets").noconvert());
-    nb::class_<Classwise<T>>(m, of_classes).def("values", &values_of<T, Classwise<T>>, arg("weights").noconvert(), arg("labels").noconvert(), arg("targets").noconvert());
-    nb::class_<ClassMass<T>>(m, of_masses).def("values", &values_of<T, ClassMass<T>>, arg("weights").noconvert(), arg("labels").noconvert(), arg("targets").noconvert());
-    m.def("class_mass_errors", &class_mass<T>, arg("probs").noconvert(), arg("n_classes"), arg("n_bins"), arg("least"),
+    m.def("class_mass_errors", &class_mass_errors<T>, arg("probs").noconvert(), arg("n_classes"), arg("n_bins"), arg("least"),
           "Evaluator of the classwise error or, with `least` from 0, of the Hosmer-Lemeshow statistic, in equally full bins.");
-    m.def("confidence_errors", &make_predicted<T>, arg("probs").noconvert(), arg("order").noconvert(), arg("first").noconvert(), arg("classes").noconvert(), arg("form"), arg("n_bins"),
+    m.def("confidence_errors", &confidence_errors<T>, arg("probs").noconvert(), arg("order").noconvert(), arg("first").noconvert(),
+          arg("classes").noconvert(), arg("form"), arg("n_bins"),
           "Evaluator of calibration errors of the confidence, for members' probabilities (C, M) of the possible classes.");
-    m.def("class_width_errors", &classwise<T>, arg("moving").noconvert(), arg("first_bin").noconvert(), arg("column").noconvert(), arg("settled").noconvert(), arg("staying").noconvert(),
-          arg("n_classes"), arg("n_bins"), "Evaluator of the classwise error in equally wide bins.");
+    m.def("class_width_errors", &class_width_errors<T>, arg("moving").noconvert(), arg("first_bin").noconvert(),
+          arg("column").noconvert(), arg("settled").noconvert(), arg("staying").noconvert(), arg("n_classes"), arg("n_bins"),
+          "Evaluator of the classwise error in equally wide bins.");
 }
 
 }  // namespace
 
 void bind_mixture_errors(nb::module_ &m) {
-    bind_for<float>(m, "_ConfidenceErrors32", "_ClassWidthErrors32", "_ClassMassErrors32");
-    bind_for<double>(m, "_ConfidenceErrors64", "_ClassWidthErrors64", "_ClassMassErrors64");
+    using nb::arg;
+    nb::class_<Evaluator>(m, "_MixtureErrors")
+        .def("values", &values_of, arg("weights").noconvert(), arg("labels").noconvert(), arg("targets").noconvert());
+    bind_for<float>(m);
+    bind_for<double>(m);
+    bind_pair_errors(m);
     bind_shared_errors(m);
     bind_moves(m);
+    bind_search(m);
 }

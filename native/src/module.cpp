@@ -10,10 +10,14 @@ NB_MODULE(_uqassay_native, m) {
     bind_concordance(m);
     bind_envelope(m);
     bind_moebius(m);
+    bind_pivots(m);
     bind_prefixes(m);
     bind_box_entropy(m);
     bind_digests(m);
     bind_labels(m);
+    bind_orders(m);
+    bind_pairs(m);
+    bind_summation(m);
     bind_votes(m);
     bind_yardsticks(m);
 }

@@ -44,7 +44,7 @@ struct ClippedHull {
         const V zero = all<V>(0.0), one = all<V>(1.0);
         for (std::size_t row = 0; row < n; row += L) {
             const std::size_t count = std::min(L, n - row);
-            envelope::load(points + row * m * k, m, k, count, g.points.get());
+            envelope::load_points(points + row * m * k, count, g);
             envelope::half_lattice(g);
             const V *lower = g.lower.get(), *upper = g.upper.get();
             for (std::size_t a = 0; a < E; ++a) masses[a] = lower[a];

@@ -1,8 +1,6 @@
-// Moves of populations of mixtures: the twins of the functions of the same names in calibration/simplex_search.py, bit for bit.
+// Moves of populations of mixtures: the twins of the functions of the same names in calibration/mixture_populations.py, bit for bit.
+#include "moves.h"
 #include "predicted.h"
-
-#include <cmath>
-#include <numeric>
 
 namespace {
 
@@ -14,31 +12,6 @@ Out<double, 3> to_populations(std::unique_ptr<double[]> data, std::size_t t, std
     return Out<double, 3>(pointer, {t, p, m}, owner);
 }
 
-// The nearest point of the simplex, in place. `room` has as many numbers.
-void project(double *point, std::size_t m, double *room) {
-    std::copy(point, point + m, room);
-    if (m <= 32) {
-        for (std::size_t i = 1; i < m; ++i) {
-            const double value = room[i];
-            std::size_t j = i;
-            for (; j && room[j - 1] < value; --j) room[j] = room[j - 1];
-            room[j] = value;
-        }
-    } else {
-        std::sort(room, room + m, [](double a, double b) { return a > b; });
-    }
-    double sum = room[0], most = sum - 1.0;
-    for (std::size_t j = 1; j < m; ++j) {
-        sum += room[j];
-        const double excess = (sum - 1.0) / double(j + 1);
-        most = excess > most ? excess : most;
-    }
-    for (std::size_t k = 0; k < m; ++k) {
-        const double value = point[k] - most;
-        point[k] = value > 0.0 ? value : 0.0;
-    }
-}
-
 // Rows (R, M) moved to the simplex.
 Out<double, 3> onto_simplex(In<double, 3> points) {
     const std::size_t t = points.shape(0), p = points.shape(1), m = points.shape(2);
@@ -48,7 +21,7 @@ Out<double, 3> onto_simplex(In<double, 3> points) {
         nb::gil_scoped_release release;
         std::vector<double> room(m);
         std::copy(points.data(), points.data() + points.size(), out.get());
-        for (std::size_t i = 0; i < t * p; ++i) project(out.get() + i * m, m, room.data());
+        for (std::size_t i = 0; i < t * p; ++i) mixtures::project(out.get() + i * m, m, room.data());
     }
     return to_populations(std::move(out), t, p, m);
 }
@@ -66,24 +39,11 @@ Out<double, 3> children_of(In<double, 3> weights, In<double, 3> drawn, In<double
     auto out = raw<double>(t * p * m);
     {
         nb::gil_scoped_release release;
+        const mixtures::Moves moves{toward.data(), along.data(), share};
         std::vector<double> room(m);
-        for (std::size_t i = 0; i < t * p; ++i) {
-            const double *population = weights.data() + i / p * p * m, *here = weights.data() + i * m;
-            const double *random = drawn.data() + i;
-            const auto other = [&](std::size_t which, std::size_t among) {
-                return population + std::size_t(random[which * t * p] * double(among)) * m;
-            };
-            const double *best = other(0, std::size_t(n_best)), *one = other(1, p), *two = other(2, p);
-            const double to = toward.data()[0] + toward.data()[1] * random[3 * t * p];
-            const double by = along.data()[0] + along.data()[1] * random[4 * t * p];
-            const double *change = changed.data() + i * m;
-            double *child = out.get() + i * m;
-            for (std::size_t k = 0; k < m; ++k) {
-                const double move = (best[k] - here[k]) * to + (one[k] - two[k]) * by;
-                child[k] = (change[k] < share ? move : 0.0) + here[k];
-            }
-            project(child, m, room.data());
-        }
+        for (std::size_t i = 0; i < t; ++i)
+            mixtures::children_of(weights.data() + i * p * m, p, m, std::size_t(n_best), moves, drawn.data() + i * p, t * p,
+                                  changed.data() + i * p * m, out.get() + i * p * m, room.data());
     }
     return to_populations(std::move(out), t, p, m);
 }
@@ -98,20 +58,10 @@ nb::tuple survivors(In<double, 3> weights, In<double, 2> values, In<double, 3> c
     auto best = raw<double>(t * kept * m), least = raw<double>(t * kept);
     {
         nb::gil_scoped_release release;
-        std::vector<std::size_t> order(p);
-        std::vector<double> value(p);
-        for (std::size_t i = 0; i < t; ++i) {
-            const double *old = values.data() + i * p, *young = found.data() + i * p;
-            for (std::size_t j = 0; j < p; ++j) value[j] = young[j] <= old[j] ? young[j] : old[j];
-            std::iota(order.begin(), order.end(), std::size_t(0));
-            std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return value[a] < value[b]; });
-            for (std::size_t j = 0; j < kept; ++j) {
-                const std::size_t from = order[j];
-                const double *row = (young[from] <= old[from] ? children.data() : weights.data()) + (i * p + from) * m;
-                std::copy(row, row + m, best.get() + (i * kept + j) * m);
-                least[i * kept + j] = value[from];
-            }
-        }
+        mixtures::Survival survival;
+        for (std::size_t i = 0; i < t; ++i)
+            survival.choose(weights.data() + i * p * m, values.data() + i * p, children.data() + i * p * m, found.data() + i * p, p, m,
+                            kept, best.get() + i * kept * m, least.get() + i * kept);
     }
     return nb::make_tuple(to_populations(std::move(best), t, kept, m), to_populations(std::move(least), t, kept, 1));
 }

@@ -10,6 +10,8 @@
 
 void bind_shared_errors(nb::module_ &m);
 void bind_moves(nb::module_ &m);
+void bind_pair_errors(nb::module_ &m);
+void bind_search(nb::module_ &m);
 
 namespace mixtures {
 
@@ -19,8 +21,8 @@ enum Form { WIDTH = 0, MASS = 1, KUIPER = 2, KS = 3 };
 // Memory of one thread for one call.
 template <class T>
 struct Space {
-    Buffer<T> probs, other, keep, edges;
-    Buffer<typename radix::KeyOf<T>::type> keys, more;
+    Buffer<T> probs, other, keep, edges, room;
+    Buffer<typename radix::KeyOf<T>::type> more;
     Buffer<std::int32_t> labels, bins;
     Buffer<std::uint8_t> flags;
     Buffer<double> amounts, sums, counts, settled;
@@ -66,11 +68,10 @@ UQASSAY_INLINE std::size_t next_part(const Predicted<T> &d, std::size_t start) {
     return stop;
 }
 
-// Weights of mixtures `start` to `stop` − 1 side by side (M, LANES); lanes after the last repeat it.
-inline void side_by_side(In<double, 2> weights, std::size_t start, std::size_t stop, double *out) {
-    const std::size_t m = weights.shape(1);
+// Weights (L, M) of mixtures `start` to `stop` − 1 side by side (M, LANES); lanes after the last repeat it.
+inline void side_by_side(const double *weights, std::size_t m, std::size_t start, std::size_t stop, double *out) {
     for (std::size_t l = 0; l < LANES; ++l) {
-        const double *from = weights.data() + std::min(start + l, stop - 1) * m;
+        const double *from = weights + std::min(start + l, stop - 1) * m;
         for (std::size_t k = 0; k < m; ++k) out[k * LANES + l] = from[k];
     }
 }

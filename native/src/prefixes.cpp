@@ -54,7 +54,11 @@ struct HullOrders {
         const Bounds<V> b{reference.get(), lower.get(), upper.get()};
         for (std::size_t row = 0; row < n; row += L) {
             const std::size_t count = std::min(L, n - row);
-            envelope::load(from + row * m * k, m, k, count, points.get());
+            std::size_t v = 0, c = 0;
+            envelope::load<V>(from + row * m * k, m * k, count, [&](const V &p) {  // class axis first
+                points.get()[c * m + v] = p;
+                if (++c == k) c = 0, ++v;
+            });
             for (std::size_t o = 0; o < n_orders; ++o) {
                 const std::int64_t *order = orders + o * k;
                 std::size_t v = 0;

@@ -178,7 +178,7 @@ Out<double, 2> shared_confidence_errors(In<double, 2> weights, In<double, 2> pro
         Buffer<std::uint64_t> keys(packed ? n * LANES : 0), room(packed ? n * GROUP<std::uint64_t> : 0);
         std::vector<Prepared> all(n_mixtures);
         for (std::size_t start = 0; start < n_mixtures; start += LANES) {
-            mixtures::side_by_side(weights, start, n_mixtures, w.data());
+            side_by_side(weights.data(), weights.shape(1), start, n_mixtures, w.data());
             block_of(*d, w.data(), buffer.data(), top.data(), event.data());
             if (packed) sort_block(top.data(), n, keys.data(), room.data());
             for (std::size_t l = 0; l < LANES && start + l < n_mixtures; ++l) {
@@ -261,7 +261,7 @@ Out<double, 2> shared_class_width_errors(In<double, 2> weights, In<double, 2> pr
         Buffer<std::uint16_t> bins(n_classes * n * LANES);
         double found[LANES];
         for (std::size_t start = 0; start < n_mixtures; start += LANES) {
-            mixtures::side_by_side(weights, start, n_mixtures, w.data());
+            side_by_side(weights.data(), weights.shape(1), start, n_mixtures, w.data());
             classes_of(w.data(), probs.data(), m, n, n_classes, edges.data(), n_bins, row.data(), bins.data(), expected.data());
             for (std::size_t t = 0; t < n_draws; ++t) {
                 count_classes(bins.data(), labels.data() + t * n, n, n_all, expected.data(), double(n), double(n_classes),

@@ -92,9 +92,9 @@ def check_rows(
     for rows in row_chunks(array.shape[0], array[:1].nbytes * 2):
         still_whole(array)
         block, start = np.asarray(array[rows]), first_row + rows.start
-        finite = np.isfinite(block)
-        if not finite.all():
-            at = np.argwhere(~finite)[0]
+        within = _all_within(block, low - tolerance, high + tolerance)
+        if not within and not np.isfinite(block).all():
+            at = np.argwhere(~np.isfinite(block))[0]
             bad = block[tuple(at)]
             raise InputError(
                 name,
@@ -104,9 +104,8 @@ def check_rows(
                 code="finite",
                 facts={"row": int(start + at[0])},
             )
-        beyond = (block < low - tolerance) | (block > high + tolerance)
-        if beyond.any():
-            at = np.argwhere(beyond)[0]
+        if not within:
+            at = np.argwhere((block < low - tolerance) | (block > high + tolerance))[0]
             probabilities = (low, high) == (0.0, 1.0)
             rule = f"between {low:g} and {high:g}" if np.isfinite(high) else f"at least {low:g}"
             can_normalise = probabilities and unit_sum and _can_normalise(array)
@@ -119,7 +118,7 @@ def check_rows(
                 facts={"row": int(start + at[0]), "can_normalise": can_normalise},
             )
         if unit_sum:
-            sums = block.sum(axis=-1, dtype=np.float64)
+            sums = np.einsum("...k->...", block, dtype=np.float64, casting="same_kind")  # `sum` is slow for few classes
             off = np.abs(sums - 1.0) > tolerance
             if off.any():
                 at = np.argwhere(off)[0]
@@ -137,6 +136,14 @@ def check_rows(
                     facts={"row": int(start + at[0]), "can_normalise": can_normalise},
                 )
         release(array)
+
+
+def _all_within(block: NDArray[Any], low: float, high: float) -> bool:
+    """Whether all values are finite and in [low, high], from the least and the greatest of them; nan is neither."""
+    if not block.size:
+        return True
+    least, most = block.min(), block.max()
+    return bool(np.isfinite(most) and least >= low and most <= high)
 
 
 def _remedy(can_normalise: bool) -> str:

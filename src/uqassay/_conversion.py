@@ -27,7 +27,7 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
     if values is None:
         raise InputError(name, "must be given", "it is None", "pass an array of numbers", code="missing")
     array = as_array(values, name)
-    if array.dtype.name == "bfloat16":  # of ml_dtypes
+    if array.dtype.kind not in "fiub" and array.dtype.name == "bfloat16":  # of ml_dtypes
         array = as_bfloat16(array.astype(np.float32))
     if array.dtype.kind not in "fiub":
         raise InputError(

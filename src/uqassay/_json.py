@@ -29,6 +29,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Note):
         return value.to_dict()
     if isinstance(value, (list, tuple)):
+        if set(map(type, value)) == {float} and all(map(math.isfinite, value)):  # most lists
+            return list(value)
         return [plain(v) for v in value]
     if isinstance(value, np.ndarray):
         return plain(value.tolist())

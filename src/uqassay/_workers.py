@@ -6,7 +6,6 @@ This process does everything that a worker cannot do: calls that cannot be pickl
 worker can be started.
 """
 
-import io
 import multiprocessing
 import os
 import pickle
@@ -21,13 +20,11 @@ from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import IO, Any, NamedTuple, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from uqassay._chunks import available_cores, limited_cores
+from uqassay._messages import message_of, receive, send
 from uqassay.errors import InputError
 
-__all__ = ["VARIABLE", "Workers", "packed", "serve", "unpacked", "wanted_processes"]
+__all__ = ["VARIABLE", "Workers", "serve", "wanted_processes"]
 
 VARIABLE = "UQASSAY_PROCESSES"
 WORTH_SECONDS = 1.5  # of estimated work; a worker takes about half a second of processor time to start
@@ -122,7 +119,7 @@ class Workers:
         with suppress(OSError):  # no further process can be started
             while len(self._workers) < n - 1:
                 self._workers.append(_Worker(function.__module__))
-        batch = _Batch(function, calls)
+        batch = _Batch(function, calls, n)
         cores = max(1, available_cores() // n)
         for worker in self._workers[: n - 1]:
             worker.batches.put((batch, cores))
@@ -177,8 +174,8 @@ class _Answer(NamedTuple):
 class _Batch:
     """Calls that several processes take in turn."""
 
-    def __init__(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> None:
-        self.function, self.calls = function, calls
+    def __init__(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], n_processes: int) -> None:
+        self.function, self.calls, self.n_processes = function, calls, n_processes
         self.results: dict[int, Any] = {}
         self.seen: dict[int, list[tuple[Any, ...]]] = {}
         self._waiting = deque(range(len(calls)))
@@ -186,10 +183,10 @@ class _Batch:
         self._in_hand = 0
         self._changed = Condition()
 
-    def take(self) -> int | None:
-        """The number of the next call, or None."""
+    def take(self, *, leaving: int = 0) -> int | None:
+        """The number of the next call; None if no more than `leaving` calls wait."""
         with self._changed:
-            if not self._waiting:
+            if len(self._waiting) <= leaving:
                 return None
             self._in_hand += 1
             return self._waiting.popleft()
@@ -265,24 +262,43 @@ class _Worker:
             if self._outbox.readline().strip() != READY:
                 return
             while (item := self.batches.get()) is not None:
-                batch, cores = item
-                while (i := batch.take()) is not None:
-                    answer = None
-                    try:
-                        answer = self._answer(batch, (batch.function, batch.calls[i], cores))
-                    finally:
-                        batch.give(i, answer)
+                self._take_part(*item)
 
-    def _answer(self, batch: _Batch, call: tuple[Any, ...]) -> _Answer | None:
-        """The answer of the process to one call; None if the call cannot be sent or was refused."""
+    def _take_part(self, batch: _Batch, cores: int) -> None:
+        """Pass on calls and their answers until no call is waiting.
+
+        The process gets the next call before it has answered the last one, so that it does not wait for it. Of the last
+        calls it gets one at a time: they are for whoever is free first.
+        """
+        sent: deque[int] = deque()
         try:
-            message = _packed(call)
+            while True:
+                while len(sent) < 2 and (i := batch.take(leaving=batch.n_processes if sent else 0)) is not None:
+                    sent.append(i)
+                    if not self._sent((batch.function, batch.calls[i], cores)):
+                        batch.give(sent.pop(), None)
+                if not sent:
+                    return
+                answer = self._answer(batch)
+                batch.give(sent.popleft(), answer)
+        finally:
+            for i in sent:
+                batch.give(i, None)
+
+    def _sent(self, call: tuple[Any, ...]) -> bool:
+        """Send a call, if it can be sent."""
+        try:
+            message = message_of(call)
         except (pickle.PicklingError, AttributeError, TypeError):
-            return None
+            return False
         if sum(len(part) for part in message) > MOST_BYTES:
-            return None
-        _send(self._inbox, message)
-        while isinstance(found := _receive(self._outbox), str):
+            return False
+        send(self._inbox, message)
+        return True
+
+    def _answer(self, batch: _Batch) -> _Answer | None:
+        """The next answer of the process; None if it refused the call."""
+        while isinstance(found := receive(self._outbox), str):
             batch.hear(found)
         if found is None:
             batch.cancel()
@@ -299,100 +315,33 @@ def serve() -> None:
     An exception other than a refusal ends the worker, and its call is repeated in the first process, which shows the traceback.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process, which stops its workers
-    inbox, outbox = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    inbox = os.fdopen(os.dup(0), "rb", buffering=0)  # a buffer that a thread waits for cannot be closed at the end
+    outbox = os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)  # what code prints must not come between the answers
     outbox.write(READY + b"\n")
     outbox.flush()
-    with suppress(EOFError, BrokenPipeError):
-        while True:
-            function, arguments, cores = _receive(inbox)
+    calls: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
+    Thread(target=_read_calls, args=(inbox, calls), daemon=True).start()
+    with suppress(BrokenPipeError):
+        while (call := calls.get()) is not None:
+            function, arguments, cores = call
             with warnings.catch_warnings(record=True) as seen, limited_cores(cores):
                 warnings.simplefilter("always")
                 try:
-                    found = function(*arguments, progress=lambda text: _send(outbox, _packed(text)))
+                    found = function(*arguments, progress=lambda text: send(outbox, message_of(text)))
                 except InputError:
-                    _send(outbox, _packed(None))
+                    send(outbox, message_of(None))
                     continue
-            _send(outbox, _packed((found, [(w.message, w.category, w.filename, w.lineno) for w in seen])))
+            send(outbox, message_of((found, [(w.message, w.category, w.filename, w.lineno) for w in seen])))
 
 
-# -- messages ------------------------------------------------------------------------------------------------------------
-
-
-class _Pickler(pickle.Pickler):
-    """Keeps the order of axes in memory, on which the last bits of sums depend; memory maps are sent as arrays."""
-
-    def reducer_override(self, obj: Any) -> Any:
-        if not isinstance(obj, np.ndarray) or obj.dtype.hasobject:
-            return NotImplemented
-        if type(obj) is np.memmap:
-            return _turned, (np.asarray(obj), tuple(range(obj.ndim)))
-        if type(obj) is not np.ndarray or obj.flags.c_contiguous or obj.flags.f_contiguous:
-            return NotImplemented
-        axes = tuple(int(axis) for axis in np.argsort([-abs(step) for step in obj.strides], kind="stable"))
-        back = tuple(int(axis) for axis in np.argsort(axes))
-        return _turned, (np.ascontiguousarray(obj.transpose(axes)), back)
-
-
-def _turned(array: NDArray[Any], axes: tuple[int, ...]) -> NDArray[Any]:
-    return array.transpose(axes)
-
-
-def packed(value: Any) -> tuple[bytes, ...]:
-    """A copy of a value as bytes, for another process of this program.
-
-    Examples
-    --------
-    >>> unpacked(packed(np.zeros((2, 3, 4)).transpose(1, 0, 2))).strides
-    (32, 96, 8)
-    """
-    return tuple(bytes(part) for part in _packed(value))
-
-
-def unpacked(parts: Sequence[bytes]) -> Any:
-    """The value that `packed` copied; its arrays are read-only. Never call it on bytes that another program wrote."""
-    return pickle.loads(parts[0], buffers=parts[1:])
-
-
-def _packed(value: Any) -> list[Any]:
-    """A message in parts: the pickle, then the memory of its arrays, which is not copied."""
-    parts: list[pickle.PickleBuffer] = []
-    stream = io.BytesIO()
-    _Pickler(stream, protocol=5, buffer_callback=parts.append).dump(value)
-    return [stream.getbuffer(), *(part.raw() for part in parts)]
-
-
-def _send(pipe: IO[bytes], message: Sequence[Any]) -> None:
-    sizes = np.array([len(message), *(len(part) for part in message)], dtype=np.int64)
-    pipe.write(sizes.tobytes())
-    for part in message:
-        pipe.write(part)
-    pipe.flush()
-
-
-def _receive(pipe: IO[bytes]) -> Any:
-    """The next message of the other end, which is this program."""
-    (n,) = np.frombuffer(_read(pipe, 8), dtype=np.int64).tolist()
-    sizes = np.frombuffer(_read(pipe, 8 * n), dtype=np.int64).tolist()
-    head, *parts = [_read(pipe, size) for size in sizes]
-    return pickle.loads(head, buffers=parts)
-
-
-def _read(pipe: IO[bytes], size: int) -> bytearray:
-    """Exactly so many bytes.
-
-    Raises
-    ------
-    EOFError
-        The other end is closed.
-    """
-    data = bytearray(size)
-    view, done = memoryview(data), 0
-    while done < size:
-        got = pipe.readinto(view[done:])  # type: ignore[attr-defined]
-        if not got:
-            raise EOFError
-        done += got
-    return data
+def _read_calls(inbox: IO[bytes], calls: "SimpleQueue[tuple[Any, ...] | None]") -> None:
+    """Pass calls on as they come; the pipe is read also while a call is computed, so that neither end waits to write."""
+    try:
+        with suppress(EOFError):
+            while True:
+                calls.put(receive(inbox))
+    finally:
+        calls.put(None)

@@ -112,47 +112,49 @@ def test_packages_beside_and_above_count_and_no_name_is_taken_for_a_module(packa
     assert "packed" not in sys.modules
 
 
-VERSIONS = """
+CHANGES = """
 import json, sys
-from uqassay.bench.source_code import code_version
+from pathlib import Path
+from uqassay.bench.source_code import code_modules, code_version
 names = ("rs_nn", "laplace_bridge", "standard_network", "wrapped_forests")
-versions = {n: code_version("uqassay.bench.methods:run_method", (f"uqassay.methods.{n}",)) for n in names}
-print(json.dumps([versions, [m for m in ("torch", "sklearn", "uqassay.methods.rs_nn") if m in sys.modules]]))
+
+def versions():
+    code_modules.cache_clear()
+    return {n: code_version("uqassay.bench.methods:run_method", (f"uqassay.methods.{n}",)) for n in names}
+
+before, changed = versions(), {}
+for file in sys.argv[1:]:
+    path = Path("uqassay", file)
+    text = path.read_text()
+    path.write_text(text + "\\nCHANGED = 1\\n")
+    now = versions()
+    changed[file] = [n for n in names if now[n] != before[n]]
+    path.write_text(text)
+print(json.dumps([changed, [m for m in ("torch", "sklearn", "uqassay.methods.rs_nn") if m in sys.modules]]))
 """
 
 
 def test_source_that_a_method_rests_on_counts_wherever_it_stands(tmp_path):
     """One line more in a copy of the package; the keys of which methods change."""
-    copy = tmp_path / "uqassay"
-    shutil.copytree(Path(uqassay.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-
-    def versions():
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", VERSIONS], cwd=tmp_path, capture_output=True, text=True, check=True
-        )
-        found, loaded = json.loads(done.stdout)
-        assert loaded == []
-        return found
-
-    before = versions()
-    everything = set(before)
-    for file, changed in (
-        ("credal/focal_sets.py", everything),  # by predictions/masses.py
-        ("_array.py", everything),
-        ("predictions/dirichlet.py", everything),
-        ("methods/training.py", {"rs_nn", "laplace_bridge", "standard_network"}),
-        ("methods/last_layer_laplace.py", {"laplace_bridge"}),
-        ("methods/focal_budget.py", {"rs_nn"}),
-        ("methods/ddu.py", set()),
-        ("report/page.py", set()),
-        ("cli/application.py", set()),
-        ("__init__.py", set()),
-    ):
-        text = (copy / file).read_text()
-        (copy / file).write_text(text + "\nCHANGED = 1\n")
-        now = versions()
-        assert {name for name in before if now[name] != before[name]} == changed, file
-        (copy / file).write_text(text)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(Path(uqassay.__file__).parent, tmp_path / "uqassay", ignore=ignored)
+    everything = ["rs_nn", "laplace_bridge", "standard_network", "wrapped_forests"]
+    expected = {
+        "credal/focal_sets.py": everything,  # by predictions/masses.py
+        "_array.py": everything,
+        "predictions/dirichlet.py": everything,
+        "methods/training.py": ["rs_nn", "laplace_bridge", "standard_network"],
+        "methods/last_layer_laplace.py": ["laplace_bridge"],
+        "methods/focal_budget.py": ["rs_nn"],
+        "methods/ddu.py": [],
+        "report/page.py": [],
+        "cli/application.py": [],
+        "__init__.py": [],
+    }
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", CHANGES, *expected], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == [expected, []]
 
 
 def test_declared_modules_count(package):

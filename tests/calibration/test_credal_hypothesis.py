@@ -10,7 +10,6 @@ from tests.calibration.made_up_data import random_ensemble
 from tests.notes import said
 from tests.refusals import refuses
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.credal_nulls import BETA
 from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.metrics.calibration.measures import calibration_measure
@@ -226,19 +225,3 @@ def test_data_are_checked(random_generator):
         credal_calibration_test(labels, np.full_like(members, np.nan))
     with refuses("members", "sum"):
         credal_calibration_test(labels, members / 2)
-
-
-def test_too_few_draws_are_refused_with_the_smallest_pvalue(random_generator):
-    labels, members = random_ensemble(random_generator)
-    test = credal_calibration_test(labels, members, n_draws=9)
-    assert test.smallest_pvalue == 0.1
-    with refuses("alpha", "needs-draws", got="got 0.05"):
-        test.reject(0.05)
-    assert test.sentence(0.05).startswith("9 draws are too few")
-    assert test.reject(0.1) in (True, False)
-    conservative = credal_calibration_test(labels, members, n_draws=19, null="berger-boos")
-    assert conservative.smallest_pvalue == pytest.approx(0.05 + BETA)
-    with refuses("alpha", "needs-draws", got="got 0.05"):
-        conservative.reject(0.05)
-    with refuses("alpha", "needs-draws", got="choose alpha above 0.001"):
-        conservative.threshold(0.0005)

@@ -1,7 +1,9 @@
 """The null of a random mixture against the algorithm as printed."""
 
 import numpy as np
+import pytest
 
+from uqassay._kernels import kernels
 from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.random_null import random_mixture_null
 from uqassay.metrics.calibration.measures import calibration_measure
@@ -32,3 +34,18 @@ def test_permuted_instances_change_pairs_but_no_bins(random_generator):
         for kind in ("kept", "permuted")
     ]
     assert abs(nulls[0].mean() - nulls[1].mean()) < 4 * nulls[0].std() * np.sqrt(2 / 500)
+
+
+@pytest.mark.skipif("inverted_labels" not in kernels().names, reason=f"needs uqassay-native: {kernels()}")
+@pytest.mark.parametrize(("n", "k"), [(1, 1), (30, 3), (600, 5), (257, 300)])
+@pytest.mark.parametrize("instances", ["kept", "resampled"])
+def test_null_by_kernels_against_the_formula(monkeypatch, n, k, instances):
+    """To the last bit; more instances and classes than a block, probabilities 0, and an odd number of draws."""
+    rng = np.random.default_rng([n, k])
+    members = rng.dirichlet(np.full(k, 0.05), (n, 3))
+    mixtures, truths, nulls = Mixtures(members), rng.dirichlet(np.ones(3), 7), []
+    for pure in ("0", "1"):
+        monkeypatch.setenv("UQASSAY_PURE", pure)
+        seeds = np.random.default_rng(1)
+        nulls.append(random_mixture_null(mixtures, truths, calibration_measure("brier"), seeds, instances=instances))
+    np.testing.assert_array_equal(*nulls)

@@ -50,6 +50,12 @@ def finished(tmp_path_factory):
     return place, out.getvalue().splitlines()
 
 
+@pytest.fixture
+def without_pictures(monkeypatch):
+    """Pages without pictures, for tests that look at other things."""
+    monkeypatch.setattr("uqassay.report.disentanglement_figures.inline_axes", lambda *_, **__: "")
+
+
 def keys(folder):
     return {one.key for one in Store(folder, create=False).states()}
 
@@ -84,7 +90,7 @@ def test_page_table_and_sentences_are_those_of_the_evidence(finished):
 
 
 @pytest.mark.slow
-def test_studies_are_in_the_json(run, finished):
+def test_studies_are_in_the_json(run, finished, without_pictures):
     folder, _ = finished
     facts = run("bench", "-o", folder, "--json").json()
     assert (facts["cells"], facts["kept"]) == (84, 84)
@@ -95,7 +101,7 @@ def test_studies_are_in_the_json(run, finished):
 
 
 @pytest.mark.slow
-def test_decompositions_are_chosen_and_stored(run, finished):
+def test_decompositions_are_chosen_and_stored(run, finished, without_pictures):
     folder, _ = finished
     ran = run("bench", "-o", folder, "--decomposition", "variance,gaussian-logits")
     assert ran.code == 0
@@ -106,7 +112,7 @@ def test_decompositions_are_chosen_and_stored(run, finished):
 
 
 @pytest.mark.slow
-def test_conditions_given_singly_have_reports_or_a_note(run, tmp_path):
+def test_conditions_given_singly_have_reports_or_a_note(run, tmp_path, without_pictures):
     ran = run(*SMALL, "--seeds", 2, "-o", tmp_path)
     assert (ran.code, ran.err) == (0, "")
     assert "no report on 2 conditions of iris with label noise" in ran.out
@@ -115,7 +121,7 @@ def test_conditions_given_singly_have_reports_or_a_note(run, tmp_path):
 
 
 @pytest.mark.slow
-def test_runs_with_failed_cells_are_named(run, tmp_path, monkeypatch):
+def test_runs_with_failed_cells_are_named(run, tmp_path, monkeypatch, without_pictures):
     from uqassay.bench import methods
 
     whole = methods.run_method

@@ -59,10 +59,13 @@ def test_what_has_no_flag_is_set():
     assert settable("unified-tables", FLAGS) == []  # its one option takes the rows of tables, which no text holds
 
 
-def test_set_on_the_command_line_is_the_option_of_the_library(run, needs):
+def test_set_on_the_command_line_is_the_option_of_the_library(run, needs, monkeypatch):
     needs("torch", "sklearn")
     from uqassay.experiments import reproduce
+    from uqassay.experiments.ranking import synthetic
 
+    few = synthetic.grid("smoke")[::5]
+    monkeypatch.setattr(synthetic, "grid", lambda preset: few)
     ran = run("reproduce", "ranking-synthetic", "--preset", "smoke", "--set", "bayes-error=0.3", "--json")
     assert ran.code == 0
     assert ran.json() == reproduce("ranking-synthetic", preset="smoke", bayes_error=0.3).to_json()

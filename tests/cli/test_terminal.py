@@ -26,10 +26,11 @@ MISTAKES = "Does the uncertainty"
 
 
 @pytest.mark.parametrize(("width", "columns"), [(30, 1), (40, 1), (44, 1), (60, 2), (80, 3), (120, 4)])
-def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(width, columns, files):
+def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(width, columns, files, run, narrow):
     models = [f"deep-ensemble={files / 'de.npz'}", f"evidential={files / 'edl.npz'}"]
-    argv = ["report", *models, "--labels", files / "labels.npy", "-o", files / "page.html"]
-    lines = ANSI.sub("", in_terminal(argv, width)).split("\n")
+    narrow(width)
+    ran = run("report", *models, "--labels", files / "labels.npy", "--calibration", "none", "-o", files / "page.html")
+    lines = ran.out.split("\n")
     lines = lines[next(i for i, line in enumerate(lines) if line.startswith(MISTAKES)) :]
     start = next(i for i, line in enumerate(lines) if line.startswith("model"))
     end = next(i for i, line in enumerate(lines) if line.startswith("UQ-AUC:"))

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from uqassay._kernels import kernel
+from uqassay.credal.hull import boundary_towards_corner, l1_projection
 from uqassay.credal.tableaux import Tableaux, l1_tableau, pivot_to_optimum, variable_values
 
 
@@ -52,3 +54,39 @@ def test_no_instances_and_single_columns_are_returned_as_they_are():
     assert isinstance(pivot_to_optimum(none, np.ones(5, dtype=bool), errors_from=3), Tableaux)
     point = rng.dirichlet(np.ones(3), (2, 1))
     np.testing.assert_allclose(solved(point, rng.dirichlet(np.ones(3), 2)), 1.0)
+
+
+@pytest.mark.skipif(kernel("solved_tableaux") is None, reason="needs uqassay-native")
+@pytest.mark.parametrize(
+    ("n_points", "k", "concentration"), [(1, 2, 1), (5, 3, 1), (10, 10, 0.1), (40, 6, 1), (6, 4, 0.01)]
+)
+def test_kernel_and_formula_agree_to_the_last_bit(n_points, k, concentration, monkeypatch):
+    """Also for equal points, zeros, targets among the points and at corners."""
+    rng = np.random.default_rng(n_points)
+    points, target = rng.dirichlet(np.full(k, concentration), (40, n_points)), rng.dirichlet(np.ones(k), 40)
+    points[:9] = points[:9].round(1) + 0.0
+    points[:9] /= np.maximum(points[:9].sum(axis=-1, keepdims=True), 1e-9)
+    points[:9][points[:9].sum(axis=-1) == 0] = 1 / k
+    target[:4], target[4:9], points[9:12, -1] = np.eye(k)[0], points[4:9, 0], points[9:12, 0]
+    corner = rng.integers(0, k, 40)
+
+    def found():
+        projection = l1_projection(points, target)
+        boundary = boundary_towards_corner(points, points.mean(axis=1), corner)
+        return [projection.weights, projection.point, projection.dual, boundary.t, boundary.point, boundary.weights]
+
+    monkeypatch.setenv("UQASSAY_PURE", "0")
+    compiled = found()
+    monkeypatch.setenv("UQASSAY_PURE", "1")
+    for one, other in zip(compiled, found(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.skipif(kernel("solved_tableaux") is None, reason="needs uqassay-native")
+def test_the_kernel_refuses_parts_that_do_not_fit():
+    start = l1_tableau(np.full((2, 3, 2), 0.5), np.full((2, 2), 0.5), None)
+    allowed = np.ones(5, dtype=bool)
+    with pytest.raises(ValueError, match="do not fit"):
+        kernel("solved_tableaux")(start.table[:1].copy(), *start[1:], allowed, 3)
+    with pytest.raises(ValueError, match="no number"):
+        kernel("solved_tableaux")(start.table, start.basic + 5, *start[2:], allowed, 3)

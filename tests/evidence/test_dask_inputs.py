@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay._workers import unpacked
+from uqassay._messages import unpacked
 from uqassay.evidence import dask_inputs
 from uqassay.evidence.dask_inputs import DaskInputs, holds_dask
 

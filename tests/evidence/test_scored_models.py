@@ -1,4 +1,4 @@
-"""Models shared among processes: every number of an assay is that of one process."""
+"""Models shared among threads, their tests among processes: every number of an assay is that of one thread and process."""
 
 import numpy as np
 import pytest
@@ -24,7 +24,9 @@ def models():
 
 
 def judged(models, monkeypatch, processes, **options):
+    """The assay on as many processes, and its models on as many threads."""
     monkeypatch.setenv(_workers.VARIABLE, str(processes))
+    monkeypatch.setattr(scored_models, "available_cores", lambda: processes)
     monkeypatch.setattr(_workers, "WORTH_SECONDS", 1e-9)
     said = []
     return uq.assay(*models, n_draws=10, tradeoffs=[0.5], progress=said.append, **options), said
@@ -84,10 +86,19 @@ def test_refusals_do_not_depend_on_processes(models, monkeypatch):
     assert messages[0] == messages[1]
 
 
-def test_large_models_stay_in_this_process(models, monkeypatch):
-    monkeypatch.setattr(scored_models, "LARGEST_SENT", 10)
-    monkeypatch.setattr(_workers, "_Worker", lambda *_: pytest.fail("a worker was started"))
+@pytest.mark.parametrize(("largest", "threads"), [(10, 1), (2**27, 3)])
+def test_large_models_are_scored_one_after_another(models, monkeypatch, largest, threads):
+    at_once = []
+
+    def scored(call, calls, *, threads, progress):
+        at_once.append(threads)
+        return share(call, calls, threads=threads, progress=progress)
+
+    share = scored_models.share_on_threads
+    monkeypatch.setattr(scored_models, "LARGEST_SHARED", largest)
+    monkeypatch.setattr(scored_models, "share_on_threads", scored)
     judged(models, monkeypatch, 3, calibration=())
+    assert at_once == [threads]
 
 
 def test_masses_are_repaired_where_the_convention_says_so():

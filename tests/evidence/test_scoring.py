@@ -15,7 +15,7 @@ from uqassay.predictions.remembering import REMEMBERED
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
-SCALED_AS_THEIR_KIND = {"Members", "Intervals", "Masses", "Vertices"}  # draws are scaled as members
+SCALED_BOUNDS = {"Intervals", "Masses"}  # of scaled points the upper probability of the label alone is asked for
 
 
 def rows_computed(prediction, y):
@@ -41,7 +41,8 @@ def rows_computed(prediction, y):
 def test_class_probabilities_of_a_row_are_computed_once(kind, random_generator):
     """An assay asks for the mean of the same rows about fifteen times: scores, tests, errors, pictures.
 
-    The scale check asks for the upper probabilities of other sets: those of its rows, once at each scale but 1.
+    The scale check asks for the upper probabilities of other sets: those of its rows, once at each scale but 1. Points have
+    no lower probabilities other than the mean.
     """
     n, k = 400, 4
     found = rows_computed(random_prediction(kind, random_generator, n, k), random_generator.integers(k, size=n))
@@ -49,16 +50,24 @@ def test_class_probabilities_of_a_row_are_computed_once(kind, random_generator):
     baselines = 10 * k + (n if kind == "Point" else 0)
     drawn = n if kind in ("Dirichlet", "GaussianLogits") else 0  # the pictures show the members that were drawn
     for name in REMEMBERED:
-        scaled = n * (len(SCALES) - 1) if name == "upper_probs" and kind in SCALED_AS_THEIR_KIND else 0
-        assert n <= found[name] <= n + baselines + drawn + scaled, name
+        scaled = n * (len(SCALES) - 1) if name == "upper_probs" and kind in SCALED_BOUNDS else 0
+        least = 0 if name == "lower_probs" and kind == "Point" else n
+        assert least <= found[name] <= n + baselines + drawn + scaled, name
 
 
-@pytest.mark.parametrize("kind", sorted(SCALED_AS_THEIR_KIND))
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"Point"}))
 def test_scaled_sets_are_of_a_limited_number_of_rows(kind, monkeypatch, random_generator):
     n, k, affordable = 400, 4, 60
+    rows, scaled = [], scaled_sets.scaled_prediction
+
+    def counted(prediction, scale):
+        rows.append(prediction.n_instances)
+        return scaled(prediction, scale)
+
     monkeypatch.setattr(scaled_sets, "affordable_rows", lambda *_: affordable)
-    found = rows_computed(random_prediction(kind, random_generator, n, k), random_generator.integers(k, size=n))
-    assert n <= found["upper_probs"] <= n + 10 * k + affordable * (len(SCALES) - 1)
+    monkeypatch.setattr(scaled_sets, "scaled_prediction", counted)
+    uq.assay({"m": random_prediction(kind, random_generator, n, k)}, random_generator.integers(k, size=n), n_draws=20)
+    assert rows == [affordable] * (len(SCALES) - 1)
 
 
 def test_points_of_sets(random_generator):
@@ -109,6 +118,10 @@ def test_pictures_hold_the_sets_of_the_rows_chosen(random_generator):
     np.testing.assert_allclose(sample.points, members.probs[[4]], atol=1e-7)
     intervals = random_prediction("Intervals", random_generator, 6, 3)
     assert scoring.sample_sets(intervals, rows, 2).points.shape == (0, 0, 3)
+    point = random_prediction("Point", random_generator, 6, 3)
+    sample = scoring.sample_sets(point, rows, 1)
+    for found in (sample.lower, sample.upper, sample.mean):
+        np.testing.assert_array_equal(found, point.probs[rows].astype(np.float32))
 
 
 def test_the_meaning_of_a_variance_is_part_of_the_fingerprint_and_of_the_scores():

@@ -16,10 +16,11 @@ from uqassay.evidence.tables import TABLES
 OPTIONS = {"subsets": {"by": "correct"}}
 
 
-@pytest.fixture
-def judged(random_generator):
-    members = random_prediction("Members", random_generator, 30, 3)
-    runs = [random_prediction("Point", random_generator, 30, 3) for _ in range(2)]
+@pytest.fixture(scope="module")
+def judged():
+    rng = np.random.default_rng(20260)
+    members = random_prediction("Members", rng, 30, 3)
+    runs = [random_prediction("Point", rng, 30, 3) for _ in range(2)]
     return uq.assay({"m": members, "p": runs}, np.arange(30) % 3, n_draws=20, subgroups={"odd": np.arange(30) % 2})
 
 

@@ -84,8 +84,12 @@ def test_every_protocol_is_found():
         assert place.partition(":")[2].replace("_", "-").startswith("reproduce-"), name
 
 
-def test_the_command_takes_the_options_of_a_protocol(capsys, needs):
-    needs("typer")
+def test_the_command_takes_the_options_of_a_protocol(capsys, needs, monkeypatch):
+    needs("typer", "torch", "sklearn")
+    from uqassay.experiments.ranking import synthetic
+
+    few = synthetic.grid("smoke")[::5]
+    monkeypatch.setattr(synthetic, "grid", lambda preset: few)
     assert main(["reproduce", "ranking-synthetic", "--preset", "smoke", "--seed", "2", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows == reproduce("ranking-synthetic", preset="smoke", seed=2).to_json()

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.refusals import refuses
 
+import uqassay as uq
 from uqassay.measures.credal_widths import credal_width
 
 
@@ -87,6 +88,13 @@ def test_single_precision_is_computed_in_double():
     assert found.dtype == np.float64
     wide = Bounds(prediction.lower.astype(np.float64), prediction.upper.astype(np.float64), prediction.predicted)
     np.testing.assert_array_equal(found, credal_width(wide))
+
+
+@pytest.mark.parametrize("of", ["mean", "predicted", "max"])
+def test_a_point_has_no_width(of, random_generator):
+    probs = random_generator.dirichlet(np.ones(3), 5)
+    np.testing.assert_array_equal(credal_width(uq.Point(probs), of=of), np.zeros(5))
+    np.testing.assert_array_equal(credal_width(uq.Members(probs[:, np.newaxis]), of=of), np.zeros(5))
 
 
 def test_unknown_choice_is_refused():

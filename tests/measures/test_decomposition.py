@@ -243,3 +243,11 @@ def test_read_only_and_strided_arrays(name, random_generator):
     strided = wide[::2, ::-2]
     strided.flags.writeable = False
     assert_same(decompose(uq.Members(strided), name), decompose(uq.Members(np.ascontiguousarray(strided)), name))
+
+
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_a_point_is_decomposed_as_one_member(name, random_generator):
+    point = random_prediction("Point", random_generator)
+    found = decompose(point, name)
+    assert_same(found, decompose(uq.Members(point.probs[:, np.newaxis]), name))
+    assert not np.shares_memory(found.total, found.aleatoric)

@@ -10,8 +10,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from uqassay.methods import METHODS, build_method
 
-# fewer steps than by default, so that the checks take seconds
-QUICK = {"epochs": 40, "learning_rate": 0.01, "n_members": 3, "n_samples": 5}
+# fewer and longer steps than by default, so that the checks take seconds
+QUICK = {"epochs": 10, "learning_rate": 0.05, "n_members": 3, "n_samples": 5, "n_inducing": 50}
+SHORT_STEPS = {"e-cnn": {"epochs": 40, "learning_rate": 0.01}}
 # check that is expected to fail, by method, with the reason
 # the same for all methods with a head of Gaussian logits
 DRAWN = dict.fromkeys(
@@ -24,7 +25,8 @@ NOT_RANDOM = ("local-gp",)  # the seed changes nothing
 
 def quick(name: str):
     method = build_method(name)
-    return method.set_params(**{k: v for k, v in QUICK.items() if k in method.get_params()})
+    options = QUICK | SHORT_STEPS.get(name, {})
+    return method.set_params(**{k: v for k, v in options.items() if k in method.get_params()})
 
 
 def distinct() -> list[str]:

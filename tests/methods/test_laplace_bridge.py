@@ -146,6 +146,7 @@ def test_refusals_of_the_bridge(mean, covariance, bridge, parameter, code):
 # -- the method ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_network_is_the_standard_one(digits, fitted, printed, network):
     _, test_x, _, _ = digits
     for net in (fitted, printed):
@@ -156,6 +157,7 @@ def test_network_is_the_standard_one(digits, fitted, printed, network):
     np.testing.assert_allclose(torch.softmax(torch.from_numpy(mean), 1), network.predict_proba(test_x), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_as_accurate_as_the_network_and_calibrated(digits, fitted, printed, network):
     _, test_x, _, test_y = digits
     said = fitted.predict_uncertainty(test_x)
@@ -168,6 +170,7 @@ def test_as_accurate_as_the_network_and_calibrated(digits, fitted, printed, netw
     assert ece(drawn_mean(*printed.logit_distribution(test_x)), test_y) > 0.15  # what "trained" is known for
 
 
+@pytest.mark.slow
 def test_less_sure_of_noise(digits, fitted):
     x, test_x, _, _ = digits
     noise = np.random.default_rng(0).normal(x.mean(axis=0), x.std(axis=0), test_x.shape)
@@ -177,6 +180,7 @@ def test_less_sure_of_noise(digits, fitted):
         assert unsure(outside).mean() > 3 * unsure(inside).mean()
 
 
+@pytest.mark.slow
 def test_dirichlet_against_draws_of_the_same_gaussian(digits, fitted, printed):
     """Errors on digits: 0.02 in total variation of the means, 0.09 nats in their entropy.
 
@@ -229,6 +233,7 @@ def test_capped_is_plain_where_variances_are_small_and_norm_where_large():
         np.testing.assert_array_equal(capped, bridge_to_dirichlet(mean, covariance * factor, bridge=other))
 
 
+@pytest.mark.slow
 def test_members_are_draws_of_the_same_gaussian(digits, fitted):
     x, test_x, y, _ = digits
     few = clone(fitted).set_params(output="members", n_samples=4000, epochs=15, backbone=(16,))

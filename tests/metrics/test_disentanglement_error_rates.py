@@ -5,7 +5,7 @@ is one); as a test it measures fewer samples and asserts what the tables say.
 """
 
 import sys
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -56,6 +56,7 @@ def simulated(rng, n_runs, shapes):
     return tuple(found)
 
 
+@cache
 def truths(shapes, n_runs=100_000, seed=1):
     """The estimands: tanh E z, E r and E |r − ideal| of the four terms, and E of the error."""
     r, _ = curve_correlations(*simulated(np.random.default_rng(seed), n_runs, shapes))

@@ -209,15 +209,6 @@ def test_results_can_be_written_to(needs):
     assert float(scores[0]) == 0.0
 
 
-def test_jax_on_a_device(needs, monkeypatch):
-    """The main formulas; the slow test above has all."""
-    needs("jax")
-    force_computation_elsewhere(monkeypatch)
-    used, probs, y = library("jax"), members(5).astype(np.float32), RNG.integers(0, 5, N)
-    for call in (losses.unified_loss, lambda _, p: measures.decompose(p), lambda _, p: measures.margin_uncertainty(p)):
-        agree(call(y, probs), call(used.make(y), used.make(probs)), used.make(probs), 2e-4, 5e-6)
-
-
 def test_jax_with_x64_computes_in_float64(needs):
     needs("jax")
     import jax

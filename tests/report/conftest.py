@@ -11,8 +11,9 @@ FLAGS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
+@pytest.fixture(scope="session")
+def started_browser(tmp_path_factory):
+    """One browser for all modules: its start takes a second of a processor."""
     try:
         from selenium import webdriver
     except ModuleNotFoundError:
@@ -28,3 +29,14 @@ def driver(tmp_path_factory):
     found = webdriver.Chrome(options=options, service=webdriver.ChromeService(helper))
     yield found
     found.quit()
+
+
+@pytest.fixture(scope="module")
+def driver(started_browser):
+    """The browser without what an earlier module chose or stored."""
+    started_browser.get("about:blank")
+    started_browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    started_browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    started_browser.execute_cdp_cmd("Storage.clearDataForOrigin", {"origin": "file://", "storageTypes": "all"})
+    started_browser.get_log("browser")
+    return started_browser

@@ -8,7 +8,7 @@ from uqassay.metrics.risk.ranked_errors import rank_errors
 from uqassay.metrics.risk.risk_area_influences import aurc
 from uqassay.statistics import influence_pairs
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
-from uqassay.statistics.influence_pairs import pair_spreads
+from uqassay.statistics.influence_pairs import pair_spreads, row_products
 from uqassay.statistics.linearised import AveragedStatistic, Linearised, spread_of
 from uqassay.statistics.samples import make_units
 from uqassay.statistics.u_statistics import concordance_linearised
@@ -97,3 +97,13 @@ def test_threads_of_matrix_products_change_no_bit(random_generator):
             spreads.append(pair_spreads(several, a, b, units))
     np.testing.assert_array_equal(spreads[0].standard_error, spreads[1].standard_error)
     np.testing.assert_array_equal(spreads[0].dof, spreads[1].dof)
+
+
+def test_kernel_and_formula_of_products_agree(monkeypatch, random_generator):
+    u, v = random_generator.normal(size=(2, 3, 1300))
+    found = []
+    for pure in ("0", "1"):
+        monkeypatch.setenv("UQASSAY_PURE", pure)
+        found.append(row_products(u, v))
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-11)
+    np.testing.assert_allclose(found[1], (u[:, np.newaxis] * v).sum(axis=2), rtol=0, atol=1e-11)

@@ -69,3 +69,20 @@ def test_what_cancels_or_may_be_constant_or_is_near_the_ends_of_numbers_is_not_r
     for name, both in cases.items():
         assert not PairMoments(both).combined((1.0, 0.5), *pair).reliable[0], name
     assert PairMoments(cases["cancels at λ = 0.5"]).combined((1.0, 0.4), *pair).reliable[0]
+
+
+@pytest.mark.parametrize("one_column", [False, True])
+def test_kernel_and_formula_agree(one_column, monkeypatch, random_generator):
+    both = columns(random_generator)[: 1 if one_column else 2]
+    a, b = np.triu_indices(5, 1)
+    found = []
+    for pure in ("0", "1"):
+        monkeypatch.setenv("UQASSAY_PURE", pure)
+        found.append(PairMoments(both).combined((1.0, 0.5)[: len(both)], a, b))
+    kernel, formula = found
+    sure = kernel.reliable
+    np.testing.assert_array_equal(sure, formula.reliable)
+    assert sure.sum() >= 9
+    np.testing.assert_allclose(kernel.mean, formula.mean, rtol=1e-12)
+    np.testing.assert_allclose(kernel.squares[sure], formula.squares[sure], rtol=1e-10)
+    np.testing.assert_allclose(kernel.cubes[sure], formula.cubes[sure], atol=1e-8 * formula.squares[sure].max() ** 1.5)

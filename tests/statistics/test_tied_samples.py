@@ -32,7 +32,7 @@ def test_two_values_get_the_further_end_of_wald_and_wilson(successes):
     values = np.repeat([1.0, 0.0], [successes, 12 - successes])
     # the levels 0 and 1 are known from other instances, which are not in the sample
     shift = np.append(values, [0.0, 1.0]) - values.mean()
-    sample = TiedSample(shift, np.append(np.ones(12), [0.0, 0.0]), np.append(values, [0, 1]).astype(int))
+    sample = TiedSample(lambda: shift, np.append(np.ones(12), [0.0, 0.0]), np.append(values, [0, 1]).astype(int))
     (unseen,) = unseen_of([sample], plain(14))
     spread = Spread(float(values.std() / np.sqrt(12)), NORMAL, 0.0)
     wilson = proportion_estimate(values)
@@ -52,7 +52,7 @@ def test_numbers_against_brute_force(random_generator, weighted, grouped):
     inside = random_generator.integers(0, 2, n).astype(float)
     weights = random_generator.integers(0, 3, n).astype(float) if weighted else None
     groups = np.arange(n) // 3 if grouped else None
-    (found,) = unseen_of([TiedSample(shift, inside, scores)], make_units(n, groups, weights))
+    (found,) = unseen_of([TiedSample(lambda: shift, inside, scores)], make_units(n, groups, weights))
     w = (np.ones(n) if weights is None else weights / weights.max()) * inside
     unit = np.arange(n) if groups is None else groups
     pairs = [
@@ -97,7 +97,7 @@ def test_the_test_rejects_where_the_interval_leaves_0(random_generator, side):
     n = 40
     values = side * (random_generator.random(n) < 0.12)
     shift = values - values.mean()
-    sample = TiedSample(shift, np.ones(n), values.astype(int) + 1)
+    sample = TiedSample(lambda: shift, np.ones(n), values.astype(int) + 1)
     value = float(values.mean())
     first = Linearised(value, shift, tied=(sample,))
     none = Linearised(0.0, np.zeros(n))
@@ -118,9 +118,10 @@ def test_share_of_ties_of_sorted_values(random_generator):
 
 def test_runs_tie_where_every_run_does():
     shift, inside = np.array([0.0, 1.0, 2.0]), np.ones(3)
-    runs = [TiedSample(shift, inside, np.array([0, 0, 1])), TiedSample(3 * shift, inside, np.array([5, 5, 5]))]
+    one, other = (TiedSample(lambda: shift, inside, np.array(level)) for level in ([0, 0, 1], [5, 5, 5]))
+    runs = [one, other.times(3.0)]
     mean = averaged_samples(runs)
-    assert mean.shift.tolist() == [0.0, 2.0, 4.0]
+    assert mean.shift().tolist() == [0.0, 2.0, 4.0]
     assert mean.level[0] == mean.level[1] != mean.level[2]
     doubled = unseen_of([mean.times(-2.0)], plain(3))[0]
     assert doubled == unseen_of([mean], plain(3))[0].times(-2.0)

@@ -5,6 +5,8 @@ References
 Storn, Price (1997), Differential evolution; Zhang, Sanderson (2009), JADE (moves towards one of the best).
 """
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +14,11 @@ from uqassay._kernels import kernel
 from uqassay.calibration.row_numbers import RowNumbers
 
 __all__ = [
+    "ALONG",
     "GRID_SHARE",
+    "MOVED_SHARE",
+    "TOWARDS",
+    "best_count",
     "best_of",
     "dealt_out",
     "first_mixtures",
@@ -25,8 +31,10 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 BEST_SHARE = 0.15  # share of a population that counts as the best
-TOWARDS = (0.5, 1.0)  # range of the move towards one of the best, as a share of the distance
-ALONG = (0.3, 0.9)  # range of the move along the difference of two others
+TOWARDS = np.array(
+    [0.5, 0.5]
+)  # least share of the distance to one of the best that a mixture moves, and width of the range
+ALONG = np.array([0.3, 0.9 - 0.3])  # the same for the move along the difference of two others
 MOVED_SHARE = 0.9  # share of the weights of a mixture that a move changes
 GRID_SHARE = 3  # with two members: 3 times as many starting mixtures on a grid, then fewer generations
 
@@ -46,11 +54,17 @@ def first_mixtures(m: int, n: int, generator: np.random.Generator) -> Floats:
     n_pairs = n // 2
     even = generator.dirichlet(np.ones(m), n // 4)
     faces = generator.dirichlet(np.full(m, 0.3), n - n_pairs - n // 4)
-    one, other = np.triu_indices(m, 1)
-    dealt = np.resize(generator.permutation(len(one)), n_pairs)  # every pair of members equally often
+    one, other = _pairs(m)
+    dealt = generator.permutation(len(one))[np.arange(n_pairs) % len(one)]  # every pair of members equally often
     pairs, share, rows = np.zeros((n_pairs, m)), generator.random(n_pairs), np.arange(n_pairs)
     pairs[rows, one[dealt]], pairs[rows, other[dealt]] = share, 1 - share
     return np.concatenate([corners, even, faces, pairs])
+
+
+@cache
+def _pairs(m: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First and second member of every pair."""
+    return np.triu_indices(m, 1)
 
 
 def dealt_out(first: Floats, values: Floats, n_populations: int, n_kept: int) -> tuple[Floats, Floats]:
@@ -72,25 +86,29 @@ def sizes(size: int, n_left: int, n_generations: int) -> list[int]:
     return [left + (size - left) * (n_generations - i) // n_generations for i in range(1, n_generations + 1)]
 
 
+def best_count(size: int) -> int:
+    """How many mixtures of a population count as the best."""
+    return min(size, max(2, round(BEST_SHARE * size)))
+
+
 def moved_mixtures(weights: Floats, numbers: RowNumbers) -> Floats:
     """One move of every mixture of the populations (T, P, M), which are sorted by value.
 
     x + F₁ (best − x) + F₂ (one − other), in most of the coordinates, projected onto the simplex.
     """
     t, p, m = weights.shape
-    n_best = min(p, max(2, round(BEST_SHARE * p)))
+    n_best = best_count(p)
     drawn, changed = numbers.random((5, t, p), axis=1), numbers.random((t, p, m))
-    towards, along = (np.array([least, most - least]) for least, most in (TOWARDS, ALONG))
     compiled = kernel("children_of")
     if compiled is not None:
-        return compiled(np.ascontiguousarray(weights), drawn, changed, n_best, towards, along, MOVED_SHARE)
+        return compiled(np.ascontiguousarray(weights), drawn, changed, n_best, TOWARDS, ALONG, MOVED_SHARE)
     chosen = (drawn[:3] * np.array([n_best, p, p])[:, np.newaxis, np.newaxis]).astype(np.intp)
     chosen += np.arange(0, t * p, p)[:, np.newaxis]
     moved, one, other = weights.reshape(t * p, m).take(chosen, axis=0)
     moved -= weights
-    moved *= towards[0] + towards[1] * drawn[3, ..., np.newaxis]
+    moved *= TOWARDS[0] + TOWARDS[1] * drawn[3, ..., np.newaxis]
     one -= other
-    one *= along[0] + along[1] * drawn[4, ..., np.newaxis]
+    one *= ALONG[0] + ALONG[1] * drawn[4, ..., np.newaxis]
     moved += one
     moved *= changed < MOVED_SHARE
     moved += weights

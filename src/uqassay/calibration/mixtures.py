@@ -14,14 +14,15 @@ from itertools import pairwise
 from typing import final
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import available_cores
-from uqassay.calibration.mixture_errors import MixtureErrors, errors_of_mixtures
+from uqassay.calibration.mixture_errors import errors_of_mixtures
+from uqassay.calibration.mixture_evaluators import Evaluator, MixtureErrors
 from uqassay.calibration.mixture_products import products_of, quick_numbers
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 
-__all__ = ["MixtureObjective", "Mixtures", "defined"]
+__all__ = ["MixtureObjective", "Mixtures", "defined", "for_each_part"]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -114,6 +115,16 @@ class MixtureObjective:
         """Number of probabilities that `own` computes for each mixture."""
         return self._errors[False].n_columns
 
+    @property
+    def compiled(self) -> tuple[Evaluator, Evaluator] | None:
+        """Compiled evaluators in double precision and rough, where there are any."""
+        fine, rough = self._errors[False].evaluator, self._errors[True].evaluator
+        return None if fine is None or rough is None else (fine, rough)
+
+    def count(self, n_mixtures: int) -> None:
+        """Count mixtures that a compiled evaluator has evaluated."""
+        self._errors.evaluations += n_mixtures
+
     def shared(self, weights: Floats) -> Floats:
         """Values of the same mixtures for every draw of labels, (L, M) -> (T, L)."""
         values = np.empty((self.n_targets, len(weights)))
@@ -130,9 +141,9 @@ class MixtureObjective:
                 values[draws, part] = prepared.values(self.labels[draws, np.newaxis, :])
 
         if of_all is None:
-            _for_each_part(len(weights), self._bytes_per_mixture, work)
+            for_each_part(len(weights), self._bytes_per_mixture, work)
         else:
-            _for_each_part(len(weights), CHUNK_BYTES / SHARED_AT_ONCE, compiled)
+            for_each_part(len(weights), CHUNK_BYTES / SHARED_AT_ONCE, compiled)
         self._errors.evaluations += len(weights)
         return values
 
@@ -151,7 +162,7 @@ class MixtureObjective:
 
         together = errors.at_once
         each = self.measure.bytes_per_entry * errors.n_columns if together is None else CHUNK_BYTES / together
-        _for_each_part(len(flat), each, work)
+        for_each_part(len(flat), each, work)
         self._errors.evaluations += len(flat)
         return values.reshape(t, n_own)
 
@@ -164,7 +175,7 @@ class MixtureObjective:
             for draws in _parts(self.n_targets, self._bytes_per_draw * (part.stop - part.start)):
                 values[draws, part] = prepared.values(self.labels[draws, np.newaxis, :])
 
-        _for_each_part(len(weights), self._bytes_per_mixture, work)
+        for_each_part(len(weights), self._bytes_per_mixture, work)
         self._errors.evaluations += self.n_targets * len(weights)
         return values
 
@@ -178,7 +189,7 @@ class MixtureObjective:
             prepared = self.measure.prepare(self.mixtures.probs(flat[part]))
             values[part] = prepared.values(self.labels if t == 1 else self.labels[targets[part]])
 
-        _for_each_part(len(flat), self._bytes_per_mixture, work)
+        for_each_part(len(flat), self._bytes_per_mixture, work)
         self._errors.evaluations += len(flat)
         return values.reshape(t, n_own)
 
@@ -204,15 +215,12 @@ class _Evaluators:
 
     @cached_property
     def _fine(self) -> MixtureErrors:
-        return self._made(np.float64)
+        found = errors_of_mixtures(self._mixtures.members, self._measure.prepare)
+        return found or _PlainErrors(self._mixtures, self._measure)
 
     @cached_property
     def _rough(self) -> MixtureErrors:
-        return self._made(np.float32)
-
-    def _made(self, dtype: DTypeLike) -> MixtureErrors:
-        found = errors_of_mixtures(self._mixtures.members, self._measure.prepare, dtype)
-        return found or _PlainErrors(self._mixtures, self._measure)
+        return self._fine.single()
 
 
 @final
@@ -221,7 +229,7 @@ class _PlainErrors:
 
     def __init__(self, mixtures: Mixtures, measure: CalibrationMeasure) -> None:
         self._mixtures, self._measure = mixtures, measure
-        self.at_once = self.shared = None
+        self.at_once = self.shared = self.evaluator = None
         self.n_columns = mixtures.n_instances * mixtures.n_classes
 
     def arranged(self, labels: Labels) -> Labels:
@@ -230,6 +238,9 @@ class _PlainErrors:
     def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
         own = labels if len(labels) == 1 else labels[targets]
         return self._measure.prepare(self._mixtures.probs(weights, passing=True)).values(own)
+
+    def single(self) -> "_PlainErrors":
+        return self
 
 
 def defined(values: Floats) -> Floats:
@@ -244,7 +255,7 @@ def _parts(n: int, bytes_each: float) -> list[slice]:
     return [slice(start, stop) for start, stop in pairwise(bounds)]
 
 
-def _for_each_part(n: int, bytes_each: float, work: Callable[[slice], None]) -> None:
+def for_each_part(n: int, bytes_each: float, work: Callable[[slice], None]) -> None:
     """Call ``work(part)`` for consecutive parts, on all cores if called from the main thread."""
     parts = _parts(n, bytes_each)
     alone = threading.current_thread() is threading.main_thread()

@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
 from uqassay.calibration.mixtures import Mixtures
 from uqassay.calibration.monte_carlo import LabelDraws
 from uqassay.metrics.calibration.inputs import classes_apart
@@ -52,11 +53,19 @@ def random_mixture_null(
         if instances != "kept":
             rows = _chosen_instances(len(by_class), n, instances, of_instances)
             by_class = np.take_along_axis(by_class, rows[:, np.newaxis, :], axis=-1)
-        cumulated = np.cumsum(by_class, axis=-2)
-        aim = generator.random((len(by_class), n)) * cumulated[:, -1]
-        labels = (cumulated[:, :-1] <= aim[:, np.newaxis]).sum(axis=-2)
+        labels = _labels_from(by_class, generator.random((len(by_class), n)))
         null[part] = measure.prepare(np.swapaxes(by_class, -1, -2)).values(labels)
     return null
+
+
+def _labels_from(by_class: Floats, uniform: Floats) -> NDArray[np.intp]:
+    """Labels (D, n) of distributions (D, K, n), by inversion at random numbers (D, n)."""
+    compiled = kernel("inverted_labels")
+    if compiled is not None:
+        return np.asarray(compiled(np.ascontiguousarray(by_class), uniform), dtype=np.intp)
+    cumulated = np.cumsum(by_class, axis=-2)
+    aim = uniform * cumulated[:, -1]
+    return (cumulated[:, :-1] <= aim[:, np.newaxis]).sum(axis=-2)
 
 
 def _chosen_instances(n_draws: int, n: int, instances: Instances, generator: np.random.Generator) -> NDArray[np.intp]:

@@ -14,6 +14,8 @@ class RowNumbers:
 
     Attributes
     ----------
+    n_all : int
+        T.
     rows : int array (R,)
         Numbers of these rows among all T.
 
@@ -26,7 +28,7 @@ class RowNumbers:
     """
 
     def __init__(self, generator: np.random.Generator, n_all: int, rows: NDArray[np.intp]) -> None:
-        self._generator, self._n_all, self.rows = generator, n_all, rows
+        self._generator, self.n_all, self.rows = generator, n_all, rows
 
     def keep(self, positions: NDArray[np.intp]) -> None:
         """Go on with these of the rows alone."""
@@ -35,8 +37,12 @@ class RowNumbers:
     def random(self, shape: tuple[int, ...], axis: int = 0) -> NDArray[np.float64]:
         """Numbers of this shape; along the axis lie the rows, each with equally many places."""
         each = shape[axis] // len(self.rows)
-        numbers = self._generator.random((*shape[:axis], each * self._n_all, *shape[axis + 1 :]))
-        if len(self.rows) == self._n_all:
+        numbers = self._generator.random((*shape[:axis], each * self.n_all, *shape[axis + 1 :]))
+        if len(self.rows) == self.n_all:
             return numbers
         places = self.rows[:, np.newaxis] * each + np.arange(each)
         return numbers.take(places.ravel(), axis=axis)
+
+    def of_all(self, each: int) -> NDArray[np.float64]:
+        """Numbers of all T rows, `each` of them for a row on average, in one line, (T each,)."""
+        return self._generator.random(self.n_all * each)

@@ -15,6 +15,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.calibration.compiled_search import compiled_search
 from uqassay.calibration.mixture_populations import (
     GRID_SHARE,
     dealt_out,
@@ -158,9 +159,8 @@ def search_simplex(
     values, rough = _started(draws, first)
     best_first = first[values.argmin(axis=1)]
     if len(draws.at):
-        weights, best_first = _evolved(draws, first, values, best_first, search, rough)
-    if len(draws.at):
-        weights, values, best_first = _refined(draws, weights, best_first, search)
+        weights, values = dealt_out(first, values, search.n_populations, search.n_kept)
+        weights, values, best_first = _searched(draws, weights, values, best_first, search, rough)
     if len(draws.at):
         _ended(draws, weights, values, best_first, first[: m + 1])
     return SimplexMinimum(draws.values, draws.weights, draws.spread, objective.evaluations - before)
@@ -225,14 +225,38 @@ def _started(draws: _OpenDraws, first: Floats) -> tuple[Floats, bool]:
     return values[kept], bool((values.min(axis=1) < HUGE).all())
 
 
+def _searched(
+    draws: _OpenDraws, weights: Floats, values: Floats, best_first: Floats, search: SimplexSearch, rough: bool
+) -> tuple[Floats, Floats, Floats]:
+    """Evolve populations (R, S, P, M) with values (R, S, P) and refine the best mixture of each.
+
+    Returns weights (R, S, M), values (R, S) and `best_first` of the draws still open.
+    """
+    generations = sizes(weights.shape[2], search.n_left, search.n_generations)
+    n_rounds = search.n_rounds if weights.shape[-1] > 1 else 0
+    found = compiled_search(
+        draws.part(),
+        draws.numbers,
+        weights,
+        values,
+        generations,
+        (n_rounds, search.n_steps),
+        rough=rough,
+        enough=draws.enough,
+    )
+    if found is not None:
+        kept = draws.settle(np.where(found.settled, found.values[:, 0], math.inf), found.weights[:, 0])
+        return found.weights[kept], found.values[kept], best_first[kept]
+    weights, best_first = _evolved(draws, weights, values, best_first, generations, rough)
+    return _refined(draws, weights, best_first, n_rounds, search.n_steps)
+
+
 def _evolved(
-    draws: _OpenDraws, first: Floats, values: Floats, best_first: Floats, search: SimplexSearch, rough: bool
+    draws: _OpenDraws, weights: Floats, values: Floats, best_first: Floats, generations: list[int], rough: bool
 ) -> tuple[Floats, Floats]:
     """The best mixture of each population (R, S, M) after all generations, and `best_first` of the draws still open."""
-    m = first.shape[1]
-    weights, values = dealt_out(first, values, search.n_populations, search.n_kept)
-    s = weights.shape[1]
-    for size in sizes(weights.shape[2], search.n_left, search.n_generations):
+    s, m = weights.shape[1], weights.shape[3]
+    for size in generations:
         if not len(draws.at):
             break
         flat, flat_values = weights.reshape(-1, *weights.shape[2:]), values.reshape(-1, values.shape[2])
@@ -252,18 +276,19 @@ def _evolved(
 
 
 def _refined(
-    draws: _OpenDraws, weights: Floats, best_first: Floats, search: SimplexSearch
+    draws: _OpenDraws, weights: Floats, best_first: Floats, n_rounds: int, n_steps: int
 ) -> tuple[Floats, Floats, Floats]:
     """Weights (R, S, M), values (R, S) and `best_first` of the draws still open after all rounds of refinement."""
-    m = weights.shape[2]
+    if not len(draws.at):
+        return weights, weights[..., 0], best_first
     values, last = draws.own(weights[:, :, np.newaxis])[..., 0], np.zeros_like(weights)
-    for r in range(search.n_rounds if m > 1 else 0):
+    for r in range(n_rounds):
         best = np.arange(len(values)), values.argmin(axis=1)
         kept = draws.settle(values[best], weights[best])
         weights, values, last, best_first = weights[kept], values[kept], last[kept], best_first[kept]
         if not len(kept):
             break
-        lengths = step_lengths(r, (*values.shape, 2 * search.n_steps, 1), draws.numbers)
+        lengths = step_lengths(r, (*values.shape, 2 * n_steps, 1), draws.numbers)
         weights, values, last = refined(draws.own, weights, values, last, lengths, draws.numbers)
     return weights, values, best_first
 
@@ -273,7 +298,10 @@ def _ended(draws: _OpenDraws, weights: Floats, values: Floats, best_first: Float
     r, objective = np.arange(len(values)), draws.part()
     found_first = np.stack([weights[r, values.argmin(axis=1)], best_first], axis=1)
     candidates = np.concatenate([found_first, np.broadcast_to(plain, (len(r), *plain.shape))], axis=1)
-    exact = np.concatenate([objective.exact(found_first), objective.exact_shared(plain)], axis=1)
+    if len(r) == 1:
+        exact = objective.exact(candidates)
+    else:
+        exact = np.concatenate([objective.exact(found_first), objective.exact_shared(plain)], axis=1)
     best = r, defined(exact).argmin(axis=1)  # stays nan if the measure is undefined for all
     draws.values[draws.at], draws.weights[draws.at] = exact[best], candidates[best]
     draws.spread[draws.at] = _spread(values, plain.shape[1])

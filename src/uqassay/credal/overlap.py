@@ -80,12 +80,23 @@ def ellipsoid_cells(
     for c, (start, stop) in enumerate(near.T):
         z = np.einsum("de,ne->dn", np.linalg.inv(roots[c]), points[start:stop] - centres[c])
         inside[c, start:stop] |= np.einsum("dn,dn->n", z, z) <= 1
-    bits, counts = np.unique(np.packbits(inside.T, axis=1), axis=0, return_counts=True)
+    bits, counts = _distinct_rows(np.packbits(inside.T, axis=1))
     cells = np.unpackbits(bits, axis=1, count=n_classes).astype(bool)  # (U, K)
     # The points have density Σ_c 1(x ∈ E_c) / (K V_c), so a cell of `counts` points has this volume up to a factor.
     log_volumes = np.linalg.slogdet(roots)[1]
     inverse_volumes = np.exp(np.minimum(log_volumes.max() - log_volumes, _LARGEST_LOG_RATIO))  # (K,)
     return np.ascontiguousarray(cells.T), counts / (cells @ inverse_volumes)
+
+
+def _distinct_rows(rows: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.intp]]:
+    """Distinct rows ``(U, B)`` of bytes ``(n, B)``, in lexicographic order, and how often each occurs."""
+    n, width = rows.shape
+    if width > 8:
+        return np.unique(rows, axis=0, return_counts=True)
+    words = np.zeros((n, 8), np.uint8)
+    words[:, 8 - width :] = rows  # big-endian numbers, in the order of the rows; numbers are sorted faster than rows
+    distinct, counts = np.unique(words.view(">u8")[:, 0].astype(np.uint64), return_counts=True)
+    return distinct.astype(">u8")[:, np.newaxis].view(np.uint8)[:, 8 - width :], counts
 
 
 def overlaps(u: NDArray[Any], weights: NDArray[np.float64], candidates: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
+
 __all__ = ["Tableaux", "l1_tableau", "pivot_to_optimum", "variable_values"]
 
 Floats = NDArray[np.float64]
@@ -83,6 +85,10 @@ def pivot_to_optimum(start: Tableaux, allowed: NDArray[np.bool_], *, errors_from
     """
     if not start.nonbasic.shape[1] or not len(start.table):
         return start
+    compiled = kernel("solved_tableaux")
+    if compiled is not None:
+        arrays = (np.ascontiguousarray(part) for part in start)
+        return Tableaux(*compiled(*arrays, allowed, -1 if errors_from is None else errors_from))
     live = np.arange(len(start.table))
     now, end = start, start.take(live)
     patience = 4 * (start.table.shape[1] + start.table.shape[2])

@@ -17,7 +17,8 @@ __all__ = ["Afforded", "afforded", "choose_instances", "estimated_seconds", "n_p
 
 Rows = NDArray[np.intp]
 
-SET_WORK = 3e5  # n K (M + 16) of one test of a set: two seconds, four if labels come from two mixtures
+SET_WORK = 3e5  # n K (M + 16) of one test of a set
+SET_SECONDS = 0.25  # of such a test, from a tenth where a mixture is calibrated to a third where none is
 RUNS_WORK = 6e5  # the same over the runs of a model
 FEWEST = 300  # least number of instances of a test of a set, at any cost
 LARGEST_WORK = 9e5  # a set whose test of `FEWEST` instances costs more is tested by its mean
@@ -62,7 +63,7 @@ def estimated_seconds(run: Prediction, afforded: Afforded, n_measures: int) -> f
     n, k = afforded.n_tested, run.n_classes
     if n_points(run) == 1 or afforded.by_mean:
         return n_measures * n * point_draws(n) * max(1.0, k / 10) / (3 * POINT_WORK)
-    return n_measures * 2 * n * _work(run) / SET_WORK
+    return n_measures * SET_SECONDS * n * _work(run) / SET_WORK
 
 
 def _round(size: int, n: int) -> int:

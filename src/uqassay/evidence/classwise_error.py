@@ -77,6 +77,8 @@ def _mean_gap(gap: Gaps) -> float:
 
 def _in_units(values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Whole units of 1/UNIT in each value, and the remainder in units of 1/UNIT², rounded."""
-    scaled = values * UNIT
-    whole = np.floor(scaled)
-    return whole, np.rint((scaled - whole) * UNIT)
+    rest = values * UNIT
+    whole = np.floor(rest)
+    rest -= whole
+    rest *= UNIT
+    return whole, np.rint(rest, out=rest)

@@ -10,7 +10,7 @@ import scipy
 
 from uqassay._chunks import limited_cores
 from uqassay._kernels import kernels
-from uqassay._workers import unpacked
+from uqassay._messages import unpacked
 from uqassay.errors import InputError, UqassayError
 from uqassay.evidence.kept_pictures import KeptPictures
 from uqassay.evidence.stream_state import GreatestKeys, StreamState

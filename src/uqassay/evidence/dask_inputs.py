@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, row_chunks
-from uqassay._workers import packed
+from uqassay._messages import packed
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import Aligned, align_values, as_runs
 from uqassay.evidence.dask_chunks import WorkerRun

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from uqassay.evidence.scoring import PART_BYTES
-from uqassay.predictions import Masses, Prediction
+from uqassay.predictions import Masses, Point, Prediction
 from uqassay.predictions.drawn import Drawn
 
 __all__ = ["able_to_hold", "holding"]
@@ -30,9 +30,10 @@ def _able(run: Prediction) -> Prediction:
 def holding(run: Prediction) -> Prediction:
     """The same run; if it is able to keep its probabilities, they are found now, chunk by chunk.
 
-    Lower and upper probabilities of draws are found where the draws are held, see `scoring.with_draws_held`.
+    Lower and upper probabilities of draws are found where the draws are held, see `scoring.with_draws_held`. Those of
+    points are the mean.
     """
     if not run.remembers:
         return run
-    names = ("mean_probs",) if isinstance(run, Drawn) else ("mean_probs", "lower_probs", "upper_probs")
+    names = ("mean_probs",) if isinstance(run, (Drawn, Point)) else ("mean_probs", "lower_probs", "upper_probs")
     return run.remembering(*names, chunk_bytes=PART_BYTES)

@@ -172,18 +172,17 @@ def assay(
     settings = options.settings(aligned, given)
     parts = subgroup_values(subgroups, len(aligned.labels), aligned.ids)
     models = able_to_hold(aligned.models)
+    scored = score_models(
+        models,
+        aligned.labels,
+        settings,
+        given=given,
+        scales=options.factors,
+        groups=aligned.groups,
+        progress=progress,
+    )
+    valid = {name: valid_runs(runs, convention) for name, runs in models.items()}
     with Workers() as workers:
-        scored = score_models(
-            models,
-            aligned.labels,
-            settings,
-            given=given,
-            scales=options.factors,
-            groups=aligned.groups,
-            workers=workers,
-            progress=progress,
-        )
-        valid = {name: valid_runs(runs, convention) for name, runs in models.items()}
         tests = calibration_tests(
             valid,
             aligned.labels,

@@ -101,16 +101,19 @@ def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None)
     truths = {"errors": (1.0 - model.columns["correct"])[of_run], "gap": model.columns["gap"][of_run]}
     kept = TESTED if run is None and _tests_fit(assay) else ()
 
+    first = [rank_errors(e, e) for e in truths["errors"]]
+
     def of(score: str) -> list[MistakeRanking]:
         scores = model.columns[score][of_run]
         # the instances are sorted once for all metrics of the errors
-        ranked = [rank_errors(e, s) for e, s in zip(truths["errors"], scores, strict=True)]
-        found = []
+        ranked = [rank_errors(e, s, like=other) for e, s, other in zip(truths["errors"], scores, first, strict=True)]
+        found: list[MistakeRanking] = []
         for name in METRICS:
             metric = RANKING_METRICS[name]
             truth, by_error = truths[metric.truth], ranked if metric.of_ranked is not None else None
             statistic = metric.averaged(truth, scores, assay.groups, ranked=by_error) if name in kept else None
-            estimate = metric.estimate(truth, scores, ranked=by_error, known=statistic, **options)
+            auc = found[0].estimate if found else None
+            estimate = metric.estimate(truth, scores, ranked=by_error, known=statistic, auc=auc, **options)
             found.append(MistakeRanking(model.name, score, name, run, estimate, statistic))
         return found
 
@@ -235,6 +238,7 @@ class RankedScore:
             fields: dict[str, Any] = {"level": curve.level, "n": self._runs[0].n, "method": "score"}
             ends = zip(curve.risk.tolist(), curve.low.tolist(), curve.high.tolist(), strict=True)
             return tuple(Estimate(risk, low=low, high=high, notes=curve.notes, **fields) for risk, low, high in ends)
+        self._refusals.prepare(grid.tolist())
         kept = [self._refusals.accuracy(coverage) for coverage in grid.tolist()]
         return tuple(
             Estimate(1 - k, low=1 - k.high, high=1 - k.low, level=k.level, n=k.n, method=k.method, notes=k.notes)

@@ -6,21 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._workers import Workers
+from uqassay._array import available_cores
+from uqassay._threads import share_on_threads
 from uqassay.evidence.classwise_error import classwise_errors
 from uqassay.evidence.held_probs import holding
-from uqassay.evidence.scaled_sets import ScaledScores, additions, scale_models
-from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets, score_model
+from uqassay.evidence.scaled_sets import ScaledScores, scale_models
+from uqassay.evidence.scoring import ModelScores, Settings, score_model
 from uqassay.predictions import Masses, Prediction, held_elsewhere
 
 __all__ = ["ScoredModel", "score_models", "valid_runs"]
 
 Array = NDArray[np.float64]
 
-ADDITIONS = 2e8  # of lattices of sets in a second
-PASSES = 12  # over all probabilities, for losses and uncertainty scores
-PASSED = 1e8  # probabilities in a second
-LARGEST_SENT = 2**27  # bytes of a model that are copied to another process
+LARGEST_SHARED = 2**27  # bytes of a model; with larger ones, models are scored one after another, to bound memory
 
 
 class ScoredModel(NamedTuple):
@@ -39,19 +37,18 @@ def score_models(
     given: Mapping[str, Mapping[str, Array]],
     scales: Sequence[float],
     groups: NDArray[Any] | None,
-    workers: Workers,
     progress: Callable[[str], None] | None = None,
 ) -> list[ScoredModel]:
-    """Score every model; the workers share the models, and their number does not change a result.
+    """Score every model; threads share the models, and their number does not change a result.
 
     `given` holds further uncertainty scores by model and name, ``(R, n)`` each.
     """
     calls = [(name, runs, y, settings, given.get(name), tuple(scales), groups) for name, runs in models.items()]
-    seconds = sum(_estimated_seconds(run, bool(scales)) for runs in models.values() for run in runs)
+    # the device computes, or the threads share the chunks of a model instead
     elsewhere = any(held_elsewhere(run) is not None for runs in models.values() for run in runs)
-    if elsewhere or any(sum(_bytes(run) for run in runs) > LARGEST_SENT for runs in models.values()):
-        seconds = 0.0  # the threads of this process share the chunks of such a model, or the device computes
-    return workers.share(_scored, calls, seconds=seconds, progress=progress)
+    large = any(sum(_bytes(run) for run in runs) > LARGEST_SHARED for runs in models.values())
+    threads = 1 if elsewhere or large else available_cores()
+    return share_on_threads(_scored, calls, threads=threads, progress=progress)
 
 
 def valid_runs(runs: Sequence[Prediction], convention: str) -> tuple[Prediction, ...]:
@@ -78,13 +75,3 @@ def _scored(
 
 def _bytes(run: Prediction) -> int:
     return sum(getattr(run, name).nbytes for name in run.array_names())
-
-
-def _estimated_seconds(run: Prediction, with_scales: bool) -> float:
-    """Rough time of one run, to decide whether the models are shared among processes."""
-    n, points = run.n_instances, points_of_sets(run) or 3
-    passes = PASSES * n * points * run.n_classes / PASSED
-    if points_of_sets(run) == 1:
-        return passes
-    lattices = n * additions(run.n_classes, points) / ADDITIONS
-    return passes + lattices * (2 if with_scales else 1)

@@ -327,11 +327,13 @@ def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int, *, ke
     part = rows_of(run, rows, kept).credal()
     head = part[: min(n_pictured, len(rows))] if n_pictured else None
     has_points = head is not None and not isinstance(part, (Intervals, Masses))
+    mean = part.mean_probs().astype(np.float32)
+    same = isinstance(part, Point)
     return SetSample(
         rows,
-        part.lower_probs().astype(np.float32),
-        part.upper_probs().astype(np.float32),
-        part.mean_probs().astype(np.float32),
+        mean if same else part.lower_probs().astype(np.float32),
+        mean if same else part.upper_probs().astype(np.float32),
+        mean,
         np.asarray(head.hull_points(), dtype=np.float32)  # type: ignore[union-attr]
         if has_points
         else np.empty((0, 0, run.n_classes), np.float32),

@@ -123,7 +123,11 @@ def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, fo
     else:
 
         def of_set(rows: slice, part: Prediction) -> None:
-            upper[rows] = np.take_along_axis(part.upper_probs(), y[rows, None], axis=1)[:, 0]
+            if _has_hull(part):  # the largest among the points, of the label alone
+                points = part.hull_points()
+                upper[rows] = not_negative(points[np.arange(len(points)), :, y[rows]].max(axis=1))
+            else:
+                upper[rows] = np.take_along_axis(part.upper_probs(), y[rows, None], axis=1)[:, 0]
 
         _for_each_set(prediction, of_set, "exact", None)
     return upper

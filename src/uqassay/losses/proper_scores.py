@@ -26,11 +26,10 @@ def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | No
     y = labels_of(y_true, prediction)
     p = prediction.mean_probs()
     xp, least = namespace(p), default_floor(prediction, "exact") if floor is None else floor
+    of_labels = xp.take_along_axis(p, y[:, None], axis=1)[:, 0] if y.ndim == 1 else p
     with np.errstate(divide="ignore"):
-        logs = xp.log(xp.maximum(p, least))
-    if y.ndim == 1:
-        return -xp.take_along_axis(logs, y[:, None], axis=1)[:, 0]
-    return -xp.sum(xp.where(y > 0, y * logs, 0.0), axis=1)
+        logs = xp.log(xp.maximum(of_labels, least))
+    return -logs if y.ndim == 1 else -xp.sum(xp.where(y > 0, y * logs, 0.0), axis=1)
 
 
 @keeps_arrays("losses.brier_loss")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.predictions import DeviceProbs, PredictionLike, as_prediction, keeps_arrays, sum_over_classes
+from uqassay.predictions import DeviceProbs, Point, PredictionLike, as_prediction, keeps_arrays, sum_over_classes
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["credal_width"]
@@ -44,6 +44,8 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     prediction = as_prediction(prediction)
     if isinstance(prediction, DeviceProbs):
         return _on_device(prediction, of)
+    if isinstance(prediction, Point):
+        return np.zeros(prediction.n_instances)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
     width = np.ascontiguousarray(u - l)  # (n, K); a fixed memory layout, so that rounding does not depend on the chunk
     if of == "mean":

@@ -35,6 +35,7 @@ __all__ = [
     "Decomposition",
     "agreeing_rows",
     "decomposed",
+    "decomposed_points",
     "digamma_excess",
     "divergence_terms",
     "entropy",
@@ -144,12 +145,19 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     ([0.6931], [0.0])
     """
     prediction = as_prediction(prediction)
+    if isinstance(prediction, Point):
+        return decomposed_points(shannon_entropy(prediction.mean_probs()))
     if isinstance(prediction, Dirichlet):
         return _of_dirichlet(prediction)
     if is_two_class_gaussian(prediction):
         parts = two_class_parts(prediction)
         return Decomposition(parts.total, parts.aleatoric, parts.epistemic)
     return decomposed(second_order_members(prediction), _of_members)
+
+
+def decomposed_points(total: Array) -> Decomposition:
+    """The decomposition of one distribution per instance: all uncertainty is aleatoric."""
+    return Decomposition(total, total.copy(), np.zeros_like(total))
 
 
 def decomposed(members: Members, kernel: Callable[[Members], tuple[Array, Array, Array]]) -> Decomposition:

@@ -21,6 +21,7 @@ from uqassay.predictions import (
     GaussianLogits,
     Intervals,
     Masses,
+    Members,
     Point,
     Prediction,
     PredictionLike,
@@ -115,8 +116,10 @@ _PARTS = {
         *((name, name) for name in ("gaussian-logits", "label-wise", "zero-one", "spherical")),
     )
     for part in ("total", "aleatoric", "epistemic")
-    if f"{part}-{kind}" not in ("total-entropy", "total-variance")  # any prediction has these
+    if f"{part}-{kind}" not in ("total-entropy", "total-variance")
 }
+# Any prediction has these; of points and members they are the totals of the same decompositions
+_TOTALS = {"total-entropy": ("information-theoretic", "total"), "total-variance": ("variance", "total")}
 _SENTENCES = {
     "total-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the aleatoric and the epistemic variance.",
     "aleatoric-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the mean variance that the passes state.",
@@ -325,7 +328,8 @@ def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str,
     """
     prediction = as_prediction(prediction)
     shared: dict[str, Array] = {}
-    of = {name: _PARTS[name] for name in names if name in _PARTS}
+    parts_by_name = _PARTS | (_TOTALS if isinstance(prediction, (Point, Members)) else {})
+    of = {name: parts_by_name[name] for name in names if name in parts_by_name}
     for decomposition in dict.fromkeys(decomposition for decomposition, _ in of.values()):
         own = {name: part for name, (whole, part) in of.items() if whole == decomposition}
         if len(own) > 1:

@@ -10,6 +10,7 @@ from uqassay.measures.entropies import (
     Decomposition,
     agreeing_rows,
     decomposed,
+    decomposed_points,
     member_share,
     second_order_members,
     varied_members,
@@ -20,6 +21,7 @@ from uqassay.predictions import (
     Dirichlet,
     Members,
     OrderFreeSum,
+    Point,
     PredictionLike,
     as_prediction,
     keeps_arrays,
@@ -64,6 +66,8 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     ([0.5], [0.0], [0.5])
     """
     prediction = as_prediction(prediction)
+    if isinstance(prediction, Point):
+        return decomposed_points(total_variance(prediction))
     if isinstance(prediction, Dirichlet):
         total, concentration = total_variance(prediction), _concentration(prediction)
         return Decomposition(total, total * (concentration / (concentration + 1.0)), total / (concentration + 1.0))

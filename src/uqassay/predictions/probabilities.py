@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_numeric, check_rows, release, row_chunks, still_whole
+from uqassay._kernels import kernel
 from uqassay._namespaces import compute_dtype, namespace
 from uqassay.errors import InputError
 
@@ -90,5 +91,16 @@ def not_negative(values: NDArray[Any]) -> Array:
         xp = namespace(values)
         return xp.maximum(xp.astype(values, compute_dtype(values), copy=False), 0.0)
     still_whole(values)
+    compiled = kernel("rows_not_negative")
+    if compiled is not None and _apart(values):
+        found: Array = compiled(values)
+        return found
     array = np.ascontiguousarray(values, dtype=np.float64)
     return np.maximum(array, 0.0) if (array < 0).any() else array
+
+
+def _apart(values: NDArray[Any]) -> bool:
+    """Whether these are rows (n, K) of numbers that are neighbours in memory, with other numbers between the rows."""
+    fits = values.ndim == 2 and values.dtype in (np.float64, np.float32)
+    whole = fits and values.flags.aligned and values.strides[0] % values.itemsize == 0
+    return whole and values.strides[1] == values.itemsize and not values.flags.c_contiguous

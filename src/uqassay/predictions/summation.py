@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
 from uqassay._namespaces import device_of, namespace
 
 __all__ = ["OrderFreeSum", "sum_over_classes"]
 
 Array = NDArray[np.float64]
+MOST_SORTED = 32  # classes of a row that the kernel sorts
 
 
 class OrderFreeSum:
@@ -32,12 +34,18 @@ class OrderFreeSum:
     def __init__(self, shape: int | tuple[int, ...], like: Any = None) -> None:
         if like is None or isinstance(like, np.ndarray):
             self._sum, self._errors = np.zeros(shape), np.zeros(shape)
+            self._compiled = kernel("add_order_free")
         else:
             kind = {"dtype": like.dtype, "device": device_of(like)}
             self._sum, self._errors = (namespace(like).zeros(shape, **kind) for _ in range(2))
+            self._compiled = None
 
     def add(self, values: Array) -> None:
         """Add an array."""
+        same = values.shape == self._sum.shape and values.dtype == self._sum.dtype
+        if self._compiled is not None and same and values.flags.c_contiguous:
+            self._compiled(self._sum.reshape(-1), self._errors.reshape(-1), values.reshape(-1))
+            return
         total = self._sum + values
         added: Any = total - self._sum  # the part of `values` that reached the total
         values = values - added
@@ -63,6 +71,11 @@ def sum_over_classes(values: Array) -> Array:
     (False, True)
     """
     if isinstance(values, np.ndarray):
+        values = np.ascontiguousarray(values)
+        compiled, n_classes = kernel("sorted_sums"), values.shape[-1]
+        if compiled is not None and values.dtype == np.float64 and 0 < n_classes <= MOST_SORTED:
+            sums: Array = compiled(values.reshape(-1, n_classes))
+            return sums.reshape(values.shape[:-1])
         return np.asarray(np.sort(values, axis=-1).sum(axis=-1), dtype=np.float64)
     xp = namespace(values)
     return xp.sum(xp.sort(values, axis=-1), axis=-1)

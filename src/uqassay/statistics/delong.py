@@ -27,6 +27,7 @@ from uqassay.statistics.samples import (
     Spread,
     as_floats,
     as_values,
+    ascending_order,
     check_choice,
     check_level,
     make_units,
@@ -254,7 +255,7 @@ def auc_linearised(
         Number of imaginary instances (groups) added to each sample for the centre and the spread of the interval. They
         tie with all instances.
     """
-    order = np.argsort(s)
+    order = ascending_order(s)
     ordered = s[order]
     ends = np.append(np.flatnonzero(ordered[1:] != ordered[:-1]), len(e) - 1)  # last position of each level
     return auc_of_order(e, order, ends, w, codes, imaginary=imaginary)
@@ -274,39 +275,46 @@ def auc_of_order(
     weights = np.ones(n) if w is None else w
     size = float(weights.sum())
     scale = np.count_nonzero(weights) / size  # makes the weights sum to the number of instances
-    positive, negative = (scale * weights * e)[order], (scale * weights * (1.0 - e))[order]
+    positive, negative = e[order], (1.0 - e)[order]
+    if w is not None:
+        share = (scale * weights)[order]
+        positive, negative = share * positive, share * negative
     above_or_at, below_or_at = np.cumsum(positive[::-1])[::-1], np.cumsum(negative)
     m1, m0 = float(above_or_at[0]), float(below_or_at[-1])  # sizes of the two samples
     if not (m1 > 0 and m0 > 0):
         return undefined(n)
     distinct = len(ends) == n
-    starts = np.append(0, ends[:-1] + 1)
-    lengths = ends - starts + 1
+    starts = ends if distinct else np.append(0, ends[:-1] + 1)
+
+    def of_rows(by_level: NDArray[Any]) -> NDArray[Any]:
+        rows = np.empty(n, dtype=by_level.dtype)
+        rows[order] = by_level if distinct else np.repeat(by_level, ends - starts + 1)
+        return rows
+
     to_end = below_or_at if distinct else below_or_at[ends]
-    lower = np.append(0.0, to_end[:-1])  # negatives below the level
     from_start = above_or_at if distinct else above_or_at[starts]
-    upper = np.append(from_start[1:], 0.0)  # positives above the level
-    below, above = np.empty(n), np.empty(n)
-    for placement, of_level in ((below, 0.5 * (lower + to_end)), (above, 0.5 * (upper + from_start))):
-        placement[order] = of_level if distinct else np.repeat(of_level, lengths)
-    share = e * (scale * weights)
-    value = min(max(float(share @ below) / (m1 * m0), 0.0), 1.0)
+    below, above = to_end.copy(), from_start.copy()  # placements of each level, whose ties count ½
+    below[1:] += to_end[:-1]
+    above[:-1] += from_start[1:]
+    below *= 0.5
+    above *= 0.5
+    of_level = positive if distinct else np.add.reduceat(positive, starts)
+    value = min(max(float((of_level * below).sum()) / (m1 * m0), 0.0), 1.0)
     a1, a0 = (imaginary * k for k in _unit_sizes(m1, m0, e, weights, codes))
     centre = (value * m1 * m0 + 0.5 * (a0 * m1 + a1 * m0 + a1 * a0)) / ((m1 + a1) * (m0 + a0))
     # Linearised divides by Σ w of both samples, a placement's mean by its own sample only: multiply by the ratio
     count = scale * size
-    first = e * ((below + 0.5 * a0) / (m0 + a0) - centre) * (count / (m1 + a1))
-    second = (1.0 - e) * ((above + 0.5 * a1) / (m1 + a1) - centre) * (count / (m0 + a0))
+    first = e * of_rows(((below + 0.5 * a0) / (m0 + a0) - centre) * (count / (m1 + a1)))
+    second = (1.0 - e) * of_rows(((above + 0.5 * a1) / (m1 + a1) - centre) * (count / (m0 + a0)))
     shadows: tuple[float, ...] = ()
-    if imaginary:
-        shadows = tuple(a / imaginary * (0.5 - centre) / (m + a) for a, m in ((a1, m1), (a0, m0)))
     tied: tuple[TiedSample, ...] = ()
     if imaginary:
-        level = None
-        if not distinct:
-            level = np.empty(n, dtype=np.intp)
-            level[order] = np.repeat(np.arange(len(ends)), lengths)
-        tied = TiedSample(below / m0 - value, e, level), TiedSample(above / m1 - value, 1.0 - e, level)
+        shadows = tuple(a / imaginary * (0.5 - centre) / (m + a) for a, m in ((a1, m1), (a0, m0)))
+        level = None if distinct else of_rows(np.arange(len(ends)))
+        tied = (
+            TiedSample(lambda: of_rows(below / m0 - value), e, level),
+            TiedSample(lambda: of_rows(above / m1 - value), 1.0 - e, level),
+        )
     return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows, tied=tied)
 
 

@@ -67,7 +67,8 @@ def combined(parts: Sums, imaginary: float) -> tuple[Floats, float, float]:
         inverse = sum(part.square / max(part.dof, LEAST_DOF) for part in inside)
         whole += own
         extra += imaginary * shadow**2
-        squares.append(sum_of_squares(own) + imaginary * shadow**2)
+        alone = len(inside) == 1
+        squares.append(inside[0].square if alone else sum_of_squares(own) + imaginary * shadow**2)
         dofs.append(total / inverse if inverse > 0 else np.inf)
     between = sum(squares)
     dof = max(sum(part.count - 1 for part in parts), LEAST_DOF)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
 from uqassay.statistics.independent_parts import LEAST_DOF, PartSum, Sums, is_plain, sample_factor, sum_of_squares
 from uqassay.statistics.linearised import LEAST_UNEVEN_DOF, AveragedStatistic, Linearised, spread_of_difference
 from uqassay.statistics.samples import Floats, Units
@@ -19,6 +20,7 @@ __all__: list[str] = []
 
 Places = NDArray[np.intp]
 CELLS = 2**20  # influences of all statistics that are held at once
+CACHED = 512  # units of all statistics that stay in the cache
 CANCELLED = 1e-3  # of the squares of both: a smaller sum of squared differences is not taken from products
 
 
@@ -97,19 +99,23 @@ def _products(sums: Sequence[Sums], n_units: int, *, moments: bool) -> Products:
         total = np.zeros((j, min(step, n_units - start)))
         for p, product in enumerate(parts):
             u = np.stack([own[p].sums[start : start + step] for own in sums])
-            product += _of_rows(u, u)
+            product += row_products(u, u)
             total += u
-        whole += _of_rows(total, total)
+        whole += row_products(total, total)
         if moments:
             square = total * total
-            squares += _of_rows(square, square)
-            cubes += _of_rows(square * total, total)
+            squares += row_products(square, square)
+            cubes += row_products(square * total, total)
     return Products(parts, whole, cubes, squares)
 
 
-def _of_rows(u: Floats, v: Floats) -> Floats:
+def row_products(u: Floats, v: Floats) -> Floats:
     """u v' without BLAS, whose last bits depend on the number of its threads."""
-    return np.asarray(np.einsum("in,jn->ij", u, v))
+    products = kernel("row_products")
+    if products is not None:
+        return np.asarray(products(u, v))
+    blocks = (slice(start, start + CACHED) for start in range(0, u.shape[1], CACHED))
+    return np.asarray(sum(np.einsum("in,jn->ij", u[:, block], v[:, block]) for block in blocks))
 
 
 def _apart(product: Floats, a: Places, b: Places) -> tuple[Floats, NDArray[np.bool_]]:

@@ -274,7 +274,7 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
             strata.append(s.strata[p] if s.strata else p)
     return Linearised(
         value=float(sum(factor * s.value for s, factor in zip(statistics, factors, strict=True))),
-        influence=np.sum([factor * s.influence for s, factor in zip(statistics, factors, strict=True)], axis=0),
+        influence=np.asarray(sum(factor * s.influence for s, factor in zip(statistics, factors, strict=True))),
         parts=tuple(parts),
         inside=tuple(inside),
         centre=float(sum(factor * centre_of(s) for s, factor in zip(statistics, factors, strict=True))),

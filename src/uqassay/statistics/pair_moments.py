@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
 from uqassay.statistics.samples import Floats
 
 __all__ = ["Combined", "MomentSpread", "PairMoments", "is_reliable"]
@@ -98,22 +99,13 @@ class PairMoments:
         a, b = a[new], b[new]
         used, places = np.unique(np.concatenate([a, b]), return_inverse=True)
         first, second = np.split(places.reshape(-1), 2)
-        order = np.lexsort((second, first))
-        a, b, first, second = (x[order] for x in (a, b, first, second))
-        ends = np.flatnonzero(np.diff(first, append=-1)) + 1
-        blocks = [(i, k) for i, k in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)]
-        apart = self._means[:, a] - self._means[:, b]  # (C, P)
+        apart = np.ascontiguousarray(self._means[:, a] - self._means[:, b])  # (C, P)
         sums = np.zeros((len(self._first) + len(self._second) + len(self._third), a.size))
         step = max(_CELLS // used.size, 256)
+        sum_differences = kernel("difference_sums") or _difference_sums
         for start in range(0, self.n, step):
-            part = slice(start, start + step)
-            values = [np.stack([column[k][part] for k in used.tolist()]) for column in self._columns]
-            for i, k in blocks:
-                # differences first: expanding their moments into those of the models would cancel
-                x = [column[first[i]] - column[_rows(second[i:k])] for column in values]
-                for one, shift in zip(x, apart[:, i:k], strict=True):
-                    one -= shift[:, np.newaxis]
-                sums[:, i:k] += _sums(x)
+            values = np.array([[column[k][start : start + step] for k in used.tolist()] for column in self._columns])
+            sums += sum_differences(values, apart, first, second)
         rest, squares, cubes = np.split(sums, [len(apart), len(sums) - len(self._third)])
         for table, value, sign in (
             (self._first, apart + rest / self.n, -1.0),  # with the rounding errors of the means
@@ -130,14 +122,21 @@ def is_reliable(squares: Floats, own: Floats, n: int, scale: Floats) -> NDArray[
     return (squares > _CANCELLED * own) & (squares > constant) & (squares > _LEAST) & (squares < _GREATEST)
 
 
-def _rows(places: NDArray[np.intp]) -> NDArray[np.intp] | slice:
-    """Places in ascending order, as a slice where none is left out."""
-    first, last = int(places[0]), int(places[-1])
-    return slice(first, last + 1) if last - first + 1 == places.size else places
+def _difference_sums(values: Floats, shift: Floats, first: NDArray[np.intp], second: NDArray[np.intp]) -> Floats:
+    """Sums over m of the monomials up to degree 3 of the differences first − second − shift, ``(3 or 9, P)``.
+
+    From values ``(C, J, m)``, shifts ``(C, P)`` and places ``(P,)`` among the J.
+    """
+    # differences first: expanding their moments into those of the models would cancel
+    size = max(_CELLS // values.shape[2], 1)
+    blocks = [slice(start, start + size) for start in range(0, first.size, size)]
+    return np.concatenate(
+        [_sums(values[:, first[p]] - values[:, second[p]] - shift[:, p, np.newaxis]) for p in blocks], axis=1
+    )
 
 
-def _sums(x: Sequence[Floats]) -> Floats:
-    """Sums of the monomials up to degree 3 of one or two columns of differences (P, m), ``(3 or 9, P)``."""
+def _sums(x: Floats) -> Floats:
+    """Sums of the monomials of one or two columns of differences (C, P, m), ``(3 or 9, P)``."""
     xx = x[0] * x[0]
     if len(x) == 1:
         return np.stack([x[0].sum(axis=1), xx.sum(axis=1), _products(xx, x[0])])

@@ -12,6 +12,7 @@ from uqassay.statistics.samples import Floats, Units
 # Draws per matrix product, limited to this many cells (16 MiB). Neither number changes the random numbers.
 _BLOCK_DRAWS = 64
 _BLOCK_CELLS = 2**21
+_COUNTED_CELLS = 2**14  # draws of few units are counted together, as many as fit into a cache
 
 # Sums of differences this close, relative to the sum of their absolute values, count as equal (rounding error).
 _TIE = 1e-12
@@ -68,9 +69,13 @@ def _resampled_sums(sums: Floats, n_draws: int, rng: np.random.Generator) -> Flo
     rows = max(1, min(_BLOCK_DRAWS, _BLOCK_CELLS // g))
     counts = np.zeros((rows, g))
     out = np.empty((n_draws, sums.shape[1]))
+    together = max(1, min(rows, _COUNTED_CELLS // g))
+    places = g * np.arange(together)[:, np.newaxis]
     for start in range(0, n_draws, rows):
         used = min(rows, n_draws - start)
-        for row in range(used):
-            counts[row] = np.bincount(rng.integers(0, g, size=g), minlength=g)
+        for row in range(0, used, together):
+            size = (min(together, used - row), g)
+            picked = rng.integers(0, g, size=size) + places[: size[0]]
+            counts[row : row + size[0]] = np.bincount(picked.ravel(), minlength=picked.size).reshape(size)
         out[start : start + used] = (counts @ sums)[:used]
     return out

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay._conversion import as_array, as_numeric
+from uqassay._kernels import kernel
 from uqassay.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,12 @@ def as_runs(values: ArrayLike, name: str) -> Floats:
     """Values of one or several runs as (R, n)."""
     floats = as_floats(values, name, ndim=(1, 2), shape="(n,) or (R, n)")
     return floats if floats.ndim == 2 else floats[np.newaxis]
+
+
+def ascending_order(values: Floats) -> NDArray[np.int64]:
+    """Places of the values (n,) in ascending order; those of equal values may stand in any order."""
+    sort = kernel("ascending_order")
+    return np.argsort(values) if sort is None else np.asarray(sort(np.ascontiguousarray(values, np.float64)))
 
 
 def as_models(models: Sequence[ArrayLike]) -> list[Floats]:

@@ -5,7 +5,7 @@ have other scores. The interval of a share has the same problem at 0 and 1. Wils
 the hypothesis in place of the estimated one. Here the hypothesis is the sample with an added share of unseen instances.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -29,21 +29,22 @@ class TiedSample:
 
     Attributes
     ----------
-    shift : array (n,)
-        Change of the statistic if the whole sample had the score of this instance.
+    shift : callable
+        Function that gives the change of the statistic if the whole sample had the score of this instance, (n,). Only samples
+        with ties need it.
     inside : array (n,)
         Membership of each instance in the sample: 1, 0, or a share in between.
     level : int array (n,) or None
         Instances of one level have one score; None if all scores differ.
     """
 
-    shift: Floats
+    shift: Callable[[], Floats]
     inside: Floats | NDArray[np.bool_]
     level: NDArray[np.intp] | None
 
     def times(self, factor: float) -> "TiedSample":
         """The same sample of a multiple of the statistic."""
-        return replace(self, shift=factor * self.shift)
+        return replace(self, shift=lambda: factor * self.shift())
 
 
 @final
@@ -105,7 +106,10 @@ def averaged_samples(runs: Sequence[TiedSample]) -> TiedSample:
             level = None
         else:
             _, level = np.unique(level * (int(run.level.max()) + 1) + run.level, return_inverse=True)
-    shift = np.mean([run.shift for run in runs], axis=0)
+
+    def shift() -> Floats:
+        return np.asarray(np.mean([run.shift() for run in runs], axis=0))
+
     return TiedSample(shift, np.asarray(np.mean([run.inside for run in runs], axis=0, dtype=np.float64)), level)
 
 
@@ -126,7 +130,7 @@ def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]
             share = min(_tied_pairs(sample, inside, units) / pairs, 1.0)
         if share <= LEAST_TIED:
             continue
-        shift = units.keep(sample.shift)
+        shift = units.keep(sample.shift())
         mean = float((inside * shift).sum()) / total
         variance = float((inside * (shift - mean) ** 2).sum()) / total
         below, above = (_distance(np.maximum(side * shift, 0.0), every) for side in (-1, 1))

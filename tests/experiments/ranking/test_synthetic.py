@@ -32,6 +32,7 @@ def small() -> GridRun:
 # ---- what the paper claims -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.1, 0.15])
 def test_the_correlation_comes_from_pooling(small, error):
     run = small if error == small.bayes_error else run_grid("smoke", TwoGaussians(error))
@@ -58,6 +59,7 @@ def test_the_whole_grid_against_the_paper_claim():
 # ---- the protocol ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_cells_and_their_rule(smoke):
     names = [cell.name for cell in smoke.rows]
     assert names == [
@@ -72,6 +74,7 @@ def test_cells_and_their_rule(smoke):
         assert bool(cell.note) == (cell.agrees is False)
 
 
+@pytest.mark.slow
 def test_the_rows_leave_out_whole_predictors(smoke, small):
     by_model, alone = study(small.scorings, "jackknife", by_model=True), study(small.scorings, "fisher")
     for cell, pair in zip(smoke.rows[:4], PAIRS, strict=True):
@@ -81,6 +84,7 @@ def test_the_rows_leave_out_whole_predictors(smoke, small):
         np.testing.assert_allclose(cell.ours, 100 * float(alone[pair]))
 
 
+@pytest.mark.slow
 def test_what_was_lost_and_what_is_read_are_said(smoke):
     text = smoke.summary()
     for words in (
@@ -97,6 +101,7 @@ def test_what_was_lost_and_what_is_read_are_said(smoke):
     assert text.index("table1/Synth") < text.index("are lost") < text.index("jackknife over predictors  ")
 
 
+@pytest.mark.slow
 def test_a_rerun_agrees(smoke):
     again = reproduce("ranking-synthetic", preset="smoke", seed=0)
     assert again == smoke
@@ -124,6 +129,8 @@ def test_a_run_that_is_stopped_leaves_no_folder(tmp_path, monkeypatch, needs):
 def test_the_sweep_shows_both_ways_to_sample(monkeypatch):
     monkeypatch.setattr(synthetic, "SWEEP_SEEDS", 1)
     monkeypatch.setattr(synthetic, "SWEEP_ERRORS", (0.1, 0.2))
+    few = synthetic.grid("smoke")[::5]
+    monkeypatch.setattr(synthetic, "grid", lambda preset: few)
     lines = reproduce_ranking_synthetic(preset="smoke", sweep=True).reading
     start = next(i for i, line in enumerate(lines) if line.startswith("Sweep"))
     assert [line.split()[:3] for line in lines[start + 2 : start + 6]] == [

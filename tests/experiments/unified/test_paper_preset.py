@@ -1,4 +1,4 @@
-"""The preset "paper" on small files in the publishers' own layouts; epochs, members and data are fewer, all else is as printed.
+"""The preset "paper" on small files in the publishers' own layouts; epochs, members, layers and data are fewer.
 
 CIFAR: <https://www.cs.toronto.edu/~kriz/cifar.html>, binary version: a record is <1 x label><3072 x pixel>, in CIFAR-100
 <1 x coarse label><1 x fine label><3072 x pixel>; 1,024 bytes are red, then green, then blue. MNIST: idx files, whose header is
@@ -20,12 +20,20 @@ from uqassay.experiments import reproduce
 from uqassay.experiments.trainings import trained_cells
 from uqassay.experiments.unified.predictors import trained_data, training_cells
 
-SHORT = {"preset": "paper", "epochs": 1, "batch_size": 32}
+SHORT = {"preset": "paper", "epochs": 1, "batch_size": 64}  # one step
 
 
 @pytest.fixture(autouse=True)
 def _packages(needs):
     needs("torch", "sklearn")
+
+
+@pytest.fixture(autouse=True)
+def _shallow(monkeypatch, _packages):
+    """One bottleneck in each stage of ResNet-50, whose depth has tests of its own."""
+    from uqassay.methods import resnet50
+
+    monkeypatch.setattr(resnet50, "STAGES", tuple((width, 1) for width, _ in resnet50.STAGES))
 
 
 @pytest.fixture
@@ -105,7 +113,7 @@ def test_cifar_10_as_printed(cache, tmp_path):
     (said,) = (note for note in result.notes if note.startswith("cifar-10, preset paper"))
     for words in ("resnet50 at the images' own size, CreINN at 32 × 32", "40 training and 30 test", "shift-flip"):
         assert words in said
-    found = stored(tmp_path / "run", "cifar-10", epochs=1, batch_size=32, members=2)
+    found = stored(tmp_path / "run", "cifar-10", epochs=1, batch_size=64, members=2)
     assert found["DE member 2"].prediction.probs.shape == (30, 1, 10)
     assert found["RS-NN"].metadata["facts"]["train_counts"] == np.bincount(_kept_labels()).tolist()
 
@@ -119,7 +127,7 @@ def _kept_labels():
 @pytest.mark.slow
 def test_cifar_100_has_200_sets_and_no_e_cnn(cache, tmp_path):
     write_cifar_100(cache)
-    options = {"epochs": 1, "batch_size": 70, "validation": "trained"}
+    options = {"epochs": 1, "batch_size": 210, "validation": "trained"}
     result = reproduce(
         "unified", preset="paper", dataset="cifar-100", predictors=["EDL", "RS-NN"], resume=tmp_path, **options
     )

@@ -5,6 +5,7 @@ As a test it measures fewer samples and asserts what the tables say.
 """
 
 import sys
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ def binormal(rng, wrong, right, auc, levels=None):
     return errors, np.searchsorted(cuts, scores).astype(float), truth
 
 
+@cache
 def level_cuts(error_rate, shift, levels):
     """Thresholds that cut the mixture into equally frequent levels, and the area of the level."""
     grid = np.linspace(-6, 10, 40001)

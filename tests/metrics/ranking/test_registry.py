@@ -99,3 +99,23 @@ def test_metrics_that_share_a_ranking_find_the_same(errors, random_generator):
         alone = RANKING_METRICS[name].estimate(e, s, groups=groups)
         shared = RANKING_METRICS[name].estimate(e, s, groups=groups, ranked=ranked)
         assert (shared.to_dict(), float(shared)) == (alone.to_dict(), float(alone))
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("errors", ["labels", "shares", "none"])
+@pytest.mark.parametrize("levels", [9, 10**6])
+def test_the_ratio_follows_from_uq_auc(runs, errors, levels, random_generator):
+    n = 200
+    e = random_generator.random((runs, n))
+    e = {"labels": (e < 0.06).astype(float), "shares": e, "none": np.zeros((runs, n))}[errors]
+    s = random_generator.integers(levels, size=(runs, n)) + 0.3 * levels * e
+    ratio = RANKING_METRICS["prediction-rejection"]
+    for groups in (None, np.arange(n) // 3):
+        # orders of the same errors share what no order changes
+        first = [rank_errors(run, run) for run in e]
+        ranked = [rank_errors(one, by, like=like) for one, by, like in zip(e, s, first, strict=True)]
+        auc = RANKING_METRICS["uq-auc"].estimate(e, s, groups=groups, ranked=ranked)
+        alone = ratio.estimate(e, s, groups=groups)
+        found = ratio.estimate(e, s, groups=groups, ranked=ranked, auc=auc)
+        assert (found.notes, found.method, found.n) == (alone.notes, alone.method, alone.n)
+        np.testing.assert_allclose([found, found.low, found.high], [alone, alone.low, alone.high], rtol=1e-12)

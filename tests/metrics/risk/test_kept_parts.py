@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.metrics.risk.kept_parts import kept_part, refused_part
+from uqassay.metrics.risk.kept_parts import kept_parts
 from uqassay.metrics.risk.ranked_errors import rank_errors
 
 
@@ -11,12 +11,12 @@ def test_influence_against_finite_differences_where_the_window_is_the_tie():
     # five ties of a fifth each: the window around the middle of one sees that tie alone
     rng = np.random.default_rng(3)
     errors, uncertainty = (rng.random(100) < 0.4).astype(float), np.repeat(np.arange(5), 20)
-    found = kept_part(rank_errors(errors, uncertainty), 0.5)
+    (found,) = kept_parts(rank_errors(errors, uncertainty), [0.5])
     assert found.influence.sum() == pytest.approx(0.0, abs=1e-12)
     for i in range(0, 100, 7):
         step = np.zeros(100)
         step[i] = 1e-5
-        up, down = (kept_part(rank_errors(errors, uncertainty, 1 + s), 0.5).risk for s in (step, -step))
+        up, down = (kept_parts(rank_errors(errors, uncertainty, 1 + s), [0.5])[0].risk for s in (step, -step))
         assert found.influence[i] == pytest.approx(100 * (up - down) / 2e-5, abs=1e-6)
 
 
@@ -27,8 +27,8 @@ def test_influences_against_the_formula(random_generator, levels, shares):
     errors = random_generator.random(57) if shares else (random_generator.random(57) < 0.3).astype(float)
     ranked = rank_errors(errors, random_generator.integers(levels, size=57))
     block = np.arange(57) if ranked.block is None else ranked.block
-    for coverage in (0.01, 1 / 57, 0.5, 0.83, 0.999):
-        found = kept_part(ranked, coverage)
+    coverages = (0.01, 1 / 57, 0.5, 0.83, 0.999)
+    for coverage, found in zip(coverages, kept_parts(ranked, coverages), strict=True):
         k, f = ranked.place(np.array([coverage]))
         m = ranked.unranked(np.where(block < k, 1.0, np.where(block == k, f, 0.0)))
         assert m.mean() == pytest.approx(coverage)
@@ -37,5 +37,7 @@ def test_influences_against_the_formula(random_generator, levels, shares):
         np.testing.assert_allclose(
             found.influence, (errors * m - mass + found.rate * (coverage - m)) / coverage, atol=1e-12
         )
-        refused = refused_part(ranked, coverage, found)
-        assert refused.risk == pytest.approx((errors * (1 - m)).sum() / (1 - m).sum())
+        assert found.refused_risk == pytest.approx((errors * (1 - m)).sum() / (1 - m).sum())
+        refused = (ranked.residuals - coverage * found.influence) / (1 - coverage)
+        sums = [float((x * y).sum()) for x, y in ((found.influence,) * 2, (refused,) * 2, (found.influence, refused))]
+        np.testing.assert_allclose(found.products, sums, rtol=1e-9, atol=1e-9)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.ranked_errors import once, rank_errors
+from uqassay.metrics.risk.ranked_errors import once, once_for_errors, rank_errors
 from uqassay.statistics.samples import make_units
 
 
@@ -82,3 +82,19 @@ def test_what_is_computed_once_is_computed_once_for_each_ranking():
     first, second = rank_errors([1, 0], [1, 2]), rank_errors([1, 1], [1, 2])
     assert [total(first), total(second), total(first)] == [1, 2, 1]
     assert [one is two for one, two in zip(calls, (first, second), strict=True)] == [True, True]
+
+
+def test_what_no_order_changes_is_computed_once_for_all_orders_of_the_errors():
+    calls = []
+
+    @once_for_errors
+    def number(ranked):
+        calls.append(ranked)
+        return ranked.errors.sum()
+
+    first = rank_errors([1, 0, 1], [1, 2, 3])
+    second, third = rank_errors([1, 0, 1], [3, 2, 1], like=first), rank_errors([1, 0, 0], [1, 2, 3])
+    assert [number(one) for one in (first, second, third)] == [2, 2, 1]
+    assert [one is two for one, two in zip(calls, (first, third), strict=True)] == [True, True]
+    assert second.memberships is first.memberships
+    np.testing.assert_array_equal(second.memberships[0], [1, 0, 1])

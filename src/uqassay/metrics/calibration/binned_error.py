@@ -164,7 +164,7 @@ def confidence_calibration_error(
     """
     check_bins(n_bins, binning)
     _check_options(norm, direction, debiased, sample_weight)
-    labels, checked = labels_and_probs(y_true, probs, batched=batched)
+    labels, checked = labels_and_probs(y_true, probs, batched=batched, apart=False)
     weights = instance_weights(sample_weight, labels.shape[-1])
     bins = bins_of_confidence(checked, int(n_bins), binning, weights)
     return calibration_error_of(bins, labels, norm, direction, debiased)[()]

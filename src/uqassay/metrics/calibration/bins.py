@@ -12,9 +12,10 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import SCRATCH_BYTES, row_chunks, scratch
+from uqassay._array import CACHE_BYTES, SCRATCH_BYTES, row_chunks, scratch
 from uqassay._kernels import kernel
 from uqassay.errors import InputError
+from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.statistics.samples import is_number
 
 __all__ = [
@@ -115,9 +116,8 @@ class CalibrationBins:
         if self.event is not None:
             happened = self.event == labels
             place = np.broadcast_to(self.place, happened.shape)
-            at = _numbered(place, self.n_bins)[happened]
-            if amounts is not None:
-                amounts = np.broadcast_to(amounts, happened.shape)[happened]
+            at = _numbered(place, self.n_bins).reshape(-1).compress(happened.reshape(-1))
+            amounts = None if amounts is None else np.broadcast_to(amounts, happened.shape)[happened]
             rows = happened.shape[:-1]
             return _bincount(at, amounts, math.prod(rows) * self.n_bins).reshape(*rows, self.n_bins)
         own_lead = self.values.shape[:-2]
@@ -185,11 +185,13 @@ class Edges:
 
 def bins_of_confidence(probs: Floats, n_bins: int, binning: Binning, weights: Floats | None = None) -> CalibrationBins:
     """Bins of the greatest probability (..., n, K); the first of equally probable classes is the predicted one."""
-    n_classes = probs.shape[-1]
-    greatest = probs.max(axis=-1)
-    kind = np.min_scalar_type(n_classes)
-    from_the_end = (probs == greatest[..., np.newaxis]).view(np.uint8) * np.arange(n_classes, 0, -1, dtype=kind)
-    event = kind.type(n_classes) - from_the_end.max(axis=-1)
+    n_classes, kind = probs.shape[-1], np.min_scalar_type(probs.shape[-1])
+    greatest, event = np.empty(probs.shape[:-1]), np.empty(probs.shape[:-1], kind)
+    for some in row_chunks(len(probs), probs[:1].nbytes, chunk_bytes=CACHE_BYTES):
+        part = classes_apart(probs[some]) if probs.flags.c_contiguous else probs[some]
+        greatest[some] = top = part.max(axis=-1)
+        from_the_end = (part == top[..., np.newaxis]).view(np.uint8) * np.arange(n_classes, 0, -1, dtype=kind)
+        event[some] = kind.type(n_classes) - from_the_end.max(axis=-1)
     return _binned(event, greatest, _edges(greatest, n_bins, binning, weights).passed(greatest), n_bins, weights)
 
 
@@ -211,9 +213,8 @@ def bins_of_values(values: Floats, n_bins: int, binning: Binning) -> Calibration
 
 def bins_of_first_class(probs: Floats, n_bins: int) -> CalibrationBins:
     """Bins of equal mass for class 0, used for every class (..., n, K): the same instances share a bin in each class."""
-    by_class = np.swapaxes(probs, -1, -2)
-    first = np.ascontiguousarray(by_class[..., 0, :])
-    return _in_common(by_class, _edges(first, n_bins, "mass", None).passed(first), n_bins)
+    first = np.ascontiguousarray(probs[..., 0])
+    return _in_common(np.swapaxes(probs, -1, -2), _edges(first, n_bins, "mass", None).passed(first), n_bins)
 
 
 def bins_of_groups(probs: Floats, groups: NDArray[np.intp], weights: Floats | None = None) -> CalibrationBins:
@@ -381,20 +382,19 @@ def _sums_of_ties(rising: Floats, starts: Floats) -> Floats:
 def _sums(place: Places, n_bins: int, weights: Floats | None = None) -> Floats:
     """Count, or sum of the weights, in each bin along the last axis, (..., n) -> (..., B)."""
     lead = place.shape[:-1]
-    if weights is not None:
-        weights = np.broadcast_to(weights, place.shape)
+    weights = None if weights is None else np.broadcast_to(weights, place.shape)
     return _bincount(_numbered(place, n_bins), weights, math.prod(lead) * n_bins).reshape(*lead, n_bins)
 
 
-def _numbered(place: Places, n_bins: int) -> NDArray[np.intp]:
+def _numbered(place: Places, n_bins: int) -> Places:
     """Bin numbers counted on from row to row, for one `bincount` over all rows."""
-    return _numbers(place.shape[:-1]) * n_bins + place
+    return place if place.ndim == 1 else _numbers(place.shape[:-1]) * n_bins + place
 
 
 def _numbers(lead: tuple[int, ...]) -> NDArray[np.intp]:
     return np.arange(math.prod(lead), dtype=np.intp).reshape(*lead, 1)
 
 
-def _bincount(at: NDArray[np.intp], weights: Floats | None, n: int) -> Floats:
+def _bincount(at: Places, weights: Floats | None, n: int) -> Floats:
     counts = np.bincount(at.ravel(), None if weights is None else weights.ravel(), minlength=n)
     return counts.astype(np.float64, copy=False)

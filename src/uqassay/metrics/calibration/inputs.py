@@ -17,7 +17,9 @@ Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 
-def labels_and_probs(y_true: ArrayLike, probs: PredictionLike, *, batched: bool | None = None) -> tuple[Labels, Floats]:
+def labels_and_probs(
+    y_true: ArrayLike, probs: PredictionLike, *, batched: bool | None = None, apart: bool = True
+) -> tuple[Labels, Floats]:
     """Validated labels (n,) and probabilities (n, K), for members their mean.
 
     Parameters
@@ -28,6 +30,8 @@ def labels_and_probs(y_true: ArrayLike, probs: PredictionLike, *, batched: bool 
     batched : bool, optional
         True: labels (..., n) and an array (..., n, K), whose leading axes are data sets and broadcast. None: the function has
         no such option.
+    apart : bool
+        As in `as_probs`.
 
     Raises
     ------
@@ -35,7 +39,7 @@ def labels_and_probs(y_true: ArrayLike, probs: PredictionLike, *, batched: bool 
         Input that `as_prediction` refuses, no instances, labels that do not fit.
     """
     if batched:
-        p = as_probs(probs, batched=True)
+        p = as_probs(probs, batched=True, apart=apart)
         labels = _labels(as_numeric(y_true, "y_true"), *p.shape[-2:])
         try:
             np.broadcast_shapes(p.shape[:-2], labels.shape[:-1])
@@ -62,11 +66,11 @@ def labels_and_probs(y_true: ArrayLike, probs: PredictionLike, *, batched: bool 
     labels = labels_for(
         y_true, n_instances=n, n_classes=n_classes, ids=prediction.ids, class_names=prediction.class_names
     )
-    return labels.astype(np.intp, copy=False), as_probs(prediction)
+    return labels.astype(np.intp, copy=False), as_probs(prediction, apart=apart)
 
 
-def as_probs(probs: PredictionLike, *, batched: bool = False) -> Floats:
-    """Probabilities (n, K), for members their mean, in memory as `classes_apart`.
+def as_probs(probs: PredictionLike, *, batched: bool = False, apart: bool = True) -> Floats:
+    """Probabilities (n, K), for members their mean, in memory as `classes_apart`, or as they come if not `apart`.
 
     Row sums may differ from 1 within the tolerance of the dtype; rounding below 0 or above 1 is clipped. With `batched` an
     array (..., n, K) is a batch of data sets.
@@ -77,6 +81,9 @@ def as_probs(probs: PredictionLike, *, batched: bool = False) -> Floats:
         raise InputError(
             "probs", "must hold at least one instance", f"got shape {given.shape}", "check the selection", code="shape"
         )
+    if not apart:
+        given = given.astype(np.float64, copy=False)
+        return given if given.min() >= 0.0 and given.max() <= 1.0 else np.clip(given, 0.0, 1.0)
     by_class = np.clip(np.swapaxes(given, -1, -2), 0.0, 1.0, dtype=np.float64, order="C")
     return np.swapaxes(by_class, -1, -2)
 

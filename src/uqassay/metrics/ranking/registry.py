@@ -29,6 +29,7 @@ from uqassay.metrics.risk.risk_area_influences import (
     aurc,
     e_aurc,
     ranked_auc,
+    ratio_of_auc,
     small_sample_ratio,
 )
 from uqassay.predictions.base import Array
@@ -71,6 +72,8 @@ class RankingMetric:
     of_ranked : callable or None
         Function (ranked errors, group codes or None) → the same `Linearised`, for metrics of errors in order of uncertainty:
         several of them share one `RankedErrors`.
+    of_auc : callable or None
+        Function (ranked errors of each run, `estimate` of UQ-AUC) → `Estimate`, or None where it does not follow from it.
     """
 
     name: str
@@ -80,6 +83,7 @@ class RankingMetric:
     interval: Callable[[Any, ArrayLike | None, float], Estimate]
     bound: float = 1.0
     of_ranked: OfRanked | None = None
+    of_auc: Callable[[Sequence[RankedErrors], Estimate], Estimate | None] | None = None
 
     def linearised_of(
         self,
@@ -130,12 +134,18 @@ class RankingMetric:
         level: float = 0.95,
         ranked: Sequence[RankedErrors] | None = None,
         known: AveragedStatistic | None = None,
+        auc: Estimate | None = None,
     ) -> Estimate:
         """Mean over training runs, from arrays ``(R, n)`` or ``(n,)``, with its interval.
 
-        One run shows no variation between runs. `ranked` is as in `runs`, and `known` the result of `averaged`.
+        One run shows no variation between runs. `ranked` is as in `runs`, `known` the result of `averaged`, and `auc` the
+        `estimate` of UQ-AUC with the same arguments.
         """
-        if ranked is None or self.truth == "gap":
+        if self.of_auc is not None and ranked is not None and auc is not None:
+            following = self.of_auc(ranked, auc)
+            if following is not None:
+                return following
+        if ranked is None and known is None:
             truths, uncertainties = self._runs_of(truths, uncertainties)
         truths, uncertainties = np.atleast_2d(truths), np.atleast_2d(uncertainties)
         statistics: Statistics | AveragedStatistic | None = known
@@ -191,13 +201,11 @@ def _ignoring_groups(
     return without_groups
 
 
-def _area_metric(
-    name: str, higher_is_better: bool, of_ranked: OfRanked, kind: str, bound: float = 1.0
-) -> RankingMetric:
+def _area_metric(name: str, higher_is_better: bool, of_ranked: OfRanked, kind: str, **more: Any) -> RankingMetric:
     def statistic(truth: Array, uncertainty: Array, weights: Array | None, codes: Codes | None = None) -> Linearised:
         return of_ranked(rank_errors(truth, uncertainty, weights), codes)
 
-    return RankingMetric(name, "errors", higher_is_better, statistic, _area(kind), bound, of_ranked)
+    return RankingMetric(name, "errors", higher_is_better, statistic, _area(kind), of_ranked=of_ranked, **more)
 
 
 def _on_scale(scale: str, method: str) -> Callable[[Any, ArrayLike | None, float], Estimate]:
@@ -227,7 +235,8 @@ _ALL = (
         True,
         lambda ranked, codes: small_sample_ratio(ranked, "generalised", codes),
         "prediction-rejection-generalised",
-        np.inf,
+        bound=np.inf,
+        of_auc=ratio_of_auc,
     ),
     RankingMetric("g-auc", "errors", True, _ignoring_groups(g_auc_linearised), g_auc_interval),
     RankingMetric("h-auc", "errors", True, _ignoring_groups(h_auc_linearised), h_auc_interval),

@@ -1,44 +1,113 @@
 """Error rates of the instances kept and of those refused at one coverage, with the influence of every instance."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple, final
 
 import numpy as np
 
-from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors
+from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, whole_errors
 from uqassay.statistics.samples import Floats
 from uqassay.statistics.tied_samples import TiedSample
 
-__all__ = ["KeptPart", "kept_part", "refused_part"]
+__all__ = ["KeptPart", "Products", "kept_parts"]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+class Products(NamedTuple):
+    """Sums of squares of the influences on the error rates kept and refused, and of their products."""
+
+    kept: float
+    refused: float
+    both: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class KeptPart:
-    """Error rate of the instances kept (or refused), its influences (n,), and the error rate near the threshold."""
+    """Error rates of the instances kept and refused, the error rate near the threshold, and the influences on the first.
 
+    Build it with `kept_parts`.
+
+    Attributes
+    ----------
+    ranked : RankedErrors
+    coverage, threshold : float
+    risk, refused_risk, rate : float
+    share : float
+        Share of the block at the threshold that is kept.
+    first, last : int
+        First sorted instance of this block, and the first after it.
+    """
+
+    ranked: RankedErrors
+    coverage: float
+    threshold: float
     risk: float
+    refused_risk: float
     rate: float
-    influence: Floats
-    tied: tuple[TiedSample, ...] = ()
+    share: float
+    first: int
+    last: int
+
+    @property
+    def _slices(self) -> tuple[tuple[slice, float], ...]:
+        """Rows that are kept, those of the block at the threshold, and those refused, with the share m that is kept."""
+        first, last = self.first, self.last
+        return (slice(first), 1.0), (slice(first, last), self.share), (slice(last, None), 0.0)
+
+    def _constant(self, m: float) -> float:
+        """The influence on the risk kept is (e m + this) / c."""
+        return self.rate * (self.coverage - m) - self.coverage * self.risk
+
+    @property
+    def influence(self) -> Floats:
+        """Influences on the error rate kept, (n,)."""
+        own = np.empty(self.ranked.errors.size)
+        for rows, m in self._slices:
+            own[rows] = (self.ranked.errors[rows] * m + self._constant(m)) / self.coverage
+        return self.ranked.unranked(own)
+
+    @property
+    def products(self) -> Products:
+        """Sums over instances of weight 1, from the mean and the spread of the errors of those kept and refused."""
+        kept = refused = both = 0.0
+        c, ranked = self.coverage, self.ranked
+        for rows, m in self._slices:
+            errors = ranked.errors[rows]
+            n, mass = errors.size, float(errors.sum())
+            if n == 0:
+                continue
+            square = mass if whole_errors(ranked) else float((errors * errors).sum())
+            mean, spread = mass / n, max(square - mass**2 / n, 0.0)
+            u = (m * mean + self._constant(m)) / c
+            v = ((1 - m) * mean - ranked.error_rate - self._constant(m)) / (1 - c)
+            by_error, by_error_refused = m / c, (1 - m) / (1 - c)
+            kept += n * u * u + by_error**2 * spread
+            refused += n * v * v + by_error_refused**2 * spread
+            both += n * u * v + by_error * by_error_refused * spread
+        return Products(kept, refused, both)
+
+    @property
+    def tied(self) -> tuple[TiedSample, ...]:
+        """Samples of the risk kept whose members may tie."""
+        if self.ranked.block is None:
+            return ()
+        kept = np.repeat(
+            [1.0, self.share, 0.0], [self.first, self.last - self.first, self.ranked.errors.size - self.last]
+        )
+        threshold = self.rate * (self.coverage - kept)
+        return self.ranked.tied_samples((kept + threshold) / self.coverage, threshold / self.coverage)
 
 
-def kept_part(ranked: RankedErrors, coverage: float) -> KeptPart:
-    """Error rate of the instances kept at a coverage, and the influence of every instance on it."""
-    coverage = max(coverage, LEAST)
-    at = np.array([coverage])
-    k, f = ranked.place(at)
-    a = float(ranked.inside(ranked.wrong, k, f)[0]) / float(ranked.kept[-1])
-    rate, share, errors = float(ranked.local_rate(at)[0]), float(f[0]), ranked.errors
-    # instances that are kept, those of the block at the threshold, and those refused
-    first, last = _rows_of_block(ranked, int(k[0]))
-    own = np.empty(errors.size)
-    tied: tuple[TiedSample, ...] = ()
-    for rows, m in ((slice(first), 1.0), (slice(first, last), share), (slice(last, None), 0.0)):
-        own[rows] = ((errors[rows] * m - a) + rate * (coverage - m)) / coverage
-    if ranked.block is not None:
-        kept = np.repeat([1.0, share, 0.0], [first, last - first, errors.size - last])
-        threshold = rate * (coverage - kept)
-        tied = ranked.tied_samples((kept + threshold) / coverage, threshold / coverage)
-    return KeptPart(a / coverage, rate, ranked.unranked(own), tied)
+def kept_parts(ranked: RankedErrors, coverages: Sequence[float]) -> list[KeptPart]:
+    """Error rates of the instances kept at coverages in (0, 1) and of those refused, with the influences on the first."""
+    coverage = np.maximum(np.asarray(coverages, dtype=np.float64), LEAST)
+    blocks, shares = ranked.place(coverage)
+    risk = ranked.inside(ranked.wrong, blocks, shares) / ranked.kept[-1] / coverage
+    refused = np.clip((ranked.error_rate - coverage * risk) / (1 - coverage), 0.0, 1.0)
+    columns = (coverage, ranked.thresholds[blocks], risk, refused, ranked.local_rate(coverage), shares)
+    rows = (_rows_of_block(ranked, block) for block in blocks.tolist())
+    return [KeptPart(ranked, *part, *ends) for *part, ends in zip(*(c.tolist() for c in columns), rows, strict=True)]
 
 
 def _rows_of_block(ranked: RankedErrors, block: int) -> tuple[int, int]:
@@ -47,9 +116,3 @@ def _rows_of_block(ranked: RankedErrors, block: int) -> tuple[int, int]:
         return block, block + 1
     first, last = np.searchsorted(ranked.block, [block, block + 1])
     return int(first), int(last)
-
-
-def refused_part(ranked: RankedErrors, coverage: float, kept: KeptPart) -> KeptPart:
-    """Error rate of the instances refused, from that of all and that of those kept."""
-    risk = min(max((ranked.error_rate - coverage * kept.risk) / (1 - coverage), 0.0), 1.0)
-    return KeptPart(risk, kept.rate, (ranked.residuals - coverage * kept.influence) / (1 - coverage))

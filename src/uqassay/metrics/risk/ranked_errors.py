@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, final
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.statistics.samples import Floats, Units, as_floats, make_units
+from uqassay.statistics.samples import Floats, Units, as_floats, ascending_order, make_units
 from uqassay.statistics.tied_samples import TiedSample
 
 __all__ = ["RankedErrors", "once", "rank_errors"]
@@ -53,6 +53,7 @@ class RankedErrors:
     kept: Floats
     wrong: Floats
     _found: dict[str, Any] = field(default_factory=dict, repr=False)  # areas that several statistics take, see `once`
+    _of_errors: dict[str, Any] = field(default_factory=dict, repr=False)  # likewise, what no order changes
 
     @property
     def error_rate(self) -> float:
@@ -67,7 +68,7 @@ class RankedErrors:
     @property
     def all_errors_equal(self) -> bool:
         """True if there are no errors, only errors, or equal shares: there is nothing to rank."""
-        return bool(self.errors.min() == self.errors.max())
+        return _all_errors_equal(self)
 
     def of_rows(self, by_block: Floats) -> Floats:
         """Value of the block of each sorted instance, (B,) -> (m,)."""
@@ -130,9 +131,11 @@ class RankedErrors:
             w = inside if self.weights is None else inside * self.weights
             share = float(w.sum()) / float(self.kept[-1])
             if share > 0:
-                shift = share * (influence - float((w * influence).sum()) / float(w.sum()))
-                found.append(TiedSample(self.unranked(shift), member, self.level))
+                found.append(TiedSample(partial(self._shift, influence, w, share), member, self.level))
         return tuple(found)
+
+    def _shift(self, influence: Floats, w: Floats, share: float) -> Floats:
+        return self.unranked(share * (influence - float((w * influence).sum()) / float(w.sum())))
 
     def notes(self, units: Units) -> list[Note]:
         """Notes on few errors, few right predictions and constant scores."""
@@ -160,25 +163,42 @@ P = ParamSpec("P")
 
 def once(function: Callable[Concatenate[RankedErrors, P], T]) -> Callable[Concatenate[RankedErrors, P], T]:
     """A function of ranked errors (and of further objects) that is computed once for each of them."""
+    return _computed_once(function, lambda ranked: ranked._found)
+
+
+def once_for_errors(function: Callable[Concatenate[RankedErrors, P], T]) -> Callable[Concatenate[RankedErrors, P], T]:
+    """Likewise a function that is the same for every order of the errors, see `like` of `rank_errors`."""
+    return _computed_once(function, lambda ranked: ranked._of_errors)
+
+
+def _computed_once(
+    function: Callable[Concatenate[RankedErrors, P], T], where: Callable[[RankedErrors], dict[str, Any]]
+) -> Callable[Concatenate[RankedErrors, P], T]:
     name = function.__qualname__
 
     @wraps(function)
     def found(ranked: RankedErrors, *more: P.args, **options: P.kwargs) -> T:
-        last = ranked._found.get(name)
+        kept = where(ranked)
+        last = kept.get(name)
         if last is None or any(a is not b for a, b in zip((*more, *options.values()), last[0], strict=True)):
-            last = ranked._found[name] = (*more, *options.values()), function(ranked, *more, **options)
+            last = kept[name] = (*more, *options.values()), function(ranked, *more, **options)
         value: T = last[1]
         return value
 
     return found
 
 
-@once
+@once_for_errors
+def _all_errors_equal(ranked: RankedErrors) -> bool:
+    return bool(ranked.errors.min() == ranked.errors.max())
+
+
+@once_for_errors
 def _memberships(ranked: RankedErrors) -> tuple[Floats, Floats]:
     return ranked.unranked(ranked.errors), ranked.unranked(1 - ranked.errors)
 
 
-@once
+@once_for_errors
 def _residuals(ranked: RankedErrors) -> Floats:
     return ranked.unranked(ranked.errors - ranked.error_rate)
 
@@ -190,13 +210,19 @@ def _level(ranked: RankedErrors) -> NDArray[np.intp]:
     return level
 
 
-@once
+@once_for_errors
 def whole_errors(ranked: RankedErrors) -> bool:
     """True if every error is 0 or 1. For use by other modules of this room."""
     return bool(((ranked.errors == 0) | (ranked.errors == 1)).all())
 
 
-def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayLike | None = None) -> RankedErrors:
+def rank_errors(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    like: RankedErrors | None = None,
+) -> RankedErrors:
     """Sort errors by uncertainty. The sums do not depend on the order of rows, not even in the last bit.
 
     Parameters
@@ -206,6 +232,8 @@ def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayL
     uncertainty : array (n,)
         Greater means less certain. Infinite values are allowed.
     sample_weight : array (n,), optional
+    like : RankedErrors, optional
+        The same errors and weights in another order; what no order changes is then computed once for both.
 
     Raises
     ------
@@ -236,7 +264,7 @@ def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayL
         )
     units = make_units(n, None, sample_weight)
     e, s, w = units.keep(e), units.keep(s), units.weights
-    order = np.argsort(s)
+    order = ascending_order(s)
     ranked = s[order]
     new = ranked[1:] != ranked[:-1]
     tied = not new.all()
@@ -259,6 +287,7 @@ def rank_errors(errors: ArrayLike, uncertainty: ArrayLike, sample_weight: ArrayL
         thresholds=ranked[ends],
         kept=kept[ends],
         wrong=wrong[ends],
+        _of_errors={} if like is None else like._of_errors,
     )
 
 

@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.metrics.risk.ranked_errors import RankedErrors, once, rank_errors, whole_errors
+from uqassay.metrics.risk.ranked_errors import (
+    RankedErrors,
+    once,
+    once_for_errors,
+    rank_errors,
+    whole_errors,
+)
 from uqassay.notes import Note, distinct
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, auc_of_order
 from uqassay.statistics.estimate import Estimate
@@ -35,6 +41,7 @@ __all__ = [
     "e_aurc",
     "prediction_rejection",
     "ranked_auc",
+    "ratio_of_auc",
     "small_sample_ratio",
 ]
 
@@ -278,8 +285,23 @@ def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp]
     """
     if ranked.all_errors_equal or risk != "generalised" or not whole_errors(ranked):
         return prediction_rejection(ranked, risk)
-    value = _ratio(_random(ranked, risk), augrc(ranked), augrc(_by_errors(ranked)))
-    return replace(ranked_auc(ranked, codes).affine(2.0, -1.0), value=value)
+    return replace(ranked_auc(ranked, codes).affine(2.0, -1.0), value=_generalised_ratio(ranked))
+
+
+def _generalised_ratio(ranked: RankedErrors) -> float:
+    return _ratio(_random(ranked, "generalised"), augrc(ranked), augrc(_by_errors(ranked)))
+
+
+def ratio_of_auc(runs: Sequence[RankedErrors], auc: Estimate) -> Estimate | None:
+    """`area_estimate` of the `small_sample_ratio` of the generalised risk, from the estimate of UQ-AUC with its notes.
+
+    None where the ratio is not 2 UQ-AUC − 1.
+    """
+    if any(ranked.all_errors_equal or not whole_errors(ranked) for ranked in runs):
+        return None
+    value = float(np.mean([_generalised_ratio(ranked) for ranked in runs]))
+    fields = {name: getattr(auc, name) for name in ("level", "n", "method", "notes")}
+    return Estimate(value, low=2 * auc.low - 1, high=2 * auc.high - 1, **fields)
 
 
 @once
@@ -307,7 +329,7 @@ def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
     return Linearised(statistic.value, np.zeros(ranked.n), notes=NONE_WRONG)
 
 
-@once
+@once_for_errors
 def _by_errors(ranked: RankedErrors) -> RankedErrors:
     """The same instances in the best order, by ascending error."""
     if ranked.weights is None and ranked.errors.size > 2 and whole_errors(ranked) and not ranked.all_errors_equal:
@@ -326,14 +348,14 @@ def _by_errors(ranked: RankedErrors) -> RankedErrors:
     else:
         best = rank_errors(ranked.errors, ranked.errors, ranked.weights)
         order = best.order
-    return replace(best, n=ranked.n, order=ranked.order[order], _found={})
+    return replace(best, n=ranked.n, order=ranked.order[order], _found={}, _of_errors={})
 
 
 def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, constant: Floats) -> Linearised:
     """Linearised statistic with influences e_i · by_error + constant, both given by block."""
-    of_error, of_right = ranked.of_rows(by_error + constant), ranked.of_rows(constant)
-    influence = ranked.errors * of_error + (1 - ranked.errors) * of_right
-    tied = ranked.tied_samples(of_error, of_right)
+    more, of_right = ranked.of_rows(by_error), ranked.of_rows(constant)
+    influence = of_right + ranked.errors * more
+    tied = ranked.tied_samples(of_right + more, of_right) if ranked.block is not None else ()
     return Linearised(value, ranked.unranked(influence), inside=ranked.memberships, uneven=True, tied=tied)
 
 

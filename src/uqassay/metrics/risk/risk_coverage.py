@@ -170,9 +170,8 @@ class Bands:
         delta = np.stack([w * ranked.errors, w]) / total  # (2, m)
         sizes = units.sizes / total
         blocks, n_blocks = ranked.block, ranked.kept.size
-        if units.codes is None:
-            before, size = None, delta[1]
-        else:
+        before = None
+        if units.codes is not None:
             delta, before, blocks, size = _cells(delta, ranked, units, sizes)
 
         def by_block(values: Floats) -> Floats:
@@ -180,13 +179,16 @@ class Bands:
 
         a, m = delta
         square = np.stack([by_block(a * a), by_block(a * m), by_block(m * m)])
-        linear = np.zeros_like(square)
-        if before is not None:
+        linear, with_size = np.zeros_like(square), np.zeros((2, n_blocks + 1))
+        if before is None:
+            running = np.cumsum(square, axis=1)
+            start = running - square
+            with_size[:, 1:] = running[1:]  # the size of a group of one instance is m
+        else:
             a0, m0 = before
             linear = np.stack([by_block(2 * a0 * a), by_block(a0 * m + m0 * a), by_block(2 * m0 * m)])
-        start = np.cumsum(square + linear, axis=1) - (square + linear)
-        with_size = np.zeros((2, n_blocks + 1))
-        np.cumsum([by_block(a * size), by_block(m * size)], axis=1, out=with_size[:, 1:])
+            start = np.cumsum(square + linear, axis=1) - (square + linear)
+            np.cumsum([by_block(a * size), by_block(m * size)], axis=1, out=with_size[:, 1:])
         sum_ww = float((sizes**2).sum())
         dof = factor = np.nan
         if units.n_units > 1:

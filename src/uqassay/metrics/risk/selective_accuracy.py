@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.metrics.risk.kept_parts import KeptPart, kept_part, refused_part
+from uqassay.metrics.risk.kept_parts import KeptPart, Products, kept_parts
 from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_coverage import Bands, RiskCoverage, risk_interval, small_sample, small_sample_of
 from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.independent_parts import is_plain
 from uqassay.statistics.linearised import with_runs
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.remarks import interval_notes
@@ -179,24 +180,35 @@ class Refusals:
         self.runs, self.level = tuple(runs), level
         self._options: dict[str, Any] = {"sample_weight": sample_weight, "groups": groups, "level": level}
         self._units = make_units(runs[0].n, groups, sample_weight)
-        self._known: dict[float, tuple[_Kept, _Kept | None]] = {}  # kept and refused at the coverages prepared last
+        self._known: dict[float, _Split] = {}  # at the coverages prepared last
 
-    def prepare(self, coverages: Sequence[float], *, gains: bool = True) -> None:
-        """Find the accuracy (and the gain) at several coverages at once, in less time than one after the other."""
+    def prepare(self, coverages: Sequence[float]) -> None:
+        """Find the accuracy and the gain at several coverages at once, in less time than one after the other."""
         inner = [coverage for coverage in coverages if coverage < 1]
-        kept = [_Side([kept_part(ranked, coverage) for ranked in self.runs], coverage) for coverage in inner]
-        refused = [
-            _Side([refused_part(r, c, part) for r, part in zip(self.runs, parts, strict=True)], 1 - c)
-            for parts, c in (kept if gains else ())
-        ]
-        found = _sides([*kept, *refused], self._units, self.level, self._correction) if inner else []
-        others: Sequence[_Kept | None] = found[len(inner) :] if gains else [None] * len(inner)
-        self._known = dict(zip(inner, zip(found, others, strict=False), strict=True))
+        parts = list(zip(*(kept_parts(ranked, inner) for ranked in self.runs), strict=True))
+        products = [self._products(runs) for runs in parts]
+        both = list(zip(parts, inner, products, strict=True))
+        sides = [_Side([p.risk for p in part], c, of.kept) for part, c, of in both]
+        sides += [_Side([p.refused_risk for p in part], 1 - c, of.refused) for part, c, of in both]
+        near = np.array([[part.rate for part in runs] for runs in (*parts, *parts)])
+        found = _rates(sides, near, self._units, self.level, self._correction) if inner else []
+        splits = zip(parts, products, found[: len(inner)], found[len(inner) :], strict=True)
+        self._known = {c: _Split(*split) for c, split in zip(inner, splits, strict=True)}
+
+    def _products(self, parts: Sequence[KeptPart]) -> Products:
+        """Products of the influences of the units, averaged over runs."""
+        if len(parts) == 1 and is_plain(self._units):
+            return parts[0].products
+        c, influence = parts[0].coverage, _averaged([part.influence for part in parts])
+        both = np.stack([influence, (self._residuals - c * influence) / (1 - c)])
+        u, v = self._units.sums(self._units.keep(both).T).T
+        return Products(float(u @ u), float(v @ v), float(u @ v))
 
     def threshold(self, coverage: float) -> float:
         """Uncertainty of the last instance kept, averaged over runs."""
-        at = np.array([coverage])
-        return float(np.mean([ranked.thresholds[ranked.place(at)[0][0]] for ranked in self.runs]))
+        if coverage == 1:
+            return float(np.mean([ranked.thresholds[-1] for ranked in self.runs]))
+        return float(np.mean([part.threshold for part in self._split(coverage).parts]))
 
     def accuracy(self, coverage: float) -> Estimate:
         """`accuracy_at_coverage_score`."""
@@ -207,7 +219,7 @@ class Refusals:
             every = proportion_estimate(right, **self._options)
             value, low, high = float(every), every.low, every.high
         else:
-            found, _ = self._kept(coverage, gains=False)
+            found = self._split(coverage).kept
             value, low, high = 1 - found.risk, 1 - found.high, 1 - found.low
         if value == 1:
             notes.append(Note("edge", f"no error among the {coverage * self._units.n_instances:.4g} kept"))
@@ -218,11 +230,10 @@ class Refusals:
         check_coverage(coverage)
         if coverage == 1:
             return self._estimate(0.0, 0.0, 0.0, "newcombe", [*self._notes, Note("edge", "nothing is refused")])
-        kept, out = self._kept(coverage, gains=True)
-        assert out is not None
-        p, r, u, v = out.risk, kept.risk, kept.influences, out.influences
-        size = float(np.sqrt(kept.square * out.square))
-        correlation = float(u @ v) / size if size > 0 else 0.0
+        parts, products, kept, out = self._split(coverage)
+        p, r = out.risk, kept.risk
+        size = float(np.sqrt(products.kept * products.refused))
+        correlation = products.both / size if size > 0 else 0.0
 
         def reach(a: float, b: float) -> float:
             return float(np.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)))
@@ -233,11 +244,9 @@ class Refusals:
             value - refuse * reach(p - out.low, kept.high - r),
             value + refuse * reach(out.high - p, r - kept.low),
         )
-        gains = [refuse * (other.risk - part.risk) for other, part in zip(out.parts, kept.parts, strict=True)]
-        influences = refuse, v, u
-        below, above = _unseen_reach(
-            kept.parts, influences, gains, self._units, self.level, self._correction
-        )  # of the risk
+        gains = [refuse * (part.refused_risk - part.risk) for part in parts]
+        square = refuse**2 * (products.kept + products.refused - 2 * products.both)
+        below, above = _unseen_reach(parts, square, gains, self._units, self.level, self._correction)  # of the risk
         return self._estimate(value, max(low - above, -refuse), min(high + below, refuse), "newcombe", self._notes)
 
     def curve(self, coverages: Floats) -> RiskCoverage:
@@ -250,15 +259,19 @@ class Refusals:
         return _notes(self._units, self.runs)
 
     @cached_property
+    def _residuals(self) -> Floats:
+        """Influences on the error rate of all, averaged over runs, (n,)."""
+        return _averaged([ranked.residuals for ranked in self.runs])
+
+    @cached_property
     def _correction(self) -> "_Correction":
         sizes = self._units.sizes
         total = float(sizes.sum())
         return _Correction(*_small_sample(self.runs, self._units), total, float((sizes**2).sum()) / total**2)
 
-    def _kept(self, coverage: float, *, gains: bool) -> "tuple[_Kept, _Kept | None]":
-        known = self._known.get(coverage)
-        if known is None or (gains and known[1] is None):
-            self.prepare([coverage], gains=gains)
+    def _split(self, coverage: float) -> "_Split":
+        if coverage not in self._known:
+            self.prepare([coverage])
         return self._known[coverage]
 
     def _estimate(self, value: float, low: float, high: float, method: str, notes: Sequence[Note]) -> Estimate:
@@ -270,27 +283,28 @@ class Refusals:
 
 
 class _Side(NamedTuple):
-    """Instances kept or refused in every run, and their share."""
+    """Error rate of the instances kept or refused in every run, their share, and Σ u² of its influences over the units."""
 
-    parts: Sequence[KeptPart]
+    risks: Sequence[float]
     coverage: float
+    square: float
 
 
-class _Kept(NamedTuple):
-    """Error rate over all runs, with the parts of the runs, the influences of the units, and the ends of its interval."""
+class _Rate(NamedTuple):
+    """Error rate over all runs with its interval."""
+
+    risk: float
+    low: float
+    high: float
+
+
+class _Split(NamedTuple):
+    """Instances kept and refused at one coverage, in every run."""
 
     parts: Sequence[KeptPart]
-    risk: float
-    rate: float  # near the threshold
-    influences: Floats
-    square: float = np.nan  # of the influences
-    variance: float = np.nan
-    dof: float = np.nan
-    low: float = np.nan
-    high: float = np.nan
-
-
-OF_INTERVAL = ("risk", "rate", "variance", "dof")
+    products: Products
+    kept: _Rate
+    refused: _Rate
 
 
 class _Correction(NamedTuple):
@@ -316,44 +330,37 @@ def _small_sample(runs: Sequence[RankedErrors], units: Units) -> tuple[float, fl
     return small_sample(np.mean([ranked.residuals for ranked in runs], axis=0), units)
 
 
-def _sides(sides: Sequence[_Side], units: Units, level: float, correction: _Correction) -> list[_Kept]:
-    """Error rates with their intervals and the influences of the units; all intervals are found at once."""
-    found = [_moments(side, units, correction) for side in sides]
+def _rates(sides: Sequence[_Side], near: Floats, units: Units, level: float, correction: _Correction) -> list[_Rate]:
+    """Error rates with their intervals, from the rates near the thresholds (sides, R); all are found at once."""
+    risk = np.array([side.risks for side in sides]).mean(axis=1)
     if units.n_units == 1:
-        return found
+        return [_Rate(value, np.nan, np.nan) for value in risk.tolist()]
     coverage = np.array([max(side.coverage, LEAST) for side in sides])
-    risk, rate, variance, dof = (np.array([getattr(one, name) for one in found]) for name in OF_INTERVAL)
+    variance, dof = np.array([_variance(side, correction) for side in sides]).T
     interval = partial(risk_interval, n_units=units.n_units, sum_ww=correction.sum_ww, level=level)
-    low, high = interval(risk, rate, coverage, variance, dof=dof)
-    if len(sides[0].parts) > 1:
+    low, high = interval(risk, near.mean(axis=1), coverage, variance, dof=dof)
+    if len(sides[0].risks) > 1:
         # if no run kept an error, averaging R runs must not shorten the interval: all see the same instances
         _, least = interval(0.0, 0.0, coverage, 0.0, dof=correction.dof)
         high = np.maximum(high, least)
-    return [one._replace(low=a, high=b) for one, a, b in zip(found, low.tolist(), high.tolist(), strict=True)]
+    return [_Rate(*found) for found in zip(risk.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
-def _moments(side: _Side, units: Units, correction: _Correction) -> _Kept:
-    """The error rate without its interval."""
-    parts = side.parts
-    risk, rate = float(np.mean([part.risk for part in parts])), float(np.mean([part.rate for part in parts]))
-    influence = units.keep(_averaged([part.influence for part in parts]))
-    u = units.sums(influence[:, np.newaxis])[:, 0]
-    if units.n_units == 1:
-        return _Kept(parts, risk, rate, u)
+def _variance(side: _Side, correction: _Correction) -> tuple[float, float]:
+    """Variance of an error rate and its degrees of freedom."""
     factor, dof, total, _ = correction
-    square = float(u @ u)
-    variance = within = factor * square / total**2
-    if len(parts) > 1:
-        among = float(np.var([part.risk for part in parts], ddof=1)) / len(parts)
+    variance = within = factor * side.square / total**2
+    if len(side.risks) > 1:
+        among = float(np.var(side.risks, ddof=1)) / len(side.risks)
         variance = within + among
         if among > 0:
-            dof = 1 / ((within / variance) ** 2 / dof + (among / variance) ** 2 / (len(parts) - 1))
-    return _Kept(parts, risk, rate, u, square, variance, dof)
+            dof = 1 / ((within / variance) ** 2 / dof + (among / variance) ** 2 / (len(side.risks) - 1))
+    return variance, dof
 
 
 def _unseen_reach(
     parts: Sequence[KeptPart],
-    influences: tuple[float, Floats, Floats],
+    square: float,
     values: Sequence[float],
     units: Units,
     level: float,
@@ -361,16 +368,13 @@ def _unseen_reach(
 ) -> tuple[float, float]:
     """Lengths by which unseen instances lengthen the interval of a number that changes as the risk kept does.
 
-    The influences of the statistic are the first of `influences` times the difference of the others (G,), and `values` (R,)
-    are its values.
+    `square` is Σ u² of its influences over the units, and `values` (R,) are its values.
     """
     tied = [averaged_samples(runs) for runs in zip(*(part.tied for part in parts), strict=False)]
     unseen = unseen_of(tied, units) if units.n_units > 1 else ()
     if not unseen:
         return 0.0, 0.0
-    refuse, v, u = influences
-    change = refuse * (v - u)
-    error = float(np.sqrt(correction.factor * float(change @ change))) / correction.total
+    error = float(np.sqrt(correction.factor * max(square, 0.0))) / correction.total
     spread = Spread(error, correction.dof, 0.0)
     return unseen_reach(unseen, with_runs(spread, [np.array(values)]), level)
 

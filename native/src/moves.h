@@ -1,0 +1,88 @@
+// Moves of one population of mixtures: the twins of functions in calibration/mixture_populations.py, bit for bit.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+namespace mixtures {
+
+// The nearest point of the simplex, in place. `room` has as many numbers.
+inline void project(double *point, std::size_t m, double *room) {
+    std::copy(point, point + m, room);
+    if (m <= 32) {  // insertion without branches, which no processor could predict
+        for (std::size_t i = 1; i < m; ++i) {
+            double value = room[i];
+            for (std::size_t j = 0; j < i; ++j) {
+                const double other = room[j];
+                room[j] = other > value ? other : value;
+                value = other > value ? value : other;
+            }
+            room[i] = value;
+        }
+    } else {
+        std::sort(room, room + m, [](double a, double b) { return a > b; });
+    }
+    for (std::size_t j = 1; j < m; ++j) room[j] += room[j - 1];
+    for (std::size_t j = 0; j < m; ++j) room[j] = (room[j] - 1.0) / double(j + 1);
+    double most = room[0];
+    for (std::size_t j = 1; j < m; ++j) most = room[j] > most ? room[j] : most;
+    for (std::size_t k = 0; k < m; ++k) {
+        const double value = point[k] - most;
+        point[k] = value > 0.0 ? value : 0.0;
+    }
+}
+
+// Least share and width of the range of a move towards one of the best and of one along the difference of two others, and the share
+// of the weights that a move changes.
+struct Moves {
+    const double *toward, *along;
+    double share;
+};
+
+// A child of every mixture of a population (P, M) in order of value. `drawn` are five random numbers for each, `apart` places from
+// one to the next, `changed` (P, M); `room` holds M numbers.
+inline void children_of(const double *population, std::size_t p, std::size_t m, std::size_t n_best, const Moves &moves,
+                        const double *drawn, std::size_t apart, const double *changed, double *children, double *room) {
+    for (std::size_t i = 0; i < p; ++i) {
+        const double *here = population + i * m, *random = drawn + i, *change = changed + i * m;
+        const auto other = [&](std::size_t which, std::size_t among) {
+            return population + std::size_t(random[which * apart] * double(among)) * m;
+        };
+        const double *best = other(0, n_best), *one = other(1, p), *two = other(2, p);
+        const double to = moves.toward[0] + moves.toward[1] * random[3 * apart];
+        const double by = moves.along[0] + moves.along[1] * random[4 * apart];
+        double *child = children + i * m;
+        for (std::size_t k = 0; k < m; ++k) {
+            const double move = (best[k] - here[k]) * to + (one[k] - two[k]) * by;
+            child[k] = (change[k] < moves.share ? move : 0.0) + here[k];
+        }
+        project(child, m, room);
+    }
+}
+
+// The better of each mixture and its child, and of these the `kept` best in order.
+class Survival {
+  public:
+    void choose(const double *population, const double *values, const double *children, const double *found, std::size_t p,
+                std::size_t m, std::size_t kept, double *best, double *least) {
+        order_.resize(p);
+        value_.resize(p);
+        for (std::size_t j = 0; j < p; ++j) value_[j] = found[j] <= values[j] ? found[j] : values[j];
+        std::iota(order_.begin(), order_.end(), std::size_t(0));
+        std::stable_sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) { return value_[a] < value_[b]; });
+        for (std::size_t j = 0; j < kept; ++j) {
+            const std::size_t from = order_[j];
+            const double *row = (found[from] <= values[from] ? children : population) + from * m;
+            std::copy(row, row + m, best + j * m);
+            least[j] = value_[from];
+        }
+    }
+
+  private:
+    std::vector<std::size_t> order_;
+    std::vector<double> value_;
+};
+
+}  // namespace mixtures

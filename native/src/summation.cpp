@@ -1,0 +1,114 @@
+// Sums that are independent of the order of the terms, and the rows of one member that they read: the twins of `OrderFreeSum`,
+// `sum_over_classes` and `not_negative` in src/uqassay/predictions, to the last bit.
+#include "envelope.h"
+
+namespace {
+
+constexpr std::size_t MOST_SORTED = 32;  // numbers of a row; the network takes time O(K²)
+
+using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Knuth's two-sum of each entry; the rounding errors have a sum of their own.
+UQASSAY_CLONES void add_terms(double *sum, double *errors, const double *terms, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+        const double total = sum[i] + terms[i], added = total - sum[i];
+        errors[i] = errors[i] + (((added - total) + sum[i]) + (terms[i] - added));
+        sum[i] = total;
+    }
+}
+
+void add_order_free(Changed sum, Changed errors, In<double, 1> terms) {
+    const std::size_t n = sum.shape(0);
+    if (errors.shape(0) != n || terms.shape(0) != n) throw nb::value_error("needs as many errors and terms as sums");
+    nb::gil_scoped_release release;
+    add_terms(sum.data(), errors.data(), terms.data(), n);
+}
+
+// The smaller of two neighbours first; a nan stays.
+template <class V>
+UQASSAY_INLINE void sort(V *x, std::size_t size) {
+    for (std::size_t i = 1; i < size; ++i)
+        for (std::size_t j = i; j-- > 0;) {
+            const V before = x[j], after = x[j + 1];
+            x[j] = lanes::least(after, before);
+            x[j + 1] = lanes::greatest(before, after);
+        }
+}
+
+// In NumPy's order for a row of at most 128 numbers: eight sums side by side.
+template <class V>
+UQASSAY_INLINE V sum_of_row(const V *x, std::size_t size) {
+    V total = x[0];
+    std::size_t i = 1;
+    if (size >= 8) {
+        V s[8];
+        for (int j = 0; j < 8; ++j) s[j] = x[j];
+        for (i = 8; i + 8 <= size; i += 8)
+            for (int j = 0; j < 8; ++j) s[j] = s[j] + x[i + j];
+        total = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+    }
+    for (; i < size; ++i) total = total + x[i];
+    return total;
+}
+
+struct SortedSums {
+    template <class V>
+    UQASSAY_INLINE static void run(const double *values, std::size_t n, std::size_t k, double *sums) {
+        constexpr std::size_t L = lanes::width<V>;
+        V x[MOST_SORTED];
+        for (std::size_t row = 0; row < n; row += L) {
+            const std::size_t count = std::min(L, n - row);
+            V *to = x;
+            envelope::load<V>(values + row * k, k, count, [&to](const V &p) { *to++ = p; });
+            sort(x, k);
+            const V total = sum_of_row(x, k);
+            for (std::size_t i = 0; i < count; ++i) sums[row + i] = total[i];
+        }
+    }
+};
+
+Out<double, 1> sorted_sums(In<double, 2> values) {
+    const std::size_t n = values.shape(0), k = values.shape(1);
+    if (k < 1 || k > MOST_SORTED) throw nb::value_error("needs rows of 1 to 32 numbers");
+    auto sums = raw<double>(n);
+    {
+        nb::gil_scoped_release release;
+        lanes::run<SortedSums>(values.data(), n, k, sums.get());
+    }
+    return to_array(std::move(sums), n);
+}
+
+template <class T>
+UQASSAY_INLINE void copy_row(const T *from, std::size_t k, double *to) {
+    for (std::size_t c = 0; c < k; ++c) to[c] = double(from[c] < T(0) ? T(0) : from[c]);
+}
+UQASSAY_CLONES void copy_rows(const float *from, std::int64_t stride, std::size_t n, std::size_t k, double *to) {
+    for (std::size_t i = 0; i < n; ++i, from += stride, to += k) copy_row(from, k, to);
+}
+UQASSAY_CLONES void copy_rows(const double *from, std::int64_t stride, std::size_t n, std::size_t k, double *to) {
+    for (std::size_t i = 0; i < n; ++i, from += stride, to += k) copy_row(from, k, to);
+}
+
+template <class T>
+Out<double, 2> rows_not_negative(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> rows) {
+    const std::size_t n = rows.shape(0), k = rows.shape(1);
+    if (k > 1 && rows.stride(1) != 1) throw nb::value_error("needs rows whose numbers are neighbours in memory");
+    auto copies = raw<double>(n * k);
+    {
+        nb::gil_scoped_release release;
+        copy_rows(rows.data(), rows.stride(0), n, k, copies.get());
+    }
+    return lanes::to_matrix(std::move(copies), n, k);
+}
+
+}  // namespace
+
+void bind_summation(nb::module_ &m) {
+    m.def("add_order_free", &add_order_free, nb::arg("sum").noconvert(), nb::arg("errors").noconvert(),
+          nb::arg("terms").noconvert(), "Add terms (n,) to a sum (n,), and the rounding errors to their own sum (n,), in place.");
+    m.def("rows_not_negative", &rows_not_negative<float>, nb::arg("rows").noconvert());
+    m.def("rows_not_negative", &rows_not_negative<double>, nb::arg("rows").noconvert(),
+          "Rows (n, K), which may lie apart in memory, next to each other, and 0 for negative numbers.");
+    m.def("sorted_sums", &sorted_sums, nb::arg("values").noconvert(),
+          "Sum of each row of values (n, K), K ≤ 32, in increasing order.");
+}
