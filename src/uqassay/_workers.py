@@ -22,12 +22,15 @@ from typing import IO, Any, NamedTuple, Self
 
 from uqassay._chunks import available_cores, limited_cores
 from uqassay._messages import message_of, receive, send
+from uqassay._threads import share_on_threads
 from uqassay.errors import InputError
 
 __all__ = ["VARIABLE", "Workers", "serve", "wanted_processes"]
 
 VARIABLE = "UQASSAY_PROCESSES"
-WORTH_SECONDS = 1.5  # of estimated work; a worker takes about half a second of processor time to start
+WORTH_SECONDS = (
+    8.0  # of estimated work; a worker takes half a second of a processor to start, threads wait for each other
+)
 MOST_BYTES = 2**28  # of one call; larger ones are not sent
 START = """
 import sys, importlib, pickle
@@ -103,7 +106,7 @@ class Workers:
         calls : sequence of tuple
             Positional arguments.
         seconds : float
-            Estimated time of all calls in one process. Workers are used from `WORTH_SECONDS` on.
+            Estimated time of all calls in one process. Workers are used from `WORTH_SECONDS` on, threads below.
         progress : callable, optional
             Called in this thread with what each call says, wherever it runs.
 
@@ -114,7 +117,9 @@ class Workers:
         """
         say = progress or _silent
         n = min(wanted_processes(), len(calls))
-        if n < 2 or seconds < WORTH_SECONDS or not _is_python():
+        if seconds < WORTH_SECONDS or not _is_python():
+            return share_on_threads(function, calls, threads=n, progress=progress)
+        if n < 2:
             return [function(*arguments, progress=say) for arguments in calls]
         with suppress(OSError):  # no further process can be started
             while len(self._workers) < n - 1:

@@ -20,7 +20,7 @@ from uqassay.bench.store import Store
 
 SOURCE = Path(uq.__file__).resolve().parents[1]
 ROOT = Path(__file__).resolve().parents[2]
-N_KILLS = 12
+N_KILLS = 20
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 
 
@@ -123,7 +123,7 @@ def drivers():
 
 
 @pytest.mark.slow
-def test_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_run(uninterrupted, drivers, tmp_path):
+def test_twenty_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_run(uninterrupted, drivers, tmp_path):
     rng = random.Random(20)
     victims = ["driver", "worker"] * (N_KILLS // 2)
     rng.shuffle(victims)
@@ -161,7 +161,7 @@ def test_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_run(uni
         assert run_cells(cells(), folder, workers=0).n_kept == len(uninterrupted)
         assert list((folder / "drafts").iterdir()) == []
         assert not list((folder / "cells").glob("??/*.*"))  # no claim and no failure is left
-    assert n_interrupted >= 2  # cells that were killed while they ran
+    assert n_interrupted >= 3  # cells that were killed while they ran
     assert [left_of(driver) for driver in started] == [{}] * len(started)  # no worker outlives its driver
 
 

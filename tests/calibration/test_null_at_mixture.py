@@ -12,7 +12,7 @@ from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 MEASURES = ("ece-confidence", "kuiper-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul", "log-loss")
 
 
-def both(name, seed, n_draws=99):
+def both(name, seed, n_draws=99, after=None):
     """The null of all draws and the sequential one, of labels from near a mixture (even seeds) or from somewhere else."""
     rng = np.random.default_rng(seed)
     members = rng.dirichlet(np.ones(4), (60, 3))
@@ -22,7 +22,7 @@ def both(name, seed, n_draws=99):
     drawn = drawn_labels(mixtures, weights, n_draws, np.int64(seed))
     given = mixtures, labels, CALIBRATION_MEASURES[name], weights, drawn, QUICK, np.int64(seed + 1)
     with np.errstate(all="ignore"):
-        return null_at(*given), null_at(*given, sequential=True)
+        return null_at(*given), null_at(*given, sequential=True, after=after)
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -48,6 +48,15 @@ def test_the_sequential_test_counts_what_all_draws_would_show(name):
         small, stopped = small + (end == 99), stopped + (end < 99)
     assert stopped
     assert small or name in ("skce-ul", "log-loss")
+
+
+def test_after_another_mixture_nothing_is_searched_twice():
+    (full, _), (found, evaluations) = both("ece-classwise", 1)
+    again, fewer = both("ece-classwise", 1, after=found)[1]
+    assert fewer < evaluations
+    assert (again.pvalue, again.statistic, again.deviation) == (found.pvalue, found.statistic, found.deviation)
+    assert (again.null >= full.null[: len(again.null)]).all()
+    np.testing.assert_array_equal(again.null >= full.statistic, full.null[: len(again.null)] >= full.statistic)
 
 
 @pytest.mark.parametrize("n_draws", [1, 9, 19, 20, 40])

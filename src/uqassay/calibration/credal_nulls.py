@@ -141,15 +141,16 @@ def _at_likely_mixtures(
     """The greater p-value of two λ, the predictive one and that of the fewest members; the first alone if it is high."""
     truth, seeds = likely.start(generator)
 
-    def at(weights: Floats) -> tuple[NullAtMixture, int]:
+    def at(weights: Floats, after: NullAtMixture | None = None) -> tuple[NullAtMixture, int]:
         drawn = likely.drawn(weights, n_draws, seeds[0])
-        return null_at(likely.mixtures, likely.labels, measure, weights, drawn, search, seeds[1], sequential=sequential)
+        given = likely.mixtures, likely.labels, measure, weights, drawn, search, seeds[1]
+        return null_at(*given, sequential=sequential, after=after)
 
     found, evaluations = at(truth)
     few = likely.fewest if found.pvalue <= HIGH else None
     if few is None or np.abs(few - truth).max() <= SAME:
         return found, evaluations
-    other, more = at(few)
+    other, more = at(few, found if sequential else None)
     return (found if other.pvalue <= found.pvalue else other), evaluations + more  # an undefined p-value stays
 
 

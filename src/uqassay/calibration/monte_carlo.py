@@ -61,10 +61,16 @@ class LabelDraws:
     def draw(self, n_draws: int, generator: np.random.Generator) -> Labels:
         """D labels for each instance, (D, n)."""
         aims = generator.random((n_draws, len(self._probs)))
+        return self._labels(aims, aims.view(np.int64))  # the labels of a chunk take the place of its random numbers
+
+    def at(self, aims: Floats) -> Labels:
+        """Labels at random numbers (D, n) in [0, 1)."""
+        return self._labels(aims, np.empty(aims.shape, dtype=np.int64))
+
+    def _labels(self, aims: Floats, labels: NDArray[np.int64]) -> Labels:
         n_classes = self._probs.shape[1]
         if self._steps is not None:
             return _labels_at(self._steps, n_classes, 0, aims)
-        labels = aims.view(np.int64)  # takes the place of the random numbers
         for rows in self._chunks:
             labels[:, rows] = _labels_at(_steps_of(self._probs[rows]), n_classes, rows.start, aims[:, rows])
         return labels.astype(np.intp, copy=False)

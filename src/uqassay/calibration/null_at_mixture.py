@@ -35,7 +35,7 @@ class NullAtMixture(NamedTuple):
         Least values for the draws.
     pvalue : float
     deviation : float
-        Standard deviation of the null.
+        Standard deviation of the null, of a sequential test that of its first 19 draws.
     """
 
     truth: Floats
@@ -56,25 +56,29 @@ def null_at(
     seed: np.int64,
     *,
     sequential: bool = False,
+    after: NullAtMixture | None = None,
 ) -> tuple[NullAtMixture, int]:
     """Minimum over λ for the observed labels (n,) and for draws (D, n) from the mixture `truth`, by one search.
 
     A `sequential` test ends once a tenth of all D draws has reached the statistic, and searches a draw no further than until it
     falls below the statistic. Its p-value is that of Besag and Clifford; up to .1 it is that of all draws. Of draws below the
-    statistic the null then holds an upper bound of the minimum, except of the first 19.
+    statistic the null then holds an upper bound of the minimum, except of the first 19. `after` is the result at another λ by
+    the same search: it has the minimum for the observed labels and the deviation, and no draw is searched further than needed.
 
     References
     ----------
     Besag, Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78.
     """
     objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], drawn]), measure)
-    first = objective.part(slice(FIRST_DRAWS + 1)) if sequential else objective
-    values, weights = minimise_over_simplex(first, search, np.random.default_rng(seed))
-    statistic, null = float(values[0]), values[1:]
-    deviation = float(null.std())
+    if after is None:
+        first = objective.part(slice(FIRST_DRAWS + 1)) if sequential else objective
+        values, weights = minimise_over_simplex(first, search, np.random.default_rng(seed))
+        statistic, best, null, deviation = float(values[0]), weights[0], values[1:], float(values[1:].std())
+    else:
+        statistic, best, null, deviation = after.statistic, after.weights, np.empty(0), after.deviation
     if sequential:
         null = _in_turn(objective, statistic, null, search, seed)
-    found = NullAtMixture(truth, statistic, weights[0], null, monte_carlo_pvalue(statistic, null), deviation)
+    found = NullAtMixture(truth, statistic, best, null, monte_carlo_pvalue(statistic, null), deviation)
     return found, objective.evaluations
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
 from uqassay.evidence.random_order import random_keys, sample_reaching
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import CalibrationMeasure
@@ -19,6 +20,7 @@ Rows = NDArray[np.intp]
 
 SET_WORK = 3e5  # n K (M + 16) of one test of a set
 SET_SECONDS = 0.25  # of such a test, from a tenth where a mixture is calibrated to a third where none is
+WITHOUT_KERNELS = 5  # times as long
 RUNS_WORK = 6e5  # the same over the runs of a model
 FEWEST = 300  # least number of instances of a test of a set, at any cost
 LARGEST_WORK = 9e5  # a set whose test of `FEWEST` instances costs more is tested by its mean
@@ -63,7 +65,8 @@ def estimated_seconds(run: Prediction, afforded: Afforded, n_measures: int) -> f
     n, k = afforded.n_tested, run.n_classes
     if n_points(run) == 1 or afforded.by_mean:
         return n_measures * n * point_draws(n) * max(1.0, k / 10) / (3 * POINT_WORK)
-    return n_measures * SET_SECONDS * n * _work(run) / SET_WORK
+    seconds = n_measures * SET_SECONDS * n * _work(run) / SET_WORK
+    return seconds if kernel("searched") else WITHOUT_KERNELS * seconds
 
 
 def _round(size: int, n: int) -> int:

@@ -14,16 +14,15 @@ from uqassay.calibration.credal_hypothesis import (
 )
 from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.direction import confidence_gap, unseen_notes
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import LabelDraws, least_reaching, monte_carlo_pvalue
+from uqassay.calibration.monte_carlo import monte_carlo_pvalue
 from uqassay.calibration.shared_members import IN_GROUPS, SharedMembers, shared_members
 from uqassay.calibration.single_hypothesis import statistic_and_null, undefined_notes
 from uqassay.evidence.calibration_cost import n_points
 from uqassay.evidence.calibration_of_points import fine_tests, given_tests
 from uqassay.evidence.calibration_plan import CalibrationPlan
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.further_draws import reached_by_further_draws
 from uqassay.evidence.held_probs import holding
-from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.metrics.calibration.reliability import Reliability, reliability
 from uqassay.notes import Note, distinct, has_note
@@ -37,10 +36,6 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 N_BINS = 10  # of the reliability diagrams
-STEPS = (1.0, 0.3, 0.1, 0.03)  # how far further mixtures lie from the fitted one
-NEARBY = 15  # number of further mixtures at each of these steps
-TOGETHER = 2e5  # labels of further draws that are made at a time: 1.6 MB, which the cache holds
-MOST_WAITING = 5e6  # labels of those that the fitted mixture leaves open, which other mixtures judge together
 DRAWS = Note("mean", "the mean was tested: draws have no number that means the same in every instance")
 GIVEN_WEIGHTS = Note(
     "assumption", "the model's mean takes the weights given with its members, the mixtures are sought among all weights"
@@ -209,66 +204,29 @@ def _of_set(
         convention=plan.convention,
         rng=np.random.default_rng([plan.seed, 21]),
     )
-    return [_finer(labels, shared.probs, test, measure, plan) for test, measure in zip(tests, measures, strict=True)]
+    facts = [_facts_of(test) for test in tests]
+    if plan.null == "minimised" and plan.n_more:
+        least = [j for j, test in enumerate(tests) if test.pvalue <= test.smallest_pvalue]
+        chosen = [tests[j] for j in least], [measures[j] for j in least]
+        reached = reached_by_further_draws(shared.probs, *chosen, plan.n_more, plan.seed) if least else []
+        for j, n in zip(least, reached, strict=True):
+            all_draws = facts[j].n_draws + plan.n_more
+            if (finer := (1 + n) / (1 + all_draws)) < facts[j].pvalue:
+                facts[j] = facts[j]._replace(pvalue=finer, n_draws=all_draws)
+    return facts
 
 
-def _finer(
-    labels: Rows, members: Floats, test: CredalCalibrationTest, measure: CalibrationMeasure, plan: CalibrationPlan
-) -> _Facts:
-    pvalue, n_draws = test.pvalue, test.n_draws
-    if plan.null == "minimised" and plan.n_more and pvalue <= test.smallest_pvalue:
-        finer = (1 + _reached(labels, members, test, measure, plan)) / (test.n_draws + plan.n_more + 1)
-        if finer < pvalue:
-            pvalue, n_draws = finer, n_draws + plan.n_more
+def _facts_of(test: CredalCalibrationTest) -> _Facts:
     return _Facts(
         measure=test.measure,
         statistic=test.statistic,
-        pvalue=pvalue,
-        n_draws=n_draws,
+        pvalue=test.pvalue,
+        n_draws=test.n_draws,
         null=test.null,
         null_kind=test.null_kind,
         weights=np.full_like(test.weights, math.nan) if math.isnan(test.statistic) else test.weights,
         notes=tuple(note for note in test.notes if note.code != "option"),  # an assay does not have those options
     )
-
-
-def _reached(
-    labels: Rows, members: Floats, test: CredalCalibrationTest, measure: CalibrationMeasure, plan: CalibrationPlan
-) -> int:
-    """At most how many of further draws, from the fitted mixture, have a minimum that reaches the statistic.
-
-    The minimum over all mixtures is no greater than that over some of them: draws that one of these brings below the statistic
-    are settled, and all others are counted. As this is asked only where none of the first D draws reached the statistic, the
-    smaller of 1/(D + 1) and the new p-value keeps every level: from 1/(D + 1) on it rejects with the first draws alone, below
-    only where all draws together would.
-    """
-    generator = np.random.default_rng([plan.seed, 22])
-    mixtures, m = Mixtures(members), members.shape[1]
-    fitted = classes_apart(mixtures.probs(test.weights))
-    few = np.concatenate([np.full((1, m), 1 / m), np.eye(m)])
-    near = [(1 - step) * test.weights + step * generator.dirichlet(np.ones(m), NEARBY) for step in STEPS]
-    least = least_reaching(test.statistic)
-
-    def still_above(drawn: Rows) -> int:
-        for weights in (few, np.concatenate(near)):
-            if len(drawn):
-                found = MixtureObjective(mixtures, drawn, measure).shared(weights).min(axis=1)
-                drawn = drawn[found >= least]
-        return len(drawn)
-
-    draws, prepared = LabelDraws(fitted), measure.prepare(fitted)
-    step, reached = max(1, int(TOGETHER / len(labels))), 0
-    waiting, n_waiting = [], 0
-    for begin in range(0, plan.n_more, step):
-        drawn = draws.draw(min(step, plan.n_more - begin), generator)
-        with np.errstate(all="ignore"):  # 0/0 in some measures
-            above = prepared.values(drawn) >= least  # the fitted mixture itself settles most draws
-        waiting.append(drawn[above])
-        n_waiting += waiting[-1].size
-        if n_waiting > MOST_WAITING or begin + step >= plan.n_more:
-            reached += still_above(np.concatenate(waiting))
-            waiting, n_waiting = [], 0
-    return reached
 
 
 def _of_one(

@@ -21,7 +21,7 @@ from uqassay.predictions import Prediction
 
 __all__ = ["calibration_tests"]
 
-FEW_CALLS = 2  # to a process; fewer are cut into one for each measure, so that all processes end at about the same time
+FEW_CALLS = 2
 SOFT = Note("no-test", "label distributions are not tested: a test takes one label for each instance")
 
 

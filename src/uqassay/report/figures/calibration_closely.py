@@ -57,7 +57,7 @@ def plot_calibration_null(
     >>> a = uq.assay({"m": uq.Members([[[0.9, 0.1], [0.4, 0.6]]] * 4)}, [0, 0, 1, 0])
     >>> ax = plot_calibration_null(a, ax=Figure().subplots())
     >>> int(sum(bar.get_height() for bar in ax.patches))
-    99
+    15
     """
     t = one_test(assay, model, measure, run)
     bars = null_histogram(t.null, t.statistic)
