@@ -8,7 +8,7 @@ import numpy as np
 import uqassay as uq
 from benchmarks.speed import plain
 from benchmarks.speed.workload import Case, Peer, Repeats, Workload, by_formulas
-from uqassay.calibration import credal_calibration_test
+from uqassay.calibration import credal_calibration_tests
 from uqassay.calibration.mixture_populations import onto_simplex
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.simplex_search import PATIENT, THOROUGH, search_simplex
@@ -116,7 +116,7 @@ def credal_test(quick: bool) -> Case:
     def pvalues(seed: int) -> list[float]:
         members, labels = simulated(seed)
         options = {"null": "random", "n_draws": N_DRAWS, "rng": seed}
-        return [credal_calibration_test(labels, members, measure=name, **options).pvalue for name in PAPER]
+        return [test.pvalue for test in credal_calibration_tests(labels, members, measures=PAPER, **options)]
 
     return Case(lambda: [pvalues(seed) for seed in range(count)])
 

@@ -1,7 +1,7 @@
 """Tests of calibration for one classifier and for the mixtures of an ensemble's members; weights that improve it."""
 
 from uqassay.calibration.classifier_verdict import CalibrationTest
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal_hypothesis import credal_calibration_test, credal_calibration_tests
 from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.epistemic_cross_fit import CrossFittedMap, cross_fitted_map
@@ -49,6 +49,7 @@ __all__ = [
     "calibration_power",
     "calibration_test",
     "credal_calibration_test",
+    "credal_calibration_tests",
     "cross_fitted_map",
     "hosmer_lemeshow_test",
     "instance_dependent_calibration_test",

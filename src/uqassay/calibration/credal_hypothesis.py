@@ -142,7 +142,10 @@ def credal_calibration_tests(
     search: SimplexSearch | None = None,
     rng: RandomState = None,
 ) -> list[CredalCalibrationTest]:
-    """`credal_calibration_test` by several measures, each from the same random numbers; they share what needs no measure."""
+    """`credal_calibration_test` by several measures, each from the same random numbers; they share what needs no measure.
+
+    The results are those of separate tests.
+    """
     check_choice(null, "null", NULLS)
     check_choice(convention, "convention", ("exact", "paper-code"))
     check_draws(n_draws)
@@ -187,7 +190,7 @@ def _tested(
         elif math.isnan(float(chosen.prepare(shared.probs.mean(axis=1)).values(labels))):
             found = LeastError(math.nan, math.nan, np.full(m, math.nan), np.full(n_draws, math.nan), math.nan, 1)
         elif null == "random":
-            found = random_null(labels, shared, chosen, n_draws, resample, search or THOROUGH, generator)
+            found = random_null(likely, chosen, n_draws, resample, search or THOROUGH, generator)
         else:
             found = minimised_null(likely, chosen, null, n_draws, search or QUICK, generator)
     notes = [*undefined_notes(found.statistic, found.pvalue, n), *shared.notes]

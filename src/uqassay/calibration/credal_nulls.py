@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from uqassay.calibration.confidence_region import likelihood_region
 from uqassay.calibration.likely_mixtures import LikelyMixtures
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.mixtures import MixtureObjective
 from uqassay.calibration.monte_carlo import monte_carlo_pvalue
 from uqassay.calibration.null_at_mixture import NullAtMixture, null_at
 from uqassay.calibration.paper_code import paper_code_test
@@ -85,8 +85,7 @@ def authors_code(
 
 
 def random_null(
-    labels: Labels,
-    shared: SharedMembers,
+    likely: LikelyMixtures,
     measure: CalibrationMeasure,
     n_draws: int,
     resample: bool,
@@ -94,8 +93,8 @@ def random_null(
     generator: np.random.Generator,
 ) -> LeastError:
     """The null of paper 001: labels are drawn from random mixtures, and nothing is minimised."""
-    mixtures = Mixtures(shared.probs)
-    objective = MixtureObjective(mixtures, labels[np.newaxis], measure)
+    mixtures = likely.mixtures
+    objective = MixtureObjective(mixtures, likely.labels[np.newaxis], measure)
     values, weights = minimise_over_simplex(objective, search, generator)
     truths = generator.dirichlet(np.ones(mixtures.n_members), n_draws)
     null = random_mixture_null(mixtures, truths, measure, generator, instances="resampled" if resample else "kept")
