@@ -113,7 +113,9 @@ def lines(found: Sequence[Compared], sides: tuple[Side, Side], limits: Limits) -
         f"{limits.ratio:g} and its noise, the largest ratio of two successive turns of one version (at most {largest:.2f} "
         "here), in two rounds."
     )
-    out.append(f"Slower: {'; '.join(slower)}" if slower else "No workload is slower.")
+    measured = sum(not one.problem for one in found)
+    of_all = "" if measured == len(found) else f" of the {measured} measured"
+    out.append(f"Slower: {'; '.join(slower)}" if slower else f"No workload{of_all} is slower.")
     return [*out, f"Broken: {'; '.join(broken)}"] if broken else out
 
 
