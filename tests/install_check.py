@@ -28,7 +28,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.11", "3.12", "3.13")
 EXTRAS = "files,cli,report,figures,demo"  # of README.md, and of `make demo`
-TEST_PACKAGES = ("[tables]", "pytest>=8", "hypothesis>=6.100", "mpmath>=1.3")
+TEST_PACKAGES = ("[tables]", "pytest>=8", "hypothesis>=6.100", "mpmath>=1.3", "threadpoolctl>=3")
 COPIED = ("src", "tests", "docs", "benchmarks", "native", "README.md", "LICENSE", "pyproject.toml", "CHANGELOG.md")
 KERNEL_TESTS = runpy.run_path(str(ROOT / "native" / "levels.py"))["TESTS"]  # paths
 
