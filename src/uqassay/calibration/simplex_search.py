@@ -214,9 +214,8 @@ def _started(draws: _OpenDraws, first: Floats) -> tuple[Floats, bool]:
         if not (values < HUGE).any():
             return defined(objective.own(first[np.newaxis])), False
         return values, True
-    corners = defined(
-        objective.shared(first[: m + 1])
-    )  # the mean and the members settle most draws that can be settled
+    # the mean and the members settle most draws that can be settled
+    corners = defined(objective.shared(first[: m + 1]))
     kept = draws.settle(corners.min(axis=1), first[corners.argmin(axis=1)])
     values = corners[kept]
     if len(first) > m + 1 and len(kept):

@@ -69,9 +69,10 @@ class ModelCalibration:
         Draws behind the p-value. Where none of those in `null` reaches the statistic, so that the p-value is as small as they
         allow, a set has more; they are judged on some mixtures only, which bounds their minimum from above and so the p-value.
     null : array (D,)
-        The statistic for labels that a calibrated mixture (the mean) gave. The draws of a single distribution end early if the
-        p-value is not small.
+        The statistic for labels that a calibrated mixture (the mean) gave. The draws end early if the p-value is not small.
     null_kind : str
+        "single", "signs", or a null of `credal_calibration_test`; with "sequential", `null` holds upper bounds of most values
+        below the statistic.
     weights : array (M,)
         The mixture with the least value; nan where no value is defined.
     mean_value, mean_pvalue : float

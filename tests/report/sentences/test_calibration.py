@@ -55,7 +55,7 @@ def test_outcomes_in_a_cell(changes, words):
 
 
 def test_the_caption_of_the_null_makes_the_pvalue():
-    text = captions_of(statistic=0.05, pvalue=0.56)["null"]
+    text = captions_of(statistic=0.05, pvalue=0.56, null_kind="minimised")["null"]
     reach = int((np.linspace(0.01, 0.1, 99) >= 0.05).sum())
     assert f"{reach} of 99 draws reach the minimum found (coloured); so p = (1 + {reach}) / (1 + 99) = .56." in text
     assert "single members" in text
@@ -65,6 +65,14 @@ def test_the_caption_of_the_null_makes_the_pvalue():
     parts = captions_of(statistic=0.2, pvalue=0.00001, n_parts=3, tested="mean", n_members=1)["null"]
     assert "the p-values of 3 parts of the instances, tested apart, are combined (Fisher); p < .001." in parts
     assert "1 of 99 draws reaches" in captions_of(statistic=0.1)["null"]
+
+
+def test_the_caption_of_a_sequential_test_says_whether_its_draws_ended():
+    ended = captions_of(statistic=0.05, pvalue=0.56, null_kind="sequential")["null"]
+    assert "so most bars left of it are upper bounds." in ended
+    assert "draws reach the minimum found (coloured), and no more were made; so p = (1 + " in ended
+    assert "and no more were made" not in captions_of(statistic=0.05, pvalue=0.1, null_kind="sequential")["null"]
+    assert "and no more were made" not in captions_of(statistic=0.05, pvalue=0.56, null_kind="minimised")["null"]
 
 
 def test_captions_of_a_single_distribution():

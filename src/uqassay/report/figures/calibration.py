@@ -41,9 +41,10 @@ def plot_calibration_tests(
     Returns
     -------
     Axes
-        One row per model and run. The grey bar reaches from the least null draw to their 95 % quantile, the marker is the
-        least value over all mixtures of the members (of a model without members, its own), the hollow one the model's mean,
-        the ticks are single members. p is adjusted by Holm for all tests of the assay.
+        One row per model and run. The grey bar reaches from the least null draw to their 95 % quantile (of a model with
+        members, draws below the marker are upper bounds), the marker is the least value over all mixtures of the members (of a
+        model without members, its own), the hollow one the model's mean, the ticks are single members. p is adjusted by Holm
+        for all tests of the assay.
 
     Raises
     ------

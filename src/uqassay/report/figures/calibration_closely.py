@@ -41,7 +41,8 @@ def plot_calibration_null(
     Returns
     -------
     Axes
-        Draws that reach what was found have the model's colour; the ticks at the bottom are single members.
+        Draws that reach what was found have the model's colour; of a model with members, most others are upper bounds. The
+        ticks at the bottom are single members.
 
     Raises
     ------

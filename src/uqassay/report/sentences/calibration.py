@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.calibration.monte_carlo import ENOUGH
 from uqassay.evidence.calibration_statements import JudgedTest
 from uqassay.evidence.calibration_verdict import advice, claim, measure_label
 from uqassay.notes import Note
@@ -29,11 +30,14 @@ MOST_NAMES = 4
 MANY_MEMBERS = 8  # whose weights a sentence sums up
 WEIGHT = 0.95  # that the heaviest members carry together
 OUTCOMES = {"rejected": "no mixture is", "passed": "not rejected", "undefined": "undefined"}
+ENDED = ", and no more were made"  # of a sequential test that does not reject at 10 %
 NULLS = {
     "single": "labels are drawn from its own probabilities",
     "minimised": "labels are drawn from one or two likely mixtures, and the best mixture for them is sought again",
-    "sequential": "labels are drawn from one or two likely mixtures, and the best mixture for them is sought again, no "
-    "further than below the minimum found",
+    "sequential": (
+        "labels are drawn from one or two likely mixtures, and a better mixture for them is sought until its value is below "
+        "the minimum found, so most bars left of it are upper bounds"
+    ),
     "random": (
         "labels are drawn from mixtures chosen at random and judged by these, as in the paper; this rejects less often than "
         "it may"
@@ -210,7 +214,8 @@ def _null_caption(judged: JudgedTest, bars: dict[str, Any], n_tests: int) -> str
         found = f"the {'minimum' if mixed else 'value'} found{' (coloured)' if drawn else ''}"
         said.append(
             f"The {measure_label(test.measure)} that chance gives {where}: {NULLS.get(test.null_kind, test.null_kind)}. "
-            f"{count(reach)} of {count(len(test.null))} draws {'reaches' if reach == 1 else 'reach'} {found}; "
+            f"{count(reach)} of {count(len(test.null))} draws {'reaches' if reach == 1 else 'reach'} {found}"
+            f"{ENDED if test.null_kind == 'sequential' and test.pvalue > ENOUGH else ''}; "
             f"{_pvalue_made(judged, reach, n_tests)}."
         )
     if bars["infinite"]:
