@@ -3,7 +3,8 @@
 Source and wheel distributions of ``uqassay`` and ``uqassay-native`` are built from a copy of the tree. Each way of installation
 then gets a virtual environment, and runs the examples of README.md: the one in Python, ``uqassay report`` and, as ``make demo``
 does, ``uqassay demo``. "Without a compiler" means that none is on the path and that the variables CC and CXX name none. The
-tests of the kernels then run against the installed wheels on every interpreter that the wheels claim.
+tests of the kernels then run against the installed wheels on every interpreter that the wheels claim. What an index asks of
+the distributions is checked first (twine, check-wheel-contents).
 
     python -m tests.install_check [--python python3.11 --python python3.12 …] [--work FOLDER] [--dist FOLDER] [--only WORDS]
 
@@ -154,6 +155,19 @@ def build(pythons: Sequence[str], source: Path, work: Path) -> Path:
     return dist
 
 
+def contents(python: str, built: dict[str, Path], work: Path) -> Iterator[str]:
+    """What an index asks of the distributions."""
+    commands = empty_environment(python, work / "tools")
+    tools = ["twine", "check-wheel-contents"]
+    run([commands / "python", "-m", "pip", "install", "--quiet", *tools], cwd=work, env=clean_environment())
+    archives = sorted(set(built.values()))
+    run([commands / "twine", "check", "--strict", *archives], cwd=work, env=clean_environment())
+    yield f"twine check: {len(archives)} distributions"
+    wheels = [path for path in archives if path.suffix == ".whl"]
+    run([commands / "check-wheel-contents", *wheels], cwd=work, env=clean_environment())
+    yield f"check-wheel-contents: {len(wheels)} wheels"
+
+
 def by_kind(dist: Path) -> dict[str, Path]:
     """The distributions of a folder; wheels of kernels also by their tag, and that of the oldest Python by none."""
     built = {"wheel": one(dist, "uqassay-*.whl"), "sdist": one(dist, "uqassay-*.tar.gz")}
@@ -264,7 +278,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"Python {', '.join(map(version_of, pythons))}", flush=True)
         built = by_kind(chosen.dist.absolute() if chosen.dist else build(pythons, source, work))
         print("\n".join(f"    {path.name}  {path.stat().st_size / 1e3:.0f} kB" for path in sorted(set(built.values()))))
-        checks = {
+        checks = {"contents of the distributions": contents(pythons[0], built, work)}
+        checks |= {
             f"{way.words}, {'with a' if way.compiler else 'without'} compiler, Python {version_of(pythons[0])}": use(
                 way, pythons[0], built, work
             )

@@ -81,9 +81,8 @@ def test_without_array_api_compat_the_extra_is_named(needs, monkeypatch):
     import torch
 
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
-    with pytest.raises(
-        MissingDependencyError, match=r"an array on another device needs it; install uqassay\[arrays\], or move"
-    ):
+    said = r"an array on another device needs it; run pip install '\.\[arrays\]' in the clone of uqassay, or move"
+    with pytest.raises(MissingDependencyError, match=said):
         namespace(torch.zeros(2))
     assert like(np.zeros(2), torch.zeros(2)).dtype == torch.float32  # the host does without it
 

@@ -21,7 +21,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, module, package)
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(sys, "path", [])
     with refuses(
-        package, "package", got=r"install uqassay\[files\], or write TOML", error=MissingDependencyError
+        package, "package", got=r"\.\[files\]' in the clone of uqassay, or write TOML", error=MissingDependencyError
     ) as refusal:
         optional_package(module, "files", "this file", otherwise="write TOML")
     assert refusal.value.facts == {"extra": "files"}

@@ -5,13 +5,24 @@ from typing import Any
 
 from uqassay.errors import MissingDependencyError
 
-__all__ = ["optional_package"]
+__all__ = ["installation", "optional_package"]
 
 _NAMES = {
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
     "PIL": "pillow",
 }  # names of packages that differ from their modules
+
+
+def installation(extra: str) -> str:
+    """The remedy for a package that an extra of uqassay installs, as it works while the index does not have uqassay.
+
+    Examples
+    --------
+    >>> installation("files")
+    "run pip install '.[files]' in the clone of uqassay"
+    """
+    return f"run pip install '.[{extra}]' in the clone of uqassay"
 
 
 def optional_package(module: str, extra: str, purpose: str, *, otherwise: str = "") -> Any:
@@ -37,15 +48,16 @@ def optional_package(module: str, extra: str, purpose: str, *, otherwise: str = 
     --------
     >>> optional_package("numpy", "files", "an npy file").__name__
     'numpy'
-    >>> optional_package("no_such_package.tables", "files", "a parquet file")
+    >>> optional_package("no_such_package", "files", "a parquet file")
     Traceback (most recent call last):
-    uqassay.errors.MissingDependencyError: no_such_package: is not installed; a parquet file needs it; install uqassay[files].
+    uqassay.errors.MissingDependencyError: no_such_package: is not installed; a parquet file needs it; run pip install
+    '.[files]' in the clone of uqassay.
     """
     try:
         return import_module(module)
     except ModuleNotFoundError as problem:
         top = (problem.name or module).partition(".")[0]
-        remedy = f"install uqassay[{extra}]"
+        remedy = installation(extra)
         raise MissingDependencyError(
             _NAMES.get(top, top),
             "is not installed",

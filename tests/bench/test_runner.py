@@ -203,7 +203,8 @@ def test_options_that_make_no_sense_are_refused(tmp_path, options, code, got):
 
 def test_without_dask_one_sentence_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "dask", None)
-    with refuses("dask", "package", got=r"install uqassay\[bench\], or take --workers 0", error=MissingDependencyError):
+    said = r"pip install '\.\[bench\]' in the clone of uqassay, or take --workers 0"
+    with refuses("dask", "package", got=said, error=MissingDependencyError):
         run_cells([cell("draw")], tmp_path, workers=1)
 
 

@@ -74,7 +74,8 @@ def test_closed_standard_error(files):
 def test_parser_is_not_installed(package, run_process):
     ran = run_process("--help", before=f"sys.modules[{package!r}] = None")
     assert (ran.code, ran.out) == (2, "")
-    assert re.fullmatch(r"(typer|rich\S*): the command line needs it; install uqassay\[cli\]\.\n", ran.err)
+    words = r"(typer|rich\S*): the command line needs it; run pip install '\.\[cli\]' in the clone of uqassay\.\n"
+    assert re.fullmatch(words, ran.err)
 
 
 def test_help_does_not_load_what_it_does_not_need(run_process):

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from uqassay._optional import installation
 from uqassay.errors import UqassayError
 
 __all__ = ["main"]
@@ -61,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] not in _PARSER_PACKAGES:
             raise
-        return _refuse(f"{problem.name}: the command line needs it; install uqassay[cli].")
+        return _refuse(f"{problem.name}: the command line needs it; {installation('cli')}.")
     except KeyboardInterrupt:
         return _INTERRUPTED
     except BrokenPipeError:

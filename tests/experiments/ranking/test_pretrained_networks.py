@@ -95,7 +95,7 @@ def test_weights_that_cannot_be_downloaded(monkeypatch, images):
 def test_a_missing_library_is_named_with_its_extra(library, extra):
     if find_spec(library) is not None:
         pytest.skip(f"{library} is installed")
-    with refuses(library, "package", got=rf"install uqassay\[{extra}\]", error=MissingDependencyError):
+    with refuses(library, "package", got=rf"pip install '\.\[{extra}\]'", error=MissingDependencyError):
         chosen_networks(library, "resnet18", "all")
 
 

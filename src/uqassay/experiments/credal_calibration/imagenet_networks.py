@@ -6,10 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from uqassay._optional import optional_package
 from uqassay.bench.cell import Cell, CellResult
 from uqassay.bench.methods import run_method
 from uqassay.errors import InputError
-from uqassay.experiments.torchvision_models import models_of_torchvision
 
 __all__ = ["ImagenetNetwork", "run_on_imagenet_network"]
 
@@ -67,7 +67,7 @@ def run_on_imagenet_network(cell: Cell) -> CellResult:
 
 
 def _pretrained(name: str) -> Any:
-    models = models_of_torchvision("a network with the weights of ImageNet")
+    models = optional_package("torchvision.models", "vision", "a network with the weights of ImageNet")
     try:
         return models.get_model(NAMES[name], weights=WEIGHTS)
     except OSError as problem:  # no network

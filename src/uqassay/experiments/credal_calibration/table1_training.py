@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from uqassay._optional import optional_package
 from uqassay.experiments.credal_calibration.ensembles import LabelledEnsemble
 from uqassay.experiments.credal_calibration.table1 import judge_together, table1_of
 from uqassay.experiments.credal_calibration.table1_data import Table1Set, training_sets
@@ -23,7 +24,6 @@ from uqassay.experiments.credal_calibration.table1_plans import (
 )
 from uqassay.experiments.given_files import given_files
 from uqassay.experiments.reproduction import Reproduction
-from uqassay.experiments.torchvision_models import models_of_torchvision
 from uqassay.wording import count, listed
 
 __all__ = ["PREDICTORS", "reproduce_trained_table1", "trained_steps"]
@@ -82,7 +82,7 @@ def reproduce_trained_table1(
     plan = plan_of(preset, options)
     given = given_files(options.data, plan.data_sets if options.dataset else (), name=options.data_name)
     if plan.pretrained:
-        models_of_torchvision(f"training {listed(list(plan.pretrained))}")
+        optional_package("torchvision.models", "vision", f"training {listed(list(plan.pretrained))}")
     with folder_of(resume) as folder:
         sets, notes = training_sets(plan, folder / "data", say, given)
         parts = _cells_by_predictor(sets, plan, seed)
