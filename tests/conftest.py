@@ -2,6 +2,7 @@
 
 import gc
 import importlib.util
+import inspect
 import os
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def without_calibration():
     ``pytestmark = pytest.mark.usefixtures("without_calibration")``.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(uq.assay.__kwdefaults__, "calibration", ())
+        patched.setitem(inspect.unwrap(uq.assay).__kwdefaults__, "calibration", ())
         yield
 
 

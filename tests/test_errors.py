@@ -3,7 +3,6 @@
 import ast
 import copy
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -126,25 +125,30 @@ def name_of(node: ast.expr) -> str:
 
 
 @pytest.fixture(scope="module")
-def trees() -> dict[str, ast.Module]:
-    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+def nodes() -> list[tuple[str, ast.ClassDef | ast.Call]]:
+    """Every class and every call of the package, with its file."""
+    return [
+        (path.relative_to(SOURCE).as_posix(), node)
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.ClassDef | ast.Call)
+    ]
 
 
 @pytest.fixture(scope="module")
-def errors(trees) -> set[str]:
+def errors(nodes) -> set[str]:
     """Names of the classes that derive from UqassayError, in any module."""
-    classes = [node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for _, node in nodes if isinstance(node, ast.ClassDef)]
     names = {"UqassayError"}
     while new := {c.name for c in classes if names & {name_of(base) for base in c.bases}} - names:
         names |= new
     return names
 
 
-def calls(trees, errors) -> Iterator[tuple[str, ast.Call]]:
-    for file, tree in trees.items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and name_of(node.func) in errors:
-                yield file, node
+@pytest.fixture(scope="module")
+def calls(nodes, errors) -> list[tuple[str, ast.Call]]:
+    """Every place that makes an error, with its file."""
+    return [(file, node) for file, node in nodes if isinstance(node, ast.Call) and name_of(node.func) in errors]
 
 
 def literals(node: ast.expr) -> set[str]:
@@ -154,14 +158,14 @@ def literals(node: ast.expr) -> set[str]:
     return {node.value} if isinstance(node, ast.Constant) else set()
 
 
-def test_the_walk_finds_the_errors(trees, errors):
+def test_the_walk_finds_the_errors(errors, calls):
     assert {"InputError", "FileFormatError", "MissingDependencyError", "TooManyClassesError"} <= errors
-    assert len(list(calls(trees, errors))) > 500
+    assert len(calls) > 500
 
 
-def test_every_error_states_its_parameter_its_rule_and_a_known_code(trees, errors):
+def test_every_error_states_its_parameter_its_rule_and_a_known_code(calls):
     wrong, passed_on = [], set()
-    for file, call in calls(trees, errors):
+    for file, call in calls:
         place = f"{file}:{call.lineno} {name_of(call.func)}"
         given = {k.arg: k.value for k in call.keywords}
         if None in given:
@@ -177,10 +181,10 @@ def test_every_error_states_its_parameter_its_rule_and_a_known_code(trees, error
     assert passed_on == PASSED_ON
 
 
-def test_every_code_is_used(trees, errors):
+def test_every_code_is_used(calls):
     used = {
         code
-        for _, call in calls(trees, errors)
+        for _, call in calls
         for keyword in call.keywords
         if keyword.arg == "code"
         for code in literals(keyword.value)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -21,7 +22,7 @@ TESTS = Path(__file__).parent
 # A room imports from those to its left. The second wing (from datasets on) makes predictions and may use the first.
 SHARED = (
     *("errors", "notes", "wording"),
-    *("_array", "_array_support", "_chunks", "_conversion", "_files", "_json", "_kernels", "_messages"),
+    *("_array", "_array_support", "_blas", "_chunks", "_conversion", "_files", "_json", "_kernels", "_messages"),
     *("_namespaces", "_optional", "_threads", "_workers"),
 )
 ROOMS = (
@@ -77,7 +78,11 @@ def short(path: Path) -> str:
     return path.relative_to(PACKAGE).as_posix()
 
 
-def imports_of(path: Path) -> Iterator[Import]:
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports_of(path: Path, tree: ast.Module) -> Iterator[Import]:
     """Every import of a module of the package: statements, relative ones, and names of modules in strings."""
     own = dotted(path)
     package = own if path.name == "__init__.py" else own.rpartition(".")[0]
@@ -115,13 +120,27 @@ def imports_of(path: Path) -> Iterator[Import]:
             if match and match[1] in MODULES:
                 yield Import(path, node.lineno, match[1], match[2], "call")
 
-    return visit(ast.parse(path.read_text(encoding="utf-8")), "load")
+    return visit(tree, "load")
+
+
+class Findings(NamedTuple):
+    """What the tests look for in the modules of the package."""
+
+    imports: list[Import]
+    private_reads: list[str]
+    error_words: list[str]
 
 
 @cache
-def all_imports() -> list[Import]:
+def findings() -> Findings:
     """Of every module of the package; found when the first test asks, because every process imports this file."""
-    return [found for path in modules() for found in imports_of(path)]
+    found = Findings([], [], [])
+    for path in modules():
+        tree = parsed(path)
+        found.imports.extend(imports_of(path, tree))
+        found.private_reads.extend(private_reads(path, tree))
+        found.error_words.extend(error_words(path, tree))
+    return found
 
 
 def steps_right(found: Import) -> bool:
@@ -145,7 +164,7 @@ def test_every_module_belongs_to_a_room():
 def test_imports_go_to_the_left():
     wrong = [
         f"{short(i.file)}:{i.line} imports {i.target} ({i.when})"
-        for i in all_imports()
+        for i in findings().imports
         if steps_right(i)
         and (short(i.file), room_of(i.target)) not in (TYPES_TO_THE_RIGHT if i.when == "types" else LAZY_TO_THE_RIGHT)
     ]
@@ -153,7 +172,7 @@ def test_imports_go_to_the_left():
 
 
 def test_stated_exceptions_are_there_and_wait_for_a_call():
-    used = {(short(i.file), room_of(i.target)): i.when for i in all_imports() if steps_right(i)}
+    used = {(short(i.file), room_of(i.target)): i.when for i in findings().imports if steps_right(i)}
     assert set(used) >= LAZY_TO_THE_RIGHT | TYPES_TO_THE_RIGHT, "an exception that nothing needs any more"
     assert all(used[pair] == "call" for pair in LAZY_TO_THE_RIGHT), "an import to the right when a module is loaded"
 
@@ -188,7 +207,7 @@ def circles(edges: dict[str, set[str]]) -> list[list[str]]:
 
 def test_no_circle_between_files():
     edges: dict[str, set[str]] = defaultdict(set)
-    for i in all_imports():
+    for i in findings().imports:
         stated = (short(i.file), room_of(i.target)) in LAZY_TO_THE_RIGHT
         if (
             i.when != "types"
@@ -204,7 +223,7 @@ def test_no_circle_between_files():
 def test_private_names_stay_at_home():
     """Names with an underscore are used in their module, modules with an underscore in their room."""
     wrong = []
-    for i in all_imports():
+    for i in findings().imports:
         parts = i.target.split(".")
         hidden = [p for p in parts[1:] if p.startswith("_")]
         at_root = len(parts) == 2 and parts[1] in SHARED
@@ -216,9 +235,8 @@ def test_private_names_stay_at_home():
     assert not wrong, listed(wrong)
 
 
-def private_reads(path: Path) -> Iterator[str]:
+def private_reads(path: Path, tree: ast.Module) -> Iterator[str]:
     """Names with an underscore taken from an imported module of the package: ``module._name``."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     taken = {
         (alias.asname or alias.name): f"{node.module}.{alias.name}"
         for node in ast.walk(tree)
@@ -233,7 +251,7 @@ def private_reads(path: Path) -> Iterator[str]:
 
 
 def test_private_names_are_not_read_through_a_module():
-    wrong = [found for path in modules() for found in private_reads(path)]
+    wrong = findings().private_reads
     assert not wrong, listed(wrong)
 
 
@@ -334,9 +352,8 @@ OUR_ERRORS = re.compile(
 )
 
 
-def error_words(path: Path) -> Iterator[str]:
+def error_words(path: Path, tree: ast.Module) -> Iterator[str]:
     """Where the sentence of one of our errors is read, and where texts of notes are joined."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     for handler in ast.walk(tree):
         if not (isinstance(handler, ast.ExceptHandler) and handler.name and handler.type is not None):
             continue
@@ -366,7 +383,7 @@ def reads_words(node: ast.AST, name: str) -> bool:
 
 
 def test_nobody_reads_the_sentence_of_an_error():
-    wrong = [found for path in modules() for found in error_words(path)]
+    wrong = findings().error_words
     assert not wrong, listed(wrong)
 
 
@@ -391,7 +408,7 @@ def test_imports_of_every_form_are_seen(tmp_path, monkeypatch, text, target, nam
     path.write_text(text)
     monkeypatch.setattr(sys.modules[__name__], "SOURCE", tmp_path)
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path / "uqassay")
-    (found,) = imports_of(path)
+    (found,) = imports_of(path, parsed(path))
     assert (found.target, found.name, found.when, steps_right(found)) == (target, name, when, True)
 
 
@@ -408,4 +425,4 @@ def test_words_of_errors_are_found(tmp_path, monkeypatch):
         "except OSError as e:\n    g(str(e))\nh = '; '.join(notes)\n"
     )
     monkeypatch.setattr(sys.modules[__name__], "PACKAGE", tmp_path)
-    assert len(list(error_words(path))) == 4
+    assert len(list(error_words(path, parsed(path)))) == 4

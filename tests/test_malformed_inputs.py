@@ -27,12 +27,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("pandas", "pyarrow", "safetensors", "scipy", "torch", "typer", "zarr")
-N_INPUTS, N_BLOCKS = 10_000, 2
+N_INPUTS, N_BLOCKS = 6_000, 2  # a fault in one of 1,300 is met with probability .99
 SECONDS = 20  # of one input; a thousand times what it takes
 GROWTH_BYTES = (
     400 * 2**20
 )  # of the process by one input; files may take 64 MB an array, and more in proportion to their size
 MISTAKES = (TypeError, AttributeError, LookupError, NameError, AssertionError)
+MEMORY = Path("/dev/shm")  # where a folder is made and removed soonest
 LIMIT_BYTES = 3 * 2**30  # of address space, so that what escapes the other bound fails rather than harms the machine
 
 
@@ -79,7 +80,7 @@ def attempt(number: int, families: list) -> str | None:
     from uqassay.predictions.files import LossyFormatWarning
 
     rng = np.random.default_rng(number)
-    folder = Path(tempfile.mkdtemp(prefix="malformed-"))
+    folder = Path(tempfile.mkdtemp(prefix="malformed-", dir=MEMORY if MEMORY.is_dir() else None))
     words, outcome = "", None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     signal.setitimer(signal.ITIMER_REAL, SECONDS)

@@ -19,7 +19,8 @@ ROOMS = ("statistics", "metrics", "calibration")
 
 def codes_in(path):
     """Codes of notes that a file makes with a constant name."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)) if "Note(" in text else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Note":
             first = node.args[0]
             for choice in (first.body, first.orelse) if isinstance(first, ast.IfExp) else (first,):

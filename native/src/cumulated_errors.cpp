@@ -28,7 +28,8 @@ UQASSAY_INLINE void sorted_keys(const T *top, const T *hit, std::size_t n, T *ke
         std::memcpy(whole + j * G, key, sizeof key);
     }
     if (n <= LONG) {
-        network::sort<T, G>(keys, n);
+        using Key = network::SameOrder<T>;
+        network::sort<Key, G>(reinterpret_cast<Key *>(keys), n);
     } else {
         for (int l = 0; l < G; ++l) {
             for (std::size_t i = 0; i < n; ++i) std::memcpy(more + i, keys + i * G + l, sizeof(T));

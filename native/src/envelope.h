@@ -4,13 +4,15 @@
 
 #include "lanes.h"
 
+#include <vector>
+
 namespace envelope {
 
 using lanes::greatest;
 using lanes::least;
 using lanes::width;
 
-constexpr std::size_t TABLE_BYTES = std::size_t(1) << 18;  // sums of some points; fits the cache of a core with the bounds
+constexpr std::size_t BLOCK_BYTES = std::size_t(48) << 10;  // of the points that the innermost loop reads: stays in the cache
 
 // Callers check their input; this keeps a wrong call from reading outside of the arrays.
 inline void check(std::size_t n_points, std::size_t n_classes) {
@@ -82,123 +84,166 @@ UQASSAY_INLINE void load(const T *from, std::size_t size, std::size_t count, Put
     }
 }
 
-// Sizes of one group and its memory. Events are numbered in binary; half a lattice has those without the last class.
+// A base event in the order of the loop, depth first, so that the sums without its last class are there already.
+struct Base {
+    std::size_t event;
+    std::size_t last;    // class with the highest number
+    std::size_t chosen;  // number of its classes
+    bool kept;           // a later event has one class more
+};
+
+// The bits of r = 0, 1, …, in reverse, are the classes of an event.
+inline std::vector<Base> depth_first(std::size_t depth) {
+    std::vector<Base> order{{0, 0, 0, true}};
+    std::size_t event = 0;
+    for (std::size_t r = 1; r < std::size_t(1) << depth; ++r) {
+        std::size_t last = depth - 1, chosen = 1;
+        for (std::size_t bits = r; bits % 2 == 0; bits /= 2) --last;
+        event &= (std::size_t(1) << last) - 1;
+        for (std::size_t bits = event; bits > 0; bits /= 2) chosen += bits % 2;
+        event += std::size_t(1) << last;
+        order.push_back({event, last, chosen, last + 1 < depth});
+    }
+    return order;
+}
+
+// The smallest even number of which `parts` make at least m.
+inline std::size_t even_share(std::size_t m, std::size_t parts) { return ((m + parts - 1) / parts + 1) / 2 * 2; }
+
+// Sizes of one group and its memory. Events are numbered in binary; half a lattice has those without the last class. A base
+// event has none of the `top` classes with the highest numbers; the loop over points bounds its 2^top extensions at once.
 template <class V>
 struct Group {
     static constexpr int most_top = width<V> == 8 ? 3 : 2;  // 2^top lower and upper bounds fit the registers
+    static constexpr std::size_t point_bytes = sizeof(V) * (most_top + 3);  // what `bound` reads and writes for a point
     const std::size_t n_points, n_classes, n_events;
-    const int top;              // classes whose sums stay in registers
-    const int added;            // classes below them, at most two, added to an event of the table
-    const std::size_t n_base;   // events of the table: of the other classes
-    const std::size_t at_once;  // points whose sums fit the table
-    lanes::Room<V> points, table, reference, lower, upper;
+    const int top;
+    const std::size_t depth;     // classes of base events
+    const std::size_t n_base;    // base events
+    const std::size_t at_once;   // points of a block, an even number
+    const std::size_t n_blocks;
+    const std::vector<Base> bases;
+    lanes::Room<V> points;        // (k, m)
+    lanes::Room<V> sums;          // of a block over base events: zero, then with 0, 1, … classes, (2 + depth, at_once)
+    lanes::Room<V> lower, upper;  // of all events over the blocks so far, if there are several
+    const char *ahead = nullptr;  // points of the next group that have yet to be fetched
+    std::size_t ahead_bytes = 0, share = 0;
 
     Group(std::size_t m, std::size_t k)
         : n_points(m), n_classes(k), n_events(std::size_t(1) << (k - 1)), top(int(std::min<std::size_t>(most_top, k - 1))),
-          added(int(std::min<std::size_t>(2, k - 1 - std::size_t(top)))), n_base(n_events >> (top + added)),
-          at_once(std::max<std::size_t>(1, std::min(m, TABLE_BYTES / (sizeof(V) * n_base)))), points(m * k),
-          table(at_once * n_base), reference(n_events), lower(n_events), upper(n_events) {}
+          depth(k - 1 - std::size_t(top)), n_base(n_events >> top),
+          at_once(even_share(m, (m * point_bytes + BLOCK_BYTES - 1) / BLOCK_BYTES)), n_blocks((m + at_once - 1) / at_once),
+          bases(depth_first(depth)), points(m * k), sums((2 + depth) * at_once), lower(n_blocks > 1 ? n_events : 0),
+          upper(n_blocks > 1 ? n_events : 0) {}
+
+    UQASSAY_INLINE const V *of_class(std::size_t c) { return points.get() + c * n_points; }
+
+    // The next share of the next group's points comes into the cache while this group is worked on.
+    UQASSAY_INLINE void fetch_share() {
+        const std::size_t bytes = std::min(share, ahead_bytes);
+#if defined(__GNUC__)
+        for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(ahead + i, 0, 2);
+#endif
+        ahead += bytes;
+        ahead_bytes -= bytes;
+    }
 };
 
-// Points (m, k) of `count` instances.
+// Points (m, k) of the instances from `row` on, as many as there are lanes; the array has n instances.
 template <class T, class V>
-UQASSAY_INLINE void load_points(const T *from, std::size_t count, Group<V> &g) {
+UQASSAY_INLINE void load_points(const T *points, std::size_t row, std::size_t n, Group<V> &g) {
+    const std::size_t m = g.n_points, size = m * g.n_classes, last = size - m;
+    const std::size_t end = std::min<std::size_t>(row + width<V>, n), next_end = std::min<std::size_t>(end + width<V>, n);
     V *to = g.points.get();
-    load<V>(from, g.n_points * g.n_classes, count, [&to](const V &p) { *to++ = p; });
+    std::size_t at = 0;
+    load<V>(points + row * size, size, end - row, [&](const V &p) {
+        to[at] = p;
+        at = at < last ? at + m : at - last + 1;
+    });
+    g.ahead = reinterpret_cast<const char *>(points + end * size);
+    g.ahead_bytes = (next_end - end) * size * sizeof(T);
+    g.share = (g.ahead_bytes / (g.n_base * g.n_blocks) / 64 + 1) * 64;
 }
 
 // What one call of `bound` reads and writes.
 template <class V>
 struct Event {
-    const V *sums;        // (m,) of the table
-    const V *points;      // (m, k), from the first added class on
-    std::size_t m, k;
-    V *lower, *upper;     // (2^T, step) bounds
-    std::size_t step;
-    bool first;           // no points came before
+    const V *sums, *added;  // (m,): of the base event without its last class, and the points' values of that class
+    V *total;               // (m,): their sum
+    const V *top;           // the points' values of the first top class; those of the next one follow at `stride`
+    std::size_t m, stride;
 };
-
-// Sum of point v over an event of the table and the classes in `Added` (two bits).
-template <int Added, class V>
-UQASSAY_INLINE V sum_of(const Event<V> &on, std::size_t v) {
-    const V *p = on.points + v * on.k;
-    V sum = on.sums[v];
-    if constexpr ((Added & 1) != 0) sum = lanes::plus(sum, p[0]);
-    if constexpr ((Added & 2) != 0) sum = lanes::plus(sum, p[1]);
-    return sum;
-}
 
 // Two points with the sums a and b meet the bounds of all events that add some of the top classes, from class t on.
 template <int T, int t = 0, int e = 0, class V>
-UQASSAY_INLINE void meet(const V *p, const V *q, const V &a, const V &b, V *low, V *high) {
+UQASSAY_INLINE void meet(const V *p, const V *q, std::size_t stride, const V &a, const V &b, V *low, V *high) {
     if constexpr (t == T) {
         lanes::bound_both(a, b, low[e], high[e]);
     } else {
-        meet<T, t + 1, e>(p, q, a, b, low, high);
-        meet<T, t + 1, e + (1 << t)>(p, q, lanes::plus(a, p[t]), lanes::plus(b, q[t]), low, high);
+        meet<T, t + 1, e>(p + stride, q + stride, stride, a, b, low, high);
+        meet<T, t + 1, e + (1 << t)>(p + stride, q + stride, stride, lanes::plus(a, *p), lanes::plus(b, *q), low, high);
     }
 }
 
-// Bounds of the 2^T events that add some of the T top classes to an event of the table and to the classes in `Added`.
-template <int T, int Added, class V>
-UQASSAY_INLINE void bound(const Event<V> &on, int added) {
-    constexpr int E = 1 << T;
-    V low[E], high[E];
-#pragma GCC unroll 8
-    for (int e = 0; e < E; ++e) {
-        low[e] = on.first ? lanes::all<V>(1e300) : on.lower[e * on.step];
-        high[e] = on.first ? lanes::all<V>(-1e300) : on.upper[e * on.step];
-    }
-    const V *top = on.points + added;
+// The points of a block meet the bounds of the 2^T events that add some of the T top classes to a base event. Its sums are kept
+// if they are part of others.
+template <int T, bool Kept, class V>
+UQASSAY_INLINE void bound(const Event<V> &on, V *low, V *high) {
     for (std::size_t v = 0; v < on.m; v += 2) {
         const std::size_t w = std::min(v + 1, on.m - 1);  // an odd last point meets itself
-        meet<T>(top + v * on.k, top + w * on.k, sum_of<Added>(on, v), sum_of<Added>(on, w), low, high);
-    }
-#pragma GCC unroll 8
-    for (int e = 0; e < E; ++e) {
-        on.lower[e * on.step] = low[e];
-        on.upper[e * on.step] = high[e];
-    }
-}
-
-template <int T, class V>
-UQASSAY_INLINE void bound_with(int chosen, const Event<V> &on, int added) {
-    switch (chosen) {
-        case 0: return bound<T, 0>(on, added);
-        case 1: return bound<T, 1>(on, added);
-        case 2: return bound<T, 2>(on, added);
-        default: return bound<T, 3>(on, added);
+        const V a = lanes::plus(on.sums[v], on.added[v]), b = lanes::plus(on.sums[w], on.added[w]);
+        if constexpr (Kept) {
+            on.total[v] = a;
+            on.total[w] = b;
+        }
+        meet<T>(on.top + v, on.top + w, on.stride, a, b, low, high);
     }
 }
 
-template <class V>
-UQASSAY_INLINE void half_lattice(Group<V> &g) {
-    const std::size_t k = g.n_classes, B = g.n_base;
-    const V zero = lanes::all<V>(0.0);
-    const V *p = g.points.get();
-    V *table = g.table.get(), *reference = g.reference.get();
-    reference[0] = zero;
-    for (std::size_t c = 0, n = 1; c + 1 < k; ++c, n *= 2)
-        for (std::size_t a = 0; a < n; ++a) reference[n + a] = reference[a] + p[c];
-    for (std::size_t start = 0; start < g.n_points; start += g.at_once, p += g.at_once * k) {
+// Calls `finish.template extensions<T>(a, low, high)` with the bounds of the 2^T events a, a + n_base, … for each base event a.
+template <int T, class V, class Finish>
+UQASSAY_INLINE void for_each_base(Group<V> &g, Finish &finish) {
+    constexpr int E = 1 << T;
+    V *const zero = g.sums.get(), *const sums = zero + g.at_once;
+    for (std::size_t v = 0; v < g.at_once; ++v) zero[v] = lanes::all<V>(0.0);
+    for (std::size_t block = 0, start = 0; block < g.n_blocks; ++block, start += g.at_once) {
         const std::size_t m = std::min(g.at_once, g.n_points - start);
-        for (std::size_t v = 0; v < m; ++v) table[v] = zero;
-        std::size_t n = 1, c = 0;
-        for (; n < B; ++c, n *= 2)
-            for (std::size_t a = 0; a < n; ++a)
-                for (std::size_t v = 0; v < m; ++v) table[(n + a) * m + v] = table[a * m + v] + p[v * k + c];
-        const std::size_t step = B << g.added;
-        for (std::size_t a = 0; a < B; ++a)
-            for (int x = 0; x < 1 << g.added; ++x) {
-                const std::size_t event = a + std::size_t(x) * B;
-                const Event<V> on{table + a * m, p + c, m, k, g.lower.get() + event, g.upper.get() + event, step, start == 0};
-                switch (g.top) {
-                    case 0: bound_with<0>(x, on, g.added); break;
-                    case 1: bound_with<1>(x, on, g.added); break;
-                    case 2: bound_with<2>(x, on, g.added); break;
-                    default: bound_with<Group<V>::most_top>(x, on, g.added);
-                }
+        for (const Base &base : g.bases) {
+            V *const total = sums + base.chosen * g.at_once;
+            const V *const added = base.chosen > 0 ? g.of_class(base.last) + start : zero;
+            const Event<V> on{total - g.at_once, added, total, g.of_class(g.depth) + start, m, g.n_points};
+            V *const lower = g.lower.get() + base.event, *const upper = g.upper.get() + base.event;
+            g.fetch_share();
+            V low[E], high[E];
+#pragma GCC unroll 8
+            for (int e = 0; e < E; ++e) {
+                low[e] = block == 0 ? lanes::all<V>(1e300) : lower[std::size_t(e) * g.n_base];
+                high[e] = block == 0 ? lanes::all<V>(-1e300) : upper[std::size_t(e) * g.n_base];
             }
+            if (base.kept)
+                bound<T, true>(on, low, high);
+            else
+                bound<T, false>(on, low, high);
+            if (block + 1 == g.n_blocks) {
+                finish.template extensions<T>(base.event, low, high);
+                continue;
+            }
+#pragma GCC unroll 8
+            for (int e = 0; e < E; ++e) {
+                lower[std::size_t(e) * g.n_base] = low[e];
+                upper[std::size_t(e) * g.n_base] = high[e];
+            }
+        }
+    }
+}
+
+template <class V, class Finish>
+UQASSAY_INLINE void half_lattice(Group<V> &g, Finish &&finish) {
+    switch (g.top) {
+        case 0: return for_each_base<0>(g, finish);
+        case 1: return for_each_base<1>(g, finish);
+        case 2: return for_each_base<2>(g, finish);
+        default: return for_each_base<Group<V>::most_top>(g, finish);
     }
 }
 

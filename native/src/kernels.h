@@ -19,6 +19,7 @@ constexpr int UQASSAY_INTERFACE = 1;
 
 void bind_sorting(nb::module_ &m);
 void bind_mixture_errors(nb::module_ &m);
+void bind_bin_errors(nb::module_ &m);
 void bind_concordance(nb::module_ &m);
 void bind_envelope(nb::module_ &m);
 void bind_moebius(nb::module_ &m);

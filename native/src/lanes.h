@@ -96,6 +96,19 @@ UQASSAY_INLINE V one_where_equal(const V &a, const V &b) {
 #define UQASSAY_WIDE_LANES
 #endif
 
+// `all` of a number in memory, in one instruction; GCC makes eight of it.
+template <class V>
+UQASSAY_INLINE V spread(const double &number) {
+#ifdef UQASSAY_WIDE_LANES
+    if constexpr (width<V> >= 4) {
+        V out;
+        asm("vbroadcastsd %1, %0" : "=v"(out) : "m"(number));
+        return out;
+    }
+#endif
+    return all<V>(number);
+}
+
 // a + b. AVX-512 has it as a · 1 + b, rounded once as well: Zen compares where it adds, and multiplies elsewhere.
 template <class V>
 UQASSAY_INLINE V plus(const V &a, const V &b) {
@@ -113,20 +126,22 @@ UQASSAY_INLINE V plus(const V &a, const V &b) {
 // which a, b and the smaller one differ.
 template <class V>
 UQASSAY_INLINE void bound_both(const V &a, const V &b, V &low, V &high) {
-    const V smaller = least(a, b);
+    V smaller = least(a, b);
 #if defined(UQASSAY_WIDE_LANES)
-    V larger = smaller;
     if constexpr (width<V> == 8) {
-        asm("vpternlogq $0x96, %2, %1, %0" : "+v"(larger) : "v"(a), "v"(b));
+        V lowest = low;
+        asm("vminpd %0, %1, %0\n\tvpternlogq $0x96, %3, %2, %1" : "+v"(lowest), "+v"(smaller) : "v"(a), "v"(b));
+        low = lowest;
+        high = greatest(smaller, high);
     } else {
         typedef long long Bits __attribute__((vector_size(sizeof(V))));
-        larger = (V)((Bits)a ^ (Bits)b ^ (Bits)smaller);
+        low = least(smaller, low);
+        high = greatest((V)((Bits)a ^ (Bits)b ^ (Bits)smaller), high);
     }
 #else
-    const V larger = greatest(a, b);
-#endif
     low = least(smaller, low);
-    high = greatest(larger, high);
+    high = greatest(greatest(a, b), high);
+#endif
 }
 
 // Memory for vectors: aligned, not set to zero. The loops never allocate.

@@ -39,23 +39,24 @@ UQASSAY_INLINE void add_to_bins(const std::int32_t *bin, const double *amounts, 
         for (int l = 0; l < LANES; ++l) sums[bin[j + l] * LANES + l] += amounts[j + l];
 }
 
-// Sort each lane of values (n, LANES), as many lanes at a time as a vector has.
+// Sort each lane of values (n, LANES), none of them negative, as many lanes at a time as a vector has. Their bits rise with them.
 struct SortLanes {
     template <class V, class T>
     UQASSAY_INLINE static void run(T *values, T *room, std::size_t n) {
+        using Key = network::SameOrder<T>;
         constexpr int G = lanes::width<V> * int(sizeof(double) / sizeof(T));
-        if (G == LANES) return network::sort<T, G>(values, n);
+        if (G == LANES) return network::sort<Key, G>(reinterpret_cast<Key *>(values), n);
         for (int first = 0; first < LANES; first += G) {
             for (std::size_t i = 0; i < n; ++i)
                 for (int l = 0; l < G; ++l) room[i * G + l] = values[i * LANES + first + l];
-            network::sort<T, G>(room, n);
+            network::sort<Key, G>(reinterpret_cast<Key *>(room), n);
             for (std::size_t i = 0; i < n; ++i)
                 for (int l = 0; l < G; ++l) values[i * LANES + first + l] = room[i * G + l];
         }
     }
 };
 
-// The same for any number of values, none of them negative: their bits rise with them.
+// The same for any number of values.
 template <class T>
 void sort_each(T *values, std::size_t n, Space<T> &space) {
     if (n <= LONG) {
@@ -261,7 +262,8 @@ UQASSAY_INLINE void block_of(const ClassMass<T> &d, const T *weights, Space<T> &
         for (std::size_t e = 0; e < n_edges; ++e) {
             const std::size_t at = (e + 1) * n / n_bins * LANES;
             std::memcpy(space.edges.data() + e * LANES, rising + at, LANES * sizeof(T));
-            for (int l = 0; at && l < LANES; ++l) tied |= rising[at - LANES + l] >= rising[at + l];
+            for (int l = 0; at && l < LANES; ++l)  // ties of zeros change no sum
+                tied |= rising[at - LANES + l] >= rising[at + l] && rising[at + l] > T(0);
         }
         std::int32_t bin[LANES];
         if (tied) {
@@ -270,9 +272,12 @@ UQASSAY_INLINE void block_of(const ClassMass<T> &d, const T *weights, Space<T> &
                 for (int l = 0; l < LANES; ++l) sums[bin[l] * LANES + l] += double(rising[j * LANES + l]);
             }
         } else {
-            for (std::size_t b = 0; b < n_bins; ++b)
+            for (std::size_t b = 0; b < n_bins; ++b) {
+                double sum[LANES] = {};
                 for (std::size_t j = b * n / n_bins; j < (b + 1) * n / n_bins; ++j)
-                    for (int l = 0; l < LANES; ++l) sums[b * LANES + l] += double(rising[j * LANES + l]);
+                    for (int l = 0; l < LANES; ++l) sum[l] += double(rising[j * LANES + l]);
+                std::copy_n(sum, LANES, sums + b * LANES);
+            }
         }
         const std::int32_t *labels = space.labels.data(), *begin = labels + n;
         count_in_bins(own, labels + begin[k], labels + begin[k + 1], edges, n_edges, counts);

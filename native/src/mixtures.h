@@ -154,6 +154,25 @@ void pairwise_sum(const T *values, std::size_t n, T *out) {
     for (int l = 0; l < LANES; ++l) out[l] += other[l];
 }
 
+// Sum of a row in the order of NumPy.
+inline double row_sum(const double *values, std::size_t n) {
+    if (n > 128) {
+        const std::size_t half = n / 2 - n / 2 % 8;
+        return row_sum(values, half) + row_sum(values + half, n - half);
+    }
+    double sum = 0.0;
+    std::size_t i = 0;
+    if (n >= 8) {
+        double part[8];
+        std::copy(values, values + 8, part);
+        for (i = 8; i + 8 <= n; i += 8)
+            for (std::size_t j = 0; j < 8; ++j) part[j] += values[i + j];
+        sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
+    }
+    for (; i < n; ++i) sum += values[i];
+    return sum;
+}
+
 // Sort each lane of keys (n, LANES); `room` has as many.
 template <class Key>
 UQASSAY_INLINE void sort_lanes(Key *keys, Key *room, std::size_t n) {

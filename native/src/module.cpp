@@ -7,6 +7,7 @@ NB_MODULE(_uqassay_native, m) {
     m.attr("__version__") = UQASSAY_NATIVE_VERSION;
     bind_sorting(m);
     bind_mixture_errors(m);
+    bind_bin_errors(m);
     bind_concordance(m);
     bind_envelope(m);
     bind_moebius(m);

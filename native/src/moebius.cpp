@@ -31,6 +31,23 @@ UQASSAY_INLINE void moebius(V *x, std::size_t n_events) {
     }
 }
 
+// Lower probabilities of all events from the bounds of the half lattice: L(Aᶜ) = 1 − U(A).
+template <class V>
+struct LowerOfAll {
+    const std::size_t n_base, n_events;
+    V *lower;
+
+    template <int T>
+    UQASSAY_INLINE void extensions(std::size_t a, const V *low, const V *high) {
+#pragma GCC unroll 8
+        for (int e = 0; e < 1 << T; ++e) {
+            const std::size_t event = a + std::size_t(e) * n_base;
+            lower[event] = low[e];
+            lower[n_events - 1 - event] = all<V>(1.0) - high[e];
+        }
+    }
+};
+
 template <class T>
 struct ClippedHull {
     template <class V>
@@ -44,11 +61,8 @@ struct ClippedHull {
         const V zero = all<V>(0.0), one = all<V>(1.0);
         for (std::size_t row = 0; row < n; row += L) {
             const std::size_t count = std::min(L, n - row);
-            envelope::load_points(points + row * m * k, count, g);
-            envelope::half_lattice(g);
-            const V *lower = g.lower.get(), *upper = g.upper.get();
-            for (std::size_t a = 0; a < E; ++a) masses[a] = lower[a];
-            for (std::size_t a = 0; a < E; ++a) masses[E + a] = one - upper[E - 1 - a];  // L(Aᶜ) = 1 − U(A)
+            envelope::load_points(points, row, n, g);
+            envelope::half_lattice(g, LowerOfAll<V>{g.n_base, events, masses});
             moebius(masses, events);
             for (std::size_t a = 0; a < E; ++a) {
                 masses[a] = greatest(masses[a], zero);
@@ -61,7 +75,7 @@ struct ClippedHull {
             for (std::size_t a = 0; a < E; ++a) {
                 masses[a] = masses[a] / scale;
                 masses[E + a] = masses[E + a] / scale;
-                sums[a] = masses[a] * all<V>(weights[a]) + masses[E + a] * all<V>(weights[E + a]);
+                sums[a] = masses[a] * lanes::spread<V>(weights[a]) + masses[E + a] * lanes::spread<V>(weights[E + a]);
             }
             const V value = lanes::fold(sums, E);
             for (std::size_t i = 0; i < count; ++i) values[row + i] = value[i];

@@ -19,9 +19,8 @@ Out<double, 3> onto_simplex(In<double, 3> points) {
     auto out = raw<double>(points.size());
     {
         nb::gil_scoped_release release;
-        std::vector<double> room(m);
         std::copy(points.data(), points.data() + points.size(), out.get());
-        for (std::size_t i = 0; i < t * p; ++i) mixtures::project(out.get() + i * m, m, room.data());
+        mixtures::project(out.get(), t * p, m);
     }
     return to_populations(std::move(out), t, p, m);
 }
@@ -40,10 +39,9 @@ Out<double, 3> children_of(In<double, 3> weights, In<double, 3> drawn, In<double
     {
         nb::gil_scoped_release release;
         const mixtures::Moves moves{toward.data(), along.data(), share};
-        std::vector<double> room(m);
         for (std::size_t i = 0; i < t; ++i)
             mixtures::children_of(weights.data() + i * p * m, p, m, std::size_t(n_best), moves, drawn.data() + i * p, t * p,
-                                  changed.data() + i * p * m, out.get() + i * p * m, room.data());
+                                  changed.data() + i * p * m, out.get() + i * p * m);
     }
     return to_populations(std::move(out), t, p, m);
 }

@@ -1,6 +1,9 @@
 // Moves of one population of mixtures: the twins of functions in calibration/mixture_populations.py, bit for bit.
 #pragma once
 
+#include "lanes.h"
+#include "network.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -8,31 +11,34 @@
 
 namespace mixtures {
 
-// The nearest point of the simplex, in place. `room` has as many numbers.
-inline void project(double *point, std::size_t m, double *room) {
-    std::copy(point, point + m, room);
-    if (m <= 32) {  // insertion without branches, which no processor could predict
-        for (std::size_t i = 1; i < m; ++i) {
-            double value = room[i];
-            for (std::size_t j = 0; j < i; ++j) {
-                const double other = room[j];
-                room[j] = other > value ? other : value;
-                value = other > value ? value : other;
+// The nearest points of the simplex, (P, M), in place; as many points side by side as a vector has lanes.
+struct Project {
+    template <class V>
+    UQASSAY_INLINE static void run(double *points, std::size_t count, std::size_t m) {
+        constexpr int N = lanes::width<V>;
+        lanes::Room<V> rows(m);
+        V *const row = rows.get();
+        double *const numbers = reinterpret_cast<double *>(row);
+        for (std::size_t i = 0; i < count; i += N) {
+            for (std::size_t l = 0; l < N; ++l)
+                for (std::size_t k = 0; k < m; ++k) numbers[k * N + l] = points[std::min(i + l, count - 1) * m + k];
+            network::sort<double, N>(numbers, m);
+            V sum = row[m - 1], most = sum - lanes::all<V>(1.0);
+            for (std::size_t j = 1; j < m; ++j) {
+                sum = row[m - 1 - j] + sum;
+                most = lanes::greatest((sum - lanes::all<V>(1.0)) / lanes::all<V>(double(j + 1)), most);
             }
-            room[i] = value;
+            for (std::size_t l = 0; l < N && i + l < count; ++l)
+                for (std::size_t k = 0; k < m; ++k) {
+                    double &number = points[(i + l) * m + k];
+                    const double value = number - most[int(l)];
+                    number = value > 0.0 ? value : 0.0;
+                }
         }
-    } else {
-        std::sort(room, room + m, [](double a, double b) { return a > b; });
     }
-    for (std::size_t j = 1; j < m; ++j) room[j] += room[j - 1];
-    for (std::size_t j = 0; j < m; ++j) room[j] = (room[j] - 1.0) / double(j + 1);
-    double most = room[0];
-    for (std::size_t j = 1; j < m; ++j) most = room[j] > most ? room[j] : most;
-    for (std::size_t k = 0; k < m; ++k) {
-        const double value = point[k] - most;
-        point[k] = value > 0.0 ? value : 0.0;
-    }
-}
+};
+
+inline void project(double *points, std::size_t count, std::size_t m) { lanes::run<Project>(points, count, m); }
 
 // Least share and width of the range of a move towards one of the best and of one along the difference of two others, and the share
 // of the weights that a move changes.
@@ -42,9 +48,9 @@ struct Moves {
 };
 
 // A child of every mixture of a population (P, M) in order of value. `drawn` are five random numbers for each, `apart` places from
-// one to the next, `changed` (P, M); `room` holds M numbers.
+// one to the next, `changed` (P, M).
 inline void children_of(const double *population, std::size_t p, std::size_t m, std::size_t n_best, const Moves &moves,
-                        const double *drawn, std::size_t apart, const double *changed, double *children, double *room) {
+                        const double *drawn, std::size_t apart, const double *changed, double *children) {
     for (std::size_t i = 0; i < p; ++i) {
         const double *here = population + i * m, *random = drawn + i, *change = changed + i * m;
         const auto other = [&](std::size_t which, std::size_t among) {
@@ -58,8 +64,8 @@ inline void children_of(const double *population, std::size_t p, std::size_t m, 
             const double move = (best[k] - here[k]) * to + (one[k] - two[k]) * by;
             child[k] = (change[k] < moves.share ? move : 0.0) + here[k];
         }
-        project(child, m, room);
     }
+    project(children, p, m);
 }
 
 // The better of each mixture and its child, and of these the `kept` best in order.

@@ -66,6 +66,10 @@ UQASSAY_INLINE Row<Key, N> all(Key value) {
 }
 #endif
 
+// Keys in whose place numbers of type T are sorted that are not negative: whole numbers of 32 bits are compared faster.
+template <class T>
+using SameOrder = std::conditional_t<sizeof(T) == 4, std::int32_t, T>;
+
 // Greatest key: rows beyond the last one have it.
 template <class Key>
 constexpr Key MOST = std::is_floating_point<Key>::value ? std::numeric_limits<Key>::infinity() : std::numeric_limits<Key>::max();

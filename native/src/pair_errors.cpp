@@ -51,6 +51,7 @@ UQASSAY_CLONES void run(const Pairs &d, const double *weights, const double *, S
     const std::size_t n_pairs = d.n / 2, k = d.n_classes;
     space.probs.resize(2 * k * LANES);
     space.amounts.resize(std::max<std::size_t>(n_pairs, 1) * LANES);
+    space.sums.resize(n_pairs * LANES);
     const double *p = space.probs.data(), *q = p + k * LANES;
     for (std::size_t j = 0; j < n_pairs; ++j) {
         const std::int32_t y = space.labels[2 * j], z = space.labels[2 * j + 1];
@@ -61,11 +62,16 @@ UQASSAY_CLONES void run(const Pairs &d, const double *weights, const double *, S
                 distance[l] += std::fabs(p[i + l] - q[i + l]);
                 product[l] += p[i + l] * q[i + l];
             }
-        for (int l = 0; l < LANES; ++l) distance[l] *= -d.scale;
-        exponentials(distance);
         const double *at_z = p + std::size_t(z) * LANES, *at_y = q + std::size_t(y) * LANES, same = y == z ? 1.0 : 0.0;
-        double *term = space.amounts.data() + j * LANES;
-        for (int l = 0; l < LANES; ++l) term[l] = (((product[l] - at_z[l]) - at_y[l]) + same) * distance[l];
+        double *similar = space.amounts.data() + j * LANES, *errors = space.sums.data() + j * LANES;
+        for (int l = 0; l < LANES; ++l) similar[l] = distance[l] * -d.scale;
+        for (int l = 0; l < LANES; ++l) errors[l] = ((product[l] - at_z[l]) - at_y[l]) + same;
+    }
+    // of all pairs in one loop: the exponentials of one pair need not wait for those of another
+    for (std::size_t j = 0; j < n_pairs * LANES; j += LANES) {
+        double *term = space.amounts.data() + j;
+        exponentials(term);
+        for (int l = 0; l < LANES; ++l) term[l] = space.sums[j + std::size_t(l)] * term[l];
     }
     pairwise_sum(space.amounts.data(), n_pairs, out);
     for (int l = 0; l < LANES; ++l) out[l] = n_pairs ? out[l] / double(n_pairs) : std::numeric_limits<double>::quiet_NaN();

@@ -122,9 +122,10 @@ void sort_into(Word *words, Word *other, std::size_t n, Sink &&sink) {
             if (ends[k] > start) sort_into(other + start, words + start, ends[k] - start, sink);
         return;
     }
-    // with 7 bits more than the number of words has, one pair of neighbours in 128 agrees in all of them
-    const int wanted = std::min(range, bit_length(n) + 7);
-    const int passes = (wanted + MOST_BITS - 1) / MOST_BITS, digit = (wanted + passes - 1) / passes;
+    // with 5 bits more than the number of words has, one pair of neighbours in 32 agrees in all of them
+    const int wanted = std::min(range, bit_length(n) + 5);
+    const int passes = (wanted + MOST_BITS - 1) / MOST_BITS, whole = (range + passes - 1) / passes;
+    const int digit = whole <= MOST_BITS ? whole : (wanted + passes - 1) / passes;
     const int shift = std::max(0, range - passes * digit);
     const Word mask = (Word(1) << digit) - 1;
     std::uint32_t counts[MOST_PASSES][1 << MOST_BITS];
@@ -142,16 +143,18 @@ void sort_into(Word *words, Word *other, std::size_t n, Sink &&sink) {
     }
     if (shift == 0) return sink(words, n);
     std::size_t done = 0;
-    for (std::size_t i = 0; i + 1 < n;) {
+    for (std::size_t i = 1; i < n; ++i) {
+        if (words[i - 1] <= words[i]) continue;
         const Word high = Word(words[i] - least) >> shift;
-        std::size_t end = i + 1;
+        std::size_t start = i - 1, end = i + 1;  // of the words that agree with this one
+        while (start > done && Word(words[start - 1] - least) >> shift == high) --start;
         while (end < n && Word(words[end] - least) >> shift == high) ++end;
-        if (end - i > FEW) {
-            if (i > done) sink(words + done, i - done);
-            sort_into(words + i, other + i, end - i, sink);
+        if (end - start > FEW) {
+            if (start > done) sink(words + done, start - done);
+            sort_into(words + start, other + start, end - start, sink);
             done = end;
-        } else if (end - i > 1) {
-            insert_sorted(words + i, end - i);
+        } else {
+            insert_sorted(words + start, end - start);
         }
         i = end;
     }

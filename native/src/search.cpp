@@ -29,25 +29,6 @@ struct Steps {
     const double *lengths, *exchanges, *momentum;
 };
 
-// Sum of a short row in the order of NumPy.
-double row_sum(const double *values, std::size_t n) {
-    if (n > 128) {
-        const std::size_t half = n / 2 - n / 2 % 8;
-        return row_sum(values, half) + row_sum(values + half, n - half);
-    }
-    double sum = 0.0;
-    std::size_t i = 0;
-    if (n >= 8) {
-        double part[8];
-        std::copy(values, values + 8, part);
-        for (i = 8; i + 8 <= n; i += 8)
-            for (std::size_t j = 0; j < 8; ++j) part[j] += values[i + j];
-        sum = ((part[0] + part[1]) + (part[2] + part[3])) + ((part[4] + part[5]) + (part[6] + part[7]));
-    }
-    for (; i < n; ++i) sum += values[i];
-    return sum;
-}
-
 class Search {
   public:
     Search(const Plan &plan, const Evaluator &rough, const Evaluator &fine)
@@ -106,7 +87,7 @@ class Search {
                         if (!(numbers[c * apart + j] >= 0.0 && numbers[c * apart + j] < 1.0))
                             throw std::invalid_argument("random numbers lie in [0, 1)");
                 children_of(here_.data() + i * size * m, size, m, p_.n_best[g], p_.moves, numbers + at, apart,
-                            numbers + 5 * apart + at * m, children_.data() + i * size * m, room_.data());
+                            numbers + 5 * apart + at * m, children_.data() + i * size * m);
             }
             evaluate(*rough_, children_.data(), s * size, found_.data());
             for (std::size_t i = 0; i < s; ++i)
@@ -169,9 +150,9 @@ class Search {
                 double *to = children_.data() + (i * n + j) * m;
                 const double with = j % 2 == 0 ? 0.0 : 1.5 * momentum[j];  // half of the gradient steps have no momentum
                 for (std::size_t k = 0; k < m; ++k) to[k] = (here[k] + lengths[j] * direction_[k]) + with * last[k];
-                project(to, m, room_.data());
             }
         }
+        project(children_.data(), s * n, m);
         evaluate(*fine_, children_.data(), s * n, found_.data());
         for (std::size_t i = 0; i < s; ++i) {
             double *here = best + i * m, *last = last_.data() + i * m;

@@ -41,6 +41,10 @@ Out<double, 1> midranks(In<T, 1> values) {
     return to_array(std::move(ranks), n);
 }
 
+constexpr std::size_t PART = 1 << 13;              // words of a part, unless one bin has more
+constexpr std::size_t MOST_PARTS = 512;            // about; parts of very many words are larger
+constexpr int MOST_BIN_BITS = 16, FEWER_BINS = 4;  // words are 2⁴ times as many as bins, or more
+
 // A sum of products that does not fit into 64 bits.
 struct WideSum {
     std::uint64_t high = 0, low = 0;
@@ -57,43 +61,111 @@ struct WideSum {
     nb::object number() const { return (nb::int_(high) << nb::int_(64)) + nb::int_(low); }
 };
 
-// Counts of the levels of a sorted sequence of words (level, membership), and what follows from them.
+// Counts of the levels of a sorted sequence of words (level, membership), and what follows from them. Sums over some thousand
+// words fit into 64 bits if they count from the first of these words on; `flush` adds them to the whole.
 class Placements {
   public:
     std::uint64_t sizes[2] = {0, 0}, sums[2] = {0, 0}, ties[2] = {0, 0}, levels = 0;
     WideSum squares[2];
 
     template <class Word>
-    void operator()(const Word *words, std::size_t n) {
+    UQASSAY_INLINE void operator()(const Word *words, std::size_t n) {
+        Level level = level_;
+        Some some = some_;
         for (std::size_t i = 0; i < n; ++i) {
-            if (words[i] >> 1 != level_) {
-                end_level();
-                level_ = words[i] >> 1;
+            if (words[i] >> 1 != level.number) {
+                if (!some.add(level)) large(level, some);
+                level = {words[i] >> 1, 0, 0};
             }
-            ++all_;
-            of_first_ += words[i] & 1;
+            ++level.all;
+            level.of_first += words[i] & 1;
         }
+        level_ = level;
+        some_ = some;
     }
+    // No word of the current level will follow.
     void end_level() {
-        const std::uint64_t first = of_first_, second = all_ - of_first_;
-        const std::uint64_t of_a_first = 2 * sizes[1] + second, of_a_second = 2 * sizes[0] + first;
-        sums[0] += first * of_a_first;
-        sums[1] += second * of_a_second;
-        squares[0].add_product(first * of_a_first, of_a_first);
-        squares[1].add_product(second * of_a_second, of_a_second);
-        ties[0] += first * first;
-        ties[1] += second * second;
-        sizes[0] += first;
-        sizes[1] += second;
-        levels += all_ > 0;
-        all_ = of_first_ = 0;
+        if (!some_.add(level_)) large(level_, some_);
+        level_ = {};
+        flush(some_);
     }
 
   private:
-    std::uint64_t level_ = 0, all_ = 0, of_first_ = 0;
+    static constexpr std::uint64_t MOST = 1 << 16;
+
+    struct Level {
+        std::uint64_t number = 0, all = 0, of_first = 0;
+    };
+    // Some levels; placements are lower by the words before them.
+    struct Some {
+        std::uint64_t sizes[2] = {0, 0}, sums[2] = {0, 0}, squares[2] = {0, 0}, ties[2] = {0, 0}, levels = 0;
+
+        // False if the numbers could become too large.
+        UQASSAY_INLINE bool add(const Level &level) {
+            if (sizes[0] + sizes[1] + level.all > MOST) return false;
+            const std::uint64_t of[2] = {level.of_first, level.all - level.of_first};
+            if (level.all == 1) {  // as below with fewer products
+                const std::uint64_t placement = 2 * (of[0] ? sizes[1] : sizes[0]), square = placement * placement;
+                for (int j = 0; j < 2; ++j) {
+                    sums[j] += of[j] ? placement : 0;
+                    squares[j] += of[j] ? square : 0;
+                    ties[j] += of[j];
+                }
+            } else {
+                for (int j = 0; j < 2; ++j) {
+                    const std::uint64_t placement = 2 * sizes[1 - j] + of[1 - j];
+                    sums[j] += of[j] * placement;
+                    squares[j] += of[j] * placement * placement;
+                    ties[j] += of[j] * of[j];
+                }
+            }
+            sizes[0] += of[0];
+            sizes[1] += of[1];
+            levels += level.all > 0;
+            return true;
+        }
+    };
+
+    void flush(Some &some) {
+        for (int j = 0; j < 2; ++j) {
+            const std::uint64_t before = 2 * sizes[1 - j];
+            sums[j] += some.sizes[j] * before + some.sums[j];
+            squares[j].add_product(some.sizes[j] * before, before);
+            squares[j].add_product(2 * some.sums[j], before);
+            squares[j].add(0, some.squares[j]);
+            ties[j] += some.ties[j];
+        }
+        for (int j = 0; j < 2; ++j) sizes[j] += some.sizes[j];
+        levels += some.levels;
+        some = {};
+    }
+    void large(const Level &level, Some &some) {
+        flush(some);
+        if (some.add(level)) return;
+        const std::uint64_t of[2] = {level.of_first, level.all - level.of_first};
+        for (int j = 0; j < 2; ++j) {
+            const std::uint64_t placement = 2 * sizes[1 - j] + of[1 - j];
+            sums[j] += of[j] * placement;
+            squares[j].add_product(of[j] * placement, placement);
+            ties[j] += of[j] * of[j];
+        }
+        for (int j = 0; j < 2; ++j) sizes[j] += of[j];
+        ++levels;
+    }
+
+    Level level_;
+    Some some_;
 };
 
-// Where the words are: a small array is sorted as it is, a large one is divided by its highest bits while the words are made.
+// Consecutive bins of keys: where the next word goes, and the key that its words count from.
+template <class Key>
+struct Part {
+    std::uint32_t end;
+    Key least;
+};
+
+// The words are divided into parts while they are made, so that the sort of a part stays within the cache: bins by the highest
+// varying bits, counted and then joined. A word is the distance from the least key of its part and one bit for the sample.
 template <class T>
 bool placements(const T *values, const bool *first, std::size_t n, Placements &found) {
     using Key = typename radix::KeyOf<T>::type;
@@ -104,30 +176,38 @@ bool placements(const T *values, const bool *first, std::size_t n, Placements &f
         least = std::min(least, key);
         greatest = std::max(greatest, key);
     }
-    if (n && (least < radix::key_of_infinity<T>(true) || greatest > radix::key_of_infinity<T>(false))) return false;
-    const int range = n ? radix::bit_length(Key(greatest - least)) : 0;
-    // a word loses the bits of its part and gains one for the sample
-    const int wanted = n > radix::CACHED ? radix::PARTITION_BITS : range == width;
-    const int shift = range - std::min(range, wanted);
-    const auto part = [&](Key key) { return shift < width ? std::size_t(key >> shift) : 0; };
-    std::vector<std::size_t> ends(n ? part(greatest - least) + 2 : 1);
-    for (std::size_t i = 0; i < n; ++i) ++ends[part(Key(radix::to_key(values[i]) - least)) + 1];
-    std::size_t most = 0;
-    for (std::size_t k = 1; k < ends.size(); ++k) {
-        most = std::max(most, ends[k]);
-        ends[k] += ends[k - 1];
+    if (n == 0) return true;
+    if (least < radix::key_of_infinity<T>(true) || greatest > radix::key_of_infinity<T>(false)) return false;
+    const int range = radix::bit_length(Key(greatest - least));
+    const int shift = range - std::min({range, MOST_BIN_BITS, std::max(1, radix::bit_length(n) - FEWER_BINS)});
+    const auto bin = [&](Key key) { return std::size_t(key >> shift); };
+    std::vector<std::uint32_t> counts(bin(greatest - least) + 1), part_of(counts.size());
+    for (std::size_t i = 0; i < n; ++i) ++counts[bin(Key(radix::to_key(values[i]) - least))];
+    // a distance has one bit less than a key
+    const std::size_t most_bins = range < width ? counts.size() : (counts.size() + 1) / 2;
+    const std::size_t enough = std::max(PART, n / MOST_PARTS);
+    std::vector<Part<Key>> parts;
+    std::size_t most = 0, size = 0, start = 0, from = 0;
+    for (std::size_t b = 0; b < counts.size(); start += counts[b++]) {
+        if (b == 0 || size + counts[b] > enough || b - from == most_bins) {
+            parts.push_back({std::uint32_t(start), Key(Key(b) << shift)});
+            size = 0, from = b;
+        }
+        size += counts[b];
+        most = std::max(most, size);
+        part_of[b] = std::uint32_t(parts.size() - 1);
     }
-    const Key mask = shift ? ~Key(0) >> (width - shift) : 0;
     auto words = raw<Key>(n), other = raw<Key>(most);
     for (std::size_t i = 0; i < n; ++i) {
         const Key key = radix::to_key(values[i]) - least;
-        words[ends[part(key)]++] = Key((key & mask) << 1) | Key(first[i]);
+        Part<Key> &part = parts[part_of[bin(key)]];
+        words[part.end++] = Key((key - part.least) << 1) | Key(first[i]);
     }
-    std::size_t start = 0;
-    for (std::size_t k = 0; k + 1 < ends.size(); start = ends[k++]) {
-        if (ends[k] == start) continue;
-        radix::sort_into(words.get() + start, other.get(), ends[k] - start, found);
+    start = 0;
+    for (const Part<Key> &part : parts) {
+        if (part.end > start) radix::sort_into(words.get() + start, other.get(), part.end - start, found);
         found.end_level();
+        start = part.end;
     }
     return true;
 }

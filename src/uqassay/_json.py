@@ -19,9 +19,10 @@ def plain(value: Any) -> Any:
     >>> plain({"p": float("nan"), "limits": np.array([0.5, np.inf]), "n": np.int64(3)})
     {'p': None, 'limits': [0.5, 'Infinity'], 'n': 3}
     """
+    if isinstance(value, float):  # most values, among them numbers of NumPy and of estimates
+        number = float(value)
+        return number if math.isfinite(number) else _not_finite(number)
     kind = type(value)
-    if kind is float:  # most values are plain already
-        return value if math.isfinite(value) else _not_finite(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
     if isinstance(value, Mapping):
@@ -36,9 +37,8 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if isinstance(value, (np.integer, np.bool_)):
         return value.item()
-    if isinstance(value, (float, np.floating)):
-        number = float(value)
-        return number if math.isfinite(number) else _not_finite(number)
+    if isinstance(value, np.floating):
+        return plain(float(value))
     return value
 
 

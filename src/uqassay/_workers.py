@@ -20,6 +20,7 @@ from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import IO, Any, NamedTuple, Self
 
+from uqassay._blas import single_blas_thread
 from uqassay._chunks import available_cores, limited_cores
 from uqassay._messages import message_of, receive, send
 from uqassay._threads import share_on_threads
@@ -329,7 +330,7 @@ def serve() -> None:
     outbox.flush()
     calls: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
     Thread(target=_read_calls, args=(inbox, calls), daemon=True).start()
-    with suppress(BrokenPipeError):
+    with suppress(BrokenPipeError), single_blas_thread():
         while (call := calls.get()) is not None:
             function, arguments, cores = call
             with warnings.catch_warnings(record=True) as seen, limited_cores(cores):

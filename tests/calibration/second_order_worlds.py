@@ -39,7 +39,7 @@ def draw(setting: Setting, rng: np.random.Generator):
     if setting.world == "dirichlet":
         alpha = rng.gamma(1.0, 2.0, (n, 4)) + 0.2
         members = None
-        truth = np.array([rng.dirichlet(a) for a in alpha])
+        truth = rng.standard_gamma(alpha)
         stated = uq.Dirichlet(alpha)
     else:
         members = drawn_members(setting.world, n, rng)

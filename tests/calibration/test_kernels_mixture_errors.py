@@ -67,9 +67,15 @@ def measure_of(name, n_bins):
     return calibration_measure(name, n_bins=None if name in WITHOUT_BINS else n_bins)
 
 
-@pytest.mark.parametrize("name", COMPILED)
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("n", "m", "k", "n_bins"), SHAPES)
+@pytest.mark.parametrize(
+    ("name", "kind", "n", "m", "k", "n_bins"),
+    [  # any two of a measure, a kind and a shape meet three times or more
+        (name, KINDS[(i + j + more) % len(KINDS)], *shape)
+        for i, name in enumerate(COMPILED)
+        for j, shape in enumerate(SHAPES)
+        for more in (0, 1, 3)
+    ],
+)
 def test_values_against_the_formula(monkeypatch, name, kind, n, m, k, n_bins):
     """On the corners of the simplex too, where a probability can lie on an edge."""
     rng = np.random.default_rng(2)
@@ -205,11 +211,14 @@ def test_searches_find_minima_that_are_as_low(monkeypatch, name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["ece-confidence", "ece-classwise", "hosmer-lemeshow"])
 def test_pvalues_of_simulated_data_sets_against_the_formula(monkeypatch, name):
-    """Two hundred data sets: the same p-values, but for draws whose minima differ by less than the search can tell."""
+    """The same p-values, but for draws whose minima differ by less than the search can tell.
+
+    A fault in one of 13 data sets is found with probability .99.
+    """
 
     def pvalues():
         found = []
-        for seed in range(200):
+        for seed in range(60):
             members, labels = simulated(seed, 60, 5, 5)
             found.append(
                 credal_calibration_test(labels, members, measure=name, null="random", n_draws=99, rng=seed).pvalue

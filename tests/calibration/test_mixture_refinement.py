@@ -22,7 +22,7 @@ def test_rounds_never_get_worse_and_reach_the_minimum_of_a_quadratic(m):
     )
     for r in range(6):
         before = values
-        lengths = step_lengths(r // 2, (4, 2, 16, 1), numbers)
+        lengths = step_lengths(r // 2, numbers.random((4, 2, 16, 1)))
         weights, values, last = refined(values_of, weights, values, last, lengths, numbers)
         assert (values <= before).all()
         assert weights.min() >= 0
@@ -32,7 +32,6 @@ def test_rounds_never_get_worse_and_reach_the_minimum_of_a_quadratic(m):
 
 
 def test_step_lengths_become_finer_from_round_to_round():
-    numbers = RowNumbers(np.random.default_rng(0), 1, np.arange(1))
     for r in range(3):
-        lengths = step_lengths(r, (1, 500), numbers)
+        lengths = step_lengths(r, np.random.default_rng(r).random(500))
         assert 16.0 ** -(r + 1) <= lengths.min() < lengths.max() <= 16.0 ** -(r / 2)

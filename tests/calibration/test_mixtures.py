@@ -75,6 +75,28 @@ def test_shared_and_own_against_one_mixture_at_a_time(name):
                 assert abs(found - expected) <= 1e-15 * max(1.0, abs(expected))  # sums in another order
 
 
+def test_other_labels_have_their_own_count_of_evaluations():
+    objective = objective_of("ece-confidence")
+    weights = np.random.default_rng(5).dirichlet(np.ones(4), (5, 6))
+    others = objective.of_labels(objective.labels[::-1])
+    np.testing.assert_array_equal(others.own(weights[::-1]), objective.own(weights)[::-1])
+    assert (objective.evaluations, others.evaluations) == (30, 30)
+    assert others.part(slice(2)).shared(weights[0]).shape == (2, 6)
+    assert (objective.evaluations, others.evaluations) == (30, 36)
+
+
+@pytest.mark.parametrize("name", CALIBRATION_MEASURES)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_undefined_as_the_measure_of_the_mean_is(name, n):
+    measure = CALIBRATION_MEASURES[name]
+    for members in (members_of((n, 4, 3)), np.eye(3)[np.random.default_rng(1).integers(0, 3, (n, 4))]):
+        for labels in (np.zeros(n, dtype=np.intp), np.arange(n) % 3):
+            objective = MixtureObjective(Mixtures(members), labels[np.newaxis], measure)
+            with np.errstate(all="ignore"):
+                assert objective.undefined() == np.isnan(measure.prepare(members.mean(axis=1)).values(labels))
+            assert objective.evaluations == 0
+
+
 def test_own_of_some_targets():
     objective = objective_of("ece-classwise")
     weights = np.random.default_rng(5).dirichlet(np.ones(4), (5, 6))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.calibration.made_up_data import draw_labels
-from uqassay.calibration.mixtures import Mixtures
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.null_at_mixture import FIRST_DRAWS, drawn_labels, null_at
 from uqassay.calibration.simplex_search import QUICK
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
@@ -20,7 +20,8 @@ def both(name, seed, n_draws=99, after=None):
     labels = draw_labels(rng, truth[None])[0]
     mixtures, weights = Mixtures(members), rng.dirichlet(np.ones(3))
     drawn = drawn_labels(mixtures, weights, n_draws, np.int64(seed))
-    given = mixtures, labels, CALIBRATION_MEASURES[name], weights, drawn, QUICK, np.int64(seed + 1)
+    objective = MixtureObjective(mixtures, labels[np.newaxis], CALIBRATION_MEASURES[name])
+    given = objective, weights, drawn, QUICK, np.int64(seed + 1)
     with np.errstate(all="ignore"):
         return null_at(*given), null_at(*given, sequential=True, after=after)
 
@@ -73,9 +74,7 @@ def test_an_undefined_statistic_stays_undefined():
     drawn = np.ones((30, 10), dtype=int)
     with np.errstate(all="ignore"):
         found, _ = null_at(
-            Mixtures(members),
-            labels,
-            CALIBRATION_MEASURES["hosmer-lemeshow"],
+            MixtureObjective(Mixtures(members), labels[np.newaxis], CALIBRATION_MEASURES["hosmer-lemeshow"]),
             np.array([0.5, 0.5]),
             drawn,
             QUICK,

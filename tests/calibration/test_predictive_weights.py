@@ -18,9 +18,12 @@ def penalised(given, strength):
 
     def loss(free):
         logs = free - np.logaddexp.reduce(free)
-        return -np.log(given @ np.exp(logs)).sum() - strength * logs.sum()
+        weights = np.exp(logs)
+        shares = given * weights / (given @ weights)[:, np.newaxis]
+        slope = (weights - shares).sum(axis=0) + strength * (len(free) * weights - 1)
+        return -np.log(given @ weights).sum() - strength * logs.sum(), slope
 
-    free = minimize(loss, np.zeros(given.shape[1]), method="BFGS", options={"gtol": 1e-8}).x
+    free = minimize(loss, np.zeros(given.shape[1]), jac=True, method="BFGS", options={"gtol": 1e-8}).x
     return np.exp(free - np.logaddexp.reduce(free))
 
 

@@ -7,7 +7,7 @@ from tests.calibration.made_up_data import given_of
 from uqassay.calibration.confidence_region import likelihood_region
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_nulls import BETA
-from uqassay.calibration.mixtures import Mixtures
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import labels_from
 from uqassay.calibration.null_at_mixture import NullAtMixture
 from uqassay.calibration.score_weights import log_loss_weights
@@ -26,14 +26,12 @@ def test_an_undefined_candidate_makes_the_greatest_pvalue_undefined(pvalues, gre
     region = likelihood_region(given_of(members, labels), best, 0.001, random_generator)
     found = iter(pvalues)
 
-    def null_at(mixtures, labels, measure, truth, *others):
+    def null_at(objective, truth, *others):
         return NullAtMixture(truth, 0.0, truth, np.zeros(1), next(found, 0.0), 0.0), 1
 
     monkeypatch.setattr("uqassay.calibration.worst_mixture.null_at", null_at)
-    measure = calibration_measure("ece-confidence")
-    worst = worst_mixture(
-        Mixtures(members), labels, measure, region, 9, QUICK, np.array([1, 2]), np.random.default_rng(0)
-    )[0]
+    objective = MixtureObjective(Mixtures(members), labels[np.newaxis], calibration_measure("ece-confidence"))
+    worst = worst_mixture(objective, region, 9, QUICK, np.array([1, 2]), np.random.default_rng(0))[0]
     assert worst.pvalue == pytest.approx(greatest, nan_ok=True)
 
 

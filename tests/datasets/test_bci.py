@@ -119,7 +119,7 @@ def test_subjects(subject):
 def test_without_moabb(monkeypatch):
     monkeypatch.setitem(sys.modules, "moabb", None)
     monkeypatch.setitem(sys.modules, "moabb.datasets", None)
-    with refuses("moabb", "package", got=r"BCI IV 2a .*uqassay\[eeg\]", error=MissingDependencyError):
+    with refuses("moabb", "package", got=r"BCI IV 2a .*pip install .\.\[eeg\]", error=MissingDependencyError):
         load_dataset("bci-iv-2a:1")
 
 

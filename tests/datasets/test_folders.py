@@ -99,7 +99,9 @@ def test_folders_that_are_not_there_or_empty(tmp_path, classes):
 def test_without_pillow(classes, monkeypatch):
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     images = list_images(classes)  # listing needs none
-    with refuses("pillow", "package", got=r"reading images .*uqassay\[datasets\]", error=MissingDependencyError):
+    with refuses(
+        "pillow", "package", got=r"reading images .*pip install .\.\[datasets\]", error=MissingDependencyError
+    ):
         images.read()
 
 

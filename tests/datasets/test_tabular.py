@@ -46,7 +46,7 @@ def test_tables_are_z_scored_by_their_training_part_but_digits_are_not(needs):
 
 def test_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
-    with refuses("scikit-learn", "package", got=r"iris .*uqassay\[datasets\]", error=MissingDependencyError):
+    with refuses("scikit-learn", "package", got=r"iris .*pip install .\.\[datasets\]", error=MissingDependencyError):
         load_dataset("iris")
 
 

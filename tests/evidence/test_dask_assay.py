@@ -182,7 +182,7 @@ def test_the_first_chunk_is_computed_once(da, random_generator):
 
 def test_without_dask_one_sentence(monkeypatch):
     monkeypatch.setitem(sys.modules, "dask.array", None)
-    with refuses("dask", "package", got=r"uqassay\[dask\]", error=MissingDependencyError):
+    with refuses("dask", "package", got=r"'\.\[dask\]'", error=MissingDependencyError):
         uq.assay({"m": np.full((4, 2), 0.5)}, [0, 1, 0, 1], client="tcp://127.0.0.1:1")
     assert not holds_dask({"m": np.zeros((3, 2))})
     assert not holds_dask([1])
@@ -206,42 +206,45 @@ def some_models(da, random_generator):
     return memory, lazy, random_generator.integers(0, 3, N)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 2])
-def test_worker_processes_give_the_bits_of_this_process(workers, da, random_generator):
-    import distributed
-
-    memory, lazy, y = some_models(da, random_generator)
-    whole = uq.assay(memory, y, **CHEAP)
+@pytest.fixture(scope="module")
+def cluster():
+    """One worker at first."""
+    distributed = pytest.importorskip("distributed", reason="dask is not installed")
     with distributed.LocalCluster(
-        n_workers=workers,
+        n_workers=1,
         threads_per_worker=1,
         host="127.0.0.1",
         dashboard_address=":0",
         scheduler_kwargs={"dashboard": False},
-    ) as cluster:
+    ) as started:
+        yield started
+
+
+@pytest.mark.slow
+def test_worker_processes_give_the_bits_of_this_process(cluster, da, random_generator):
+    import distributed
+
+    memory, lazy, y = some_models(da, random_generator)
+    whole = uq.assay(memory, y, **CHEAP)
+    for workers in (1, 2):
+        cluster.scale(workers)
+        cluster.wait_for_workers(workers)
         assert_same(uq.assay(lazy, y, client=cluster.scheduler_address, **CHEAP), whole)
         with distributed.Client(cluster) as client:
+            assert len(client.ncores()) == workers
             assert_same(uq.assay({**lazy, "set": lazy["set"].persist()}, y, client=client, **CHEAP), whole)
             assert_same(uq.assay(memory, y, client=client, **CHEAP), whole)
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_is_replaced(da, random_generator):
+def test_a_worker_that_is_killed_is_replaced(cluster, da, random_generator):
     import distributed
 
     memory, lazy, y = some_models(da, random_generator)
     whole, killed = uq.assay(memory, y, **CHEAP), []
-    with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=":0",
-            scheduler_kwargs={"dashboard": False},
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    cluster.scale(2)
+    cluster.wait_for_workers(2)
+    with distributed.Client(cluster) as client:
 
         def kill(text):
             if text.startswith("scored") and not killed:

@@ -129,7 +129,7 @@ def test_refusals():
 @pytest.mark.parametrize("first_seed", [0, 100], ids=["paired", "welch"])
 def test_equal_contenders_are_rarely_told_from_the_best(first_seed):
     """Six contenders of pure jitter, 5 runs each: any false claim in at most 5 % of the rankings."""
-    n, wrong = 100, 0
+    n, wrong = 60, 0  # a rate of .27 exceeds the bound with probability .99
     for seed in range(n):
         field = [
             contender("jitter", str(i), seed=6 * seed + i, n=30, first_seed=i * first_seed, without=("left-out-class",))

@@ -43,20 +43,23 @@ def test_lists_name_every_side():
 
 def test_a_list_holds_as_a_whole():
     """An estimate that is shown to order the gain by itself is not in a long list, if it is barely shown."""
+    options = {**FAST, "cross_fit": 0}
     for seed in range(40):
         barely = made_study("calibrated", "barely", n_runs=3, n=150, seed=seed, calibration=False)
-        alone = read_gain(barely.result(**FAST))
-        wide = read_gain(barely.result(**{**FAST, "level": 1 - 0.05 / 24}))
+        alone = read_gain(barely.result(**options))
+        wide = read_gain(barely.result(**options, level=1 - 0.05 / 24))
         if (alone.order, wide.order) == ("above", "unclear"):
             break
     others = [made_study("shuffled", f"m{i}", n_runs=3, n=150, seed=(9, i), calibration=False) for i in range(11)]
-    said = gain_sentences([barely, *others], **FAST)
+    said = gain_sentences([barely, *others], **options)
     assert not [one for one in said if one.startswith("The estimates of barely") and one.endswith("order the gain.")]
-    assert gain_sentences([barely], **FAST)[1].startswith("The estimates of mutual-information")
+    assert gain_sentences([barely], **options)[1].startswith("The estimates of mutual-information")
 
 
 @pytest.mark.slow
 def test_lists_are_seldom_false():
-    """Of 60 lists over four estimates 9 or more would hold a false name with a chance of .3 %, if 5 % are false."""
-    rates = list_rates(60, n_methods=4, n_runs=1, n=200, seed=2)
-    assert max(rates.values()) <= 8 / 60, rates
+    """Of 40 lists over four estimates 7 or more would hold a false name with a chance of .3 %, if 5 % are false; if 33 % are,
+    with one of 99 %.
+    """
+    rates = list_rates(40, n_methods=4, n_runs=1, n=200, seed=2)
+    assert max(rates.values()) <= 6 / 40, rates

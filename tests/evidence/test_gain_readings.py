@@ -48,10 +48,10 @@ def test_what_studies_show(kind, order, shown, excess, delay, n_runs):
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_runs", "n"), [(1, 300), (3, 200)])
 def test_claims_are_seldom_false(n_runs, n):
-    """Each rate is at most 5 %; of 60 studies 9 or more would be false with a chance of .3 %."""
-    rates = claim_rates(60, n_runs=n_runs, n=n, seed=1)
+    """If each rate is 5 %, 7 or more of 40 are false with a chance of .3 %, and if one is 33 %, with one of 99 %."""
+    rates = claim_rates(40, n_runs=n_runs, n=n, seed=1)
     for name in ("order", "delay", "not_calibrated", "size", "no_help"):
-        assert getattr(rates, name) <= 8 / 60, rates
+        assert getattr(rates, name) <= 6 / 40, rates
 
 
 @pytest.mark.parametrize("n_runs", [1, 2, 3, 6])
@@ -71,7 +71,7 @@ def test_calibration_over_runs_that_share_their_instances_is_seldom_refused():
         whole = made_sample("calibrated", rng, 300)
         parts = [rng.permutation(300)[:200] for _ in range(4)]
         runs = [GainRun(r, rows_of(whole, rows)) for r, rows in enumerate(parts)]
-        refused += read_gain(GainStudy("m", "", runs).result(bins=20, shares=(0.1,))).raw.shown
+        refused += read_gain(GainStudy("m", "", runs).result(bins=20, shares=(0.1,), cross_fit=0)).raw.shown
     assert refused <= 8
 
 

@@ -24,7 +24,7 @@ def test_breakpoints_against_a_fine_grid(all_kinds):
     winners = result.winners()
     assert winners[0][0] == 0
     assert winners[-1][1] == np.inf
-    for tradeoff in np.linspace(0, 5, 997):
+    for tradeoff in np.linspace(0, 5, 251):
         best = min(d, key=lambda name: d[name] + tradeoff * ns[name])
         inside = [names for low, high, names in winners if low <= tradeoff <= high]
         assert any(best in names for names in inside)

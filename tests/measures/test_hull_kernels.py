@@ -12,7 +12,7 @@ from uqassay.measures import nonspecificity
 from uqassay.measures.hull_kernels import for_each_hull, hull_kernel
 
 needs_kernels = pytest.mark.skipif(kernel("clipped_hull") is None, reason="uqassay-native is absent or switched off")
-SIZES = ((2, 1), (2, 1000), (3, 4), (4, 40), (5, 7), (7, 3), (10, 15), (10, 300), (13, 2), (16, 3))  # K, M
+SIZES = ((2, 1), (2, 1000), (3, 4), (4, 40), (5, 7), (7, 3), (10, 15), (10, 300), (13, 2), (16, 3), (3, 20_001))  # K, M
 
 
 def hard_members(rng, n, n_members, n_classes, dtype=np.float64):
@@ -135,8 +135,13 @@ def test_kernels_against_the_definition_on_every_event(n_classes, random_generat
 
 
 @needs_kernels
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
-@pytest.mark.parametrize(("n_classes", "n_members"), [(17, 1), (18, 2), (33, 7), (34, 16), (100, 31)])
+@pytest.mark.parametrize(
+    ("n_classes", "n_members", "dtype"),
+    [
+        *((k, m, np.float64) for k, m in [(17, 1), (18, 2), (33, 7), (34, 16), (100, 31)]),
+        *[(18, 2, np.float32), (34, 16, np.float32), (17, 1, np.float16), (33, 7, np.float16)],
+    ],
+)
 def test_bits_of_the_estimator(n_classes, n_members, dtype, monkeypatch, random_generator):
     p = hard_members(random_generator, 11, n_members, n_classes, dtype)
     p[4] = p[6]

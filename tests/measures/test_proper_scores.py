@@ -164,7 +164,7 @@ def test_pairwise_scores_of_a_dirichlet_against_many_draws(unit):
     concentration = np.ones(2) if unit else dirichlet.alpha.sum(axis=1)
     found = proper_score_decomposition(dirichlet, "log", reference="pairwise")
     np.testing.assert_allclose(found.epistemic, 2 / concentration, rtol=1e-14)
-    sampled = uq.Members(dirichlet.sample(40_000, rng=3))
+    sampled = uq.Members(dirichlet.sample(10_000, rng=3))
     if not unit:
         many = proper_score_decomposition(sampled, "log", reference="pairwise")
         np.testing.assert_allclose(found.epistemic, many.epistemic, rtol=0.03)

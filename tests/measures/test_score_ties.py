@@ -176,6 +176,6 @@ def test_equal_rows_have_equal_scores_in_every_position_and_layout(kind, random_
         for same in (prediction, in_columns(prediction)):
             np.testing.assert_array_equal(uncertainty_score(same, name), values, err_msg=name)
             np.testing.assert_array_equal(uncertainty_score(same[order], name), values[order], err_msg=name)
-            parts = [uncertainty_score(same[a : a + 3], name) for a in range(0, 41, 3)]
+            parts = [uncertainty_score(same[a : a + 7], name) for a in range(0, 41, 7)]
             np.testing.assert_array_equal(np.concatenate(parts), values, err_msg=name)
             np.testing.assert_array_equal(uncertainty_score(same[7], name), values[7:8], err_msg=name)

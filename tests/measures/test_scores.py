@@ -151,7 +151,7 @@ def test_variance_of_a_dirichlet_in_closed_form(unit):
     top, total = used.max(axis=1), used.sum(axis=1)
     dirichlet = uq.Dirichlet(alpha, unit_concentration=unit)
     np.testing.assert_allclose(predicted_class_variance(dirichlet), stats.beta(top, total - top).var(), rtol=1e-12)
-    draws = uq.Members(dirichlet[:2].sample(40_000, rng=1))
+    draws = uq.Members(dirichlet[:2].sample(10_000, rng=1))
     np.testing.assert_allclose(predicted_class_variance(dirichlet)[:2], predicted_class_variance(draws), rtol=0.03)
     parts = variance_decomposition(dirichlet)
     np.testing.assert_allclose(parts.aleatoric + parts.epistemic, total_variance(dirichlet), rtol=1e-14)

@@ -11,8 +11,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from uqassay.methods import METHODS, build_method
 
 # fewer and longer steps than by default, so that the checks take seconds
-QUICK = {"epochs": 10, "learning_rate": 0.05, "n_members": 3, "n_samples": 5, "n_inducing": 50}
-SHORT_STEPS = {"e-cnn": {"epochs": 40, "learning_rate": 0.01}}
+QUICK = {"epochs": 5, "learning_rate": 0.1, "n_members": 2, "n_samples": 3, "n_inducing": 20}
+SHORT_STEPS = {"e-cnn": {"epochs": 20, "learning_rate": 0.02}}
 # check that is expected to fail, by method, with the reason
 # the same for all methods with a head of Gaussian logits
 DRAWN = dict.fromkeys(

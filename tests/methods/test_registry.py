@@ -65,7 +65,7 @@ def test_missing_package_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("uqassay.methods.")]:
         if name != "uqassay.methods.registry":
             monkeypatch.delitem(sys.modules, name)
-    with refuses("torch", "package", got=r"StandardNetwork.*uqassay\[methods\]", error=MissingDependencyError):
+    with refuses("torch", "package", got=r"StandardNetwork.*pip install .\.\[methods\]", error=MissingDependencyError):
         load_class("standard_network", "StandardNetwork")
     assert load_class("wrapped_forests", "RandomForest").__name__ == "RandomForest"  # needs no PyTorch
 

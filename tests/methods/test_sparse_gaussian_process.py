@@ -255,7 +255,9 @@ def test_predictions_in_pieces(monkeypatch):
 def test_without_gpytorch_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "gpytorch", None)
     monkeypatch.delitem(sys.modules, "uqassay.methods.sparse_latent", raising=False)
-    with refuses("gpytorch", "package", got=r"SparseGaussianProcess.*uqassay\[gp\]", error=MissingDependencyError):
+    with refuses(
+        "gpytorch", "package", got=r"SparseGaussianProcess.*pip install .\.\[gp\]", error=MissingDependencyError
+    ):
         SparseGaussianProcess().fit([[0.0], [1.0]], [0, 1])
 
 

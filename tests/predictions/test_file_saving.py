@@ -39,23 +39,24 @@ def test_a_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, needs, mon
     assert_same(old, uq.load(path))
 
 
-@pytest.mark.parametrize("extension", FORMATS)
-def test_a_source_that_was_truncated_while_it_is_mapped_is_refused(tmp_path, needs, extension):
+def test_a_source_that_was_truncated_while_it_is_mapped_is_refused(tmp_path, needs):
     """Reading a page of a map that the file no longer has would end the interpreter by a signal."""
-    needs(*{PACKAGES.get(extension, "numpy")})
-    source, target = tmp_path / "source.npy", tmp_path / f"target{extension}"
-    np.save(source, np.full((20_000, 10), 0.1))
+    needs(*{PACKAGES.get(extension, "numpy") for extension in FORMATS})
     program = f"""if True:
-        import os, uqassay as uq
-        prediction = uq.load({str(source)!r})
-        os.truncate({str(source)!r}, 5000)
-        try:
-            uq.save(prediction, {str(target)!r})
-        except uq.errors.FileFormatError as problem:
-            print(problem.source, problem.parameter, problem.code)
+        import os, numpy as np, uqassay as uq
+        os.chdir({str(tmp_path)!r})
+        for extension in {tuple(FORMATS)}:
+            np.save("source.npy", np.full((20_000, 10), 0.1))
+            prediction = uq.load("source.npy")
+            os.truncate("source.npy", 5000)
+            try:
+                uq.save(prediction, f"target{{extension}}")
+            except uq.errors.FileFormatError as problem:
+                print(extension, problem.source, problem.parameter, problem.code)
     """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "source.npy file unreadable\n", "")
+    refused = "".join(f"{extension} source.npy file unreadable\n" for extension in FORMATS)
+    assert (done.returncode, done.stdout, done.stderr) == (0, refused, "")
     assert [part.name for part in tmp_path.iterdir()] == ["source.npy"]
 
 

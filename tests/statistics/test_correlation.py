@@ -319,8 +319,9 @@ def share_covered(case, n, n_samples, intervals):
 @pytest.mark.parametrize("n", [20, 200])
 @pytest.mark.parametrize("name", TAU_CASES)
 def test_coverage_of_the_tau_interval_is_as_documented(name, n):
-    scaled, plain = share_covered(TAU_CASES[name], n, 1000, tau_intervals)
-    error = 4 * np.sqrt(0.95 * 0.05 / 1000)
+    n_samples = 600  # a coverage of .88 is found with probability .99
+    scaled, plain = share_covered(TAU_CASES[name], n, n_samples, tau_intervals)
+    error = 4 * np.sqrt(0.95 * 0.05 / n_samples)
     assert 0.95 - error - (0.015 if name.startswith("groups") else 0) <= scaled <= (1.0 if n == 20 else 0.985)
     assert plain <= scaled + 0.01
 

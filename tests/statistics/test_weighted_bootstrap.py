@@ -284,7 +284,7 @@ def coverage(options, auc, errors, n_samples, n_draws, n=200):
     ],
 )
 def test_coverage_is_as_documented(name, auc, errors, low, high):
-    share, _, _ = coverage(ROWS[name], auc, errors, 300, 300)
+    share, _, _ = coverage(ROWS[name], auc, errors, 200, 300)
     assert low <= share <= high
 
 

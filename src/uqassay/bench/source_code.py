@@ -7,7 +7,7 @@ import ast
 import hashlib
 import importlib.util
 import os
-from collections.abc import Container
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.machinery import all_suffixes
@@ -20,6 +20,8 @@ __all__ = ["code_modules", "code_version"]
 
 OWN = "uqassay"
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+NAMED = (ast.Attribute, ast.Name)
+TEXTS = (ast.Constant, ast.JoinedStr)
 Reference = tuple[str, str]  # a module, and the dotted name that is taken from it
 
 
@@ -189,12 +191,12 @@ def _resolved(base: str, name: str, finder: _Finder) -> set[str]:
 
 @lru_cache(maxsize=2048)  # functions share most of their modules
 def _read(module: str, is_package: bool, source: bytes) -> _Text:
-    tree = ast.parse(source)
+    nodes = list(ast.walk(ast.parse(source)))
     package = module if is_package else module.rpartition(".")[0]
     bound: dict[str, set[Reference]] = {}
     taken: set[Reference] = set()
     tops: set[str] = set()  # names that are bound to the package above the module that is imported
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 top = alias.name.partition(".")[0]
@@ -206,19 +208,19 @@ def _read(module: str, is_package: bool, source: bytes) -> _Text:
             base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
             for alias in node.names:
                 bound.setdefault(alias.asname or alias.name, set()).add((base, alias.name))
-    used = _uses(tree, bound)
+    used = _uses(nodes, bound)
     for own, places in bound.items():
         chains = used.get(own, set() if own in tops else {""})  # a name that is not used here may be meant for others
         taken |= {(base, ".".join(filter(None, (name, chain)))) for base, name in places for chain in chains}
-    return _Text(hashlib.sha256(_without_words(tree, source)).hexdigest(), bound, frozenset(taken))
+    return _Text(hashlib.sha256(_without_words(nodes, source)).hexdigest(), bound, frozenset(taken))
 
 
-def _uses(tree: ast.AST, names: Container[str]) -> dict[str, set[str]]:
+def _uses(nodes: Iterable[ast.AST], names: Container[str]) -> dict[str, set[str]]:
     """The dotted attributes that are taken of each name; an empty text where the name itself is used."""
     inner: set[ast.AST] = set()  # of longer chains
     used: dict[str, set[str]] = {}
-    for node in ast.walk(tree):
-        if node in inner or not isinstance(node, ast.Attribute | ast.Name):
+    for node in nodes:
+        if node in inner or not isinstance(node, NAMED):
             continue
         chain, root = [], node
         while isinstance(root, ast.Attribute):
@@ -230,13 +232,13 @@ def _uses(tree: ast.AST, names: Container[str]) -> dict[str, set[str]]:
     return used
 
 
-def _without_words(tree: ast.AST, source: bytes) -> bytes:
+def _without_words(nodes: Iterable[ast.AST], source: bytes) -> bytes:
     """The source without docstrings, comments on lines of their own, and blank lines."""
     lines = source.splitlines()
     texts: set[int] = set()  # lines inside texts, of which nothing is left out
     left_out: set[int] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno is not None:
+    for node in nodes:
+        if isinstance(node, TEXTS) and node.end_lineno is not None:
             if node.end_lineno > node.lineno:
                 texts |= set(range(node.lineno, node.end_lineno + 1))
         elif isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:

@@ -102,11 +102,18 @@ def _of_rounds(
     numbers: RowNumbers, shape: tuple[int, int, int], n_rounds: int, n: int
 ) -> tuple[Floats, Floats, Floats]:
     """Lengths of steps (R, rounds, S, 2 n), and random numbers of exchanges (R, rounds, 2, S, n M) and of momentum."""
-    r, s, m = shape
-    lengths, momentum = np.empty((r, n_rounds, s, 2 * n)), np.empty((r, n_rounds, s, n))
-    exchanges = np.empty((r, n_rounds, 2, s, n * m))
-    for i in range(n_rounds):
-        lengths[:, i] = step_lengths(i, (r, s, 2 * n), numbers)
-        exchanges[:, i] = numbers.random((2, r, s, n * m), axis=1).swapaxes(0, 1)
-        momentum[:, i] = numbers.random((r, s, n))
-    return lengths, exchanges, momentum
+    (_, s, m), t = shape, numbers.n_all
+    steps = t * s * n
+    drawn = numbers.of_all(n_rounds * s * n * (3 + 2 * m)).reshape(n_rounds, steps * (3 + 2 * m))
+    lengths = step_lengths(np.arange(n_rounds)[:, np.newaxis], drawn[:, : 2 * steps]).reshape(n_rounds, t, s, 2 * n)
+    exchanges = drawn[:, 2 * steps : -steps].reshape(n_rounds, 2, t, s, n * m)
+    momentum = drawn[:, -steps:].reshape(n_rounds, t, s, n)
+
+    def of_rows(of_draws: Floats) -> Floats:
+        return np.ascontiguousarray(of_draws[numbers.rows])
+
+    return (
+        of_rows(lengths.swapaxes(0, 1)),
+        of_rows(exchanges.transpose(2, 0, 1, 3, 4)),
+        of_rows(momentum.swapaxes(0, 1)),
+    )

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from copy import deepcopy
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ from uqassay.calibration.credal_nulls import LeastError, authors_code, minimised
 from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.direction import unseen_notes
 from uqassay.calibration.likely_mixtures import LikelyMixtures
+from uqassay.calibration.mixtures import MixtureObjective
 from uqassay.calibration.paper_code import paper_code_measure
 from uqassay.calibration.parts import check_search, hard_labels
 from uqassay.calibration.shared_members import SharedMembers, shared_members
@@ -157,10 +157,13 @@ def credal_calibration_tests(
     shared = shared_members(members)
     labels = hard_labels(y_true, shared.probs.shape[0], shared.probs.shape[2], members=members)
     likely = LikelyMixtures(shared.probs, labels)
-    last = as_generator(rng)  # which moves on as in one test
-    generators = [*(deepcopy(last) for _ in chosen[1:]), last]
-    plan = _Plan(null, n_draws, resample, convention, search)
-    return [_tested(likely, shared, one, plan, g) for one, g in zip(chosen, generators, strict=True)]
+    generator = as_generator(rng)
+    state = generator.bit_generator.state
+    plan, tests = _Plan(null, n_draws, resample, convention, search), []
+    for one in chosen:
+        generator.bit_generator.state = state
+        tests.append(_tested(likely, shared, one, plan, generator))
+    return tests
 
 
 class _Plan(NamedTuple):
@@ -187,12 +190,14 @@ def _tested(
             found = authors_code(labels, shared, chosen, n_draws, generator)
         elif m == 1:
             found = single_member(labels, shared, chosen, n_draws, resample, generator)
-        elif math.isnan(float(chosen.prepare(shared.probs.mean(axis=1)).values(labels))):
-            found = LeastError(math.nan, math.nan, np.full(m, math.nan), np.full(n_draws, math.nan), math.nan, 1)
-        elif null == "random":
-            found = random_null(likely, chosen, n_draws, resample, search or THOROUGH, generator)
         else:
-            found = minimised_null(likely, chosen, null, n_draws, search or QUICK, generator)
+            objective = MixtureObjective(likely.mixtures, labels[np.newaxis], chosen)
+            if objective.undefined():
+                found = LeastError(math.nan, math.nan, np.full(m, math.nan), np.full(n_draws, math.nan), math.nan, 1)
+            elif null == "random":
+                found = random_null(objective, n_draws, resample, search or THOROUGH, generator)
+            else:
+                found = minimised_null(likely, objective, null, n_draws, search or QUICK, generator)
     notes = [*undefined_notes(found.statistic, found.pvalue, n), *shared.notes]
     notes += unseen_notes(chosen, shared.probs.mean(axis=1), m if convention == "exact" else 1)
     if found.spread > UNSETTLED:

@@ -85,16 +85,14 @@ def authors_code(
 
 
 def random_null(
-    likely: LikelyMixtures,
-    measure: CalibrationMeasure,
+    objective: MixtureObjective,
     n_draws: int,
     resample: bool,
     search: SimplexSearch,
     generator: np.random.Generator,
 ) -> LeastError:
     """The null of paper 001: labels are drawn from random mixtures, and nothing is minimised."""
-    mixtures = likely.mixtures
-    objective = MixtureObjective(mixtures, likely.labels[np.newaxis], measure)
+    mixtures, measure = objective.mixtures, objective.measure
     values, weights = minimise_over_simplex(objective, search, generator)
     truths = generator.dirichlet(np.ones(mixtures.n_members), n_draws)
     null = random_mixture_null(mixtures, truths, measure, generator, instances="resampled" if resample else "kept")
@@ -104,24 +102,24 @@ def random_null(
 
 def minimised_null(
     likely: LikelyMixtures,
-    measure: CalibrationMeasure,
+    objective: MixtureObjective,
     null: str,
     n_draws: int,
     search: SimplexSearch,
     generator: np.random.Generator,
 ) -> LeastError:
     """Labels are drawn from likely mixtures, or from the worst of several (Berger-Boos); each draw is minimised over λ."""
-    mixtures, labels = likely.mixtures, likely.labels
     if null != "berger-boos":
         sequential = null == "sequential"
-        found, evaluations = _at_likely_mixtures(likely, measure, n_draws, search, generator, sequential=sequential)
+        found, evaluations = _at_likely_mixtures(likely, objective, n_draws, search, generator, sequential=sequential)
     else:
         seeds = generator.integers(2**63, size=2)  # one for the labels, one for the search: the same at every λ
-        best = log_loss_weights(mixtures.members, labels)[0]
-        given = np.take_along_axis(mixtures.members, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]
+        members, labels = likely.members, likely.labels
+        best = log_loss_weights(members, labels)[0]
+        given = np.take_along_axis(members, labels[:, np.newaxis, np.newaxis], axis=2)[..., 0]
         region = likelihood_region(given, best, BETA, generator)
-        found, evaluations = worst_mixture(mixtures, labels, measure, region, n_draws, search, seeds, generator)
-    again = MixtureObjective(mixtures, labels[np.newaxis], measure)
+        found, evaluations = worst_mixture(objective, region, n_draws, search, seeds, generator)
+    again = objective.of_labels(objective.labels)
     minima = [found.statistic, *(minimise_over_simplex(again, search, generator)[0][0] for _ in range(N_REPEATS))]
     pvalue = float(np.minimum(1.0, found.pvalue + (BETA if null == "berger-boos" else 0.0)))  # nan stays nan
     spread = in_deviations(np.array(minima), found.deviation)
@@ -130,7 +128,7 @@ def minimised_null(
 
 def _at_likely_mixtures(
     likely: LikelyMixtures,
-    measure: CalibrationMeasure,
+    objective: MixtureObjective,
     n_draws: int,
     search: SimplexSearch,
     generator: np.random.Generator,
@@ -142,8 +140,7 @@ def _at_likely_mixtures(
 
     def at(weights: Floats, after: NullAtMixture | None = None) -> tuple[NullAtMixture, int]:
         drawn = likely.drawn(weights, n_draws, seeds[0])
-        given = likely.mixtures, likely.labels, measure, weights, drawn, search, seeds[1]
-        return null_at(*given, sequential=sequential, after=after)
+        return null_at(objective, weights, drawn, search, seeds[1], sequential=sequential, after=after)
 
     found, evaluations = at(truth)
     few = likely.fewest if found.pvalue <= HIGH else None

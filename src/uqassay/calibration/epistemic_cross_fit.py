@@ -325,13 +325,15 @@ def rising_means(means: Floats, count: Floats) -> Floats:
     >>> rising_means(np.array([[1.0, 3.0, 2.0, 0.0]]), np.ones(4)).tolist()
     [[1.0, 1.6666666666666667, 1.6666666666666667, 1.6666666666666667]]
     """
-    sums, weight = np.cumsum(means * count, axis=1), np.cumsum(count)
-    out = np.full(means.shape, -np.inf)
-    for i in range(means.shape[1]):
-        before, below = (sums[:, [i - 1]], weight[i - 1]) if i else (0.0, 0.0)
-        least = np.minimum.accumulate(((sums[:, i:] - before) / (weight[i:] - below))[:, ::-1], axis=1)[:, ::-1]
-        np.maximum(out[:, i:], least, out=out[:, i:])
-    return out
+    sums, weight = np.cumsum(means.T * count[:, None], axis=0), np.cumsum(count)
+    out = np.full(sums.shape, -np.inf)  # (M, B)
+    for i in range(len(out)):
+        before, below = (sums[i - 1], weight[i - 1]) if i else (0.0, 0.0)
+        least = np.full(sums.shape[1], np.inf)
+        for j in reversed(range(i, len(out))):
+            np.minimum(least, (sums[j] - before) / (weight[j] - below), out=least)
+            np.maximum(out[j], least, out=out[j])
+    return out.T
 
 
 # -- calibration ------------------------------------------------------------------------------------------------------

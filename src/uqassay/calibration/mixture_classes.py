@@ -42,7 +42,7 @@ class ClassesOfEqualWidth:
         edges = Edges(edges_of_equal_width(n_bins)[1:-1], including=False)
         by_class = members.transpose(1, 2, 0).reshape(m, n_classes * n)  # entry k n + i: class k of instance i
         first_bin = np.repeat(np.arange(n_classes, dtype=np.intp) * n_bins, n)
-        lowest, highest = (edges.passed(ends) for ends in (by_class.min(axis=0), by_class.max(axis=0)))
+        lowest, highest = edges.passed(np.stack([by_class.min(axis=0), by_class.max(axis=0)]))
         moves, stays = np.flatnonzero(lowest != highest), np.flatnonzero(lowest == highest)
         moves = moves[np.lexsort((highest[moves], lowest[moves], first_bin[moves]))]  # those of the same bins together
         self._moving = np.ascontiguousarray(by_class[:, moves])
@@ -51,8 +51,9 @@ class ClassesOfEqualWidth:
         self._column[moves] = np.arange(len(moves))
         self._settled = first_bin + lowest  # bin numbers, counted on from class to class
         self._n_all = n_classes * n_bins
-        sums = [np.bincount(self._settled[stays], row[stays], minlength=self._n_all) for row in by_class]
-        self._staying = np.stack(sums)
+        self._staying = sums_of_bins(
+            numbers(m) * self._n_all + self._settled[stays], m, self._n_all, by_class[:, stays]
+        )
         self._n, self._n_classes, self._n_bins = n, n_classes, n_bins
         self.n_columns = len(moves) + self._n_all
 

@@ -86,6 +86,7 @@ def sizes(size: int, n_left: int, n_generations: int) -> list[int]:
     return [left + (size - left) * (n_generations - i) // n_generations for i in range(1, n_generations + 1)]
 
 
+@cache
 def best_count(size: int) -> int:
     """How many mixtures of a population count as the best."""
     return min(size, max(2, round(BEST_SHARE * size)))

@@ -69,7 +69,8 @@ class Mixtures:
             products = products_of(flat, self._quick, "mixtures")
         else:
             products = products_of(flat, self._by_member)
-            np.clip(products, *self._range, out=products)
+            least, greatest = self._range
+            np.minimum(np.maximum(products, least, out=products), greatest, out=products)
         return np.swapaxes(products.reshape(*weights.shape[:-1], self.n_classes, self.n_instances), -1, -2)
 
 
@@ -87,13 +88,19 @@ class MixtureObjective:
 
     def __init__(self, mixtures: Mixtures, labels: Labels, measure: CalibrationMeasure) -> None:
         self.mixtures, self.labels, self.measure = mixtures, labels, measure
-        self._errors = _Evaluators(mixtures, measure)
+        self._errors, self._counted = _Evaluators(mixtures, measure), _Count()
         self.n_all, self.rows = len(labels), np.arange(len(labels))
+
+    def of_labels(self, labels: Labels) -> "MixtureObjective":
+        """The same for other draws of labels (T, n); evaluations are counted anew."""
+        other = MixtureObjective(self.mixtures, labels, self.measure)
+        other._errors = self._errors
+        return other
 
     def part(self, draws: slice | NDArray[np.intp]) -> "MixtureObjective":
         """The same for some draws of labels; evaluations are counted together."""
-        part = MixtureObjective(self.mixtures, self.labels[draws], self.measure)
-        part._errors, part.n_all, part.rows = self._errors, self.n_all, self.rows[draws]
+        part = self.of_labels(self.labels[draws])
+        part._counted, part.n_all, part.rows = self._counted, self.n_all, self.rows[draws]
         return part
 
     @cached_property
@@ -103,7 +110,7 @@ class MixtureObjective:
     @property
     def evaluations(self) -> int:
         """Number of mixtures evaluated so far, by parts too."""
-        return self._errors.evaluations
+        return self._counted.evaluations
 
     @property
     def n_targets(self) -> int:
@@ -121,9 +128,16 @@ class MixtureObjective:
         fine, rough = self._errors[False].evaluator, self._errors[True].evaluator
         return None if fine is None or rough is None else (fine, rough)
 
+    def undefined(self) -> bool:
+        """Whether the value of equally weighted members is undefined for some labels; it is not counted as an evaluation."""
+        n, m = self.mixtures.n_instances, self.mixtures.n_members
+        if n > 1 and not isinstance(self._errors[False], _PlainErrors):
+            return False  # fast forms are defined from two instances on
+        return bool(np.isnan(self.of_labels(self.labels).own(np.full((self.n_targets, 1, m), 1 / m))).any())
+
     def count(self, n_mixtures: int) -> None:
         """Count mixtures that a compiled evaluator has evaluated."""
-        self._errors.evaluations += n_mixtures
+        self._counted.evaluations += n_mixtures
 
     def shared(self, weights: Floats) -> Floats:
         """Values of the same mixtures for every draw of labels, (L, M) -> (T, L)."""
@@ -144,7 +158,7 @@ class MixtureObjective:
             for_each_part(len(weights), self._bytes_per_mixture, work)
         else:
             for_each_part(len(weights), CHUNK_BYTES / SHARED_AT_ONCE, compiled)
-        self._errors.evaluations += len(weights)
+        self._counted.evaluations += len(weights)
         return values
 
     def own(self, weights: Floats, targets: NDArray[np.intp] | None = None, *, rough: bool = False) -> Floats:
@@ -163,7 +177,7 @@ class MixtureObjective:
         together = errors.at_once
         each = self.measure.bytes_per_entry * errors.n_columns if together is None else CHUNK_BYTES / together
         for_each_part(len(flat), each, work)
-        self._errors.evaluations += len(flat)
+        self._counted.evaluations += len(flat)
         return values.reshape(t, n_own)
 
     def exact_shared(self, weights: Floats) -> Floats:
@@ -176,7 +190,7 @@ class MixtureObjective:
                 values[draws, part] = prepared.values(self.labels[draws, np.newaxis, :])
 
         for_each_part(len(weights), self._bytes_per_mixture, work)
-        self._errors.evaluations += self.n_targets * len(weights)
+        self._counted.evaluations += self.n_targets * len(weights)
         return values
 
     def exact(self, weights: Floats) -> Floats:
@@ -186,11 +200,11 @@ class MixtureObjective:
         targets = np.repeat(np.arange(t), n_own)
 
         def work(part: slice) -> None:
-            prepared = self.measure.prepare(self.mixtures.probs(flat[part]))
-            values[part] = prepared.values(self.labels if t == 1 else self.labels[targets[part]])
+            labels = self.labels if t == 1 else self.labels[targets[part]]
+            values[part] = self.measure.values(self.mixtures.probs(flat[part]), labels)
 
         for_each_part(len(flat), self._bytes_per_mixture, work)
-        self._errors.evaluations += len(flat)
+        self._counted.evaluations += len(flat)
         return values.reshape(t, n_own)
 
     @property
@@ -203,12 +217,18 @@ class MixtureObjective:
 
 
 @final
+class _Count:
+    """Number of mixtures evaluated by an objective and its parts."""
+
+    evaluations = 0
+
+
+@final
 class _Evaluators:
     """Evaluators of a measure in double precision, and in single precision (rough), made where they are asked for."""
 
     def __init__(self, mixtures: Mixtures, measure: CalibrationMeasure) -> None:
         self._mixtures, self._measure = mixtures, measure
-        self.evaluations = 0
 
     def __getitem__(self, rough: bool) -> MixtureErrors:
         return self._rough if rough else self._fine

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.monte_carlo import ENOUGH, draws_before_stop, least_reaching, monte_carlo_pvalue, steps_reached
 from uqassay.calibration.simplex_search import SimplexSearch, minimise_over_simplex, search_simplex
-from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["NullAtMixture", "drawn_labels", "null_at"]
 
@@ -47,9 +46,7 @@ class NullAtMixture(NamedTuple):
 
 
 def null_at(
-    mixtures: Mixtures,
-    labels: Labels,
-    measure: CalibrationMeasure,
+    objective: MixtureObjective,
     truth: Floats,
     drawn: Labels,
     search: SimplexSearch,
@@ -58,7 +55,9 @@ def null_at(
     sequential: bool = False,
     after: NullAtMixture | None = None,
 ) -> tuple[NullAtMixture, int]:
-    """Minimum over λ for the observed labels (n,) and for draws (D, n) from the mixture `truth`, by one search.
+    """Minimum over λ for the observed labels and for draws (D, n) from the mixture `truth`, by one search.
+
+    The objective has the observed labels alone.
 
     A `sequential` test ends once a tenth of all D draws has reached the statistic, and searches a draw no further than until it
     falls below the statistic. Its p-value is that of Besag and Clifford; up to .1 it is that of all draws. Of draws below the
@@ -69,7 +68,7 @@ def null_at(
     ----------
     Besag, Clifford (1991), Sequential Monte Carlo p-values, Biometrika 78.
     """
-    objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], drawn]), measure)
+    objective = objective.of_labels(np.concatenate([objective.labels, drawn]))
     if after is None:
         first = objective.part(slice(FIRST_DRAWS + 1)) if sequential else objective
         values, weights = minimise_over_simplex(first, search, np.random.default_rng(seed))

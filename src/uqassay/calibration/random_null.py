@@ -54,7 +54,7 @@ def random_mixture_null(
             rows = _chosen_instances(len(by_class), n, instances, of_instances)
             by_class = np.take_along_axis(by_class, rows[:, np.newaxis, :], axis=-1)
         labels = _labels_from(by_class, generator.random((len(by_class), n)))
-        null[part] = measure.prepare(np.swapaxes(by_class, -1, -2)).values(labels)
+        null[part] = measure.values(np.swapaxes(by_class, -1, -2), labels)
     return null
 
 

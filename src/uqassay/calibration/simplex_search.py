@@ -287,7 +287,7 @@ def _refined(
         weights, values, last, best_first = weights[kept], values[kept], last[kept], best_first[kept]
         if not len(kept):
             break
-        lengths = step_lengths(r, (*values.shape, 2 * n_steps, 1), draws.numbers)
+        lengths = step_lengths(r, draws.numbers.random((*values.shape, 2 * n_steps, 1)))
         weights, values, last = refined(draws.own, weights, values, last, lengths, draws.numbers)
     return weights, values, best_first
 

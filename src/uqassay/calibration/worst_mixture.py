@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.confidence_region import LikelihoodRegion
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.mixtures import MixtureObjective
 from uqassay.calibration.null_at_mixture import NullAtMixture, drawn_labels, null_at
 from uqassay.calibration.simplex_search import SimplexSearch
-from uqassay.metrics.calibration.measures import CalibrationMeasure
 
 __all__ = ["HIGH", "worst_mixture"]
 
 Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
 
 N_RANDOM = 16  # random directions from the most likely λ to the border of the region
 N_CORNERS = 32  # most members used as directions
@@ -27,9 +25,7 @@ HIGH = 0.5  # search stops here: no usual level is as high
 
 
 def worst_mixture(
-    mixtures: Mixtures,
-    labels: Labels,
-    measure: CalibrationMeasure,
+    objective: MixtureObjective,
     region: LikelihoodRegion,
     n_draws: int,
     search: SimplexSearch,
@@ -38,17 +34,19 @@ def worst_mixture(
 ) -> tuple[NullAtMixture, int]:
     """The candidate λ with the greatest p-value, and the number of evaluations.
 
+    The objective has the observed labels alone.
+
     Candidates are the most likely λ and points on the border of the region, in the directions of the members, of their mean
     and of random mixtures. A screening minimises their null draws over a few shared mixtures. The most likely λ and the few
     candidates with the greatest screening p-values then go through the same search as the data. All candidates use the same
     random numbers, so their p-values differ by λ and not by chance. If one of these p-values is undefined, so is the maximum.
     """
     candidates = _candidates(region, generator)
-    order, evaluations = _screened(mixtures, labels, measure, candidates, min(n_draws, SCREENING_DRAWS), seeds)
+    order, evaluations = _screened(objective, candidates, min(n_draws, SCREENING_DRAWS), seeds)
     worst: NullAtMixture | None = None
     for index in [0, *(i for i in order if i)][: N_REFINED + 1]:
-        drawn = drawn_labels(mixtures, candidates[index], n_draws, seeds[0])
-        found, n = null_at(mixtures, labels, measure, candidates[index], drawn, search, seeds[1])
+        drawn = drawn_labels(objective.mixtures, candidates[index], n_draws, seeds[0])
+        found, n = null_at(objective, candidates[index], drawn, search, seeds[1])
         evaluations += n
         if worst is None or not found.pvalue <= worst.pvalue:  # `not <=` keeps an undefined p-value
             worst = found
@@ -70,21 +68,16 @@ def _candidates(region: LikelihoodRegion, generator: np.random.Generator) -> Flo
 
 
 def _screened(
-    mixtures: Mixtures,
-    labels: Labels,
-    measure: CalibrationMeasure,
-    candidates: Floats,
-    n_draws: int,
-    seeds: NDArray[np.int64],
+    objective: MixtureObjective, candidates: Floats, n_draws: int, seeds: NDArray[np.int64]
 ) -> tuple[list[int], int]:
     """Candidates from the greatest to the least screening p-value.
 
     In the screening, minima are taken over a fixed set: the candidates, the members and random mixtures.
     """
-    m = mixtures.n_members
-    drawn = [drawn_labels(mixtures, truth, n_draws, seeds[0]) for truth in candidates]
+    m = objective.mixtures.n_members
+    drawn = [drawn_labels(objective.mixtures, truth, n_draws, seeds[0]) for truth in candidates]
     shared = np.concatenate([candidates, np.eye(m), np.random.default_rng(seeds[1]).dirichlet(np.ones(m), 4 * m)])
-    objective = MixtureObjective(mixtures, np.concatenate([labels[np.newaxis], *drawn]), measure)
+    objective = objective.of_labels(np.concatenate([objective.labels, *drawn]))
     least = np.fmin.reduce(objective.shared(shared), axis=1)  # nan only if the measure is undefined for every mixture
     null = least[1:].reshape(len(candidates), n_draws)
     as_great = (~(null < least[0])).sum(axis=1)

@@ -62,12 +62,16 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
     out["unified"] = {
         "axis": _centres(edges),
         "tradeoffs": tradeoffs.tolist(),
-        "models": [
-            [{part: _density(a + t * b, edges) for part, (a, b) in own.items()} for own in parts]
-            for t in tradeoffs.tolist()
-        ],
+        "models": [list(at_one) for at_one in zip(*(_of_unified(own, tradeoffs, edges) for own in parts), strict=True)],
     }
     return out
+
+
+def _of_unified(parts: dict[str, tuple[Array, Array]], tradeoffs: Array, edges: Array) -> list[dict[str, Any]]:
+    """Densities of E = d + λ·ns at every λ, of each part (d, ns); without non-specificity they are the same at all."""
+    if not any(ns.any() for _, ns in parts.values()):
+        return [{part: _density(d, edges) for part, (d, _) in parts.items()}] * len(tradeoffs)
+    return [{part: _density(d + t * ns, edges) for part, (d, ns) in parts.items()} for t in tradeoffs.tolist()]
 
 
 def _edges(values: list[Array]) -> Array:

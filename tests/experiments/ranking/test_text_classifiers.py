@@ -124,5 +124,5 @@ def test_other_classes_and_models_that_cannot_be_loaded(monkeypatch, needs):
 def test_missing_transformers_names_the_extra():
     if find_spec("transformers") is not None:
         pytest.skip("transformers is installed")
-    with refuses("transformers", "package", got=r"uqassay\[text\].*tf-idf", error=MissingDependencyError):
+    with refuses("transformers", "package", got=r"pip install .\.\[text\].*tf-idf", error=MissingDependencyError):
         transformer_probs("facebook/bart-large-mnli", GOOD)

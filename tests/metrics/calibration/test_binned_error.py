@@ -6,7 +6,13 @@ import pytest
 from scipy.stats import foldnorm
 from tests.refusals import refuses
 
-from uqassay.metrics.calibration.binned_error import classwise_calibration_error, confidence_calibration_error
+from uqassay._kernels import kernel
+from uqassay.metrics.calibration.binned_error import (
+    PrepareCalibrationError,
+    classwise_calibration_error,
+    confidence_calibration_error,
+)
+from uqassay.metrics.calibration.inputs import classes_apart
 
 BOTH = pytest.mark.parametrize("measure", [confidence_calibration_error, classwise_calibration_error])
 
@@ -488,3 +494,34 @@ def test_one_bin_of_equal_mass_with_weights(measure):
     found = measure(labels, probs, n_bins=1, binning="mass", sample_weight=weights)
     copies = measure(np.repeat(labels, weights), np.repeat(probs, weights, axis=0), n_bins=1)
     np.testing.assert_allclose(found, copies, rtol=1e-12)
+
+
+# -- one draw of labels for each set of probabilities -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", ["confidence", "classwise"])
+@pytest.mark.parametrize("n_bins", [1, 2, 10, 30])
+@pytest.mark.parametrize(("n", "k"), [(1, 2), (7, 3), (100, 10), (300, 4)])
+def test_values_have_the_same_bits_with_and_without_kernel(by, n_bins, n, k, monkeypatch):
+    rng, prepare = np.random.default_rng([n, k]), PrepareCalibrationError(by, n_bins)
+    sets = [rng.dirichlet(np.full(k, 0.2), (5, n)), np.stack([grid_rows(rng, n, k) for _ in range(5)])]
+    for probs in (*map(classes_apart, sets), sets[0], np.eye(k)[rng.integers(0, k, (5, n))]):
+        for shape in ((n,), (1, n), (5, n), (2, 1, n)):
+            labels = rng.integers(0, k, shape)
+            found = []
+            for pure in ("0", "1"):
+                monkeypatch.setenv("UQASSAY_PURE", pure)
+                found.append(prepare.values(probs, labels))
+            np.testing.assert_array_equal(*found)
+            np.testing.assert_array_equal(found[0], prepare(probs).values(labels))
+        many = rng.integers(0, k, (4, n))  # for one set of probabilities
+        np.testing.assert_array_equal(prepare.values(probs[:1], many), prepare(probs[:1]).values(many))
+
+
+@pytest.mark.skipif(kernel("bin_errors") is None, reason="needs uqassay-native")
+def test_the_kernel_refuses_labels_out_of_range_and_shapes_that_do_not_fit():
+    errors, probs = kernel("bin_errors"), np.full((3, 2, 4), 0.5)
+    for labels in (np.full((3, 4), 2), np.full((3, 4), -1), np.zeros((2, 4), dtype=int), np.zeros((3, 5), dtype=int)):
+        for by_confidence in (True, False):
+            with pytest.raises(ValueError, match="label"):
+                errors(probs, labels, np.array([0.5]), by_confidence)

@@ -51,11 +51,12 @@ def said(f, scores, t):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_the_set_valued_classifier_reaches_any_coverage_down_to_the_accuracy(seed):
-    weight, p, f = population(np.random.default_rng(seed), 2000, 3)
+    weight, p, f = population(np.random.default_rng(seed), 1000, 3)
     phi, _ = truths(p, f)
     levels = np.sort(phi)
-    marginal = np.array([weight @ (said(f, phi, t) * p).sum(axis=1) for t in levels])
-    within = np.array([np.average((said(f, phi, t) * p).sum(axis=1), weights=weight * (phi <= t)) for t in levels])
+    covered = [(said(f, phi, t) * p).sum(axis=1) for t in levels]
+    marginal = np.array([weight @ each for each in covered])
+    within = np.array([np.average(each, weights=weight * (phi <= t)) for t, each in zip(levels, covered, strict=True)])
     assert (np.diff(marginal) < 0).all()
     assert (np.diff(within) < 0).all()  # (10): the coverage on the sub-level set is the accuracy there
     assert within[-1] == pytest.approx(marginal[-1])

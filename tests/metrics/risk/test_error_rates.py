@@ -193,7 +193,7 @@ CASES = [(200, 0.3, 0.8, ""), (200, 0.3, 0.6, "levels"), (200, 0.3, 0.8, "groups
 @pytest.mark.parametrize(("n", "rate", "auc", "kind"), CASES)
 def test_coverage_of_areas(n, rate, auc, kind):
     population = Population(rate, auc, kind)
-    shares = shares_covered(population, population.areas(), area_estimates, n=n, n_samples=800, seed=1)
+    shares = shares_covered(population, population.areas(), area_estimates, n=n, n_samples=400, seed=1)
     assert (shares >= 0.915).all(), shares
     assert (shares <= 0.98).all(), shares
 
@@ -202,7 +202,7 @@ def test_coverage_of_areas(n, rate, auc, kind):
 @pytest.mark.parametrize(("n", "rate", "auc", "kind"), CASES)
 def test_coverage_of_selective_numbers(n, rate, auc, kind):
     population = Population(rate, auc, kind)
-    shares = shares_covered(population, population.selective(), selective_estimates, n=n, n_samples=400, seed=2)
+    shares = shares_covered(population, population.selective(), selective_estimates, n=n, n_samples=250, seed=2)
     assert (shares >= 0.91).all(), shares
     assert (shares <= 0.985).all(), shares
 

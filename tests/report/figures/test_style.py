@@ -37,6 +37,10 @@ ASSAY_FIGURES = {
 }
 
 
+# values, numbers of models and names that pixels may not hold; the others are laid out alone, with their texts and ticks
+RASTERISED = ("twelve models", "infinite losses", "all infinite", "names")
+
+
 @pytest.mark.parametrize("kind", HOSTILE)
 @pytest.mark.parametrize("figure", ASSAY_FIGURES)
 def test_every_figure_survives_and_touches_its_axes_only(figure, kind):
@@ -45,7 +49,10 @@ def test_every_figure_survives_and_touches_its_axes_only(figure, kind):
     before, open_figures = dict(matplotlib.rcParams), pyplot.get_fignums()
     ax = blank()
     assert ASSAY_FIGURES[figure](hostile(kind), ax=ax) is ax
-    ax.figure.canvas.draw()  # warnings are errors here
+    if kind in RASTERISED:
+        ax.figure.canvas.draw()  # warnings are errors here
+    else:
+        ax.figure.draw_without_rendering()
     assert ax.figure.axes == [ax]
     assert dict(matplotlib.rcParams) == before
     assert pyplot.get_fignums() == open_figures
@@ -64,7 +71,7 @@ def test_without_axes_one_pyplot_figure_is_made(figure, assay):
     try:
         assert len(pyplot.get_fignums()) == len(before) + 1
         assert pyplot.gca() is ax
-        ax.figure.canvas.draw()
+        ax.figure.draw_without_rendering()
         room = ax.figure.bbox
         shown = ax.get_tightbbox()
         assert shown.x0 > room.x0 - 1  # nothing is cut off

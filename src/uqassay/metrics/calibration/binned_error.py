@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
+from uqassay._kernels import kernel
 from uqassay.errors import InputError
-from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_confidence, check_bins
+from uqassay.metrics.calibration.bins import (
+    Binning,
+    CalibrationBins,
+    bins_of_classes,
+    bins_of_confidence,
+    check_bins,
+    edges_of_equal_width,
+)
 from uqassay.metrics.calibration.group_signs import GroupSums, Signed, summed
 from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
 from uqassay.predictions import PredictionLike
@@ -248,6 +256,17 @@ class PrepareCalibrationError:
         """Bins of probabilities (..., n, K)."""
         bins = (bins_of_confidence if self.by == "confidence" else bins_of_classes)(probs, self.n_bins, self.binning)
         return PreparedBins(bins, partial(error_of_excess, norm=self.norm), self.debiased)
+
+    def values(self, probs: Floats, labels: Labels) -> Floats:
+        """The measure of probabilities (..., n, K) for labels (..., n); leading axes broadcast."""
+        compiled, by_class = kernel("bin_errors"), np.swapaxes(probs, -1, -2)
+        usual = self.binning == "width" and self.norm == "l1" and not self.debiased
+        each = probs.ndim == 3 and labels.shape[:-1] in ((), (1,), probs.shape[:1]) and by_class.flags.c_contiguous
+        if compiled is None or not usual or not each:
+            return self(probs).values(labels)
+        draws = np.ascontiguousarray(np.atleast_2d(labels), dtype=np.int64)
+        edges = edges_of_equal_width(self.n_bins)[1:-1]
+        return np.asarray(compiled(by_class, draws, edges, self.by == "confidence"))
 
 
 def prepare_bins(probs: Floats, bins: Callable[[Floats], CalibrationBins], combine: Combine) -> PreparedBins:

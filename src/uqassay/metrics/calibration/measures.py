@@ -83,6 +83,12 @@ class CalibrationMeasure:
         default=None, repr=False, compare=False
     )
 
+    def values(self, probs: Floats, labels: Labels) -> Floats:
+        """The measure of probabilities (..., n, K) for labels (..., n); leading axes broadcast."""
+        if isinstance(self.prepare, PrepareCalibrationError):
+            return self.prepare.values(probs, labels)
+        return self.prepare(probs).values(labels)
+
 
 def calibration_measure(
     measure: str | CalibrationMeasure, *, n_bins: int | None = None, binning: Binning | None = None
