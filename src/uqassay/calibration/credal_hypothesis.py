@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
+from uqassay._blas import single_blas_thread
 from uqassay.calibration.credal_nulls import LeastError, authors_code, minimised_null, random_null, single_member
 from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.direction import unseen_notes
@@ -176,6 +177,7 @@ class _Plan(NamedTuple):
     search: SimplexSearch | None
 
 
+@single_blas_thread()
 def _tested(
     likely: LikelyMixtures,
     shared: SharedMembers,
