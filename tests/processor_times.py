@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 LIST = Path(__file__).with_name("slow_tests.txt")
-ONE, ALL = 0.2, 0.6  # seconds of one call, and of all calls with other parameters, from which a test is in the list
+ONE, ALL = 0.1, 0.2  # seconds of one call, and of all calls with other parameters, from which a test is in the list
 HEAD = f"""\
 # Tests that take over {ONE} s of processor time, or {ALL} s with all their parameters. `make check` leaves them out.
 # Written by `make slow-tests`; a test marked slow by hand need not be here.
