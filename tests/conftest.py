@@ -2,7 +2,6 @@
 
 import gc
 import importlib.util
-import inspect
 import os
 from pathlib import Path
 
@@ -93,7 +92,7 @@ def without_calibration():
     ``pytestmark = pytest.mark.usefixtures("without_calibration")``.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setitem(inspect.unwrap(uq.assay).__kwdefaults__, "calibration", ())
+        patched.setitem(uq.assay.__kwdefaults__, "calibration", ())
         yield
 
 

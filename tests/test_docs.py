@@ -3,7 +3,6 @@
 The Python examples are doctests of their own (`--doctest-glob=*.md`).
 """
 
-import inspect
 import re
 import shlex
 from pathlib import Path
@@ -122,14 +121,14 @@ def run_examples(page, capsys):
 @pytest.mark.parametrize("name", with_commands(slow=False))
 def test_shell_examples_run(name, here, capsys, monkeypatch):
     if name != "README.md":  # calibration tests of all reports would take most of the time
-        monkeypatch.setitem(inspect.unwrap(uq.assay).__kwdefaults__, "calibration", ())
+        monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
     run_examples(ROOT / name, capsys)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", with_commands(slow=True))
 def test_shell_examples_run_where_models_are_trained(name, here, capsys, monkeypatch):
-    monkeypatch.setitem(inspect.unwrap(uq.assay).__kwdefaults__, "calibration", ())
+    monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
     monkeypatch.setattr("uqassay.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
     run_examples(ROOT / name, capsys)
 

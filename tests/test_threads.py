@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from uqassay import _threads
+from uqassay import _blas, _threads
 from uqassay._array import available_cores
 from uqassay._threads import share_on_threads
 
@@ -92,3 +92,10 @@ def test_threads_divide_the_cores(monkeypatch):
             share_on_threads(lambda progress: available_cores(), [()] * threads, threads=threads) == [cores] * threads
         )
     assert available_cores() == 6
+
+
+def test_matrix_products_take_one_thread_meanwhile(monkeypatch):
+    numbers = [4]
+    monkeypatch.setattr(_blas, "_openblas", lambda: (lambda: numbers[-1], numbers.append))
+    assert share_on_threads(lambda progress: numbers[-1], [(), ()], threads=2) == [1, 1]
+    assert numbers[-1] == 4

@@ -6,6 +6,7 @@ from queue import SimpleQueue
 from threading import Event
 from typing import Any
 
+from uqassay._blas import single_blas_thread
 from uqassay._chunks import available_cores, limited_cores
 
 __all__ = ["share_on_threads"]
@@ -63,7 +64,7 @@ def share_on_threads(
         finally:
             said.put(None)
 
-    with ThreadPoolExecutor(threads) as pool:
+    with single_blas_thread(), ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(one, arguments) for arguments in calls]
         try:
             for _ in futures:

@@ -205,9 +205,9 @@ def _study(
     if not plan.setting.get("subsets_by_seed") and len(runs) > 1:
         text = (
             "all runs have the same training instances and the same permuted labels, so that intervals cover the training "
-            "alone; subsets_by_seed gives each run those of its seed"
+            "alone, while subsets_by_seed gives each run those of its seed"
         )
-        notes.append(Note("assumption", text.replace("; ", ", while ")))
+        notes.append(Note("assumption", text))
     facts = {"params": dict(cells[0].params), "setting": dict(plan.setting)}
     study = DisentanglementStudy(label, cells[0].dataset, tuple(runs), class_names, measured, facts, tuple(notes))
     return study, notes

@@ -47,7 +47,7 @@ def refined(
     return np.where(better, there, weights), np.minimum(values, least), np.where(better, there - weights, moved / 2)
 
 
-def step_lengths(r: "int | NDArray[np.intp]", random: Floats) -> Floats:
+def step_lengths(r: int | NDArray[np.intp], random: Floats) -> Floats:
     """Step lengths of round r at uniform random numbers, log-uniform between FINER^(r + 1) and FINER^(r / 2)."""
     return FINER ** (r / 2 + (r / 2 + 1) * random)
 

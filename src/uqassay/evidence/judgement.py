@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
-from uqassay._blas import single_blas_thread
 from uqassay._workers import Workers
 from uqassay.evidence.alignment import align
 from uqassay.evidence.calibration_tests import calibration_tests
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["CALIBRATION", "TRADEOFFS", "assay"]
 
 
-@single_blas_thread()
 def assay(
     predictions: Mapping[str, Prediction | ArrayLike | Sequence[Prediction | ArrayLike] | Any],
     y_true: ArrayLike,

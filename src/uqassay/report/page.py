@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uqassay._blas import single_blas_thread
 from uqassay.report.instances import InstancePacker
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
 from uqassay.report.page_data import STEPS, payload
@@ -53,7 +52,6 @@ ELEMENTS = {
 }
 
 
-@single_blas_thread()
 def write_page(
     assay: "Assay",
     path: str | Path,
