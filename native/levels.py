@@ -32,6 +32,7 @@ TESTS = (
     "tests/metrics/calibration/test_cumulative_error.py",
     "tests/evidence/test_fingerprint.py",
     "tests/measures/test_votes.py",
+    "tests/predictions/test_sums_over_members.py",
     "tests/predictions/test_summation.py",
     "tests/statistics/test_influence_pairs.py",
     "tests/statistics/test_pair_moments.py",

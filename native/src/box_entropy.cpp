@@ -123,7 +123,7 @@ struct BoxUpper {
 // Boxes that wait, newest last; the chords of −p ln p and their order come along, because a branch changes few of them.
 class Search {
   public:
-    explicit Search(std::size_t k) : k_(k), now_(k), order_(k), changed_(k), is_changed_(k) {}
+    explicit Search(std::size_t k) : k_(k), now_(k), order_(k), below_(k), above_(k), is_changed_(k) {}
 
     double least_entropy(const double *lower, const double *upper, std::int64_t *steps) {
         for (std::size_t c = 0; c < k_; ++c) {
@@ -192,31 +192,32 @@ class Search {
     void branch() {
         const std::size_t f = now_.split, first = n_open_;
         const double rounding = EPSILON * double(k_), l_f = now_.l[f], u_f = now_.u[f], v = now_.at;
+        std::size_t sizes[2] = {0, 0};
+        for (std::size_t c = 0; c < k_; ++c) {
+            const double l = now_.l[c], u = now_.u[c];
+            const bool alike = (l == l_f) & (u == u_f);
+            below_[sizes[0]] = above_[sizes[1]] = int(c);
+            sizes[0] += (l_f >= l) & (u_f >= u) & (!alike | (c >= f)) & (u > v);
+            sizes[1] += (l_f <= l) & (u_f <= u) & (!alike | (c <= f)) & (l < v);
+        }
         for (const bool down : {true, false}) {
-            std::size_t n_changed = 0;
+            std::vector<int> &changed = down ? below_ : above_;
+            const std::size_t n_changed = sizes[down ? 0 : 1];
+            const double *const bounds = (down ? now_.u : now_.l).data();
             double moved = 0.0;
-            for (std::size_t c = 0; c < k_; ++c) {
-                const double l = now_.l[c], u = now_.u[c];
-                const bool alike = (l == l_f) & (u == u_f);
-                const bool below = (l_f >= l) & (u_f >= u) & (!alike | (c >= f)) & (u > v);
-                const bool above = (l_f <= l) & (u_f <= u) & (!alike | (c <= f)) & (l < v);
-                const bool changes = down ? below : above;
-                changed_[n_changed] = int(c);
-                n_changed += changes;
-                moved += changes ? (down ? u : l) - v : 0.0;
-            }
-            const double total = sum(down ? now_.u.data() : now_.l.data(), k_) - moved;
+            for (std::size_t j = 0; j < n_changed; ++j) moved += bounds[changed[j]] - v;
+            const double total = sum(bounds, k_) - moved;
             if (down ? total < 1.0 - rounding : total > 1.0 + rounding) continue;
             if (n_open_ == open_.size()) open_.emplace_back(k_);
             Node &child = open_[n_open_++];
             child = now_;
             for (std::size_t j = 0; j < n_changed; ++j) {
-                const int c = changed_[j];
+                const int c = changed[j];
                 (down ? child.u : child.l)[c] = v;
                 (down ? child.phi_u : child.phi_l)[c] = now_.phi_at;
                 set_slope(child, c);
             }
-            sort_again(child, n_changed);
+            sort_again(child, changed.data(), n_changed);
             relax(child);
             if (!(child.bound < best_ - PRUNE_SLACK)) --n_open_;
         }
@@ -225,19 +226,19 @@ class Search {
     }
 
     // The unchanged classes are in order already.
-    void sort_again(Node &child, std::size_t n_changed) {
+    void sort_again(Node &child, int *changed, std::size_t n_changed) {
         if (n_changed == 0) return;
         const Ascending before{child.slope.data()};
-        for (std::size_t j = 0; j < n_changed; ++j) is_changed_[changed_[j]] = 1;
+        for (std::size_t j = 0; j < n_changed; ++j) is_changed_[changed[j]] = 1;
         std::size_t kept = 0;
         for (std::size_t i = 0; i < k_; ++i) {
             const int c = child.order[i];
             order_[kept] = c;
             kept += !is_changed_[c];
         }
-        for (std::size_t j = 0; j < n_changed; ++j) is_changed_[changed_[j]] = 0;
-        std::sort(changed_.begin(), changed_.begin() + n_changed, before);
-        std::merge(order_.begin(), order_.begin() + kept, changed_.begin(), changed_.begin() + n_changed, child.order.begin(),
+        for (std::size_t j = 0; j < n_changed; ++j) is_changed_[changed[j]] = 0;
+        std::sort(changed, changed + n_changed, before);
+        std::merge(order_.begin(), order_.begin() + kept, changed, changed + n_changed, child.order.begin(),
                    before);
     }
 
@@ -247,7 +248,7 @@ class Search {
     std::size_t n_open_ = 0;
     std::int64_t steps_ = 0;
     lanes::Interruptible loop_;
-    std::vector<int> order_, changed_;
+    std::vector<int> order_, below_, above_;  // of one step: classes by slope, and those that change
     std::vector<char> is_changed_;
     double best_ = 0.0;
 };

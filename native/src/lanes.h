@@ -94,12 +94,15 @@ UQASSAY_INLINE V one_where_equal(const V &a, const V &b) {
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(UQASSAY_PLAIN_LANES)
 #define UQASSAY_WIDE_LANES
+#ifndef __clang__  // it holds the operands against the baseline's registers, before it inlines
+#define UQASSAY_LANE_ASM
+#endif
 #endif
 
 // `all` of a number in memory, in one instruction; GCC makes eight of it.
 template <class V>
 UQASSAY_INLINE V spread(const double &number) {
-#ifdef UQASSAY_WIDE_LANES
+#ifdef UQASSAY_LANE_ASM
     if constexpr (width<V> >= 4) {
         V out;
         asm("vbroadcastsd %1, %0" : "=v"(out) : "m"(number));
@@ -112,7 +115,7 @@ UQASSAY_INLINE V spread(const double &number) {
 // a + b. AVX-512 has it as a · 1 + b, rounded once as well: Zen compares where it adds, and multiplies elsewhere.
 template <class V>
 UQASSAY_INLINE V plus(const V &a, const V &b) {
-#ifdef UQASSAY_WIDE_LANES
+#ifdef UQASSAY_LANE_ASM
     if constexpr (width<V> == 8) {
         V sum = b;
         asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(all<V>(1.0)));
@@ -127,17 +130,19 @@ UQASSAY_INLINE V plus(const V &a, const V &b) {
 template <class V>
 UQASSAY_INLINE void bound_both(const V &a, const V &b, V &low, V &high) {
     V smaller = least(a, b);
-#if defined(UQASSAY_WIDE_LANES)
+#ifdef UQASSAY_WIDE_LANES
+#ifdef UQASSAY_LANE_ASM
     if constexpr (width<V> == 8) {
         V lowest = low;
         asm("vminpd %0, %1, %0\n\tvpternlogq $0x96, %3, %2, %1" : "+v"(lowest), "+v"(smaller) : "v"(a), "v"(b));
         low = lowest;
         high = greatest(smaller, high);
-    } else {
-        typedef long long Bits __attribute__((vector_size(sizeof(V))));
-        low = least(smaller, low);
-        high = greatest((V)((Bits)a ^ (Bits)b ^ (Bits)smaller), high);
+        return;
     }
+#endif
+    typedef long long Bits __attribute__((vector_size(sizeof(V))));
+    low = least(smaller, low);
+    high = greatest((V)((Bits)a ^ (Bits)b ^ (Bits)smaller), high);
 #else
     low = least(smaller, low);
     high = greatest(greatest(a, b), high);

@@ -14,6 +14,7 @@ NB_MODULE(_uqassay_native, m) {
     bind_pivots(m);
     bind_prefixes(m);
     bind_box_entropy(m);
+    bind_decompositions(m);
     bind_digests(m);
     bind_labels(m);
     bind_orders(m);

@@ -61,88 +61,92 @@ struct WideSum {
     nb::object number() const { return (nb::int_(high) << nb::int_(64)) + nb::int_(low); }
 };
 
-// Counts of the levels of a sorted sequence of words (level, membership), and what follows from them. Sums over some thousand
-// words fit into 64 bits if they count from the first of these words on; `flush` adds them to the whole.
+// Sums over the sorted words (level, membership) of two samples, piece by piece; a piece may end within a level.
+//
+// Let b_k be the number of words of the second sample before word k = 0, 1, … of the first. Without ties Σ b, Σ b² and Σ k b
+// tell all sums of both samples, because a word of the second sample is after word k for m0 − b_k words. In the order of the
+// words, the first sample comes last among equal levels; levels of several words are corrected one by one.
 class Placements {
   public:
     std::uint64_t sizes[2] = {0, 0}, sums[2] = {0, 0}, ties[2] = {0, 0}, levels = 0;
     WideSum squares[2];
 
     template <class Word>
-    UQASSAY_INLINE void operator()(const Word *words, std::size_t n) {
-        Level level = level_;
-        Some some = some_;
-        for (std::size_t i = 0; i < n; ++i) {
-            if (words[i] >> 1 != level.number) {
-                if (!some.add(level)) large(level, some);
-                level = {words[i] >> 1, 0, 0};
+    void operator()(const Word *words, std::size_t n) {
+        std::size_t i = 0;
+        while (i < n && words[i] >> 1 == level_) ++of_level_[~words[i++] & 1];
+        if (i == n) return;
+        end_level();
+        level_ = words[n - 1] >> 1;
+        while (n > i && words[n - 1] >> 1 == level_) ++of_level_[~words[--n] & 1];
+        while (i < n) {
+            std::size_t size = std::min(n - i, BLOCK);
+            while (size > 0 && i + size < n && words[i + size - 1] >> 1 == words[i + size] >> 1) --size;
+            if (size > 0) {
+                add_block(words + i, size);
+                i += size;
+            } else {
+                std::uint64_t of[2] = {0, 0};
+                for (const Word level = words[i] >> 1; i < n && words[i] >> 1 == level; ++i) ++of[~words[i] & 1];
+                add_level(of);
             }
-            ++level.all;
-            level.of_first += words[i] & 1;
         }
-        level_ = level;
-        some_ = some;
     }
     // No word of the current level will follow.
     void end_level() {
-        if (!some_.add(level_)) large(level_, some_);
-        level_ = {};
-        flush(some_);
+        if (of_level_[0] + of_level_[1] > 0) add_level(of_level_);
+        of_level_[0] = of_level_[1] = 0;
     }
 
   private:
-    static constexpr std::uint64_t MOST = 1 << 16;
+    static constexpr std::size_t BLOCK = 1 << 12;
 
-    struct Level {
-        std::uint64_t number = 0, all = 0, of_first = 0;
-    };
-    // Some levels; placements are lower by the words before them.
-    struct Some {
-        std::uint64_t sizes[2] = {0, 0}, sums[2] = {0, 0}, squares[2] = {0, 0}, ties[2] = {0, 0}, levels = 0;
-
-        // False if the numbers could become too large.
-        UQASSAY_INLINE bool add(const Level &level) {
-            if (sizes[0] + sizes[1] + level.all > MOST) return false;
-            const std::uint64_t of[2] = {level.of_first, level.all - level.of_first};
-            if (level.all == 1) {  // as below with fewer products
-                const std::uint64_t placement = 2 * (of[0] ? sizes[1] : sizes[0]), square = placement * placement;
-                for (int j = 0; j < 2; ++j) {
-                    sums[j] += of[j] ? placement : 0;
-                    squares[j] += of[j] ? square : 0;
-                    ties[j] += of[j];
-                }
-            } else {
-                for (int j = 0; j < 2; ++j) {
-                    const std::uint64_t placement = 2 * sizes[1 - j] + of[1 - j];
-                    sums[j] += of[j] * placement;
-                    squares[j] += of[j] * placement * placement;
-                    ties[j] += of[j] * of[j];
-                }
-            }
-            sizes[0] += of[0];
-            sizes[1] += of[1];
-            levels += level.all > 0;
-            return true;
+    // Whole levels of at most BLOCK words; their sums fit into 64 bits if they count from the first of the words on.
+    template <class Word>
+    void add_block(const Word *words, std::size_t n) {
+        std::uint16_t first[BLOCK], repeated[BLOCK];  // places: of the first sample, of words in the level of the one before
+        first[0] = 0;
+        std::size_t m1 = words[0] & 1, n_repeated = 0;
+        for (std::size_t i = 1; i < n; ++i) {
+            first[m1] = std::uint16_t(i);
+            m1 += words[i] & 1;
+            repeated[n_repeated] = std::uint16_t(i);
+            n_repeated += (words[i] ^ words[i - 1]) < 2;
         }
-    };
-
-    void flush(Some &some) {
-        for (int j = 0; j < 2; ++j) {
-            const std::uint64_t before = 2 * sizes[1 - j];
-            sums[j] += some.sizes[j] * before + some.sums[j];
-            squares[j].add_product(some.sizes[j] * before, before);
-            squares[j].add_product(2 * some.sums[j], before);
-            squares[j].add(0, some.squares[j]);
-            ties[j] += some.ties[j];
+        std::uint64_t b1 = 0, b2 = 0, kb = 0;
+        for (std::size_t k = 0; k < m1; ++k) {
+            const std::uint32_t b = first[k] - std::uint32_t(k);
+            b1 += b;
+            b2 += b * b;
+            kb += std::uint32_t(k) * b;
         }
-        for (int j = 0; j < 2; ++j) sizes[j] += some.sizes[j];
-        levels += some.levels;
-        some = {};
+        const std::uint64_t m0 = n - m1, a1 = m0 * m1 - b1, a2 = m0 * m1 * m1 - 2 * kb - b1;
+        const std::uint64_t of[2] = {m1, m0};
+        std::uint64_t sum[2] = {2 * b1, 2 * a1}, square[2] = {4 * b2, 4 * a2};
+        ties[0] += m1;
+        ties[1] += m0;
+        levels += n - n_repeated;
+        std::size_t below = 0;  // members of the first sample below the level
+        for (std::size_t r = 0; r < n_repeated;) {
+            const std::size_t start = repeated[r] - 1u;
+            std::size_t end = start + 1;
+            while (r < n_repeated && repeated[r] == end) ++r, ++end;
+            std::uint64_t p = 0;
+            while (p < end - start && words[end - 1 - p] & 1) ++p;
+            const std::uint64_t q = end - start - p;
+            ties[0] += p * p - p;
+            ties[1] += q * q - q;
+            if (p == 0 || q == 0) continue;
+            while (first[below] < start) ++below;
+            sum[0] -= p * q;
+            sum[1] += p * q;
+            square[0] -= p * q * (4 * (start - below) + 3 * q);
+            square[1] += p * q * (4 * below + p);
+        }
+        add(of, sum, square);
     }
-    void large(const Level &level, Some &some) {
-        flush(some);
-        if (some.add(level)) return;
-        const std::uint64_t of[2] = {level.of_first, level.all - level.of_first};
+
+    void add_level(const std::uint64_t (&of)[2]) {
         for (int j = 0; j < 2; ++j) {
             const std::uint64_t placement = 2 * sizes[1 - j] + of[1 - j];
             sums[j] += of[j] * placement;
@@ -153,61 +157,74 @@ class Placements {
         ++levels;
     }
 
-    Level level_;
-    Some some_;
+    // Members with sums of placements that are lower by the members before them.
+    void add(const std::uint64_t (&of)[2], const std::uint64_t (&sum)[2], const std::uint64_t (&square)[2]) {
+        for (int j = 0; j < 2; ++j) {
+            const std::uint64_t before = 2 * sizes[1 - j];
+            sums[j] += of[j] * before + sum[j];
+            squares[j].add_product(of[j] * before, before);
+            squares[j].add_product(2 * sum[j], before);
+            squares[j].add(0, square[j]);
+        }
+        for (int j = 0; j < 2; ++j) sizes[j] += of[j];
+    }
+
+    std::uint64_t level_ = 0, of_level_[2] = {0, 0};
 };
 
-// Consecutive bins of keys: where the next word goes, and the key that its words count from.
-template <class Key>
-struct Part {
-    std::uint32_t end;
-    Key least;
-};
-
-// The words are divided into parts while they are made, so that the sort of a part stays within the cache: bins by the highest
-// varying bits, counted and then joined. A word is the distance from the least key of its part and one bit for the sample.
 template <class T>
-bool placements(const T *values, const bool *first, std::size_t n, Placements &found) {
-    using Key = typename radix::KeyOf<T>::type;
-    constexpr int width = 8 * sizeof(Key);
-    Key least = ~Key(0), greatest = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-        const Key key = radix::to_key(values[i]);
+using Bounds = std::pair<typename radix::KeyOf<T>::type, typename radix::KeyOf<T>::type>;
+
+template <class T>
+UQASSAY_INLINE Bounds<T> bounds_of(const T *values, std::size_t n) {
+    auto least = radix::to_key(values[0]), greatest = least;
+    for (std::size_t i = 1; i < n; ++i) {
+        const auto key = radix::to_key(values[i]);
         least = std::min(least, key);
         greatest = std::max(greatest, key);
     }
+    return {least, greatest};
+}
+UQASSAY_CLONES Bounds<float> bounds(const float *values, std::size_t n) { return bounds_of(values, n); }
+UQASSAY_CLONES Bounds<double> bounds(const double *values, std::size_t n) { return bounds_of(values, n); }
+
+// The words are divided into parts while they are made, so that the sort of a part stays within the cache: bins by the highest
+// varying bits, counted and then joined. A word is the key without its highest bit, which a part shares, and one bit for the
+// sample.
+template <class T>
+bool placements(const T *values, const bool *first, std::size_t n, Placements &found) {
+    using Key = typename radix::KeyOf<T>::type;
     if (n == 0) return true;
+    const auto [least, greatest] = bounds(values, n);
     if (least < radix::key_of_infinity<T>(true) || greatest > radix::key_of_infinity<T>(false)) return false;
     const int range = radix::bit_length(Key(greatest - least));
     const int shift = range - std::min({range, MOST_BIN_BITS, std::max(1, radix::bit_length(n) - FEWER_BINS)});
     const auto bin = [&](Key key) { return std::size_t(key >> shift); };
-    std::vector<std::uint32_t> counts(bin(greatest - least) + 1), part_of(counts.size());
+    std::vector<std::uint32_t> counts(bin(greatest - least) + 1), ends;
+    std::vector<std::uint16_t> part_of(counts.size());
     for (std::size_t i = 0; i < n; ++i) ++counts[bin(Key(radix::to_key(values[i]) - least))];
-    // a distance has one bit less than a key
-    const std::size_t most_bins = range < width ? counts.size() : (counts.size() + 1) / 2;
+    const std::size_t half = ~(~Key(0) >> 1) >> shift;  // the first bin of keys that have the highest bit
     const std::size_t enough = std::max(PART, n / MOST_PARTS);
-    std::vector<Part<Key>> parts;
-    std::size_t most = 0, size = 0, start = 0, from = 0;
+    std::size_t most = 0, size = 0, start = 0;
     for (std::size_t b = 0; b < counts.size(); start += counts[b++]) {
-        if (b == 0 || size + counts[b] > enough || b - from == most_bins) {
-            parts.push_back({std::uint32_t(start), Key(Key(b) << shift)});
-            size = 0, from = b;
+        if (b == 0 || size + counts[b] > enough || b == half) {
+            ends.push_back(std::uint32_t(start));
+            size = 0;
         }
         size += counts[b];
         most = std::max(most, size);
-        part_of[b] = std::uint32_t(parts.size() - 1);
+        part_of[b] = std::uint16_t(ends.size() - 1);
     }
     auto words = raw<Key>(n), other = raw<Key>(most);
     for (std::size_t i = 0; i < n; ++i) {
         const Key key = radix::to_key(values[i]) - least;
-        Part<Key> &part = parts[part_of[bin(key)]];
-        words[part.end++] = Key((key - part.least) << 1) | Key(first[i]);
+        words[ends[part_of[bin(key)]]++] = Key(key << 1) | Key(first[i]);
     }
     start = 0;
-    for (const Part<Key> &part : parts) {
-        if (part.end > start) radix::sort_into(words.get() + start, other.get(), part.end - start, found);
+    for (const std::uint32_t end : ends) {
+        if (end > start) radix::sort_into(words.get() + start, other.get(), end - start, found);
         found.end_level();
-        start = part.end;
+        start = end;
     }
     return true;
 }

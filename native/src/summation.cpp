@@ -1,10 +1,8 @@
 // Sums that are independent of the order of the terms, and the rows of one member that they read: the twins of `OrderFreeSum`,
 // `sum_over_classes` and `not_negative` in src/uqassay/predictions, to the last bit.
-#include "envelope.h"
+#include "sorted_rows.h"
 
 namespace {
-
-constexpr std::size_t MOST_SORTED = 32;  // numbers of a row; the network takes time O(K²)
 
 using Changed = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -24,44 +22,17 @@ void add_order_free(Changed sum, Changed errors, In<double, 1> terms) {
     add_terms(sum.data(), errors.data(), terms.data(), n);
 }
 
-// The smaller of two neighbours first; a nan stays.
-template <class V>
-UQASSAY_INLINE void sort(V *x, std::size_t size) {
-    for (std::size_t i = 1; i < size; ++i)
-        for (std::size_t j = i; j-- > 0;) {
-            const V before = x[j], after = x[j + 1];
-            x[j] = lanes::least(after, before);
-            x[j + 1] = lanes::greatest(before, after);
-        }
-}
-
-// In NumPy's order for a row of at most 128 numbers: eight sums side by side.
-template <class V>
-UQASSAY_INLINE V sum_of_row(const V *x, std::size_t size) {
-    V total = x[0];
-    std::size_t i = 1;
-    if (size >= 8) {
-        V s[8];
-        for (int j = 0; j < 8; ++j) s[j] = x[j];
-        for (i = 8; i + 8 <= size; i += 8)
-            for (int j = 0; j < 8; ++j) s[j] = s[j] + x[i + j];
-        total = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
-    }
-    for (; i < size; ++i) total = total + x[i];
-    return total;
-}
-
 struct SortedSums {
     template <class V>
     UQASSAY_INLINE static void run(const double *values, std::size_t n, std::size_t k, double *sums) {
         constexpr std::size_t L = lanes::width<V>;
-        V x[MOST_SORTED];
+        V x[sorted_rows::MOST];
         for (std::size_t row = 0; row < n; row += L) {
             const std::size_t count = std::min(L, n - row);
             V *to = x;
             envelope::load<V>(values + row * k, k, count, [&to](const V &p) { *to++ = p; });
-            sort(x, k);
-            const V total = sum_of_row(x, k);
+            sorted_rows::sort(x, k);
+            const V total = sorted_rows::sum(x, k);
             for (std::size_t i = 0; i < count; ++i) sums[row + i] = total[i];
         }
     }
@@ -69,7 +40,7 @@ struct SortedSums {
 
 Out<double, 1> sorted_sums(In<double, 2> values) {
     const std::size_t n = values.shape(0), k = values.shape(1);
-    if (k < 1 || k > MOST_SORTED) throw nb::value_error("needs rows of 1 to 32 numbers");
+    if (k < 1 || k > sorted_rows::MOST) throw nb::value_error("needs rows of 1 to 128 numbers");
     auto sums = raw<double>(n);
     {
         nb::gil_scoped_release release;
@@ -110,5 +81,5 @@ void bind_summation(nb::module_ &m) {
     m.def("rows_not_negative", &rows_not_negative<double>, nb::arg("rows").noconvert(),
           "Rows (n, K), which may lie apart in memory, next to each other, and 0 for negative numbers.");
     m.def("sorted_sums", &sorted_sums, nb::arg("values").noconvert(),
-          "Sum of each row of values (n, K), K ≤ 32, in increasing order.");
+          "Sum of each row of values (n, K), K ≤ 128, in increasing order.");
 }

@@ -64,6 +64,18 @@ def test_tiny_disagreement_is_not_lost_in_the_difference_of_entropies():
     assert found == pytest.approx(float(exact), rel=1e-2)
 
 
+@pytest.mark.parametrize("pure", ["0", "1"])
+def test_the_epistemic_part_of_close_members_against_fifty_digits(pure, monkeypatch):
+    """Formula and kernel: no digit is lost to the difference of entropies or of p ln(p / p̄) and p − p̄."""
+    monkeypatch.setenv("UQASSAY_PURE", pure)
+    for gap in (2.0**-4, 2.0**-12, 2.0**-20, 2.0**-27):
+        probs = np.array([[[0.5 - gap, 0.5 + gap], [0.5 + gap, 0.5 - gap]]])
+        with mpmath.workdps(50):
+            exact = float(sum(mpmath.mpf(p) * mpmath.log(mpmath.mpf(p) / 0.5) for p in probs[0, 0]))
+        found = entropy_decomposition(uq.Members(probs)).epistemic[0]
+        assert found == pytest.approx(exact, rel=1e-15)
+
+
 def test_equal_members_have_no_epistemic_part_at_all():
     probs = np.tile(np.random.default_rng(1).dirichlet(np.ones(7), (50, 1)), (1, 9, 1))
     found = entropy_decomposition(uq.Members(probs))

@@ -48,13 +48,16 @@ def test_sums_of_placements_against_brute_force(native, random_generator, dtype)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sums_of_placements_of_large_arrays_against_ranks(native, random_generator, dtype):
     """An array outside the cache is divided first. Ranks in all and within a sample give the placements."""
-    for values in awkward_arrays(random_generator, 70_000, dtype):
+    tied = [random_generator.integers(levels, size=70_000) for levels in (9, 30, 5_000, 100_000)]  # 9 levels of 7,800
+    for values in (*awkward_arrays(random_generator, 70_000, dtype), *(array.astype(dtype) for array in tied)):
         first = random_generator.random(len(values)) < 0.3
         ranks = stats.rankdata(values)
-        sizes, sums, squares, _, _ = native.placement_sums(values, first)
+        sizes, sums, squares, ties, levels = native.placement_sums(values, first)
+        assert levels == len(np.unique(values))
         for p, inside in enumerate((first, ~first)):
             twice = np.rint(2 * (ranks[inside] - stats.rankdata(values[inside]))).astype(np.int64)
-            assert (sizes[p], sums[p], squares[p]) == (len(twice), int(twice.sum()), int((twice * twice).sum()))
+            expected = len(twice), int(twice.sum()), int((twice * twice).sum()), squared_ties(values[inside])
+            assert (sizes[p], sums[p], squares[p], ties[p]) == expected
 
 
 def test_squares_beyond_64_bits_are_exact(native):

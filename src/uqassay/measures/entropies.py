@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, entr
 
 from uqassay._array import as_numeric, check_rows, tolerance_of
+from uqassay._kernels import kernel
 from uqassay._namespaces import detached, is_foreign, namespace, smallest_normal
 from uqassay.errors import InputError
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
@@ -18,13 +19,13 @@ from uqassay.predictions import (
     Intervals,
     Masses,
     Members,
-    OrderFreeSum,
     Point,
     Prediction,
     PredictionLike,
     Vertices,
     as_prediction,
     keeps_arrays,
+    member_sums,
     not_negative,
     probs_on_device,
     sum_over_classes,
@@ -40,7 +41,7 @@ __all__ = [
     "divergence_terms",
     "entropy",
     "entropy_decomposition",
-    "member_share",
+    "log_ratio",
     "second_order_members",
     "shannon_entropy",
     "varied_members",
@@ -50,6 +51,7 @@ Array = NDArray[np.float64]
 ROUNDING = 4 * np.finfo(np.float64).eps
 NO_SPREAD = 1e-18  # above the rounding error of the mean of a million equal members
 TEMPORARIES = 8  # arrays (n, K) alive at once
+NEAR = 0.0294372515228594  # (3 − √8)²: artanh(3 − √8) = ln(√2) / 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,9 @@ def shannon_entropy(probs: NDArray[Any]) -> Array:
     """`entropy` of an array (..., K) of numbers."""
     p = not_negative(probs)
     if isinstance(p, np.ndarray):
-        return np.abs(sum_over_classes(entr(p)))  # abs turns the -0.0 of a one-hot p into 0.0
+        compiled = kernel("entropy_terms")
+        terms = entr(p) if compiled is None else compiled(np.ravel(p)).reshape(p.shape)
+        return np.abs(sum_over_classes(terms))  # abs turns the -0.0 of a one-hot p into 0.0
     xp = namespace(p)
     return xp.abs(sum_over_classes(-p * xp.log(xp.maximum(p, smallest_normal(p)))))
 
@@ -183,11 +187,6 @@ def _agreed(part: DeviceProbs, total: Any, aleatoric: Any, epistemic: Any) -> tu
     return total, xp.where(agree, total, aleatoric), xp.where(agree, 0.0, xp.maximum(epistemic, 0.0))
 
 
-def member_share(members: Members, m: int) -> Any:
-    """Weight of member m: a number, ``(1, 1)`` or ``(n, 1)``, which multiplies arrays ``(n, K)``."""
-    return 1.0 / members.n_members if members.weights is None else members.weights[..., m, None]
-
-
 def second_order_members(prediction: Prediction) -> Members:
     """The second-order distribution as `Members`; kinds that are only a set are refused."""
     if isinstance(prediction, (Intervals, Masses, Vertices)):
@@ -226,7 +225,7 @@ def agreeing_rows(
     are ignored; with `label` ``(n,)`` only that class is compared.
     """
     candidates = np.flatnonzero(spread < below)
-    if not candidates.size:
+    if not candidates.size or members.n_members == 1:
         return candidates
     part = members[candidates]
     counted = np.ones((1, part.n_members), bool) if part.weights is None else np.atleast_2d(part.weights) > 0
@@ -242,15 +241,8 @@ def agreeing_rows(
 def _of_members(members: Members) -> tuple[Array, Array, Array]:
     """Entropy of the mean, mean entropy, and mean divergence of the members from the mean, each ``(n,)``."""
     mean = members.mean_probs()
-    aleatoric, epistemic = OrderFreeSum(mean.shape, mean), OrderFreeSum(mean.shape, mean)
-    terms = divergence_terms(mean)
-    for m in range(members.n_members):
-        p_log_p, divergence = terms(not_negative(members.probs[:, m, :]))
-        share = member_share(members, m)
-        aleatoric.add(share * p_log_p)
-        epistemic.add(share * divergence)
-    of_members = namespace(mean).abs(sum_over_classes(aleatoric.value()))
-    return shannon_entropy(mean), of_members, sum_over_classes(epistemic.value())
+    p_log_p, divergence = member_sums(members.probs, members.weights, divergence_terms(mean), "member_entropies", mean)
+    return shannon_entropy(mean), namespace(mean).abs(sum_over_classes(p_log_p)), sum_over_classes(divergence)
 
 
 def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
@@ -259,18 +251,30 @@ def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
     The added p̄ − p sums to 0 over the members and makes every term ≥ 0, so nothing cancels.
     """
     xp, least = namespace(mean), smallest_normal(mean)
-    positive = xp.where(mean > 0.0, mean, 1.0)  # if p̄ = 0, every p is 0 and the term vanishes
-    inverse, log_mean = 1.0 / xp.maximum(positive, least), xp.log(positive)  # 1 / p̄ of a subnormal p̄ would be infinite
+    log_mean = xp.log(xp.where(mean > 0.0, xp.maximum(mean, least), 1.0))  # if p̄ = 0, the share of every p > 0 is 0
 
     def terms(p: Array) -> tuple[Array, Array]:
         p_log_p = p * xp.log(xp.maximum(p, least))  # 0 ln 0 = 0
-        d = p - mean
-        ratio = d * inverse  # p / p̄ − 1
-        # p ln(p / p̄): log1p keeps the digits where p ≈ p̄; for small p the difference of logarithms is exact enough
-        near = xp.log1p(xp.maximum(ratio, -0.5)) * p
-        return p_log_p, xp.where(ratio < -0.5, p_log_p - p * log_mean, near) - d
+        d, s, excess = log_ratio(p, mean)
+        # p (2 s + s excess) − d without its cancellation, because d = s (p + p̄)
+        return p_log_p, xp.where(s * s > NEAR, p_log_p - p * log_mean - d, s * (d + p * excess))
 
     return terms
+
+
+def log_ratio(p: Array, mean: Array) -> tuple[Array, Array, Array]:
+    """p − p̄, s = (p − p̄) / (p + p̄), and ln(p / p̄) / s − 2 for s² ≤ `NEAR`.
+
+    ln(p / p̄) = 2 artanh s = s (2 + 2 s²/3 + 2 s⁴/5 + …) keeps the digits where p ≈ p̄; elsewhere the difference of the
+    logarithms is exact enough.
+    """
+    d = p - mean
+    s = d / namespace(mean).maximum(p + mean, smallest_normal(mean))
+    z = s * s
+    excess = z * (2.0 / 19.0)
+    for odd in range(17, 1, -2):
+        excess = z * (2.0 / odd + excess)
+    return d, s, excess
 
 
 def _of_dirichlet(prediction: Dirichlet) -> Decomposition:

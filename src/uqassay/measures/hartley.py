@@ -74,15 +74,15 @@ class Nonspecificity:
     standard_error : array (n,)
         Standard error of each value; 0 if the value is exact.
     mean_standard_error : float
-        Standard error that the estimator adds to the mean of `values`; all instances share the random orders. An upper
+        Standard error that the estimator adds to the mean of ``values``; all instances share the random orders. An upper
         bound if a tolerance asked for more orders.
     n_orders : int
         Number of random orders of the classes (the most for any instance); 0 if exact.
     order_deviations : array (32,) or (0,)
-        Deviation of the mean of `values` with each of the first random orders alone, scaled so that their standard error is
+        Deviation of the mean of ``values`` with each of the first random orders alone, scaled so that their standard error is
         `mean_standard_error`. All models use the same orders, so these give the error of a difference of two models.
     order_sums : tuple of 32 int, or ()
-        Sum of `values` with each of the first random orders alone, in units of 2^-52; see `joined_nonspecificities`.
+        Sum of ``values`` with each of the first random orders alone, in units of 2^-52; see `joined_nonspecificities`.
     """
 
     values: Array

@@ -11,7 +11,7 @@ from uqassay.predictions import Intervals, Masses, Prediction
 
 __all__ = ["compiled_points", "for_each_hull", "hull_kernel"]
 
-CHUNK_BYTES = 2**21  # points of one chunk and thread: about a millisecond of work per member
+CHUNK_BYTES = 2**23  # points of the chunks of all threads: few chunks, because a kernel fetches its next points itself
 COMPILED = ("float32", "float64")  # dtypes that kernels take; others are converted to float64
 
 

@@ -7,20 +7,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.measures.entropies import TEMPORARIES, agreeing_rows, member_share, second_order_members
+from uqassay.measures.entropies import TEMPORARIES, agreeing_rows, second_order_members
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
+from uqassay.measures.variance import member_variances
 from uqassay.predictions import (
     DeviceProbs,
     Dirichlet,
     Intervals,
     Masses,
     Members,
-    OrderFreeSum,
     PredictionLike,
     Vertices,
     as_prediction,
     keeps_arrays,
-    not_negative,
     sum_over_classes,
 )
 from uqassay.predictions.base import CORE_BYTES
@@ -108,10 +107,7 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
 
 def _of_members(members: Members) -> tuple[Array, Array]:
     mean = members.mean_probs()
-    spread = OrderFreeSum(mean.shape, mean)
-    for m in range(members.n_members):
-        spread.add(member_share(members, m) * (not_negative(members.probs[:, m, :]) - mean) ** 2)
-    return mean, spread.value()
+    return mean, member_variances(members, mean)[1]
 
 
 def _on_device(part: Any) -> tuple[Any, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._kernels import kernel
 from uqassay._namespaces import namespace
 from uqassay.measures.entropies import (
     ROUNDING,
@@ -13,7 +14,6 @@ from uqassay.measures.entropies import (
     digamma_excess,
     divergence_terms,
     entropy_decomposition,
-    member_share,
     second_order_members,
 )
 from uqassay.measures.two_class_logits import is_two_class_gaussian, minus_p_log_p
@@ -25,6 +25,8 @@ from uqassay.predictions import (
     PredictionLike,
     as_prediction,
     keeps_arrays,
+    member_rows,
+    member_shares,
     not_negative,
     sum_over_classes,
 )
@@ -33,6 +35,7 @@ __all__ = ["label_wise_decomposition", "label_wise_parts"]
 
 Array = NDArray[np.float64]
 CHUNK_BYTES = 8 * 2**20
+MOST_SORTED = 128  # classes of a row that the kernel sorts
 OF_16_BITS = 5e-7  # rows that miss the sum 1 by more than this were rounded to few bits
 
 
@@ -122,7 +125,10 @@ def label_wise_parts(prediction: PredictionLike) -> Decomposition:
 
 def _of_members(members: Members) -> Array:
     """Total, aleatoric and epistemic part of each class, ``(3, n, K)``."""
-    shares = [member_share(members, m) for m in range(members.n_members)]
+    compiled = kernel("label_wise_sums")
+    if compiled is not None and members.n_classes <= MOST_SORTED:
+        return np.stack(compiled(member_rows(members.probs), member_shares(members.probs, members.weights)))
+    shares = list(member_shares(members.probs, members.weights).T[:, :, None])
     both = [_class_and_rest(not_negative(members.probs[:, m])) for m in range(members.n_members)]  # (2, n, K) each
     total, aleatoric, epistemic = _sums(shares, both)
     parts = np.stack([total, aleatoric, epistemic])

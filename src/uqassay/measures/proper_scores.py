@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 
 from uqassay._namespaces import namespace, smallest_normal
 from uqassay.measures.entropies import (
+    NEAR,
     Decomposition,
     agreeing_rows,
     decomposed,
     entropy_decomposition,
-    member_share,
+    log_ratio,
     second_order_members,
 )
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts, two_class_regrets
@@ -22,12 +23,11 @@ from uqassay.measures.zero_one import NO_REGRET, regrets, zero_one_decomposition
 from uqassay.predictions import (
     Dirichlet,
     Members,
-    OrderFreeSum,
     Prediction,
     PredictionLike,
     as_prediction,
     keeps_arrays,
-    not_negative,
+    member_sums,
     sum_over_classes,
 )
 from uqassay.statistics.samples import check_choice
@@ -101,40 +101,47 @@ def _spherical(prediction: Prediction) -> Decomposition:
 
 
 def _spherical_from_the_mean(members: Members) -> tuple[Array, Array, Array]:
-    """G(p̄), E[G(p)] and E[D(p, p̄)], where D(p, q) = ‖p‖ − p·q / ‖q‖ = ‖p‖ |p/‖p‖ − q/‖q‖|² / 2, without cancellation."""
+    """G(p̄), E[G(p)] and E[D(p, p̄)], where D(p, q) = ‖p‖ − p·q / ‖q‖ = |p − ‖p‖ q/‖q‖|² / 2‖p‖.
+
+    With p − q and ‖p‖ − ‖q‖ = (p − q)·(p + q) / (‖p‖ + ‖q‖) nothing cancels.
+    """
     mean = members.mean_probs()
-    direction = mean / _norm(mean)
-    aleatoric, epistemic = OrderFreeSum(mean[:, :1].shape, mean), OrderFreeSum(mean.shape, mean)
-    for m in range(members.n_members):
-        p, share = not_negative(members.probs[:, m, :]), member_share(members, m)
-        norm = _norm(p)
-        aleatoric.add(share * _spherical_entropy(p, norm))
-        epistemic.add(share * norm * (p / norm - direction) ** 2 / 2.0)
-    return _spherical_entropy(mean, _norm(mean))[:, 0], aleatoric.value()[:, 0], sum_over_classes(epistemic.value())
+    length = _norm(mean)
+    direction = mean / length
+
+    def terms(p: Array) -> tuple[Array, Array]:
+        norm, d = _norm(p), p - mean
+        longer = sum_over_classes(d * (p + mean))[:, None] / (norm + length)
+        return _spherical_entropy(p, norm), (d - longer * direction) ** 2 / (2.0 * norm)
+
+    aleatoric, epistemic = member_sums(members.probs, members.weights, terms, "member_spheres", mean)
+    return _spherical_entropy(mean, length)[:, 0], aleatoric[:, 0], sum_over_classes(epistemic)
 
 
-def _spherical_pairwise(members: Members) -> tuple[Array, Array, Array]:
-    """As above, with E[D(p, q)] over two members.
+def _spherical_pairwise(prediction: Prediction) -> Decomposition:
+    found = decomposed(second_order_members(prediction), _pairwise_directions)
+    return replace(_spherical(prediction), epistemic=found.epistemic)
+
+
+def _pairwise_directions(members: Members) -> tuple[Array, Array, Array]:
+    """E[D(p, q)] over two members, ``(n,)``, in the third place.
 
     With u = p/‖p‖ and its mean ū, it is (E‖p‖ · E|u − ū|² + E[‖p‖ |u − ū|²]) / 2.
     """
-    mean = members.mean_probs()
-    shares = [member_share(members, m) for m in range(members.n_members)]
-    aleatoric, summed = OrderFreeSum(mean[:, :1].shape, mean), OrderFreeSum(mean.shape, mean)
-    norms = OrderFreeSum(mean[:, :1].shape, mean)
-    for m, share in enumerate(shares):
-        p = not_negative(members.probs[:, m, :])
+
+    def lengths(p: Array) -> tuple[Array, Array]:
         norm = _norm(p)
-        norms.add(share * norm)
-        aleatoric.add(share * _spherical_entropy(p, norm))
-        summed.add(share * (p / norm))
-    direction, length = summed.value(), norms.value()
-    epistemic = OrderFreeSum(mean.shape, mean)
-    for m, share in enumerate(shares):
-        p = not_negative(members.probs[:, m, :])
+        return norm, p / norm
+
+    length, direction = member_sums(members.probs, members.weights, lengths)
+
+    def divergences(p: Array) -> tuple[Array]:
         norm = _norm(p)
-        epistemic.add(share * (length + norm) * (p / norm - direction) ** 2 / 2.0)
-    return _spherical_entropy(mean, _norm(mean))[:, 0], aleatoric.value()[:, 0], sum_over_classes(epistemic.value())
+        return ((length + norm) * (p / norm - direction) ** 2 / 2.0,)
+
+    [divergence] = member_sums(members.probs, members.weights, divergences)
+    pairwise = sum_over_classes(divergence)
+    return pairwise, pairwise, pairwise
 
 
 def _norm(p: Array) -> Array:
@@ -165,18 +172,17 @@ def _pairwise_kl(members: Members) -> tuple[Array, Array, Array]:
     It is the sum of E KL(p, p̄) and E KL(p̄, p). All terms are ≥ 0.
     """
     mean = members.mean_probs()
-    xp = namespace(mean)
-    positive = xp.where(mean > 0.0, mean, 1.0)
-    inverse, log_mean = 1.0 / xp.maximum(positive, smallest_normal(mean)), xp.log(positive)
-    summed, infinite = OrderFreeSum(mean.shape, mean), mean < 0.0
-    for m in range(members.n_members):
-        p, share = not_negative(members.probs[:, m, :]), member_share(members, m)
-        infinite = infinite | ((p == 0.0) & (mean > 0.0) & (share > 0.0))
-        d = p - mean
-        ratio = d * inverse
-        far = xp.log(xp.where(p > 0.0, p, positive)) - log_mean  # 0 where p = 0, which `infinite` holds
-        summed.add(share * d * xp.where(ratio < -0.5, far, xp.log1p(xp.maximum(ratio, -0.5))))
-    pairwise = xp.where(xp.any(infinite, axis=1), np.inf, sum_over_classes(summed.value()))
+    xp, least = namespace(mean), smallest_normal(mean)
+    log_mean = xp.log(xp.maximum(mean, least))
+
+    def terms(p: Array) -> tuple[Array, Array]:
+        d, s, excess = log_ratio(p, mean)
+        log = xp.where(s * s > NEAR, xp.log(xp.maximum(p, least)) - log_mean, s * (2.0 + excess))
+        ruled_out = xp.where((p == 0.0) & (mean > 0.0), 1.0, xp.zeros_like(mean))
+        return d * xp.where(p > 0.0, log, 0.0), ruled_out
+
+    divergence, ruled_out = member_sums(members.probs, members.weights, terms, "member_divergences", mean)
+    pairwise = xp.where(xp.any(ruled_out > 0.0, axis=1), np.inf, sum_over_classes(divergence))
     return pairwise, pairwise, pairwise
 
 
@@ -205,6 +211,6 @@ _FROM_THE_MEAN: dict[str, Callable[[Prediction], Decomposition]] = {
 _PAIRWISE: dict[str, Callable[[Prediction], Decomposition]] = {
     "log": _log_pairwise,
     "brier": _brier_pairwise,
-    "spherical": lambda p: decomposed(second_order_members(p), _spherical_pairwise),
+    "spherical": _spherical_pairwise,
     "zero-one": _zero_one_pairwise,
 }

@@ -11,7 +11,6 @@ from uqassay.measures.entropies import (
     agreeing_rows,
     decomposed,
     decomposed_points,
-    member_share,
     second_order_members,
     varied_members,
 )
@@ -25,11 +24,12 @@ from uqassay.predictions import (
     PredictionLike,
     as_prediction,
     keeps_arrays,
+    member_sums,
     not_negative,
     sum_over_classes,
 )
 
-__all__ = ["predicted_class_variance", "total_variance", "variance_decomposition"]
+__all__ = ["member_variances", "predicted_class_variance", "total_variance", "variance_decomposition"]
 
 Array = NDArray[np.float64]
 
@@ -80,12 +80,18 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
 def _of_members(members: Members) -> tuple[Array, Array, Array]:
     """Total, mean and variance over the members, each ``(n,)``."""
     mean = members.mean_probs()
-    within, among = OrderFreeSum(mean.shape, mean), OrderFreeSum(mean.shape, mean)
-    for m in range(members.n_members):
-        share, p = member_share(members, m), not_negative(members.probs[:, m, :])
-        within.add(share * (p * (1.0 - p)))
-        among.add(share * (p - mean) ** 2)
-    return _gini(mean), sum_over_classes(within.value()), sum_over_classes(among.value())
+    within, among = member_variances(members, mean)
+    return _gini(mean), sum_over_classes(within), sum_over_classes(among)
+
+
+def member_variances(members: Members, mean: Array) -> tuple[Array, Array]:
+    """Σ_m w_m p(1 − p) and Σ_m w_m (p − p̄)² of each class, ``(n, K)``."""
+
+    def terms(p: Array) -> tuple[Array, Array]:
+        return p * (1.0 - p), (p - mean) ** 2
+
+    within, among = member_sums(members.probs, members.weights, terms, "member_variances", mean)
+    return within, among
 
 
 @keeps_arrays("measures.total_variance")

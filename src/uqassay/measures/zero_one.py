@@ -11,7 +11,6 @@ from uqassay.measures.entropies import (
     TEMPORARIES,
     Decomposition,
     agreeing_rows,
-    member_share,
     second_order_members,
 )
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_regrets
@@ -19,11 +18,10 @@ from uqassay.predictions import (
     CORE_BYTES,
     DeviceProbs,
     Members,
-    OrderFreeSum,
     PredictionLike,
     as_prediction,
     keeps_arrays,
-    not_negative,
+    member_sums,
 )
 
 __all__ = ["regrets", "zero_one_decomposition"]
@@ -92,15 +90,14 @@ def regrets(members: Members) -> tuple[Array, Array]:
 
 
 def _regrets(part: Members, like: Array) -> tuple[Array, Array]:
-    xp, (n, _, n_classes) = namespace(like), part.probs.shape
-    losses, lost = OrderFreeSum((n, 1), like), OrderFreeSum((n, n_classes), like)
-    for m in range(part.n_members):
-        p = not_negative(part.probs[:, m, :])
+    xp = namespace(like)
+
+    def terms(p: Array) -> tuple[Array, Array]:
         top = xp.max(p, axis=1, keepdims=True)
-        share = member_share(part, m)
-        losses.add(share * (1.0 - top))
-        lost.add(share * (top - p))
-    return xp.maximum(losses.value()[:, 0], 0.0), lost.value()
+        return 1.0 - top, top - p
+
+    loss, lost = member_sums(part.probs, part.weights, terms, "member_regrets")
+    return xp.maximum(loss[:, 0], 0.0), lost
 
 
 def _on_device(part: Any) -> tuple[Any, Any, Any]:

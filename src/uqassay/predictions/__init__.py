@@ -18,6 +18,7 @@ from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_in
 from uqassay.predictions.point import Point
 from uqassay.predictions.probabilities import not_negative
 from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
+from uqassay.predictions.sums_over_members import member_rows, member_shares, member_sums
 from uqassay.predictions.vertices import Vertices
 
 __all__ = [
@@ -48,6 +49,9 @@ __all__ = [
     "is_dask_array",
     "keeps_arrays",
     "labels_for",
+    "member_rows",
+    "member_shares",
+    "member_sums",
     "not_negative",
     "per_instance",
     "portable_labels",

@@ -23,7 +23,7 @@ from uqassay.predictions.base import CORE_BYTES, Array, Prediction
 from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.point import checked_log_partition, softmax_and_partition, two_columns
 from uqassay.predictions.probabilities import event_and_rest, normalised, not_negative
-from uqassay.predictions.summation import OrderFreeSum
+from uqassay.predictions.sums_over_members import member_sums
 
 MOST_DRAWS = 10**9
 
@@ -171,15 +171,11 @@ class Members(Prediction):
     def mean_probs(self) -> Array:
         """Bayesian model average: the (weighted) mean of the members, ``(n, K)``; independent of their order."""
         mean = np.empty((self.n_instances, self.n_classes))
+        weights = np.ones((1, self.n_members)) if self.weights is None else np.atleast_2d(self.weights)
         for rows in row_chunks(self.n_instances, 48 * self.n_classes, chunk_bytes=CORE_BYTES):
-            shares = None if self.weights is None else np.atleast_2d(self.weights)
-            if shares is not None and len(shares) > 1:
-                shares = shares[rows]
-            total = OrderFreeSum(mean[rows].shape)
-            for m in range(self.n_members):
-                member = not_negative(self.probs[rows, m])
-                total.add(member if shares is None else member * shares[:, m, None])
-            mean[rows] = total.value() if shares is not None else total.value() / self.n_members
+            shares = weights[rows] if len(weights) > 1 else weights
+            [total] = member_sums(self.probs[rows], shares, lambda p: (p,), "member_means")
+            mean[rows] = total if self.weights is not None else total / self.n_members
         return mean
 
     def lower_probs(self) -> Array:

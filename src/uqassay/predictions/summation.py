@@ -11,7 +11,7 @@ from uqassay._namespaces import device_of, namespace
 __all__ = ["OrderFreeSum", "sum_over_classes"]
 
 Array = NDArray[np.float64]
-MOST_SORTED = 32  # classes of a row that the kernel sorts
+MOST_SORTED = 128  # classes of a row that the kernel sorts
 
 
 class OrderFreeSum:
