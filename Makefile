@@ -4,6 +4,7 @@
 # make slow-tests  all tests; writes tests/slow_tests.txt, the list of those that take long
 # make test-pure  the rooms that compiled kernels serve, tested on the array formulas alone
 # make install-check  every way of installation in an empty environment, and the kernels' tests on Python 3.11 to 3.13
+# make guide  the guide with its tutorials and the reference of Python names, rendered into docs/build/html
 # make bench  speed, side by side with what people use today
 # make docs-numbers  measured tables of the guide: make those again that are older than their code (TABLE=name, or "a b": these)
 
@@ -15,7 +16,7 @@ TORCH  ?= torch==2.13.0
 JOBS   ?= 2
 BIN     = $(VENV)/bin
 
-.PHONY: demo test check slow-tests test-pure install-check bench lint docs-numbers clean
+.PHONY: demo test check slow-tests test-pure install-check guide bench lint docs-numbers clean
 
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
@@ -47,6 +48,10 @@ lint: $(VENV)/.test
 	$(BIN)/mypy
 	$(BIN)/python -m benchmarks.docs_numbers --check
 
+# tutorials are executed; a warning fails
+guide: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/build/html
+
 bench: $(VENV)/.test $(VENV)/.native
 	$(BIN)/python -m benchmarks.speed
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
@@ -70,6 +75,10 @@ $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --no-deps 'bayesian-torch>=0.5' $(LAPLACE)
 	touch $@ $(VENV)/.demo
 
+$(VENV)/.docs: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --editable '.[docs]' '$(TORCH)'
+	touch $@
+
 # Compiled kernels are optional: without a compiler the array formulas do all work.
 $(VENV)/.native: $(wildcard native/src/* native/CMakeLists.txt native/pyproject.toml) | $(VENV)/bin/python
 	@if command -v $(CXX) >/dev/null; then $(BIN)/python -m pip install --quiet ./native; \
@@ -77,4 +86,4 @@ $(VENV)/.native: $(wildcard native/src/* native/CMakeLists.txt native/pyproject.
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo build native/build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo build docs/build native/build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
