@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 from tests.cli.python_syntax import PYTHON
 from tests.refusals import refuses
-from typer.main import get_command
 
-from uqassay.cli.application import app
+from uqassay.cli.application import COMMANDS, load_command
 from uqassay.cli.remedies import NOTES, OPTIONS, WORDINGS, about_files, in_options, note_text, option_of
 from uqassay.errors import FileFormatError, InputError
 from uqassay.notes import Note
@@ -30,10 +29,8 @@ FACTS = {
 
 @pytest.mark.parametrize("command", sorted(OPTIONS))
 def test_every_option_of_the_table_is_one_of_the_command(command):
-    commands = get_command(app).commands
-    known = {
-        option for c in ([commands[command]] if command else commands.values()) for p in c.params for option in p.opts
-    }
+    names = [command] if command else COMMANDS
+    known = {option for name in names for p in load_command(name).params for option in p.opts}
     known |= {f"--{option.removeprefix('--no-')}" for option in known}
     common = set(OPTIONS[""].values())
     for parameter, option in OPTIONS[command].items():

@@ -1,46 +1,56 @@
-"""All commands under one name, and usage errors as one sentence."""
+"""All commands under one name, each imported when it is used, and usage errors as one sentence."""
 
-from typing import Annotated
+import os
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from uqassay.cli.bench import bench_app
-from uqassay.cli.calibration_test import calibration_test_command
-from uqassay.cli.demo import demo_command
-from uqassay.cli.files import convert_command, inspect_command
-from uqassay.cli.gain import gain_command
-from uqassay.cli.ood import ood_command
-from uqassay.cli.rank import rank_command
-from uqassay.cli.report import report_command
-from uqassay.cli.reproduce import reproduce_command
-from uqassay.cli.reproduce_help import ReproduceCommand
-from uqassay.cli.second_order import second_order_command
-from uqassay.cli.tradeoff import tradeoff_command
 from uqassay.errors import InputError
 
-__all__ = ["app", "run"]
+__all__ = ["COMMANDS", "load_command", "run"]
+
+# module:function (or application) in this package, and the first sentence of its docstring, for the root's help
+COMMANDS = {
+    "report": ("report:report_command", "Judge classifiers by their predictions, and write one page to decide from."),
+    "rank": ("rank:rank_command", "Rank classifiers at chosen λ, and show where the ranking changes."),
+    "demo": ("demo:demo_command", "Train six classifiers on scikit-learn's digits, and report on them."),
+    "inspect": ("files:inspect_command", "Show what a file holds."),
+    "convert": ("files:convert_command", "Write a prediction file in another format; the extension of DST decides."),
+    "reproduce": (
+        "reproduce:reproduce_app",
+        "Compute a paper's printed tables again, and say which cells agree.",
+    ),
+    "tradeoff": ("tradeoff:tradeoff_command", "Find the range of λ that fits a use, from two questions."),
+    "ood": (
+        "ood:ood_command",
+        "Judge how well each score separates out-of-distribution inputs; needs no labels.",
+    ),
+    "gain": (
+        "gain:gain_command",
+        "Compare the gain from more data with the epistemic uncertainty that a model states.",
+    ),
+    "calibration-test": (
+        "calibration_test:calibration_test_command",
+        "Test whether a model, or a mixture of its members, is calibrated.",
+    ),
+    "second-order": (
+        "second_order:second_order_command",
+        "Compare stated with observed epistemic variance, from two or more votes per instance.",
+    ),
+    "bench": ("bench:bench_app", "Train methods on data sets, and report on what they say they do not know."),
+}
+COMPLETION = "_UQASSAY_COMPLETE"  # set by the script that --install-completion gives the shell
 
 app = typer.Typer(
     name="uqassay",
     help="Does this classifier know what it does not know, and which of these classifiers should I use?",
     epilog="Exit codes: 0 done, 1 a check failed (--fail-if), 2 bad input, 3 a check on an interval cannot tell.",
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("report")(report_command)
-app.command("rank")(rank_command)
-app.command("demo")(demo_command)
-app.command("inspect")(inspect_command)
-app.command("convert")(convert_command)
-app.command("reproduce", cls=ReproduceCommand)(reproduce_command)
-app.command("tradeoff")(tradeoff_command)
-app.command("ood")(ood_command)
-app.command("gain")(gain_command)
-app.command("calibration-test")(calibration_test_command)
-app.command("second-order")(second_order_command)
-app.add_typer(bench_app, name="bench")
 
 
 @app.callback(invoke_without_command=True)
@@ -55,6 +65,47 @@ def root(
         raise typer.Exit
 
 
+class _Unloaded(TyperCommand):
+    """A command whose module is imported when its arguments are parsed."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """The context of the loaded command."""
+        return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
+
+
+def load_command(name: str) -> Any:
+    """Import a command, and make it ready to be run.
+
+    Parameters
+    ----------
+    name : str
+        A key of `COMMANDS`.
+
+    Returns
+    -------
+    command of Typer
+    """
+    module, _, attribute = COMMANDS[name][0].partition(":")
+    found = getattr(import_module(f"uqassay.cli.{module}"), attribute)
+    if not isinstance(found, typer.Typer):
+        function, found = found, typer.Typer(add_completion=False)
+        found.command(name)(function)
+    return typer.main.get_command(found)
+
+
+def _command_line() -> Any:
+    """The root with all commands, not yet imported.
+
+    Returns
+    -------
+    group of Typer
+    """
+    root_command: Any = typer.main.get_command(app)
+    for name, (_, text) in COMMANDS.items():
+        root_command.add_command(_Unloaded(name, help=text))
+    return root_command
+
+
 def run(argv: list[str]) -> int:
     """Run one command and return its exit code.
 
@@ -63,7 +114,9 @@ def run(argv: list[str]) -> int:
     InputError
         A usage error, such as an unknown option, in one sentence.
     """
-    command = typer.main.get_command(app)
+    command = _command_line()
+    if COMPLETION in os.environ:
+        command.main(argv, "uqassay")  # answers the shell and exits
     try:
         with command.make_context("uqassay", argv or ["--help"], obj=argv) as context:
             command.invoke(context)

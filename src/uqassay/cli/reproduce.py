@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from uqassay.cli.reproduce_help import flag, set_options, settable
+from uqassay.cli.reproduce_help import ReproduceCommand, flag, set_options, settable
 from uqassay.cli.reproduce_tables import chosen_tables, selected_by, table_lines
 from uqassay.cli.streams import print_json, print_text, progress
 from uqassay.errors import InputError
@@ -15,7 +15,9 @@ from uqassay.wording import listed
 if TYPE_CHECKING:
     from uqassay.experiments.reproduction import Reproduction
 
-__all__ = ["reproduce_command"]
+__all__ = ["reproduce_app"]
+
+reproduce_app = typer.Typer(add_completion=False)
 
 
 def _own(help: str, metavar: str | None, *names: str) -> Any:
@@ -23,6 +25,7 @@ def _own(help: str, metavar: str | None, *names: str) -> Any:
     return typer.Option(*names, help=help, metavar=metavar, show_default=False, hidden=True)
 
 
+@reproduce_app.command("reproduce", cls=ReproduceCommand)
 def reproduce_command(
     name: Annotated[str | None, typer.Argument(help="The protocol.", show_default=False)] = None,
     preset: Annotated[

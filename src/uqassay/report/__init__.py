@@ -1,11 +1,34 @@
-"""The report: HTML pages and figures for papers, from the numbers of an `Assay` or of studies alone."""
+"""The report: HTML pages and figures for papers, from the numbers of an `Assay` or of studies alone.
 
-from uqassay.report.disentanglement_page import write_disentanglement_page
-from uqassay.report.gain_page import write_gain_page
-from uqassay.report.page import render, write_page
-from uqassay.report.page_data import payload
+Modules are imported when their names are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uqassay.report.disentanglement_page import write_disentanglement_page
+    from uqassay.report.gain_page import write_gain_page
+    from uqassay.report.page import render, write_page
+    from uqassay.report.page_data import payload
+
+_WHERE = {
+    "payload": "page_data",
+    "render": "page",
+    "write_disentanglement_page": "disentanglement_page",
+    "write_gain_page": "gain_page",
+    "write_page": "page",
+}
 
 __all__ = ["payload", "render", "write_disentanglement_page", "write_gain_page", "write_page"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'uqassay.report' has no attribute {name!r}")
+    value = getattr(import_module(f"uqassay.report.{_WHERE[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:
