@@ -25,6 +25,7 @@ _WHERE = {
     "load": "predictions.files",
     "load_labels": "predictions.files",
     "save": "predictions.files",
+    "from_classifier": "predictions.classifiers",
     "from_object": "predictions.adapters",
     "from_laplace": "predictions.adapters",
     "Estimate": "statistics",
@@ -71,6 +72,7 @@ __all__ = [
     "calibration",
     "credal",
     "datasets",
+    "from_classifier",
     "from_laplace",
     "from_object",
     "kernels",
@@ -102,6 +104,7 @@ if TYPE_CHECKING:
         Vertices,
     )
     from uqassay.predictions.adapters import from_laplace, from_object
+    from uqassay.predictions.classifiers import from_classifier
     from uqassay.predictions.files import load, load_labels, save
     from uqassay.statistics import Estimate
 

@@ -1,20 +1,22 @@
 """Result of the test of calibration of one classifier."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._json import plain
+from uqassay._shown_table import ShownTable
 from uqassay.calibration.direction import ConfidenceGap, Direction
 from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, null_threshold, smallest_pvalue
+from uqassay.calibration.shown_verdict import ShownVerdict, numbers_of_test
 from uqassay.calibration.sign_null import n_patterns
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import Sides
 from uqassay.notes import Note, reason
-from uqassay.wording import pvalue_text
+from uqassay.wording import counted, pvalue_text
 
 __all__ = ["CalibrationTest"]
 
@@ -24,8 +26,8 @@ UNKNOWN_GAP = ConfidenceGap(math.nan, math.nan, math.nan, math.nan)
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class CalibrationTest:
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationTest(ShownVerdict):
     """Result of `calibration_test`.
 
     Attributes
@@ -58,7 +60,7 @@ class CalibrationTest:
     notion: str
     statistic: float
     pvalue: float
-    null: Floats = field(repr=False)
+    null: Floats
     method: str
     n_instances: int
     n_classes: int
@@ -125,6 +127,13 @@ class CalibrationTest:
             direction = self.direction_at(alpha)
             return f"The classifier is not {what} ({p}){f'; it is {direction}' if direction else ''}."
         return f"The test could not tell the classifier from one that is {what} ({p})."
+
+    def _shown_title(self) -> str:
+        on = f"{counted(self.n_instances, 'instance')} of {counted(self.n_classes, 'class', 'classes')}"
+        return f"Calibration test by {self.measure} on {on}"
+
+    def _shown_table(self) -> ShownTable:
+        return numbers_of_test(self.statistic, self.pvalue, self.n_draws)
 
     @property
     def _few_groups(self) -> bool:

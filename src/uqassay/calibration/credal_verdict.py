@@ -1,21 +1,23 @@
 """Result of the credal calibration test."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._json import plain
+from uqassay._shown_table import ShownTable
 from uqassay.calibration.credal_nulls import BETA
 from uqassay.calibration.direction import ONE_SIDE, UPPER_ALONE
 from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, null_threshold, smallest_pvalue
 from uqassay.calibration.shared_members import independence
+from uqassay.calibration.shown_verdict import ShownVerdict, numbers_of_test
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import Sides
 from uqassay.notes import Note
-from uqassay.wording import pvalue_text
+from uqassay.wording import counted, pvalue_text
 
 __all__ = ["CredalCalibrationTest"]
 
@@ -23,8 +25,8 @@ Floats = NDArray[np.float64]
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class CredalCalibrationTest:
+@dataclass(frozen=True, eq=False, repr=False)
+class CredalCalibrationTest(ShownVerdict):
     """Result of `credal_calibration_test`.
 
     Attributes
@@ -66,7 +68,7 @@ class CredalCalibrationTest:
     statistic: float
     pvalue: float
     weights: Floats
-    null: Floats = field(repr=False)
+    null: Floats
     null_kind: str
     convention: str
     n_instances: int
@@ -141,6 +143,13 @@ class CredalCalibrationTest:
             f"The {self.n_members} {self.noun} can be weighted so that the test could not tell their mixture from one that "
             f"is {what} ({p}; greatest weight {self.weights[top]:.2f}, on number {top}){one_side}."
         )
+
+    def _shown_title(self) -> str:
+        on = f"{counted(self.n_instances, 'instance')} of {counted(self.n_classes, 'class', 'classes')}"
+        return f"Credal calibration test of {self.n_members} {self.noun} by {self.measure} on {on}"
+
+    def _shown_table(self) -> ShownTable:
+        return numbers_of_test(self.statistic, self.pvalue, self.n_draws)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""

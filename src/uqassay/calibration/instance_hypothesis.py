@@ -1,7 +1,7 @@
 """Test of a combination of members with instance-dependent weights: learnt on one part of the data, tested on the other."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, final
 
 import numpy as np
@@ -9,17 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
+from uqassay._shown_table import ShownTable
 from uqassay.calibration.direction import unseen_notes
 from uqassay.calibration.instance_weights import InstanceWeights, WeightModel, feature_array
 from uqassay.calibration.monte_carlo import CALIBRATED, check_alpha, labels_from, monte_carlo_pvalue, smallest_pvalue
 from uqassay.calibration.parts import groups_of, hard_labels, member_array, two_parts
 from uqassay.calibration.shared_members import IN_GROUPS, independence
+from uqassay.calibration.shown_verdict import ShownVerdict, numbers_of_test
 from uqassay.calibration.single_hypothesis import undefined_notes
 from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.metrics.calibration.measures import CalibrationMeasure, Sides, calibration_measure
 from uqassay.notes import Note, reason
 from uqassay.statistics.samples import check_choice, check_draws
-from uqassay.wording import pvalue_text
+from uqassay.wording import counted, pvalue_text
 
 __all__ = ["InstanceDependentCalibrationTest", "instance_dependent_calibration_test"]
 
@@ -29,8 +31,8 @@ InstanceNull = Literal["refitted", "fixed"]
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class InstanceDependentCalibrationTest:
+@dataclass(frozen=True, eq=False, repr=False)
+class InstanceDependentCalibrationTest(ShownVerdict):
     """Result of `instance_dependent_calibration_test`.
 
     Attributes
@@ -60,15 +62,15 @@ class InstanceDependentCalibrationTest:
 
     statistic: float
     pvalue: float
-    null: Floats = field(repr=False)
+    null: Floats
     null_kind: str
     measure: str
     notion: str
     weights: Floats
-    probs: Floats = field(repr=False)
+    probs: Floats
     estimator: InstanceWeights
-    training_rows: Rows = field(repr=False)
-    test_rows: Rows = field(repr=False)
+    training_rows: Rows
+    test_rows: Rows
     notes: tuple[Note, ...] = ()
     sides: Sides = "upper"
 
@@ -96,6 +98,13 @@ class InstanceDependentCalibrationTest:
         if self.null_kind == "fixed":
             return f"The combination with the weights λ(x) that were learnt is not {what} ({p})."
         return f"No weights λ(x) of the kind that was learnt give a combination that is {what} ({p})."
+
+    def _shown_title(self) -> str:
+        on = counted(len(self.test_rows), "instance")
+        return f"Calibration test of a combination with learnt weights by {self.measure} on {on}"
+
+    def _shown_table(self) -> ShownTable:
+        return numbers_of_test(self.statistic, self.pvalue, len(self.null))
 
 
 def instance_dependent_calibration_test(

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
 from uqassay._json import plain
+from uqassay._shown_table import ShownTable, estimate_cell
 from uqassay.calibration.monte_carlo import check_alpha
 from uqassay.calibration.parts import check_whole, groups_of
 from uqassay.calibration.second_order_buckets import SecondOrderBuckets, buckets_by_statement
+from uqassay.calibration.shown_verdict import ShownVerdict, numbers_of_test
 from uqassay.calibration.statement_kernel import statement_kernel_test, statements_of
 from uqassay.errors import InputError
 from uqassay.losses.vote_counts import FewVotes, VoteCounts, VotesAre, checked_votes
@@ -40,8 +42,8 @@ INDEPENDENT = Note(
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class SecondOrderTest:
+@dataclass(frozen=True, eq=False, repr=False)
+class SecondOrderTest(ShownVerdict):
     """Result of `second_order_test`.
 
     Attributes
@@ -109,6 +111,18 @@ class SecondOrderTest:
             return f"{subject} states a wrong mean or variance of the label probabilities for some kinds of instances ({p})."
         less = "less" if self.gap > 0 else "more"
         return f"{subject} states {less} epistemic variance than the votes show ({self._size()}, {p})."
+
+    def _shown_title(self) -> str:
+        return f"Test of second-order calibration by {self.by} on {counted(self.n, 'instance')}"
+
+    def _shown_table(self) -> ShownTable:
+        found = {
+            "stated variance": (self.stated, 4),
+            "observed": (self.observed, 4),
+            "observed / stated": (self.ratio, 2),
+        }
+        others = [(name, estimate_cell(float(e), e.low, e.high, decimals)) for name, (e, decimals) in found.items()]
+        return numbers_of_test(self.statistic, self.pvalue, self.n_draws, *others)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""

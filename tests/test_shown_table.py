@@ -1,0 +1,101 @@
+"""Small tables: the same cells in every form, marks for the best, drawings in the range of the rows."""
+
+import math
+import re
+
+import pytest
+
+from tests.shown_results import Reader
+from uqassay._shown_table import MOST_ROWS, Bar, ShownCell, ShownRow, ShownTable
+
+BEST, TIED, PLAIN = ShownCell("0.1", best=True, after="± 0.01"), ShownCell("0.2", tied=True), ShownCell("0.3")
+
+
+def table(*rows, **options):
+    return ShownTable(("model", "loss"), rows, **options)
+
+
+def rows(*cells):
+    return [ShownRow((ShownCell(f"m{i}"), cell)) for i, cell in enumerate(cells)]
+
+
+def test_the_best_and_those_tied_with_it_are_marked():
+    made = table(*rows(BEST, TIED, PLAIN), caption="Means.", marks="Bold: best.")
+    latex = made.as_latex()
+    assert r"\textbf{0.1} $\pm$ 0.01 \\" in latex
+    assert r"\underline{0.2} \\" in latex
+    assert r"& 0.3 \\" in latex
+    assert r"\caption{Means. Bold: best.}" in latex
+    assert "| m0 | **0.1** ± 0.01 |\n| m1 | <ins>0.2</ins> |\n| m2 | 0.3 |" in made.as_markdown()
+    page = made.as_html()
+    assert "<b>0.1</b> ± 0.01" in page
+    assert "<u>0.2</u>" in page
+
+
+def test_marks_are_explained_only_where_there_are_any():
+    made = table(*rows(PLAIN), caption="Means.", marks="Bold: best.")
+    assert not any("Bold" in text for text in (made.as_latex(), made.as_markdown(), made.as_html()))
+
+
+def test_plain_text_is_aligned_and_without_marks():
+    made = table(*rows(BEST, PLAIN), marks="Bold: best.")
+    assert made.as_text() == ["  model        loss", "  m0     0.1 ± 0.01", "  m1            0.3"]
+
+
+def test_references_are_set_apart_in_latex():
+    made = table(*rows(PLAIN, PLAIN), ShownRow((ShownCell("vacuous"), PLAIN), reference=True))
+    assert made.as_latex().count(r"\midrule") == 2
+
+
+@pytest.mark.parametrize("n", [MOST_ROWS, MOST_ROWS + 1, MOST_ROWS + 2, 100])
+def test_long_tables_say_how_many_rows_a_notebook_leaves_out(n):
+    page = Reader(table(*rows(*[PLAIN] * n)).as_html())
+    shown = page.tags.count("tr") - 1
+    assert shown == (n if n <= MOST_ROWS + 1 else MOST_ROWS)
+    assert (f"{n - shown} more rows" in page.text) == (shown < n)
+    assert len(table(*rows(*[PLAIN] * n)).as_text()) == n + 1
+
+
+def test_a_table_without_rows_is_a_header_or_nothing():
+    assert table().as_html() == ""
+    assert table().as_text() == []
+    assert table().as_markdown() == "| model | loss |\n| :-- | --: |"
+    assert r"model & loss \\" in table().as_latex()
+
+
+def places(page, what):
+    return [float(x) for x in re.findall(rf'<{what} [^>]*?c?x[12]?="([\d.]+)"', page)]
+
+
+def test_values_are_drawn_in_their_order_and_references_beyond_the_range_as_arrows():
+    bars = (Bar(0.2, 0.1, 0.3), Bar(0.5, 0.4, 0.6))
+    made = [ShownRow((ShownCell("m"), PLAIN), bar=bar) for bar in bars]
+    far = [ShownRow((ShownCell("r"), PLAIN), reference=True, bar=Bar(at, at, at)) for at in (9.0, -9.0)]
+    page = table(*made, *far).as_html()
+    first, second = places(page, "circle")
+    assert first < second
+    assert page.count("<path") == 2
+    assert re.findall(r">([−\d.]+)</text>", page) == ["0.100", "0.600"]
+
+
+@pytest.mark.parametrize(
+    "bar", [None, Bar(math.nan, math.nan, math.nan), Bar(math.inf, math.nan, math.nan), Bar(1, 1, 1)]
+)
+def test_nothing_is_drawn_without_a_range(bar):
+    assert "<svg" not in table(ShownRow((ShownCell("m"), PLAIN), bar=bar)).as_html()
+
+
+def test_undefined_and_infinite_values_beside_others():
+    made = [Bar(0.2, 0.1, 0.3), Bar(math.nan, math.nan, math.nan), Bar(math.inf, math.nan, math.nan)]
+    page = table(*(ShownRow((ShownCell("m"), PLAIN), bar=bar) for bar in made)).as_html()
+    assert page.count("<circle") == 1
+    assert page.count("<path") == 1
+    assert "nan" not in page
+
+
+def test_names_are_escaped_everywhere():
+    made = table(ShownRow((ShownCell("<b>|a_b&"), PLAIN)), caption="<i>_")
+    assert "<b>|" not in made.as_html()
+    assert Reader(made.as_html()).text.count("<b>|a_b&") == 1
+    assert r"$<$b$>$\textbar{}a\_b\&" in made.as_latex()
+    assert r"\<b\>\|a\_b\&" in made.as_markdown()
