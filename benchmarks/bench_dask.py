@@ -96,7 +96,7 @@ def same(a: uq.Assay, b: uq.Assay) -> bool:
     """Whether all scores and findings are equal, bit for bit."""
     columns = zip(a.models, b.models, strict=True)
     equal = all(np.array_equal(m.columns[c], k.columns[c], equal_nan=True) for m, k in columns for c in m.columns)
-    return equal and a.findings.equals(b.findings) and a.models[0].fingerprint == b.models[0].fingerprint
+    return equal and a.findings().equals(b.findings()) and a.models[0].fingerprint == b.models[0].fingerprint
 
 
 def main() -> None:

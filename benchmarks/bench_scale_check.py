@@ -94,7 +94,8 @@ def cell(n: int, n_groups: int, n_sets: int, rng: np.random.Generator) -> list[f
         a = uq.assay({"m": model}, y, groups=groups, calibration=(), n_draws=1)
         (m,) = a.scale_check(tradeoff_of_best(2.0)).models
         said = [
-            c.sentence != "" for c in (two.scale_check(indifferent(3)), a.scale_check(none), a.scale_check(0.7 * none))
+            c.sentence() != ""
+            for c in (two.scale_check(indifferent(3)), a.scale_check(none), a.scale_check(0.7 * none))
         ]
         counts += [*said, m.best_low <= 2.0 <= m.best_high]
     return (counts / n_sets).tolist()

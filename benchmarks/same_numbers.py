@@ -42,6 +42,11 @@ def find(name: str) -> Any:
     raise AttributeError(f"uqassay has no public name {name!r}")
 
 
+def mistakes(a: Any) -> Any:
+    """How the scores rank the mistakes, a method or in older versions an attribute."""
+    return a.mistake_ranking() if callable(a.mistake_ranking) else a.mistake_ranking
+
+
 def ood_metric(inside: Any, outside: Any, *, metric: str, groups: Any = (None, None), **more: Any) -> Any:
     """Call a metric of two samples, whichever of the two signatures it has; `groups` holds those of either sample."""
     if "uncertainty_in" in inspect.signature(find(metric)).parameters:
@@ -117,18 +122,19 @@ def save_assay(numbers: dict, name: str, models: dict, labels: np.ndarray, by: t
     """Make an assay and keep what it answers, on parts of the instances as well; give it back."""
     a, found = uq.assay(models, labels, **options), {}
     add = partial(keep, found)
-    add("findings", lambda: keyed(a.findings, *FINDING))
+    add("findings", lambda: keyed(table(a), *FINDING))
     add("findings", lambda by: keyed(table(a, "subsets", by=by), "subset", *FINDING), by=("correct", *by))
-    add("ranking", lambda t: keyed(a.ranking(t), "model"), t=TRADEOFFS)
+    add("ranking", lambda t: keyed(table(a, "ranking", tradeoff=t), "model"), t=TRADEOFFS)
     add("winning probabilities", a.win_shares, TRADEOFFS)
     add("breakpoints", lambda: a.breakpoints().to_dict("records"))
     for part in ("winners", "ranking_changes", "extreme_instances"):
         add(part, getattr(a, part))
     add("tradeoff scale", lambda: a.tradeoff_scale() if a.labels.ndim == 1 else None)
-    add("mistake ranking", lambda: {f"{r.model}|{r.score}|{r.metric}|{r.run}": r.estimate for r in a.mistake_ranking})
+    add("mistake ranking", lambda: {f"{r.model}|{r.score}|{r.metric}|{r.run}": r.estimate for r in mistakes(a)})
     add("calibration rows", lambda: keyed(table(a, "calibration"), "model", "run", "measure"))
     add("calibration tests", lambda: {f"{t.model}|{t.run}|{t.measure}": t for t in a.calibration})
-    add("instances", lambda: {column: a.scores[column].to_numpy() for column in a.scores.select_dtypes("number")})
+    numbers_of = partial(table, a, "scores")
+    add("instances", lambda: {name: column.to_numpy() for name, column in numbers_of().select_dtypes("number").items()})
     add("models and their sets", lambda: {m.name: [m, a.sets.get(m.name)] for m in a.models})
     add("reliability", a.reliability, model=a.model_names, n_bins=7)
     for one, other in combinations(a.model_names, 2):

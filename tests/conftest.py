@@ -96,6 +96,17 @@ def without_calibration():
         yield
 
 
+@pytest.fixture(scope="module")
+def coarse_pages():
+    """Pages that rank the models at 21 λ, as those of many instances do, and not at 201: half the time of a small page.
+
+    For modules that do not look at the page's λ.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("uqassay.report.page_data.WORK", 0.0)
+        yield
+
+
 @pytest.fixture
 def needs():
     """Skip (or fail, see above) when an optional package is missing: needs("torch")."""

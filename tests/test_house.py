@@ -23,7 +23,7 @@ TESTS = Path(__file__).parent
 SHARED = (
     *("errors", "notes", "wording"),
     *("_array", "_array_support", "_blas", "_chunks", "_conversion", "_files", "_json", "_kernels", "_messages"),
-    *("_namespaces", "_optional", "_threads", "_workers"),
+    *("_markup", "_namespaces", "_optional", "_shown", "_shown_table", "_threads", "_workers"),
 )
 ROOMS = (
     *("credal", "statistics", "predictions", "measures", "losses", "metrics", "calibration", "evidence", "report"),
@@ -34,7 +34,7 @@ FIRST_WING = ROOMS[: ROOMS.index("datasets")]
 
 # Imports to the right, each inside the function that needs it: (file, room).
 LAZY_TO_THE_RIGHT = {
-    ("evidence/result.py", "report"),  # Assay.to_html
+    ("evidence/presentation.py", "report"),  # Assay.to_html, Assay.plot
 }
 # Imports to the right for type checkers alone.
 TYPES_TO_THE_RIGHT: set[tuple[str, str]] = set()

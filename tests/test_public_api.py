@@ -12,7 +12,7 @@ import uqassay as uq
 PUBLIC = {
     "Assay", "AssayStream", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses",
     "Members", "Point", "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets",
-    "array_support", "from_laplace", "from_object", "kernels",
+    "array_support", "from_classifier", "from_laplace", "from_object", "kernels",
     "load", "load_labels", "losses", "measures", "methods", "metrics", "save", "statistics",
 }  # fmt: skip
 
@@ -59,6 +59,7 @@ def test_the_parameters_of_the_main_call():
         *(
             "predictions",
             "y_true",
+            "X",
             "class_names",
             "tradeoffs",
             "distance",

@@ -42,7 +42,7 @@ def models(shape: str, quick: bool) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def findings(assay: uq.Assay) -> np.ndarray:
-    return assay.findings["estimate"].to_numpy(dtype=float)
+    return assay.findings()["estimate"].to_numpy(dtype=float)
 
 
 def scored(quick: bool) -> Case:

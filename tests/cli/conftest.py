@@ -32,6 +32,11 @@ class Ran(NamedTuple):
         return json.loads(self.out, parse_constant=refuse)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _coarse_pages(coarse_pages):
+    """Pages of this room are looked at in `tests.report`."""
+
+
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """Run the command line in this process."""

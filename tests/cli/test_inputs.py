@@ -147,6 +147,6 @@ def test_workers_of_a_cluster_read_rows_and_give_the_same_assay(folder, needs):
         np.save("a.npy", p)
         with refuses("models['a'].probs", "finite", got="row 37", source="a.npy"):
             make_assay(replace(request, cluster=cluster.scheduler_address))
-    assert there.findings.equals(here.findings)
+    assert there.findings().equals(here.findings())
     assert there.groups.tolist() == here.groups.tolist()
     assert [m.fingerprint for m in there.models] == [m.fingerprint for m in here.models]

@@ -90,7 +90,7 @@ def mixed():
 def test_backward_scores_are_found_with_their_cost(mixed):
     found = backward_scores(mixed)
     assert [(f.model, f.score) for f in found] == [("m0", "reversed"), ("m1", "reversed")]
-    plain = {(r.model, r.score): r.estimate for r in mixed.mistake_ranking if r.metric == "uq-auc"}
+    plain = {(r.model, r.score): r.estimate for r in mixed.mistake_ranking() if r.metric == "uq-auc"}
     for f in found:
         own = plain[f.model, f.score]
         assert (f.n_tests, f.level, f.coverage) == (6, 0.95, 0.9)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from tests.evidence.disentanglement_data import made_study
 from tests.refusals import refuses
+from tests.shown_results import check_shown
 
+from uqassay.evidence import contenders_of, disentanglement_sentences
 from uqassay.evidence.disentanglement import joined
 
 IT = "information-theoretic"
@@ -91,3 +93,15 @@ def test_wrong_kinds_of_arguments():
     with refuses("facts", "type"):
         replace(study, facts=[1])
     assert joined(one for one in [study]).seeds == study.seeds
+
+
+def test_it_is_shown_by_the_sentences_of_its_verdict():
+    study = made_study("together")
+    shown = " ".join(check_shown(study, IT).split())
+    assert all(" ".join(sentence.split()) in shown for sentence in disentanglement_sentences(contenders_of(study)))
+
+
+def test_a_study_without_the_experiments_of_the_error_is_shown():
+    study = made_study("perfect", without=("dataset-size", "left-out-class"))
+    check_shown(study)
+    assert study._shown_table().rows[0].cells[1].text == "–"

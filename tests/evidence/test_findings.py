@@ -19,7 +19,7 @@ def test_training_runs_of_one_model_widen_its_interval(random_generator):
 
     several = [run(s) for s in (1.0, 2.0, 3.0)]
     result = uq.assay({"runs": several, "one": run(2.0)}, y, n_draws=400)
-    table = result.findings.query("model == 'runs' and metric == 'kl'").set_index("run")
+    table = result.findings().query("model == 'runs' and metric == 'kl'").set_index("run")
     assert sorted(table.index) == ["1", "2", "3", "all"]
     assert table.estimate["all"] == pytest.approx(table.estimate[["1", "2", "3"]].mean())
     width = table.high - table.low
@@ -36,9 +36,9 @@ def test_groups_are_resampled_as_a_whole(random_generator):
     y = np.zeros(1000, dtype=int)
     groups = np.repeat(np.arange(20), 50)
     model = uq.Point(np.repeat(cases, 50, axis=0))
-    plain = uq.assay({"m": model}, y).findings.query("model == 'm' and metric == 'kl'").iloc[0]
-    grouped = uq.assay({"m": model}, y, groups=groups).findings.query("model == 'm' and metric == 'kl'").iloc[0]
-    distinct = uq.assay({"m": uq.Point(cases)}, y[:20]).findings.query("model == 'm' and metric == 'kl'").iloc[0]
+    plain = uq.assay({"m": model}, y).findings().query("model == 'm' and metric == 'kl'").iloc[0]
+    grouped = uq.assay({"m": model}, y, groups=groups).findings().query("model == 'm' and metric == 'kl'").iloc[0]
+    distinct = uq.assay({"m": uq.Point(cases)}, y[:20]).findings().query("model == 'm' and metric == 'kl'").iloc[0]
     assert plain.estimate == pytest.approx(grouped.estimate)
     assert grouped.high - grouped.low == pytest.approx(distinct.high - distinct.low, rel=1e-6)
     assert "20 groups" in said(grouped)

@@ -7,8 +7,10 @@ import pytest
 from scipy import stats
 from tests.evidence.gain_data import made_sample, made_study
 from tests.notes import codes
+from tests.shown_results import check_shown
 
 from uqassay.evidence import GainRun, GainSample, GainStudy
+from uqassay.evidence.gain_verdict import result_sentences
 from uqassay.evidence.over_runs import OVER_RUNS
 
 
@@ -73,3 +75,9 @@ def test_few_gains_are_told_once_for_all_runs():
     found = replace(study, runs=runs).result("entropy")
     told = [note.text for note in found.notes if note.code == "few"]
     assert told == ["3 of 3 runs have only 2 to 9 gains other than 0: rough intervals"]
+
+
+def test_it_is_shown_by_the_sentences_of_its_verdict():
+    result = made_study(n_runs=2, n=120).result(bins=5)
+    shown = " ".join(check_shown(result, result.score).split())
+    assert all(sentence in shown for sentence in result_sentences(result))

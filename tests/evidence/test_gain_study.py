@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from tests.evidence.gain_data import made_sample, made_study
 from tests.refusals import refuses
+from tests.shown_results import check_shown
 
-from uqassay.evidence import GainRun, GainSample, GainStudy
+from uqassay.evidence import GainRun, GainSample, GainStudy, gain_sentences
 
 
 def test_a_study_knows_what_its_runs_share():
@@ -75,3 +76,22 @@ def test_calibration_samples_come_before_folds():
     for folds in (1, 2.0, -1, 101, True):
         with refuses("cross_fit", "range"):
             study.result(cross_fit=folds)
+
+
+def test_it_is_shown_by_the_sentences_of_its_verdict():
+    study = made_study(n_runs=2, n=120)
+    shown = " ".join(check_shown(study, *study.scores).split())
+    assert all(" ".join(sentence.split()) in shown for sentence in gain_sentences([study]))
+    assert [row.cells[0].text for row in study._shown_table().rows] == list(study.scores)
+
+
+def test_without_the_zero_one_loss_the_first_is_shown():
+    study = made_study(n_runs=2, n=60)
+    runs = [
+        GainRun(
+            run.seed,
+            GainSample({"log": run.test.gain["zero-one"] * 0.5}, run.test.epistemic, *([True] * 60, [True] * 60)),
+        )
+        for run in study.runs
+    ]
+    assert "Loss: log." in check_shown(GainStudy("m", "", tuple(runs))) + GainStudy("m", "", tuple(runs)).summary()

@@ -19,7 +19,7 @@ from uqassay.evidence import FINDING_COLUMNS
 def test_findings_against_their_parts_for_all_kinds(all_kinds):
     models, y = all_kinds
     result = uq.assay(models, y, tradeoffs=(0.5,))
-    table = result.findings
+    table = result.findings()
     assert list(table.columns) == FINDING_COLUMNS
     assert set(table.run) == {"all"}
     for name, prediction in models.items():
@@ -39,7 +39,7 @@ def test_real_predictions_against_the_paper_table(cifar10):
     rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"], class_names=cifar10["classes"])
     models = {"SNN": uq.Point(cifar10["snn"]), "DE Avg": uq.Point(cifar10["de_avg"]), "RS-NN": rs}
     result = uq.assay(models, cifar10["labels"], convention="paper", n_draws=200, calibration=())
-    table = result.findings.set_index(["model", "metric"])
+    table = result.findings().set_index(["model", "metric"])
 
     def mean(model, metric):
         return float(table.loc[(model, metric), "estimate"])
@@ -67,7 +67,7 @@ def test_published_credal_uncertainty_can_be_ranked(cifar10):
     models = {"RS-NN": rs, "DE Avg": uq.Point(cifar10["de_avg"])}
     options = {"convention": "paper", "nonspecificity": "credal-uncertainty", "n_draws": 50, "calibration": ()}
     result = uq.assay(models, cifar10["labels"], **options)
-    table = result.ranking(0.1).set_index("model")
+    table = result.ranking(0.1).table().set_index("model")
     assert abs(table.estimate["RS-NN"] - 0.726) <= 0.0005 * 2.1  # Table 6
     assert "vacuous" not in table.index
     assert any("The vacuous baseline is left out" in w.text for w in result.warnings)
@@ -95,7 +95,7 @@ def test_pandas_input_is_aligned_by_index():
     np.testing.assert_array_equal(result["a"].columns["distance"], result["b"].columns["distance"])
     assert result["a"].columns["correct"].mean() == 1
     assert result.class_names == ("cat", "dog")
-    assert result.scores.instance.tolist()[:3] == ["x", "y", "z"]
+    assert result.scores().instance.tolist()[:3] == ["x", "y", "z"]
 
 
 def test_every_way_of_giving_pandas_is_aligned(random_generator):
@@ -152,7 +152,7 @@ def test_mixed_groups_and_dates_as_subgroups(random_generator):
     groups = np.array(["a", 1, 2.5, "a", 1, 2.5, "b", "b"], dtype=object)
     days = pd.Series(pd.to_datetime(["2026-01-01", None] * 4))
     result = uq.assay({"m": point}, [0] * 8, groups=groups, subgroups={"day": days}, n_draws=20)
-    assert "4 groups" in said(result.findings.query("metric == 'kl' and model == 'm'").iloc[0])
+    assert "4 groups" in said(result.findings().query("metric == 'kl' and model == 'm'").iloc[0])
     assert {name[:10] for name in result.table("subsets", by="day").subset} == {"2026-01-01", "NaT"}
     assert "m" in result
     assert "x" not in result
@@ -360,8 +360,8 @@ def test_saved_and_loaded_assays_agree(tmp_path, all_kinds):
     folder = result.save(tmp_path / "kept")
     result.save(folder)  # over an earlier one
     again = uq.Assay.load(folder)
-    pd.testing.assert_frame_equal(again.findings, result.findings)
-    pd.testing.assert_frame_equal(again.ranking(0.7), result.ranking(0.7))
+    pd.testing.assert_frame_equal(again.findings(), result.findings())
+    pd.testing.assert_frame_equal(again.ranking(0.7).table(), result.ranking(0.7).table())
     pd.testing.assert_frame_equal(again.table("subsets", by="odd"), result.table("subsets", by="odd"))
     assert json.dumps(again.to_json()) == json.dumps(result.to_json())
     assert sorted(p.name for p in tmp_path.iterdir()) == ["kept"]
@@ -403,4 +403,4 @@ def test_labels_may_be_a_tensor(needs):
     import torch
 
     models = {"m": uq.Point(np.full((4, 2), 0.5))}
-    assert uq.assay(models, torch.tensor([0, 1, 1, 0])).findings.equals(uq.assay(models, [0, 1, 1, 0]).findings)
+    assert uq.assay(models, torch.tensor([0, 1, 1, 0])).findings().equals(uq.assay(models, [0, 1, 1, 0]).findings())

@@ -34,7 +34,9 @@ def test_tests_and_estimates_against_those_of_the_losses(found, tradeoff):
     readings = [*(Reading(m) for m in found.models), prior]
     losses = {str(k): one_run(loss_of(r.model, tradeoff, held_out=r.held_out)) for k, r in enumerate(readings)}
     bound = [3.0] * len(readings)
-    tests = lines.tests(readings, tradeoff, bound=bound, references=readings[-3:])
+    _, tests = lines.tests(
+        readings, [tradeoff + 1, tradeoff], bounds=np.array([bound, bound]), references=readings[-3:]
+    )
     expected = pairwise_mean_tests(losses, groups=found.groups, bound=bound, references=list(losses)[-3:])
     for table in TABLES:
         np.testing.assert_allclose(getattr(tests, table), getattr(expected, table), rtol=1e-9, atol=1e-10)

@@ -64,9 +64,9 @@ def test_every_score_that_a_model_can_offer_is_judged(judged):
     of_one = assay.uncertainty_names("one")
     assert "noise" in of_one
     assert not {"epistemic-entropy", "credal-width", "nonspecificity", "free-energy", "vote-entropy"} & set(of_one)
-    judged_scores = {r.score for r in assay.mistake_ranking if r.model == "one"}
+    judged_scores = {r.score for r in assay.mistake_ranking() if r.model == "one"}
     assert judged_scores == set(of_one)
-    assert not {r.model for r in assay.mistake_ranking} & {"vacuous", "class-prior"}
+    assert not {r.model for r in assay.mistake_ranking()} & {"vacuous", "class-prior"}
 
 
 def test_runs_are_averaged_and_shown_one_by_one(judged):
@@ -157,7 +157,7 @@ def test_every_kind_and_votes_have_a_ranking(kind, random_generator):
     p = random_prediction(kind, random_generator, n=30)
     for y in (random_generator.integers(0, 4, 30), random_generator.integers(1, 5, (30, 4))):
         found = judge({"m": p}, y, n_draws=5, tradeoffs=[0.5])
-        values = [r.estimate for r in found.mistake_ranking if r.metric in ("uq-auc", "uq-c-index")]
+        values = [r.estimate for r in found.mistake_ranking() if r.metric in ("uq-auc", "uq-c-index")]
         assert values
         assert all(0 <= v <= 1 for v in values)
 
@@ -169,7 +169,7 @@ def test_degenerate_assays_say_why():
     assert np.isnan(row["estimate"])
     assert "no errors" in said(row)
     one = judge({"m": uq.Point([[0.9, 0.1]])}, [0])
-    assert all(np.isnan(r.estimate.low) for r in one.mistake_ranking if r.metric == "uq-c-index")
+    assert all(np.isnan(r.estimate.low) for r in one.mistake_ranking() if r.metric == "uq-c-index")
 
 
 def test_saved_and_loaded_findings_agree(judged, tmp_path):
@@ -177,7 +177,7 @@ def test_saved_and_loaded_findings_agree(judged, tmp_path):
     again = uq.Assay.load(assay.save(tmp_path / "kept"))
     assert again.uncertainty_names("one") == assay.uncertainty_names("one")
     first, second = (
-        [(r.model, r.score, r.metric, *ends(r.estimate)) for r in a.mistake_ranking] for a in (assay, again)
+        [(r.model, r.score, r.metric, *ends(r.estimate)) for r in a.mistake_ranking()] for a in (assay, again)
     )
     assert [row[:3] for row in first] == [row[:3] for row in second]
     assert np.array([row[3:] for row in first]) == pytest.approx(np.array([row[3:] for row in second]), nan_ok=True)

@@ -9,6 +9,7 @@ from tests.kinds import random_prediction
 from tests.metrics.ood.sides import sides
 from tests.notes import said, texts
 from tests.refusals import refuses
+from tests.shown_results import check_shown
 
 import uqassay as uq
 from uqassay.errors import MissingDependencyError
@@ -68,3 +69,20 @@ def test_findings_are_a_table_of_the_rows(both, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with refuses("pandas", "package", error=MissingDependencyError):
         _ = detect_ood(judge(inside, y), outside).table()
+
+
+def test_it_is_shown_with_the_greatest_area_first(random_generator):
+    inside, outside = ({"m": random_prediction("Members", random_generator, n, 3)} for n in (50, 40))
+    found = detect_ood_in_predictions(inside, outside)
+    assert "50 instances in distribution, 40 instances out" in " ".join(check_shown(found, "m", "margin").split())
+    areas = [row.bar.value for row in found._shown_table().rows]
+    assert areas == sorted(areas, reverse=True)
+    assert len(areas) == len(found.score_names("m"))
+
+
+def test_undefined_scores_are_shown_last(both):
+    inside, outside, _, _ = both
+    found = detect_ood_in_predictions({"m": inside["Members"]}, {"m": outside["Members"]})
+    found.outside.models["m"].columns["margin"][0, :2] = np.nan
+    check_shown(found)
+    assert found._shown_table().rows[-1].cells[1].text == "margin"

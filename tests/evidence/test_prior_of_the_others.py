@@ -88,4 +88,4 @@ def test_saved_assays_keep_them_and_tables_do_not_show_them(tmp_path):
     again = uq.Assay.load(a.save(tmp_path / "a"))
     assert again.compare("m", "class-prior").pvalue == a.compare("m", "class-prior").pvalue
     assert not any("held-out" in key for key in a.rows("scores")[-1])
-    assert not any("held-out" in key for key in a.scores.columns)
+    assert not any("held-out" in key for key in a.scores().columns)

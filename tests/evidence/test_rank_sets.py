@@ -8,7 +8,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.rank_sets import greatest_excess, mean_metrics
+from uqassay.evidence.rank_sets import greatest_excess, mean_metrics, rank_sets_at
 from uqassay.metrics import RANKING_METRICS
 
 N = 300
@@ -194,3 +194,17 @@ def test_rank_sets_are_in_the_json(assay):
         )
     assert text["rank_sets"][1]["level"] == 0.95
     assert (["good", "bad"] in text["rank_sets"][1]["better"]) == ranks.is_better("good", "bad")
+
+
+def test_rank_sets_of_several_tradeoffs_are_those_of_each():
+    y = np.arange(120) % 3
+    models = {
+        name: uq.Point(np.eye(3)[(y + (np.arange(120) % k == 0)) % 3] * 0.7 + 0.1) for name, k in (("a", 9), ("b", 5))
+    }
+    together, alone = uq.assay(models, y), uq.assay(models, y)
+    tradeoffs = [0.0, 0.5, 3.0]
+    for at, found in zip(tradeoffs, rank_sets_at(together, tradeoffs), strict=True):
+        expected = alone.rank_sets(at)
+        assert together.rank_sets(at) is found
+        np.testing.assert_allclose(found.comparisons.adjusted, expected.comparisons.adjusted, rtol=1e-12)
+        np.testing.assert_array_equal([found.low, found.high], [expected.low, expected.high])

@@ -15,7 +15,7 @@ def test_ranking_table_says_what_beats_what():
     good, bad = np.where(np.eye(2)[y] > 0, 0.9, 0.1), np.where(np.eye(2)[y] > 0, 0.1, 0.9)
     good[:3] = 0.5
     result = uq.assay({"good": uq.Point(good), "bad": uq.Point(bad)}, y, n_draws=100)
-    table = result.ranking(1.0).set_index("model")
+    table = result.ranking(1.0).table().set_index("model")
     assert table["rank"].tolist()[0] == 1
     assert table.win_share["good"] == 1
     assert table.below["bad"] == "vacuous, class-prior"

@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_numbers_and_another_moves_the_draws(all_ki
     models, y = all_kinds
     a, b = (judge(models, y, n_draws=100, rng=3) for _ in range(2))
     np.testing.assert_array_equal(a.win_shares([0.3]), b.win_shares([0.3]))
-    pd.testing.assert_frame_equal(a.findings, b.findings)
+    pd.testing.assert_frame_equal(a.findings(), b.findings())
     c = judge(models, y, n_draws=100, rng=4)
     assert (draws_of(a) != draws_of(c)).any()
 
@@ -77,7 +77,7 @@ def test_without_pandas_the_plain_values_are_still_there(monkeypatch, all_kinds)
     models, y = all_kinds
     result = uq.assay(models, y, n_draws=20)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for table in (lambda: result.ranking(0.5), lambda: result.breakpoints(), lambda: result.findings):
+    for table in (result.ranking(0.5).table, result.breakpoints, result.findings, result.scores):
         with refuses("pandas", "package", error=MissingDependencyError):
             table()
     assert len(result.to_json()["findings"]) == len(result.rows("findings")) > 0

@@ -60,13 +60,13 @@ def test_width_is_rewarded_at_a_small_tradeoff_and_not_at_a_great_one(ensemble):
     assert m.difference.high < 0
     assert m.best_low > 1
     assert [m.model for m in small.wider] == ["DE"]
-    assert small.sentence.startswith("At λ = 0.2, 10 times the spread of DE would score better, E = ")
-    assert small.sentence.endswith(": here E rewards width, not knowledge.")
+    assert small.sentence().startswith("At λ = 0.2, 10 times the spread of DE would score better, E = ")
+    assert small.sentence().endswith(": here E rewards width, not knowledge.")
     (m,) = great.models
     assert not m.wider
     assert m.best < 1
     assert m.pvalue <= 0.05  # the narrower set is better: data, no sentence
-    assert great.sentence == ""
+    assert great.sentence() == ""
 
 
 def test_nothing_is_said_where_the_best_scale_is_near_one():
@@ -76,7 +76,7 @@ def test_nothing_is_said_where_the_best_scale_is_near_one():
     (m,) = a.scale_check(tradeoff).models
     assert m.best == pytest.approx(1.0, abs=0.1)
     assert not m.wider
-    assert a.scale_check(tradeoff).sentence == ""
+    assert a.scale_check(tradeoff).sentence() == ""
 
 
 def test_few_instances_show_nothing():
@@ -146,14 +146,14 @@ def test_infinite_losses_have_no_best_scale():
     assert np.isnan([m.best, m.best_loss, m.pvalue]).all()
     assert not m.wider
     assert "infinite" in codes(m)
-    assert found.sentence == ""
+    assert found.sentence() == ""
 
 
 def test_points_alone_have_nothing_to_scale():
     found = judge({"p": uq.Point([[0.5, 0.5]] * 4)}, [0, 1, 0, 1]).scale_check()
     assert found.models == ()
     assert found.ranking is None
-    assert found.sentence == ""
+    assert found.sentence() == ""
     with refuses("tradeoff", "range"):
         judge({"p": uq.Point([[0.5, 0.5]] * 4)}, [0, 1, 0, 1]).scale_check(-1)
 
@@ -167,7 +167,7 @@ def test_rows_json_and_saved_assays(ensemble, tmp_path):
     assert a.table("scale-check", tradeoff=0.2).columns.tolist() == list(row)
     told = a.to_json([0.2])["scale_check"]
     json.dumps(told, allow_nan=False)
-    assert told[0]["sentence"] == a.scale_check(0.2).sentence
+    assert told[0]["sentence"] == a.scale_check(0.2).sentence()
     again = uq.Assay.load(a.save(tmp_path / "kept"))
     assert again.scale_check(0.2).to_dict() == a.scale_check(0.2).to_dict()
     without = judge({"DE": members}, y, scales=())
@@ -180,7 +180,7 @@ def test_real_networks(cifar10):
     (m,) = a.scale_check(0.2).models
     np.testing.assert_allclose(m.losses, [0.1388, 0.1106, 0.0968], atol=5e-5)
     assert m.wider
-    assert a.scale_check(1.0).sentence == ""
+    assert a.scale_check(1.0).sentence() == ""
 
 
 # -- error rates ---------------------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ def claims(tradeoff, n, n_sets, rng, scales=(0.5, 1.5, 2, 3)):
     for _ in range(n_sets):
         y = (rng.random(n) < 0.7).astype(int)
         a = judge({"m": segments(np.full(n, 0.7), np.full(n, 0.05))}, y, scales=scales, n_draws=10)
-        found += a.scale_check(tradeoff).sentence != ""
+        found += a.scale_check(tradeoff).sentence() != ""
     return found / n_sets
 
 

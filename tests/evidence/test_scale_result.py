@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.shown_results import check_shown
 
 from uqassay._json import plain
 from uqassay.evidence.scale_result import SCALE_COLUMNS, ModelScale, ScaleCheck
@@ -59,7 +60,7 @@ def model(name, scale, *, wider=True):
 )
 def test_one_sentence_for_all_models_that_are_shown(models, expected):
     check = ScaleCheck(tradeoff=0.2, level=0.95, models=models, ranking=None)
-    assert check.sentence == expected
+    assert check.sentence() == expected
     assert [m.model for m in check.wider] == [m.model for m in models if m.wider]
 
 
@@ -74,3 +75,10 @@ def test_rows_are_plain_values():
     told = json.loads(json.dumps(plain(check.to_dict()), allow_nan=False))
     assert told["models"][0]["losses"] == [0.3, 0.125, 0.11, 0.097]
     assert told["models"][0]["notes"] == [{"code": "sample", "text": "100 of 200 instances"}]
+
+
+@pytest.mark.parametrize("models", [(), (model("A", 3.0),), (model("A", 0.5, wider=False), model("B", 2.0))])
+def test_it_is_shown_by_its_sentence(models):
+    check = ScaleCheck(tradeoff=0.2, level=0.95, models=models, ranking=None)
+    shown = " ".join(check_shown(check, *(m.model for m in models)).split())
+    assert (check.sentence() or "It is not shown that wider sets would score better.") in shown

@@ -96,5 +96,5 @@ def test_width_that_would_score_better_is_claimed_and_said():
     (found,) = a.scale_check(0.5).wider
     assert (claim.models, claim.low, claim.pvalue) == (("DE",), 0.5, found.pvalue)
     assert claim.facts["scale"] == found.scale > 1
-    assert a.scale_check(0.5).sentence in a.verdict()
+    assert a.scale_check(0.5).sentence() in a.verdict()
     assert not claims(uq.assay({"p": uq.Point([[0.6, 0.4]] * 20)}, [0, 1] * 10, calibration=()), "wider-better")

@@ -31,3 +31,18 @@ def test_a_copy_begins_without_results():
     shared = Shared()
     shared.once("a", lambda: 1)
     assert pickle.loads(pickle.dumps(shared)).once("a", lambda: 2) == 2
+
+
+def test_results_of_several_keys_are_computed_together_and_once():
+    shared, asked = Shared(), []
+
+    def squares(keys):
+        asked.append(keys)
+        return [k * k for k in keys]
+
+    assert shared.each("square", [2, 3, 2], squares) == [4, 9, 4]
+    assert shared.each("square", [3, 4], squares) == [9, 16]
+    assert shared.each("square", [4], squares) == [16]
+    assert asked == [[2, 3], [4]]
+    assert shared.once(("square", 4), lambda: None) == 16
+    assert shared.each("cube", [2], lambda keys: [k**3 for k in keys]) == [8]

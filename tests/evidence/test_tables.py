@@ -40,16 +40,16 @@ def test_rows_and_tables_agree(name, judged):
 
 
 def test_thin_names_give_the_same_tables(judged):
-    pd.testing.assert_frame_equal(judged.findings, judged.table("findings"))
-    pd.testing.assert_frame_equal(judged.scores, judged.table("scores"))
+    pd.testing.assert_frame_equal(judged.findings(), judged.table("findings"))
+    pd.testing.assert_frame_equal(judged.scores(), judged.table("scores"))
     pd.testing.assert_frame_equal(judged.breakpoints(), judged.table("breakpoints"))
-    pd.testing.assert_frame_equal(judged.ranking(0.3), judged.table("ranking", tradeoff=0.3))
+    pd.testing.assert_frame_equal(judged.ranking(0.3).table(), judged.table("ranking", tradeoff=0.3))
 
 
 def test_one_default_tradeoff(judged):
-    pd.testing.assert_frame_equal(judged.ranking(), judged.ranking(0.5))
-    assert judged.ranking().columns[-1] == "tradeoff"
-    assert set(judged.ranking(0.25)["tradeoff"]) == {0.25}
+    pd.testing.assert_frame_equal(judged.ranking().table(), judged.ranking(0.5).table())
+    assert judged.ranking().table().columns[-1] == "tradeoff"
+    assert set(judged.ranking(0.25).table()["tradeoff"]) == {0.25}
     assert [r.model for r in judged.ranked()] == [r.model for r in judged.ranked(0.5)]
     np.testing.assert_array_equal(judged.loss("m"), judged.loss("m", 0.5))
     assert judged.compare("m", "p").pvalue == judged.compare("m", "p", tradeoff=0.5).pvalue

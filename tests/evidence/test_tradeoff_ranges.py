@@ -51,6 +51,14 @@ def test_the_guard_counts_losses_that_have_not_been_seen():
     assert p[0] == pytest.approx((bound / (bound + 0.1)) ** n, rel=1e-6)
 
 
+def test_a_grid_is_tested_as_each_of_its_tradeoffs():
+    a = judged({"a": (0.2, 0.1), "b": (0.22, 0.08), "c": (0.25, 0.1)}, 200)
+    for one, others in (("a", ("b", "c", "class-prior")), ("class-prior", ("a", "b", "c"))):
+        together, alone = TestsAgainst(a, one, others, grid=GRID), TestsAgainst(a, one, others)
+        for tradeoff in (*GRID, 0.123):
+            np.testing.assert_allclose(together.at(tradeoff), alone.at(tradeoff), rtol=1e-12, atol=1e-300)
+
+
 def test_rows_are_tested_alone_with_their_groups():
     n = 120
     rows = np.arange(n) < 60

@@ -76,7 +76,7 @@ def test_density_enters_an_assay():
     x, y = blobs()
     net = DDU(backbone=(8,), epochs=40, learning_rate=0.01).fit(x, y)
     result = uq.assay({"ddu": net.predict_uncertainty(x)}, y, uncertainties={"ddu": net.uncertainty_scores(x)})
-    rows = result.scores[result.scores["model"] == "ddu"]
+    rows = result.scores().query("model == 'ddu'")
     np.testing.assert_array_equal(rows["negative-log-density"], -net.feature_density(x))
 
 

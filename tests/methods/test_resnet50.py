@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 from tests.refusals import refuses
+from tests.small_resnet50 import shrink_resnet50
 from torch.nn.functional import batch_norm, conv2d
 
-from uqassay.methods import build_method, resnet50
+from uqassay.methods import build_method
 from uqassay.methods.backbones import make_backbone
 from uqassay.methods.resnet50 import N_FEATURES, Bottleneck, ResNet50
 
@@ -100,9 +101,8 @@ def test_small_images_fit_where_they_are_resized():
     ],
 )
 def test_every_method_trains_it(method, options, monkeypatch):
-    """The standard network at its whole depth, the others with one bottleneck in each stage."""
-    if method != "snn":
-        monkeypatch.setattr(resnet50, "STAGES", tuple((width, 1) for width, _ in resnet50.STAGES))
+    """All in narrow layers: the standard network at its whole depth, the others with one bottleneck in each stage."""
+    shrink_resnet50(monkeypatch, shallow=method != "snn")
     x = np.random.default_rng(0).normal(size=(8, 3, 32, 32))
     net = build_method(method, backbone="resnet50", epochs=1, batch_size=4, **options).fit(x, np.arange(8) % 2)
     probs = net.predict_proba(x)

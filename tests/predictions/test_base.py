@@ -111,6 +111,6 @@ def test_a_whole_assay_of_classes_named_by_numbers(random_generator, name):
     )
     assert named.class_names == ("1", "2", "3")
     column = ["metric", "estimate"]
-    pd.testing.assert_frame_equal(named.findings[column], plain.findings[column])
+    pd.testing.assert_frame_equal(named.findings()[column], plain.findings()[column])
     with refuses("y_true", "class-names", got="the class names are 1, 2, 3"):
         uq.assay({"m": uq.Point(probs, class_names=[1, 2, 3])}, y)

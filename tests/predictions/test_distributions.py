@@ -161,7 +161,7 @@ def test_an_assay_takes_distributions_unchanged():
     probs = rows(60, 3)
     labels = np.arange(60) % 3
     alike = {"distribution": td.Categorical(torch.tensor(probs)), "array": probs}
-    findings = uq.assay(alike, labels, calibration=()).findings.query("metric == 'unified'").set_index("model")
+    findings = uq.assay(alike, labels, calibration=()).findings().query("metric == 'unified'").set_index("model")
     estimates = findings.groupby(level="model")["estimate"].first()
     assert np.isfinite(estimates["array"])
     assert estimates["distribution"] == pytest.approx(estimates["array"], rel=1e-12)

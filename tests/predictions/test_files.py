@@ -222,7 +222,7 @@ def test_numbers_are_names_where_the_classes_are_named_by_numbers(tmp_path, name
     np.savez(tmp_path / "p.npz", probs=probs, classes=np.array(names), labels=np.array([1, 2, 3, 2]))
     prediction, labels = uq.load(tmp_path / "p.npz"), uq.load_labels(tmp_path / "p.npz")
     assert labels.tolist() == [1, 2, 3, 2]
-    findings = uq.assay({"m": prediction}, labels, calibration=()).findings
+    findings = uq.assay({"m": prediction}, labels, calibration=()).findings()
     assert findings.estimate[(findings.model == "m") & (findings.metric == "accuracy")].tolist() == [1.0]
     with refuses("labels", "class-names", got="row 0 holds 0", error=FileFormatError):
         np.save(tmp_path / "l.npy", np.array([0, 1]))

@@ -101,7 +101,7 @@ def test_a_laplace_model_in_pytorch_against_gaussian_logits(needs):
 
 def test_a_whole_assay_from_a_laplace_model():
     predictions = {"laplace": from_laplace(Laplace(), np.zeros((60, 2)), n_samples=5)}
-    findings = uq.assay(predictions, np.arange(60) % 3, calibration=()).findings
+    findings = uq.assay(predictions, np.arange(60) % 3, calibration=()).findings()
     assert np.isfinite(findings.query("metric == 'unified'")["estimate"]).all()
 
 

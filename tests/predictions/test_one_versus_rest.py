@@ -242,4 +242,4 @@ def test_an_assay_of_one_class(random_generator):
     members = random_prediction("Members", random_generator, 20, 3)
     y = random_generator.integers(3, size=20)
     found = uq.assay({"m": members.one_versus_rest(1)}, (y == 1).astype(int), n_draws=10)
-    assert np.isfinite(found.findings.query("model == 'm' and metric == 'kl'").estimate).all()
+    assert np.isfinite(found.findings().query("model == 'm' and metric == 'kl'").estimate).all()

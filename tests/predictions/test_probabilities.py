@@ -14,7 +14,9 @@ def test_a_hair_below_zero_counts_as_zero(kind):
     for y in ([1, 1], [[0.5, 0.5, 0], [1, 0, 0]]):
         for distance in ("kl", "js", "tv", "hellinger", "brier"):
             assert np.isfinite(uq.losses.unified_loss(y, prediction, distance=distance).total).all()
-    assert np.isfinite(uq.assay({"m": prediction}, [1, 1], n_draws=10).findings.query("metric == 'kl'").estimate).all()
+    assert np.isfinite(
+        uq.assay({"m": prediction}, [1, 1], n_draws=10).findings().query("metric == 'kl'").estimate
+    ).all()
 
 
 def test_one_class_against_the_rest_keeps_small_sums_exact():

@@ -225,4 +225,4 @@ def test_statistics_that_are_not_kept_and_threads_change_nothing(monkeypatch):
     monkeypatch.setattr("uqassay.evidence.mistake_ranking.available_cores", lambda: 2)
     again = replace(a)
     assert mistakes_section(again) == expected
-    assert {r.statistic for r in again.mistake_ranking} == {None}
+    assert {r.statistic for r in again.mistake_ranking()} == {None}

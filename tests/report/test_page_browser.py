@@ -570,7 +570,7 @@ def test_every_metric_of_the_table_opens_its_definition(page, assay):
         click(page, "#definition button")
     choose(page, "Uncertainty by", "margin")
     shown = texts(page, "#mistakes-metrics tbody tr:nth-child(2) td:nth-child(4)")[0]
-    aurc = next(r for r in assay.mistake_ranking if (r.model, r.score, r.metric) == ("point", "margin", "aurc"))
+    aurc = next(r for r in assay.mistake_ranking() if (r.model, r.score, r.metric) == ("point", "margin", "aurc"))
     assert shown.startswith(f"{float(aurc.estimate):.3f}")
 
 

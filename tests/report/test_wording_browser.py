@@ -3,13 +3,14 @@
 import math
 
 import pytest
-from tests.report.test_page_browser import address, assay, page
+from tests.report.test_page_browser import address, page
 
+import uqassay as uq
 from uqassay import wording
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("coarse_pages")]
 
-__all__ = ["address", "assay", "page"]  # fixtures of the other pages
+__all__ = ["address", "page"]  # fixtures of the other pages
 
 VALUES = [
     *(
@@ -69,6 +70,12 @@ VALUES = [
     *(i / 64 for i in range(65)),
     *(i / 1000 for i in range(0, 1001, 7)),
 ]
+
+
+@pytest.fixture(scope="module")
+def assay():
+    """Any: every page has the script."""
+    return uq.assay({"model": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 1], calibration=(), n_draws=10)
 
 
 def sent(value):

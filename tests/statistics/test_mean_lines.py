@@ -70,6 +70,26 @@ def test_one_against_others_as_in_the_tests_of_all(name, random_generator):
     assert np.isnan(lines.against((1.0, 0.5), "infinite", others)[1]).all()
 
 
+@pytest.mark.parametrize("name", OPTIONS)
+def test_several_combinations_at_once_are_those_of_each(name, random_generator):
+    lines, others = MeanLines(models(random_generator), **OPTIONS[name]), ["apart", "infinite", "runs", "line"]
+    combinations = np.array([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0], [2.0, -3.0]])
+    bounds, extra = np.arange(20.0).reshape(4, 5), np.arange(16.0).reshape(4, 4) / 50
+    found = lines.against(combinations, "one", others, bound=bounds, extra_error=extra)
+    names, errors = ["one", *others], [e * (1 - np.eye(5)) for e in (0.0, 0.1, 0.2, 0.3)]
+    tables = lines.tests_at(
+        combinations, names=names, level=0.9, bounds=bounds, extra_errors=errors, references=["runs", "line"]
+    )
+    for k, t in enumerate(combinations):
+        expected = lines.against(t, "one", others, bound=bounds[k], extra_error=extra[k])
+        np.testing.assert_allclose([part[k] for part in found], expected, rtol=1e-10, atol=1e-14)
+        options = {"names": names, "level": 0.9, "bound": bounds[k], "references": ["runs", "line"]}
+        single = lines.tests(t, extra_error=errors[k], **options)
+        for table in TABLES:
+            np.testing.assert_allclose(getattr(tables[k], table), getattr(single, table), rtol=1e-9, atol=1e-13)
+        assert tables[k].notes == single.notes
+
+
 def agree(found, expected):
     ends = [[float(e), e.low, e.high, e.level, e.n] for e in (found, expected)]
     np.testing.assert_allclose(*ends, rtol=1e-9, atol=1e-12)

@@ -186,7 +186,7 @@ def _ranks(row: Ranked) -> str:
 
 def _pvalues(rows: Sequence[Ranked]) -> list[str]:
     """Adjusted p-values, marked where only a guard keeps a difference from being significant."""
-    from uqassay.report.sentences.rank_sets import MARKS
+    from uqassay.evidence.ranking_words import MARKS
 
     marks = [MARKS.get(r.limited_by, "") for r in rows]
     room = max(map(len, marks), default=0)
@@ -215,7 +215,7 @@ def _ranking_title(assay: Assay, at: float, *, default: bool, subgroup: str = ""
 
 
 def _explained_ranking(assay: Assay, *tables: Table) -> str:
-    from uqassay.report.sentences.rank_sets import MARKS, limit_notes
+    from uqassay.evidence.ranking_words import MARKS, limit_notes
 
     said = {
         "rank": (
@@ -248,7 +248,7 @@ def print_mistakes(assay: Assay) -> None:
     for name in assay.model_names:
         score = reference_score(assay, name)
         if score is not None:
-            mine = [r for r in assay.mistake_ranking if (r.model, r.score, r.run) == (name, score, None)]
+            mine = [r for r in assay.mistake_ranking() if (r.model, r.score, r.run) == (name, score, None)]
             found = {r.metric: r.estimate for r in mine}
             rows.append((name, score, found["uq-auc"], found["uq-c-index"], assay.refusal(name, score, KEPT)))
     if not rows:

@@ -1,25 +1,65 @@
-"""The main call: predictions of any kind and what happened → evidence about which model to choose."""
+"""The main call: predictions of any kind and what happened → evidence about which model to choose.
 
-from uqassay.evidence.backward import BackwardScore, backward_scores
-from uqassay.evidence.calibration_result import ModelCalibration
-from uqassay.evidence.calibration_statements import CalibrationClaim, calibration_claims
-from uqassay.evidence.cautions import CAUTIONS
-from uqassay.evidence.claim import KINDS, Claim
-from uqassay.evidence.disentanglement import DisentanglementStudy
-from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
-from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
-from uqassay.evidence.findings import FINDING_COLUMNS
-from uqassay.evidence.gain_headlines import gain_sentences
-from uqassay.evidence.gain_pair import sample_of_pair
-from uqassay.evidence.gain_result import GainResult
-from uqassay.evidence.gain_sample import GainRun, GainSample
-from uqassay.evidence.gain_study import GainStudy
-from uqassay.evidence.gain_verdict import gain_lines
-from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
-from uqassay.evidence.ranking import Ranked
-from uqassay.evidence.result import Assay
-from uqassay.evidence.scale_result import ModelScale, ScaleCheck
-from uqassay.evidence.streaming import AssayStream
+Modules are imported when their names are first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from uqassay.evidence.backward import BackwardScore, backward_scores
+    from uqassay.evidence.calibration_result import ModelCalibration
+    from uqassay.evidence.calibration_statements import CalibrationClaim, calibration_claims
+    from uqassay.evidence.cautions import CAUTIONS
+    from uqassay.evidence.claim import KINDS, Claim
+    from uqassay.evidence.disentanglement import DisentanglementStudy
+    from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
+    from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
+    from uqassay.evidence.findings import FINDING_COLUMNS
+    from uqassay.evidence.gain_headlines import gain_sentences
+    from uqassay.evidence.gain_pair import sample_of_pair
+    from uqassay.evidence.gain_result import GainResult
+    from uqassay.evidence.gain_sample import GainRun, GainSample
+    from uqassay.evidence.gain_study import GainStudy
+    from uqassay.evidence.gain_verdict import gain_lines
+    from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
+    from uqassay.evidence.ranking import Ranked
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scale_result import ModelScale, ScaleCheck
+    from uqassay.evidence.streaming import AssayStream
+
+_WHERE = {
+    "CALIBRATION": "judgement",
+    "CAUTIONS": "cautions",
+    "FINDING_COLUMNS": "findings",
+    "KINDS": "claim",
+    "TRADEOFFS": "judgement",
+    "Assay": "result",
+    "AssayStream": "streaming",
+    "BackwardScore": "backward",
+    "CalibrationClaim": "calibration_statements",
+    "Claim": "claim",
+    "Contender": "disentanglement_ranking",
+    "DisentanglementStudy": "disentanglement",
+    "GainResult": "gain_result",
+    "GainRun": "gain_sample",
+    "GainSample": "gain_sample",
+    "GainStudy": "gain_study",
+    "ModelCalibration": "calibration_result",
+    "ModelScale": "scale_result",
+    "Ranked": "ranking",
+    "ScaleCheck": "scale_result",
+    "assay": "judgement",
+    "backward_scores": "backward",
+    "calibration_claims": "calibration_statements",
+    "contenders_of": "disentanglement_ranking",
+    "disentanglement_lines": "disentanglement_verdict",
+    "disentanglement_sentences": "disentanglement_verdict",
+    "gain_lines": "gain_verdict",
+    "gain_sentences": "gain_headlines",
+    "rank_disentanglement": "disentanglement_ranking",
+    "sample_of_pair": "gain_pair",
+}
 
 __all__ = [
     "CALIBRATION",
@@ -53,6 +93,14 @@ __all__ = [
     "rank_disentanglement",
     "sample_of_pair",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'uqassay.evidence' has no attribute {name!r}")
+    value = getattr(import_module(f"uqassay.evidence.{_WHERE[name]}"), name)
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

@@ -92,8 +92,8 @@ def better_ranges(
         return {}
     j = len(assay.candidates)
     pairs, alpha = j * (j - 1) / 2, 1 - assay.settings.level
-    tests = TestsAgainst(assay, model, others)
     grid = sorted({*GRID, *(min(t, FARTHEST) for t in further)})
+    tests = TestsAgainst(assay, model, others, grid=grid)
     found = {}
     for k, other in enumerate(others):
         ranges: list[Range] = []

@@ -9,20 +9,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
 
 from uqassay._array import shown
+from uqassay._shown import Shown
+from uqassay._shown_table import ShownTable
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement_detection import ClassDetection, class_detection
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS, PARTS, Measured, chosen
+from uqassay.evidence.disentanglement_ranking import contenders_of, rank_disentanglement
 from uqassay.evidence.disentanglement_rows import study_rows, study_table
 from uqassay.evidence.disentanglement_storage import read_study, save_study, study_json
+from uqassay.evidence.disentanglement_verdict import disentanglement_sentences, disentanglement_table
 from uqassay.measures import Decomposition
 from uqassay.metrics.disentanglement import Disentanglement, disentanglement_error
 from uqassay.notes import Note, distinct
-from uqassay.wording import counted
+from uqassay.wording import counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,8 +35,8 @@ __all__ = ["EXPERIMENTS", "ClassDetection", "DisentanglementStudy", "Measured", 
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class DisentanglementStudy:
+@dataclass(frozen=True, eq=False, repr=False)
+class DisentanglementStudy(Shown):
     """The three experiments of one method on one data set.
 
     Attributes
@@ -52,6 +56,8 @@ class DisentanglementStudy:
     InputError
         For unknown experiments, numbers of runs or classes that differ, or a seed that occurs twice.
     """
+
+    _shown_more: ClassVar[str] = "summary(), error(decomposition), table(name)"
 
     method: str
     dataset: str
@@ -135,6 +141,19 @@ class DisentanglementStudy:
     def to_json(self, *, level: float = 0.95) -> dict[str, Any]:
         """Every finding as plain values for strict JSON, without the values of single instances."""
         return study_json(self, level=level)
+
+    def _shown_title(self) -> str:
+        on = f" on {self.dataset}" if self.dataset else ""
+        return f"Disentanglement of {self.method}{on}: {listed(list(self.measured))}, {counted(self.n_runs, 'run')}"
+
+    def _shown_sentences(self) -> Sequence[str]:
+        return disentanglement_sentences(contenders_of(self))
+
+    def _shown_table(self) -> ShownTable:
+        return disentanglement_table(rank_disentanglement(contenders_of(self)))
+
+    def _shown_notes(self) -> Sequence[str]:
+        return [note.text for note in self.notes]
 
     def save(self, folder: str | Path) -> Path:
         """Write the study into a folder, whole or not at all; nothing is pickled.

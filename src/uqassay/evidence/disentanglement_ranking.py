@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, final
+from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from scipy.special import stdtr, stdtrit
 from uqassay._array import shown
 from uqassay._json import plain
 from uqassay.errors import InputError
-from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS, chosen
 from uqassay.evidence.disentanglement_rows import ends
 from uqassay.metrics.disentanglement import Curves, Disentanglement
@@ -20,6 +19,9 @@ from uqassay.metrics.disentanglement_tests import below_chance_test, paired_dise
 from uqassay.notes import Note
 from uqassay.statistics import Estimate, PermutationTest, holm
 from uqassay.wording import counted, listed
+
+if TYPE_CHECKING:
+    from uqassay.evidence.disentanglement import DisentanglementStudy
 
 __all__ = ["Contender", "RankedContender", "by_dataset", "contenders_of", "rank_disentanglement"]
 
@@ -46,7 +48,7 @@ class Contender:
     """
 
     label: str
-    study: DisentanglementStudy
+    study: "DisentanglementStudy"
     decomposition: str
 
     def __post_init__(self) -> None:
@@ -174,7 +176,9 @@ class RankedContender:
         return ready
 
 
-def contenders_of(study: DisentanglementStudy, *, decompositions: Sequence[str] | None = None) -> tuple[Contender, ...]:
+def contenders_of(
+    study: "DisentanglementStudy", *, decompositions: Sequence[str] | None = None
+) -> tuple[Contender, ...]:
     """One contender for each decomposition of a study, named "METHOD, DECOMPOSITION".
 
     Parameters

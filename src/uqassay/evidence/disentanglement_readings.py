@@ -5,17 +5,19 @@ reading, three in each experiment. Every interval is over the runs; the test ins
 """
 
 from dataclasses import dataclass
-from typing import Literal, final
+from typing import TYPE_CHECKING, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS
 from uqassay.metrics.disentanglement import Disentanglement, Term
 from uqassay.metrics.run_summaries import mean_over_runs
 from uqassay.notes import Note
 from uqassay.statistics import Estimate
+
+if TYPE_CHECKING:
+    from uqassay.evidence.disentanglement import DisentanglementStudy
 
 __all__ = [
     "AS_CLOSELY",
@@ -143,7 +145,7 @@ def joint_level(level: float) -> float:
 
 
 def read_experiments(
-    study: DisentanglementStudy, decomposition: str, *, level: float = 0.95
+    study: "DisentanglementStudy", decomposition: str, *, level: float = 0.95
 ) -> tuple[ExperimentReading, ExperimentReading]:
     """Readings of the dataset-size and of the label-noise experiment.
 
@@ -160,7 +162,7 @@ def read_experiments(
     return size, noise
 
 
-def read_classes(study: DisentanglementStudy, decomposition: str, *, level: float = 0.95) -> ClassReading:
+def read_classes(study: "DisentanglementStudy", decomposition: str, *, level: float = 0.95) -> ClassReading:
     """Reading of the classes left out; the claims hold together at `level`."""
     found = study.detection(decomposition, level=joint_level(level))
     better = None
@@ -186,7 +188,7 @@ def read_classes(study: DisentanglementStudy, decomposition: str, *, level: floa
 
 
 def _read_experiment(
-    study: DisentanglementStudy, experiment: str, found: Disentanglement, level: float
+    study: "DisentanglementStudy", experiment: str, found: Disentanglement, level: float
 ) -> ExperimentReading:
     terms = [term for term in found.terms if term.experiment == experiment]
     target, other = sorted(terms, key=lambda term: -term.ideal)
@@ -249,7 +251,7 @@ def _equal_by_chance(value: Estimate, n_runs: int) -> bool:
     return n_runs == 2 and value.low == value.high
 
 
-def _change(study: DisentanglementStudy, experiment: str, accuracy: NDArray[np.float64]) -> NDArray[np.float64]:
+def _change(study: "DisentanglementStudy", experiment: str, accuracy: NDArray[np.float64]) -> NDArray[np.float64]:
     """Accuracy of each run at the largest condition minus that at the smallest."""
     conditions = study.experiment(experiment).conditions
     return np.asarray(accuracy[:, np.argmax(conditions)] - accuracy[:, np.argmin(conditions)])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from uqassay._shown_table import Bar, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS
 from uqassay.evidence.disentanglement_phrases import class_sentences, experiment_sentences
 from uqassay.evidence.disentanglement_ranking import Contender, RankedContender, by_dataset, rank_disentanglement
@@ -32,6 +33,7 @@ __all__ = [
     "contender_sentences",
     "disentanglement_lines",
     "disentanglement_sentences",
+    "disentanglement_table",
     "error_sentences",
     "legend_sentences",
     "reference_sentence",
@@ -261,3 +263,32 @@ def _table(ranked: Sequence[RankedContender], level: float) -> list[str]:
         body.append((row.contender.label, error, ends, *terms, pvalue(row.pvalue_adjusted)))
     ideal = ("ideal", "0", "", "0", "1", "1", "0", "")
     return text_table(header, [*body, ideal])
+
+
+def disentanglement_table(ranked: Sequence[RankedContender]) -> ShownTable:
+    """Error and terms of each contender, to be read; one without an error has none."""
+    rows = []
+    for row in ranked:
+        found = row.found
+        if found is None:
+            rows.append(ShownRow((ShownCell(row.contender.label), *[ShownCell(ABSENT)] * 6)))
+            continue
+        error = found.error
+        terms = [ShownCell(number(float(term.correlation), DECIMALS)) for term in found.terms]
+        cells = (
+            estimate_cell(float(error), error.low, error.high, DECIMALS),
+            *terms,
+            ShownCell(pvalue(row.pvalue_adjusted)),
+        )
+        rows.append(ShownRow((ShownCell(row.contender.label), *cells), bar=Bar(float(error), error.low, error.high)))
+    header = (
+        "decomposition",
+        "error",
+        "size: aleatoric",
+        "size: epistemic",
+        "noise: aleatoric",
+        "noise: epistemic",
+        "p",
+    )
+    said = "Ideal: error 0, correlations 0, 1, 1, 0. p: against the lowest error, adjusted."
+    return ShownTable(header, tuple(rows), said)

@@ -47,7 +47,7 @@ BIASED = Note("no-interval", "no interval: the binned error is biased upwards in
 def finding_rows(assay: "Assay") -> list[dict[str, Any]]:
     """Findings of every model over all runs and, where there are several, of each run."""
     rows = []
-    ranked, tests = assay.mistake_ranking, model_groups(assay.calibration)
+    ranked, tests = assay.mistake_ranking(), model_groups(assay.calibration)
     adjusted = adjusted_tests(assay.calibration)
     for model in assay.models:
         mine = [r for r in ranked if r.model == model.name]
@@ -70,7 +70,7 @@ def mistake_rows(assay: "Assay") -> list[dict[str, Any]]:
     """
     backward = {(found.model, found.score) for found in assay.backward}
     rows = []
-    for found in assay.mistake_ranking:
+    for found in assay.mistake_ranking():
         told = found.run is None and found.metric == "uq-auc"
         rows.append(_row(assay, found) | {"backward": (found.model, found.score) in backward if told else None})
     return rows

@@ -1,11 +1,9 @@
 """The first sentences on studies of the gain: lists of estimates and models, each of which holds as a whole."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uqassay.evidence.gain_readings import DELAYED, GainReading, read_gain
-from uqassay.evidence.gain_result import GainResult
-from uqassay.evidence.gain_study import GainStudy
 from uqassay.evidence.gain_verdict import (
     amount_text,
     by_dataset,
@@ -19,6 +17,10 @@ from uqassay.evidence.gain_verdict import (
 )
 from uqassay.wording import ABSENT, listed, number, percent, without_direction
 
+if TYPE_CHECKING:
+    from uqassay.evidence.gain_result import GainResult
+    from uqassay.evidence.gain_study import GainStudy
+
 __all__ = ["gain_sentences"]
 
 DECIMALS = 2
@@ -26,7 +28,7 @@ MOST_NAMES = 6
 
 
 def gain_sentences(
-    studies: Sequence[GainStudy], loss: str = "zero-one", *, level: float = 0.95, **options: Any
+    studies: "Sequence[GainStudy]", loss: str = "zero-one", *, level: float = 0.95, **options: Any
 ) -> tuple[str, ...]:
     """The findings on several studies in a few sentences: what more data gain, and which estimates order the gain.
 
@@ -63,7 +65,7 @@ def gain_sentences(
 
 
 def _jointly(
-    group: Sequence[GainStudy], loss: str, level: float, options: Mapping[str, Any], *, n: int, first: bool = False
+    group: "Sequence[GainStudy]", loss: str, level: float, options: Mapping[str, Any], *, n: int, first: bool = False
 ) -> list[GainReading]:
     """Readings of all results, or of the first of each study, of which n hold together at the level (Bonferroni)."""
     own = {**options, "level": 1 - (1 - level) / n, "shares": (DELAYED,)}
@@ -71,13 +73,15 @@ def _jointly(
     return [read_gain(one) for results in found for one in (results[:1] if first else results)]
 
 
-def _where(results: Sequence[GainResult], readings: Sequence[GainReading], holds: Callable[[GainReading], bool]) -> str:
+def _where(
+    results: "Sequence[GainResult]", readings: Sequence[GainReading], holds: Callable[[GainReading], bool]
+) -> str:
     """Names of the estimates whose reading holds something; empty if there are none."""
     names = [estimate_name(one, results) for one, r in zip(results, readings, strict=True) if holds(r)]
     return listed(names, most=MOST_NAMES) if names else ""
 
 
-def _orders(results: Sequence[GainResult], readings: Sequence[GainReading]) -> list[str]:
+def _orders(results: "Sequence[GainResult]", readings: Sequence[GainReading]) -> list[str]:
     sides = {
         "above": "The estimates of {} order the gain.",
         "below": "The estimates of {} order the gain in the wrong direction.",
@@ -95,7 +99,7 @@ def _orders(results: Sequence[GainResult], readings: Sequence[GainReading]) -> l
     return said
 
 
-def _calibrated(results: Sequence[GainResult], readings: Sequence[GainReading]) -> list[str]:
+def _calibrated(results: "Sequence[GainResult]", readings: Sequence[GainReading]) -> list[str]:
     gamma = map_name(max(results, key=lambda one: one.n_folds))
     claims: list[tuple[str, Callable[[GainReading], bool]]] = [
         ("The estimates of {} are not calibrated.", lambda r: r.raw.shown),
@@ -108,7 +112,7 @@ def _calibrated(results: Sequence[GainResult], readings: Sequence[GainReading]) 
     return [text.format(names) for text, names in found if names]
 
 
-def _mean_gains(firsts: Sequence[GainResult], readings: Sequence[GainReading]) -> list[str]:
+def _mean_gains(firsts: "Sequence[GainResult]", readings: Sequence[GainReading]) -> list[str]:
     """What more data gain on average, for each method; intervals of several methods are in the table."""
     starts = {
         "above": "More data gain on average",
@@ -124,7 +128,7 @@ def _mean_gains(firsts: Sequence[GainResult], readings: Sequence[GainReading]) -
     return said
 
 
-def _delays(results: Sequence[GainResult], readings: Sequence[GainReading]) -> list[str]:
+def _delays(results: "Sequence[GainResult]", readings: Sequence[GainReading]) -> list[str]:
     """Which estimates are shown to gain more than a random choice where a share of the cases waits, and how much."""
     better = [one for one, reading in zip(results, readings, strict=True) if reading.delay.side == "above"]
     worse = _where(results, readings, lambda r: r.delay.side == "below")

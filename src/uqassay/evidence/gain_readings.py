@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
-from uqassay.evidence.gain_result import GainResult
 from uqassay.evidence.over_runs import OverRuns
 from uqassay.metrics.epistemic_calibration import EpistemicCalibration
 from uqassay.statistics import Estimate
+
+if TYPE_CHECKING:
+    from uqassay.evidence.gain_result import GainResult
 
 __all__ = ["DELAYED", "CalibrationReading", "DelayReading", "GainReading", "Side", "read_gain", "side_of"]
 
@@ -98,7 +100,7 @@ class GainReading:
     delay: DelayReading
 
 
-def read_gain(result: GainResult, *, share: float = DELAYED) -> GainReading:
+def read_gain(result: "GainResult", *, share: float = DELAYED) -> GainReading:
     """Conclusions from one result; each holds at the level of the result by itself."""
     mapped = None
     if result.calibrated_error is not None and result.calibrated_debiased is not None:
@@ -125,7 +127,7 @@ def side_of(estimate: Estimate) -> Side:
 
 
 def _calibration(
-    result: GainResult, numbers: tuple[OverRuns, OverRuns, OverRuns | None], runs: Sequence[EpistemicCalibration]
+    result: "GainResult", numbers: tuple[OverRuns, OverRuns, OverRuns | None], runs: Sequence[EpistemicCalibration]
 ) -> CalibrationReading:
     error, debiased, excess = numbers
     pvalue = _together([run.pvalue for run in runs])
@@ -152,7 +154,7 @@ def _together(pvalues: Sequence[float]) -> float:
     return float(0.5 - np.arctan(mean) / np.pi)
 
 
-def _delay(result: GainResult, share: float) -> DelayReading:
+def _delay(result: "GainResult", share: float) -> DelayReading:
     delay = result.delay
     at = int(np.abs(delay.shares - share).argmin())
     values: dict[str, Any] = {"level": result.level, "n": result.n_runs, "method": result.mean_gain.estimate.method}

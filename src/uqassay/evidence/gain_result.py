@@ -2,12 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._shown import Shown
+from uqassay._shown_table import ShownTable
 from uqassay.evidence.gain_of_run import GainOptions, RunGain
+from uqassay.evidence.gain_rows import gain_shown_table
+from uqassay.evidence.gain_verdict import result_sentences
 from uqassay.evidence.over_runs import Curve, OverRuns, curve_over_runs, estimate_over_runs
 from uqassay.notes import Note, distinct
 from uqassay.statistics import Estimate
@@ -79,8 +83,8 @@ class GainDelay:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class GainResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class GainResult(Shown):
     """The numbers of one score under one loss: means over the runs, with their intervals.
 
     With several runs an interval is Student's t over the runs; with one run it is over the instances or groups of that run.
@@ -108,6 +112,8 @@ class GainResult:
     delay : GainDelay
     notes : tuple of Note
     """
+
+    _shown_more: ClassVar[str] = "summary(), correlation, error, bins, delay"
 
     method: str
     dataset: str
@@ -156,6 +162,19 @@ class GainResult:
     def label(self) -> str:
         """Method and score, for tables and legends."""
         return f"{self.method}, {self.score}"
+
+    def _shown_title(self) -> str:
+        on = f" on {self.dataset}" if self.dataset else ""
+        return f"Gain from more data and {self.score} of {self.method}{on}: {counted(self.n_runs, 'run')}"
+
+    def _shown_sentences(self) -> Sequence[str]:
+        return result_sentences(self)
+
+    def _shown_table(self) -> ShownTable:
+        return gain_shown_table([self])
+
+    def _shown_notes(self) -> Sequence[str]:
+        return [note.text for note in self.notes]
 
 
 def gain_result(method: str, dataset: str, options: GainOptions, runs: Sequence[RunGain]) -> GainResult:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from uqassay._shown_table import Bar, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.errors import InputError
 from uqassay.evidence.over_runs import Curve, OverRuns
 from uqassay.evidence.tables import as_table
-from uqassay.wording import listed
+from uqassay.wording import ABSENT, level_text, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.gain_result import GainResult
     from uqassay.statistics import Estimate
 
-__all__ = ["GAIN_TABLES", "QUANTITIES", "gain_rows", "gain_table"]
+__all__ = ["GAIN_TABLES", "QUANTITIES", "gain_rows", "gain_shown_table", "gain_table"]
 
 Rows = list[dict[str, Any]]
 
@@ -148,3 +149,22 @@ def gain_rows(results: Sequence["GainResult"], name: str) -> Rows:
 def gain_table(results: Sequence["GainResult"], name: str) -> "pd.DataFrame":
     """The rows of one finding as a table; see `GainStudy.table`."""
     return as_table(gain_rows(results, name), GAIN_TABLES[name][1])
+
+
+def gain_shown_table(results: Sequence["GainResult"]) -> ShownTable:
+    """Correlation, calibration errors and gain of several scores, to be read."""
+    rows = []
+    for one in results:
+        found = (one.correlation, one.error, one.calibrated_error, one.mean_gain)
+        cells = [ShownCell(ABSENT) if it is None else _cell(it.estimate, 4 if i else 3) for i, it in enumerate(found)]
+        rho = one.correlation.estimate
+        rows.append(ShownRow((ShownCell(one.score), *cells), bar=Bar(float(rho), rho.low, rho.high)))
+    said = (
+        f"ρ: correlation of the estimate with the gain. EECE: epistemic calibration error, and after the map. "
+        f"{level_text(results[0].level)} intervals. Loss: {results[0].loss}."
+    )
+    return ShownTable(("score", "ρ", "EECE", "EECE, mapped", "mean gain"), tuple(rows), said)
+
+
+def _cell(estimate: "Estimate", decimals: int) -> ShownCell:
+    return estimate_cell(float(estimate), estimate.low, estimate.high, decimals)

@@ -4,17 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, final
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 
 from uqassay._array import shown
+from uqassay._shown import Shown
+from uqassay._shown_table import ShownTable
 from uqassay.errors import InputError
+from uqassay.evidence.gain_headlines import gain_sentences
 from uqassay.evidence.gain_of_run import FOLDS, SHARES, GainOptions, gain_of_run
 from uqassay.evidence.gain_result import GainResult, gain_result
-from uqassay.evidence.gain_rows import gain_rows, gain_table
+from uqassay.evidence.gain_rows import gain_rows, gain_shown_table, gain_table
 from uqassay.evidence.gain_sample import GainRun
 from uqassay.evidence.gain_storage import read_gain_study, save_gain_study
 from uqassay.notes import Note
-from uqassay.wording import listed
+from uqassay.wording import count, counted, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +28,8 @@ MOST_FOLDS = 100
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class GainStudy:
+@dataclass(frozen=True, eq=False, repr=False)
+class GainStudy(Shown):
     """The runs of one method on one data set.
 
     Attributes
@@ -43,12 +46,14 @@ class GainStudy:
         Without runs, for a seed that occurs twice, or for runs without a common loss or score.
     """
 
+    _shown_more: ClassVar[str] = "summary(), result(score, loss), table(name)"
+
     method: str
     dataset: str
     runs: tuple[GainRun, ...]
     facts: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
-    _found: dict[GainOptions, GainResult] = field(default_factory=dict, init=False, repr=False)
+    _found: dict[GainOptions, GainResult] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         runs = tuple(self.runs)
@@ -186,6 +191,25 @@ class GainStudy:
     def table(self, name: str, **options: Any) -> "pd.DataFrame":
         """The same rows as a table."""
         return gain_table([one for loss in self.losses for one in self.results(loss, **options)], name)
+
+    def _shown_title(self) -> str:
+        on = f" on {self.dataset}" if self.dataset else ""
+        n = sorted({run.test.n_instances for run in self.runs})
+        each = counted(n[0], "instance") if len(n) == 1 else f"{count(n[0])} to {count(n[-1])} instances"
+        return f"Gain from more data of {self.method}{on}: {counted(self.n_runs, 'run')} of {each}"
+
+    def _shown_sentences(self) -> Sequence[str]:
+        return gain_sentences([self], self._main_loss)
+
+    def _shown_table(self) -> ShownTable:
+        return gain_shown_table(self.results(self._main_loss))
+
+    def _shown_notes(self) -> Sequence[str]:
+        return [note.text for note in self.notes]
+
+    @property
+    def _main_loss(self) -> str:
+        return "zero-one" if "zero-one" in self.losses else self.losses[0]
 
     def save(self, folder: str | Path) -> Path:
         """Write the study into a folder, whole or not at all; nothing is pickled.

@@ -1,12 +1,10 @@
 """Sentences on the gain from more data and the estimates of it. A sentence claims only what an interval or a test holds."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from uqassay.errors import InputError
 from uqassay.evidence.gain_readings import CalibrationReading, GainReading, read_gain
-from uqassay.evidence.gain_result import GainResult
-from uqassay.evidence.gain_study import GainStudy
 from uqassay.evidence.over_runs import OverRuns
 from uqassay.notes import reason
 from uqassay.statistics import Estimate
@@ -23,6 +21,10 @@ from uqassay.wording import (
     text_table,
     without_direction,
 )
+
+if TYPE_CHECKING:
+    from uqassay.evidence.gain_result import GainResult
+    from uqassay.evidence.gain_study import GainStudy
 
 __all__ = [
     "amount_text",
@@ -49,14 +51,14 @@ NATS = ("entropy", "mutual-information", "total-entropy", "epistemic-entropy", "
 # -- one score ----------------------------------------------------------------------------------------------------------
 
 
-def result_sentences(result: GainResult) -> tuple[str, ...]:
+def result_sentences(result: "GainResult") -> tuple[str, ...]:
     """Order, calibration, map and delay of one score."""
     reading = read_gain(result)
     said = [_order(result, reading), _size(reading.raw), *_mapped(result, reading)]
     return tuple(without_direction(text) for text in (*said, delay_sentence(result, reading)))
 
 
-def _order(result: GainResult, reading: GainReading) -> str:
+def _order(result: "GainResult", reading: GainReading) -> str:
     rho = f"ρ = {_text(result.correlation.estimate, DECIMALS)}"
     return {
         "above": f"The estimates order the gain: {rho}.",
@@ -95,7 +97,7 @@ def _size(reading: CalibrationReading, whose: str = "The estimates", *, n_folds:
     return f"{start}: {error}, {pvalue_text(reading.pvalue)}, {less}; {calibrated} {chance}."
 
 
-def _mapped(result: GainResult, reading: GainReading) -> list[str]:
+def _mapped(result: "GainResult", reading: GainReading) -> list[str]:
     if reading.mapped is None or result.calibrated_error is None:
         return []
     n_folds, value = result.n_folds, float(result.calibrated_error)
@@ -111,12 +113,12 @@ def _mapped(result: GainResult, reading: GainReading) -> list[str]:
     return [change, _size(reading.mapped, "The mapped estimates", n_folds=n_folds)]
 
 
-def map_name(result: GainResult) -> str:
+def map_name(result: "GainResult") -> str:
     """The map, and whether it is cross-fitted."""
     return f"map γ (cross-fitted in {result.n_folds} folds)" if result.n_folds else "map γ"
 
 
-def delay_sentence(result: GainResult, reading: GainReading) -> str:
+def delay_sentence(result: "GainResult", reading: GainReading) -> str:
     """What is gained where the most uncertain cases wait, next to a random choice."""
     found = reading.delay
     gained = _gain(found.gained, result.loss)
@@ -133,7 +135,7 @@ def delay_sentence(result: GainResult, reading: GainReading) -> str:
 # -- one study, several studies -------------------------------------------------------------------------------------------
 
 
-def study_sentence(result: GainResult) -> str:
+def study_sentence(result: "GainResult") -> str:
     """What more data gain on average; the same for every score of a study."""
     gained = _gain(result.mean_gain.estimate, result.loss)
     where = f"{result.method}: " if result.method else ""
@@ -146,7 +148,7 @@ def study_sentence(result: GainResult) -> str:
     return without_direction(text[0].upper() + text[1:] if not where else text)
 
 
-def by_dataset(studies: Sequence[GainStudy]) -> Mapping[str, list[GainStudy]]:
+def by_dataset(studies: "Sequence[GainStudy]") -> "Mapping[str, list[GainStudy]]":
     """Studies by their data set, in the order of first appearance."""
     groups: dict[str, list[GainStudy]] = {}
     for study in studies:
@@ -154,7 +156,7 @@ def by_dataset(studies: Sequence[GainStudy]) -> Mapping[str, list[GainStudy]]:
     return groups
 
 
-def check_studies(studies: Sequence[GainStudy]) -> None:
+def check_studies(studies: "Sequence[GainStudy]") -> None:
     """Refuse no study, and one method twice on one data set.
 
     Raises
@@ -175,7 +177,7 @@ def check_studies(studies: Sequence[GainStudy]) -> None:
         )
 
 
-def estimate_name(result: GainResult, results: Sequence[GainResult]) -> str:
+def estimate_name(result: "GainResult", results: "Sequence[GainResult]") -> str:
     """The score, with its method where the results are of several methods."""
     return result.score if len({one.method for one in results}) == 1 else f"{result.method} ({result.score})"
 
@@ -183,7 +185,7 @@ def estimate_name(result: GainResult, results: Sequence[GainResult]) -> str:
 # -- limits -------------------------------------------------------------------------------------------------------------
 
 
-def untold_sentences(results: Sequence[GainResult]) -> tuple[str, ...]:
+def untold_sentences(results: "Sequence[GainResult]") -> tuple[str, ...]:
     """What the data cannot tell, and what must be known before the numbers are believed."""
     said = []
     single = [one for one in results if one.n_runs == 1]
@@ -216,7 +218,7 @@ def untold_sentences(results: Sequence[GainResult]) -> tuple[str, ...]:
     return tuple(without_direction(text) for text in said)
 
 
-def gain_legend(results: Sequence[GainResult], *, lists: bool = False) -> tuple[str, ...]:
+def gain_legend(results: "Sequence[GainResult]", *, lists: bool = False) -> tuple[str, ...]:
     """How to read ρ, EECE and the brackets; with `lists` also the sentences of `gain_sentences` on several estimates."""
     level = level_text(results[0].level)
     crossed = any(one.n_folds for one in results)
@@ -243,7 +245,7 @@ def gain_legend(results: Sequence[GainResult], *, lists: bool = False) -> tuple[
 
 
 def gain_lines(
-    studies: Sequence[GainStudy], loss: str = "zero-one", *, level: float = 0.95, **options: Any
+    studies: "Sequence[GainStudy]", loss: str = "zero-one", *, level: float = 0.95, **options: Any
 ) -> list[str]:
     """Lines for a terminal: a table of the scores of all studies, the sentences on each, and the limits."""
     lines: list[str] = []
@@ -262,7 +264,7 @@ def gain_lines(
     return [without_direction(line) for line in lines]
 
 
-def score_table(results: Sequence[GainResult]) -> list[str]:
+def score_table(results: "Sequence[GainResult]") -> list[str]:
     """One line for each score: correlation, errors with their intervals, and the delay gain."""
     header = ("", "ρ", "interval", "EECE", "interval", "debiased", "mapped", "interval", "gain at 10 %", "random")
     body = []

@@ -64,5 +64,5 @@ def _chance_of_none(assay: "Assay", better: str, worse: str, tradeoff: float, ro
     """Probability that one unit shows nothing of losses that would turn a difference around."""
     means = [float(assay.loss(name, tradeoff)[:, rows].mean()) for name in (better, worse)]
     gap = means[1] - means[0]
-    bound = greatest_excess(assay, assay[better], "unified", tradeoff)
+    bound = float(greatest_excess(assay, assay[better], "unified", tradeoff))
     return bound / (bound + gap) if gap > 0 and np.isfinite(gap) else 0.0

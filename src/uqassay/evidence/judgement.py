@@ -20,6 +20,7 @@ from uqassay.evidence.scaled_sets import SCALES
 from uqassay.evidence.scored_models import score_models, valid_runs
 from uqassay.evidence.subgroups import subgroup_values
 from uqassay.predictions import Prediction
+from uqassay.predictions.classifiers import predicted_by_classifiers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,7 @@ def assay(
     predictions: Mapping[str, Prediction | ArrayLike | Sequence[Prediction | ArrayLike] | Any],
     y_true: ArrayLike,
     *,
+    X: Any = None,
     class_names: Sequence[str] | None = None,
     tradeoffs: Sequence[float] = TRADEOFFS,
     distance: Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"] = "kl",
@@ -61,10 +63,13 @@ def assay(
     predictions : dict of str to Prediction, or to a list of Prediction
         The models by name; a list holds the training runs of one model. Arrays (n, K) and (n, M, K), tensors, and objects of
         other libraries that `from_object` knows, are taken as well, alone or as runs. Dask arrays, and `DaskPrediction` over
-        them, are scored chunk by chunk where they lie.
+        them, are scored chunk by chunk where they lie. With `X`, fitted classifiers of scikit-learn, alone or by name, are
+        taken at what their `predict_proba` says; see `from_classifier`, which also takes the members of a forest.
     y_true : int array (n,), or array (n, K), or Series
         Labels (integers, or class names as text), or label distributions / vote counts. A Series is aligned to the ids of
         the predictions by its index.
+    X : array (n, D), DataFrame, or what else the classifiers take, optional
+        Test inputs, where classifiers are given in place of predictions.
     class_names : sequence of str, optional
         Names of the K classes, in the order of the columns; by default those that a prediction carries. Predictions that
         carry the same names in another order are put into this one.
@@ -147,6 +152,7 @@ def assay(
         rng=rng,
         progress=progress,
     )
+    predictions = predicted_by_classifiers(predictions, X)
     if client is not None or holds_dask(predictions):
         return assay_on_dask(
             predictions,

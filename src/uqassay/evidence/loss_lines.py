@@ -57,30 +57,31 @@ class LossLines:
     def tests(
         self,
         readings: Sequence[Reading],
-        tradeoff: float,
+        tradeoffs: Sequence[float],
         *,
-        bound: Sequence[float] | None,
+        bounds: Array,
         references: Sequence[Reading],
-    ) -> PairwiseComparisons:
-        """`statistics.pairwise_mean_tests` of E at one λ; the names are those of this object."""
+    ) -> list[PairwiseComparisons]:
+        """`statistics.pairwise_mean_tests` of E at each of T λ, with bounds (T, J); the names are those of this object."""
         names = [self._name(r) for r in readings]
         places = [self._places[name] for name in names]
-        return self._lines.tests(
-            (1.0, tradeoff),
+        return self._lines.tests_at(
+            [(1.0, t) for t in tradeoffs],
             names=names,
             level=self._level,
-            bound=bound,
-            extra_error=tradeoff * self._errors[np.ix_(places, places)],
+            bounds=list(bounds),
+            extra_errors=[t * self._errors[np.ix_(places, places)] for t in tradeoffs],
             references=[self._name(r) for r in references],
         )
 
     def against(
-        self, one: Reading, others: Sequence[Reading], tradeoff: float, *, bound: Sequence[float] | None
+        self, one: Reading, others: Sequence[Reading], tradeoffs: Array, *, bounds: Array | None
     ) -> tuple[Array, Array]:
-        """Mean E of others minus that of one, and the p-values of `tests`, not adjusted, ``(P,)`` each."""
+        """Mean E of others minus that of one, and the p-values of `tests`, not adjusted, ``(T, P)`` each at T λ."""
         names, at = [self._name(r) for r in others], self._places[self._name(one)]
-        errors = tradeoff * self._errors[at, [self._places[name] for name in names]]
-        return self._lines.against((1.0, tradeoff), self._name(one), names, bound=bound, extra_error=errors)
+        errors = np.multiply.outer(tradeoffs, self._errors[at, [self._places[name] for name in names]])
+        combinations = np.stack([np.ones_like(tradeoffs), tradeoffs], axis=-1)
+        return self._lines.against(combinations, self._name(one), names, bound=bounds, extra_error=errors)
 
     def estimates(self, models: Sequence[ModelScores], tradeoff: float) -> list[Estimate]:
         """Mean E of models at one λ, with Hall's interval for skewed losses."""

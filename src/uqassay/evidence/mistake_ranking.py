@@ -14,7 +14,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
-from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
 from uqassay.metrics.risk.selective_accuracy import Refusals, SelectiveGain, check_coverage
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
 from uqassay.statistics.linearised import AveragedStatistic, Linearised
@@ -29,6 +29,7 @@ __all__ = [
     "RankedScore",
     "compare_rankings",
     "compare_two_rankings",
+    "errors_in_order",
     "linearised_scores",
     "rank_mistakes",
     "reference_score",
@@ -101,7 +102,7 @@ def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None)
     truths = {"errors": (1.0 - model.columns["correct"])[of_run], "gap": model.columns["gap"][of_run]}
     kept = TESTED if run is None and _tests_fit(assay) else ()
 
-    first = [rank_errors(e, e) for e in truths["errors"]]
+    first = errors_in_order(model)[of_run]
 
     def of(score: str) -> list[MistakeRanking]:
         scores = model.columns[score][of_run]
@@ -122,6 +123,11 @@ def rank_mistakes(assay: "Assay", model: ModelScores, *, run: int | None = None)
         return [one for score in known for one in of(score)]
     with ThreadPoolExecutor(threads) as pool:
         return [one for each in pool.map(of, known) for one in each]
+
+
+def errors_in_order(model: ModelScores) -> list[RankedErrors]:
+    """Errors of each run in the best order, to rank the errors by any score `like` these."""
+    return [rank_errors(e, e) for e in 1.0 - model.columns["correct"]]
 
 
 def _tests_fit(assay: "Assay") -> bool:
@@ -201,21 +207,36 @@ class RankedScore:
     model, score : str
     level : float, optional
         That of the assay by default.
+    like : sequence of RankedErrors, optional
+        The `errors_in_order` of the model, which several scores share.
     """
 
-    def __init__(self, assay: "Assay", model: str, score: str, *, level: float | None = None) -> None:
+    def __init__(
+        self,
+        assay: "Assay",
+        model: str,
+        score: str,
+        *,
+        level: float | None = None,
+        like: Sequence[RankedErrors] | None = None,
+    ) -> None:
         errors, scores = truths_and_scores(assay, model, score, "errors")
-        self._runs = [rank_errors(e, s) for e, s in zip(errors, scores, strict=True)]
+        first = [None] * len(errors) if like is None else like
+        self._runs = [rank_errors(e, s, like=other) for e, s, other in zip(errors, scores, first, strict=True)]
         self._options: dict[str, Any] = {
             "groups": assay.groups,
             "level": assay.settings.level if level is None else level,
         }
-        self._errors = errors if len(errors) > 1 else errors[0]
+        self._assay, self._model = assay, model
         self._refusals = Refusals(self._runs, **self._options)
 
     @cached_property
     def _accuracy_all(self) -> Estimate:
-        return proportion_estimate(1.0 - self._errors, **self._options)
+        def found() -> Estimate:
+            right = self._assay[self._model].columns["correct"]
+            return proportion_estimate(right if len(right) > 1 else right[0], **self._options)
+
+        return self._assay.shared.once(("accuracy", self._model, self._options["level"]), found)
 
     def refusal(self, coverage: float) -> SelectiveGain:
         """See `Assay.refusal`."""

@@ -1,12 +1,16 @@
 """How well the scores of several models tell two samples apart: metrics with intervals, paired tests, rows."""
 
-from dataclasses import dataclass, field
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._shown import Shown
+from uqassay._shown_table import Bar, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.errors import InputError
 from uqassay.evidence.findings import FINDING_COLUMNS, estimate_fields
 from uqassay.evidence.scored_side import Side
@@ -18,6 +22,7 @@ from uqassay.notes import Note
 from uqassay.statistics import Estimate, PairedComparison
 from uqassay.statistics.samples import check_choice
 from uqassay.statistics.statistic_comparisons import paired_statistic_test
+from uqassay.wording import counted, level_text, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +32,8 @@ __all__ = ["OodDetection"]
 NAN = float("nan")
 
 
-@dataclass(frozen=True, eq=False)
-class OodDetection:
+@dataclass(frozen=True, eq=False, repr=False)
+class OodDetection(Shown):
     """How well each score of each model tells two samples apart; made by `detect_ood`.
 
     Attributes
@@ -43,8 +48,10 @@ class OodDetection:
         That of the non-specificity.
     """
 
-    inside: Side = field(repr=False)
-    outside: Side = field(repr=False)
+    _shown_more: ClassVar[str] = "summary(), table(), estimate(model, score), compare(a, b)"
+
+    inside: Side
+    outside: Side
     positive: Positive
     level: float
     convention: str
@@ -166,6 +173,27 @@ class OodDetection:
             if undefined:
                 return f"{undefined} of {column.size} values {where} distribution are nan"
         return ""
+
+    def _shown_title(self) -> str:
+        m, n = self.inside.n_instances, self.outside.n_instances
+        who = f"{counted(len(self.model_names), 'model')} ({listed(self.model_names, most=3)})"
+        return f"Out-of-distribution detection by {who}: {counted(m, 'instance')} in distribution, {counted(n, 'instance')} out"
+
+    def _shown_sentences(self) -> Sequence[str]:
+        return ()
+
+    def _shown_table(self) -> ShownTable:
+        each = [(model, score) for model in self.model_names for score in self.score_names(model)]
+        found = [(name, [self.estimate(*name, metric) for metric in self.metric_names]) for name in each]
+        found.sort(key=lambda row: math.inf if math.isnan(row[1][0]) else -float(row[1][0]))
+        rows = []
+        for (model, score), (area, *others) in found:
+            cells = [estimate_cell(float(e), e.low, e.high) for e in (area, *others)]
+            rows.append(
+                ShownRow((ShownCell(model), ShownCell(score), *cells), bar=Bar(float(area), area.low, area.high))
+            )
+        said = f"By ROC-AUC, the greatest first. {level_text(self.level)} intervals."
+        return ShownTable(("model", "score", *self.metric_names), tuple(rows), said, n_words=2)
 
     def _check_model(self, model: str) -> None:
         if model not in self.inside.models:

@@ -1,20 +1,20 @@
 """Rank sets of the models of an assay by one metric, and the greatest value that each loss can have on one instance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.findings import one_run
 from uqassay.evidence.loss_lines import LossLines, Reading, loss_lines
 from uqassay.evidence.mistake_ranking import compare_rankings, scores_of
 from uqassay.evidence.order_errors import order_errors
-from uqassay.evidence.prior_of_the_others import column_of, has_held_out, loss_of
+from uqassay.evidence.prior_of_the_others import column_of, has_held_out
 from uqassay.evidence.scoring import ModelScores
-from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
+from uqassay.losses.unified import check_tradeoff
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.statistics import (
     PairwiseComparisons,
@@ -28,7 +28,7 @@ from uqassay.statistics import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["compare_with_one", "greatest_excess", "mean_metrics", "pair_tests", "rank_sets_of"]
+__all__ = ["compare_with_one", "greatest_excess", "mean_metrics", "pair_tests", "rank_sets_at", "rank_sets_of"]
 
 Array = NDArray[np.float64]
 
@@ -64,26 +64,38 @@ def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None
             f"leave it out, or choose one of {', '.join(RANKING_METRICS)}",
             code="conflict",
         )
-    at = float(tradeoff) if metric == "unified" else None
-    return assay.shared.once(("rank-sets", metric, at), lambda: _of_mean(assay, tradeoff, metric))
+    if metric == "unified":
+        (found,) = rank_sets_at(assay, [tradeoff])
+        return found
+    return assay.shared.once(("rank-sets", metric), lambda: _of_mean(assay, metric))
 
 
-def _of_mean(assay: "Assay", tradeoff: float, metric: str) -> RankSets:
+def rank_sets_at(assay: "Assay", tradeoffs: Sequence[float]) -> list[RankSets]:
+    """Rank sets of the models by their mean E at each of several λ; see `Assay.rank_sets`."""
+    names = [m.name for m in assay.models]
+    references = [m.name for m in assay.models if m.baseline]
+
+    def found(missing: Sequence[float]) -> list[RankSets]:
+        return [rank_sets(tests) for tests in pair_tests_at(assay, names, missing, references=references)]
+
+    return assay.shared.each("rank-sets", [float(t) for t in tradeoffs], found)
+
+
+def _of_mean(assay: "Assay", metric: str) -> RankSets:
     models = [m for m in assay.models if not (m.name == "vacuous" and m.baseline and metric in OF_THE_MEAN)]
     references = [m.name for m in models if m.baseline]
-    comparisons = pair_tests(assay, [m.name for m in models], metric, tradeoff, references=references)
+    comparisons = pair_tests(assay, [m.name for m in models], metric, references=references)
     return rank_sets(comparisons, greater_is_better=metric == "accuracy")
 
 
 def pair_tests(
     assay: "Assay",
     names: Sequence[str],
-    metric: str = "unified",
-    tradeoff: float = DEFAULT_TRADEOFF,
+    metric: str,
     *,
     references: Sequence[str] = (),
 ) -> PairwiseComparisons:
-    """Paired tests of models and baselines by one of `mean_metrics`.
+    """Paired tests of models and baselines by one of `mean_metrics` but "unified".
 
     The class frequencies of the test labels saw each label, and those of all other instances did not: the first are better
     than the true ones, the second worse. So a model is told from this baseline only if it can be told from both.
@@ -93,31 +105,50 @@ def pair_tests(
     assay : Assay
     names : sequence of str
         Of models and baselines.
-    metric, tradeoff
-        As in `Assay.rank_sets`.
+    metric : str
     references : sequence of str
         Those that are not compared with each other.
     """
+    (found,) = _agreeing(assay, names, references, lambda *readings: [_tested(assay, metric, *readings)])
+    return found
+
+
+def pair_tests_at(
+    assay: "Assay", names: Sequence[str], tradeoffs: Sequence[float], *, references: Sequence[str] = ()
+) -> list[PairwiseComparisons]:
+    """`pair_tests` of the mean E at each of several λ."""
+    return _agreeing(assay, names, references, lambda *readings: _tested_at(assay, tradeoffs, *readings))
+
+
+def _agreeing(
+    assay: "Assay",
+    names: Sequence[str],
+    references: Sequence[str],
+    tests: Callable[[Mapping[str, Reading], Sequence[str]], list[PairwiseComparisons]],
+) -> list[PairwiseComparisons]:
+    """Tests of readings, with some as references; those of both readings of the class frequencies agree."""
     readings = {name: Reading(assay[name]) for name in names}
-    found = _tested(assay, readings, metric, tradeoff, references=references)
+    found = tests(readings, references)
     seen = next((name for name in names if has_held_out(assay[name])), None)
     if seen is None:
         return found
     readings |= {seen: Reading(assay[seen], held_out=True)}
-    others = [name for name in names if name != seen]
-    return agreeing_comparisons(found, _tested(assay, readings, metric, tradeoff, references=others))
+    second = tests(readings, [name for name in names if name != seen])
+    return [agreeing_comparisons(*both) for both in zip(found, second, strict=True)]
 
 
 def compare_with_one(
-    assay: "Assay", one: str, others: Sequence[str], tradeoff: float, *, lines: LossLines, guard: bool = True
+    assay: "Assay", one: str, others: Sequence[str], tradeoffs: ArrayLike, *, lines: LossLines, guard: bool = True
 ) -> tuple[Array, Array]:
-    """Mean E of each of several others minus that of one, and the p-values as of `pair_tests`, not adjusted; ``(J,)`` each.
+    """Mean E of each of several others minus that of one, and the p-values as of `pair_tests`, not adjusted.
+
+    ``(T, J)`` each.
 
     Parameters
     ----------
     assay : Assay
     one, others : str, sequence of str
-    tradeoff : float
+    tradeoffs : array_like (T,)
         λ.
     lines : LossLines
         Of all instances or of some of them.
@@ -125,11 +156,11 @@ def compare_with_one(
         Whether losses that have not been seen count, see `statistics.pairwise_mean_tests`.
     """
 
+    at = np.asarray(tradeoffs, dtype=np.float64)
+
     def found(one: Reading, several: Sequence[Reading]) -> tuple[Array, Array]:
-        bound = None
-        if guard:
-            bound = [greatest_excess(assay, m, "unified", tradeoff, held_out=h) for m, h in (one, *several)]
-        return lines.against(one, several, tradeoff, bound=bound)
+        bounds = _bounds(assay, (one, *several), at) if guard else None
+        return lines.against(one, several, at, bounds=bounds)
 
     first, rest = Reading(assay[one]), [Reading(assay[name]) for name in others]
     difference, p = found(first, rest)
@@ -139,29 +170,34 @@ def compare_with_one(
     twice = [k for k, r in enumerate(rest) if has_held_out(r.model)]
     if twice:
         second = found(first, [Reading(rest[k].model, held_out=True) for k in twice])
-        p[twice] = agreeing_pvalues(difference[twice], p[twice], *second)
+        p[:, twice] = agreeing_pvalues(difference[:, twice], p[:, twice], *second)
     return difference, p
 
 
+def _bounds(assay: "Assay", readings: Iterable[Reading], tradeoffs: Array) -> Array:
+    """`greatest_excess` of the readings by E at each λ, ``(T, J)``."""
+    each = [greatest_excess(assay, m, "unified", tradeoffs, held_out=h) for m, h in readings]
+    return np.stack([np.broadcast_to(bound, tradeoffs.shape) for bound in each], axis=1)
+
+
+def _tested_at(
+    assay: "Assay", tradeoffs: Sequence[float], readings: Mapping[str, Reading], references: Sequence[str]
+) -> list[PairwiseComparisons]:
+    several, held = list(readings.values()), [readings[name] for name in references]
+    bounds = _bounds(assay, several, np.array(tradeoffs, dtype=np.float64))
+    found = loss_lines(assay).tests(several, tradeoffs, bounds=bounds, references=held)
+    return [replace(tests, names=tuple(readings), references=tuple(references)) for tests in found]
+
+
 def _tested(
-    assay: "Assay",
-    readings: Mapping[str, Reading],
-    metric: str,
-    tradeoff: float,
-    *,
-    references: Sequence[str],
+    assay: "Assay", metric: str, readings: Mapping[str, Reading], references: Sequence[str]
 ) -> PairwiseComparisons:
-    bound = [greatest_excess(assay, m, metric, tradeoff, held_out=h) for m, h in readings.values()]
-    if metric == "unified":
-        several, held = list(readings.values()), [readings[name] for name in references]
-        found = loss_lines(assay).tests(several, tradeoff, bound=bound, references=held)
-        return replace(found, names=tuple(readings), references=tuple(references))
     factor = 1.0 if metric == "nonspecificity" else 0.0
     return pairwise_mean_tests(
-        {name: one_run(_values(m, metric, tradeoff, held_out=held_out)) for name, (m, held_out) in readings.items()},
+        {name: one_run(_values(m, metric, held_out=held_out)) for name, (m, held_out) in readings.items()},
         groups=assay.groups,
         level=assay.settings.level,
-        bound=bound,
+        bound=[float(greatest_excess(assay, m, metric, held_out=h)) for m, h in readings.values()],
         extra_error=order_errors(
             {name: m.order_deviations for name, (m, _) in readings.items()}, factor, references=references
         ),
@@ -170,8 +206,8 @@ def _tested(
 
 
 def greatest_excess(
-    assay: "Assay", model: ModelScores, metric: str, tradeoff: float = 0.0, *, held_out: bool = False
-) -> float:
+    assay: "Assay", model: ModelScores, metric: str, tradeoff: ArrayLike = 0.0, *, held_out: bool = False
+) -> Array:
     """Upper bound of a model's loss on one instance above that of another model.
 
     Parameters
@@ -180,14 +216,14 @@ def greatest_excess(
     model : ModelScores
     metric : str
         One of `mean_metrics`.
-    tradeoff : float
+    tradeoff : array_like
         λ, for "unified".
     held_out : bool
         Whether "class-prior" stands for the class frequencies of the other instances.
 
     Returns
     -------
-    bound : float
+    bound : array, shaped as λ for "unified", else ()
         Log loss and KL distance: −ln of the floor, infinite for the floor 0. Accuracy, total variation and Hellinger distance:
         1. Jensen-Shannon divergence: ln 2, its square root √ln 2. Brier score and distance: 2, the squared distance of two
         corners of the simplex. Non-specificity: ln K ("hartley", credal uncertainty over the hull or the box), 1 − 1/K
@@ -195,36 +231,37 @@ def greatest_excess(
         Unified: distance + λ · non-specificity. The baselines say the same of every instance: the excess of "vacuous" is its
         constant value, and that of "class-prior" the greatest loss of any class, where all classes occur.
     """
+    t = np.asarray(tradeoff, dtype=np.float64)
     if metric == "accuracy":
-        return 1.0
+        return np.asarray(1.0)
     if model.baseline and (model.name == "vacuous" or _all_classes_occur(assay)):
-        least = {"unified": tradeoff, "nonspecificity": 1.0}.get(metric, 0.0)
-        least *= assay.settings.nonspecificity == "korner"  # 1 for a precise set; the other measures are 0
-        return _greatest_of(assay, model, metric, tradeoff, held_out=held_out) - least
+        least = {"unified": t, "nonspecificity": np.asarray(1.0)}.get(metric, np.asarray(0.0))
+        least = least * (assay.settings.nonspecificity == "korner")  # 1 for a precise set; the other measures are 0
+        return np.asarray(_greatest_of(assay, model, metric, t, held_out=held_out) - least)
     k = assay.n_classes
     width = {"pal": 1 - 1 / k, "korner": k - 1.0}.get(assay.settings.nonspecificity, float(np.log(k)))
     imprecision = 0.0 if model.n_points == 1 else width
     if assay.settings.convention == "paper" and assay.settings.nonspecificity.startswith("credal-uncertainty"):
         imprecision = float(np.log2(k))  # log2 K − H2(p) of a point p
     if metric == "nonspecificity":
-        return imprecision
+        return np.asarray(imprecision)
     if metric in ("log-loss", "brier"):
-        return _greatest_loss(metric, _floor_of_log_loss(assay, model))
+        return np.asarray(_greatest_loss(metric, _floor_of_log_loss(assay, model)))
     farthest = _greatest_loss(assay.settings.distance, model.floor)
-    return farthest + tradeoff * imprecision if metric == "unified" else farthest
+    return farthest + t * imprecision if metric == "unified" else np.asarray(farthest)
 
 
-def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: float, *, held_out: bool) -> float:
+def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: Array, *, held_out: bool) -> Array:
     """Greatest loss of a baseline, which says few different things."""
     if metric != "unified":
-        return float(_values(model, metric, tradeoff, held_out=held_out).max())
+        return np.asarray(_values(model, metric, held_out=held_out).max())
 
     def said() -> Array:
         terms = [column_of(model, term, held_out=held_out).ravel() for term in ("distance", "nonspecificity")]
         return np.unique(np.stack(terms, axis=1), axis=0)
 
     d, ns = assay.shared.once(("said", model.name, held_out), said).T
-    return float((d + tradeoff * ns).max())
+    return np.asarray((d + tradeoff[..., np.newaxis] * ns).max(axis=-1))
 
 
 def _greatest_loss(name: str, floor: float) -> float:
@@ -246,10 +283,8 @@ def _all_classes_occur(assay: "Assay") -> bool:
     return assay.shared.once("all-classes-occur", found)
 
 
-def _values(model: ModelScores, metric: str, tradeoff: float, *, held_out: bool = False) -> Array:
+def _values(model: ModelScores, metric: str, *, held_out: bool = False) -> Array:
     """Values of every run and instance, ``(R, n)``."""
-    if metric == "unified":
-        return loss_of(model, tradeoff, held_out=held_out)
     return column_of(model, COLUMNS.get(metric, "distance"), held_out=held_out)
 
 

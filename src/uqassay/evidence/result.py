@@ -1,6 +1,6 @@
 """What an assay found: findings, rankings, breakpoints, comparisons, all from the same numbers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +27,7 @@ from uqassay.evidence.mistake_ranking import (
     scores_of,
 )
 from uqassay.evidence.ood import OodDetection, detect_ood
+from uqassay.evidence.presentation import PresentedAssay
 from uqassay.evidence.rank_sets import rank_sets_of
 from uqassay.evidence.ranking import Ranked, compare_at, draws_of, ranked_at, scale_of_tradeoff
 from uqassay.evidence.scale_check import scale_check_of
@@ -50,12 +51,15 @@ if TYPE_CHECKING:
 __all__ = ["Assay"]
 
 Array = NDArray[np.float64]
-Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Assay:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assay(PresentedAssay):
     """Evidence about one or more classifiers on one test set; made by `assay`, kept by `save`, shown by `to_html`.
+
+    What was given, named or counted is an attribute. What is computed is a method, also where it takes no choice; results are
+    kept, so that asking again costs little. Every table is a pandas DataFrame and comes from `table(name)`, for which
+    `findings()`, `scores()` and `breakpoints()` are short; `rows(name)` gives the same as plain values, without pandas.
 
     Attributes
     ----------
@@ -85,20 +89,20 @@ class Assay:
     """
 
     models: tuple[ModelScores, ...]
-    labels: NDArray[Any] = field(repr=False)
+    labels: NDArray[Any]
     class_names: tuple[str, ...]
-    ids: NDArray[Any] | None = field(repr=False)
-    groups: NDArray[Any] | None = field(repr=False)
-    subgroups: dict[str, NDArray[Any]] = field(repr=False)
+    ids: NDArray[Any] | None
+    groups: NDArray[Any] | None
+    subgroups: dict[str, NDArray[Any]]
     tradeoffs: tuple[float, ...]
-    settings: Settings = field(repr=False)
-    sets: dict[str, SetSample] = field(repr=False)
-    warnings: tuple[Note, ...] = field(repr=False)
-    provenance: dict[str, Any] = field(repr=False)
-    calibration: tuple[ModelCalibration, ...] = field(default=(), repr=False)
-    classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict, repr=False)
-    scaled: dict[str, ScaledScores] = field(default_factory=dict, repr=False)
-    backward: tuple[BackwardScore, ...] = field(default=(), repr=False)
+    settings: Settings
+    sets: dict[str, SetSample]
+    warnings: tuple[Note, ...]
+    provenance: dict[str, Any]
+    calibration: tuple[ModelCalibration, ...] = ()
+    classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    scaled: dict[str, ScaledScores] = field(default_factory=dict)
+    backward: tuple[BackwardScore, ...] = ()
 
     # -- sizes and names ----------------------------------------------------------------------------------------------
 
@@ -192,15 +196,6 @@ class Assay:
         """
         return rank_sets_of(self, tradeoff, metric, score)
 
-    def ranking(self, tradeoff: float = DEFAULT_TRADEOFF) -> "pd.DataFrame":
-        """Models and baselines by their mean E at one λ, best first.
-
-        Columns: model, rank, rank_low, rank_high, top, estimate, low, high, win_share, difference, difference_low,
-        difference_high, pvalue, pvalue_adjusted, limited_by, below (baselines that do better), tradeoff (λ); see `Ranked`.
-        Baselines have no rank and no share of resamples.
-        """
-        return self.table("ranking", tradeoff=tradeoff)
-
     def breakpoints(self) -> "pd.DataFrame":
         """Which model has the lowest mean E on which interval of λ ≥ 0; columns low, high, models (", " joins ties)."""
         return self.table("breakpoints")
@@ -246,11 +241,12 @@ class Assay:
         """Names of the uncertainty scores that a model has."""
         return scores_of(self[model], self)
 
-    @cached_property
     def mistake_ranking(self) -> tuple[MistakeRanking, ...]:
         """How each score of each model ranks the mistakes, over all runs and, where there are several, of each run."""
         each = ((m, run) for m in self.candidates for run in (None, *range(m.n_runs if m.n_runs > 1 else 0)))
-        return tuple(found for m, run in each for found in rank_mistakes(self, m, run=run))
+        return self.shared.once(
+            "mistakes", lambda: tuple(found for m, run in each for found in rank_mistakes(self, m, run=run))
+        )
 
     def compare_uncertainties(
         self, a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
@@ -335,12 +331,10 @@ class Assay:
         """The rows of the same name and options as a table."""
         return table_of(self, name, **options)
 
-    @cached_property
     def findings(self) -> "pd.DataFrame":
         """The table of the findings, one row per model, run and metric."""
         return self.table("findings")
 
-    @cached_property
     def scores(self) -> "pd.DataFrame":
         """The table of the scores, one row per model, run and instance."""
         return self.table("scores")
@@ -377,12 +371,6 @@ class Assay:
     def verdict(self) -> tuple[str, ...]:
         """The verdict in words: the headline and one sentence for each further claim."""
         return verdict(self)
-
-    def to_html(self, path: str | Path, *, command: str | None = None, progress: Progress | None = None) -> Path:
-        """Write the report: one self-contained page. `command` makes it again; `progress` is told each part that begins."""
-        from uqassay.report.page import write_page
-
-        return write_page(self, path, command=command, progress=progress or (lambda part: None))
 
     def to_json(self, tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
         """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""

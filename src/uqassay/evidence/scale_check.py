@@ -88,19 +88,26 @@ def _groups(assay: "Assay", scaled: ScaledScores) -> NDArray[Any] | None:
 
 def _tests(assay: "Assay", model: ModelScores, curves: Array, tradeoff: float) -> _Tests:
     """Paired tests of every other scale against s = 1."""
-    scaled = assay.scaled[model.name]
-    at = scaled.own
-    places = np.flatnonzero(scaled.scales != 1)
+    places = np.flatnonzero(assay.scaled[model.name].scales != 1)
     if not np.isfinite(curves).all() or not len(places):
         return _Tests(places, np.full(len(places), np.nan))
-    names = [str(scaled.scales[s]) for s in places]
+    several = sorted({tradeoff, *assay.tradeoffs})  # those of the report together
+    found = assay.shared.each(("scale-tests", model.name), several, lambda new: _pvalues(assay, model, places, new))
+    return _Tests(places, found[several.index(tradeoff)])
+
+
+def _pvalues(assay: "Assay", model: ModelScores, places: NDArray[np.intp], tradeoffs: Sequence[float]) -> Array:
+    """Of the tests of these scales at each λ, ``(T, S')``."""
+    scaled, t = assay.scaled[model.name], np.array(tradeoffs)
+    at, scales = scaled.own, scaled.scales[places]
+    names = [str(s) for s in scales]
     from_one = scaled.order_deviations - scaled.order_deviations[at]  # (S, 32) or (S, 0); of s = 1 itself 0
-    lines = assay.shared.once(("scale-lines", model.name), lambda: _lines(assay, scaled, names, places))
-    errors = [order_error(from_one[s], from_one[at], tradeoff) for s in places]
-    bound = [greatest_excess(assay, model, "unified", tradeoff)]
-    bound += [_greatest_loss_by_scaling(assay, model, float(scaled.scales[s]), tradeoff) for s in places]
-    _, pvalues = lines.against((1.0, tradeoff), OWN, names, bound=bound, extra_error=errors)
-    return _Tests(places, pvalues)
+    errors = np.multiply.outer(t, [order_error(from_one[s], from_one[at]) for s in places])
+    bounds = [greatest_excess(assay, model, "unified", t)]
+    bounds += [_greatest_loss_by_scaling(assay, model, s, t) for s in scales.tolist()]
+    combinations = np.stack([np.ones_like(t), t], axis=1)
+    lines = _lines(assay, scaled, names, places)
+    return lines.against(combinations, OWN, names, bound=np.stack(bounds, axis=1), extra_error=errors)[1]
 
 
 def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: NDArray[np.intp]) -> MeanLines:
@@ -114,18 +121,18 @@ def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: N
     return MeanLines(columns, groups=_groups(assay, scaled))
 
 
-def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, tradeoff: float) -> float:
-    """How much greater E at this scale than at 1 can be on one instance.
+def _greatest_loss_by_scaling(assay: "Assay", model: ModelScores, scale: float, tradeoffs: Array) -> Array:
+    """How much greater E at this scale than at 1 can be on one instance, at each λ.
 
     For s > 1 clipping divides a member by at most s, so that it leaves the label at least 1/s of its upper probability; for
     s < 1 the upper probability is c + s(u − c) ≥ s·u. So the KL distance of a label grows by |ln s| at most.
     """
     settings = assay.settings
-    anything = greatest_excess(assay, model, "unified", tradeoff)
+    anything = greatest_excess(assay, model, "unified", tradeoffs)
     if settings.convention == "paper" or settings.distance != "kl" or assay.labels.ndim != 1 or scale == 0:
         return anything
-    width = greatest_excess(assay, model, "nonspecificity") if scale > 1 else 0.0
-    return min(anything, abs(float(np.log(scale))) + tradeoff * width)
+    width = float(greatest_excess(assay, model, "nonspecificity")) if scale > 1 else 0.0
+    return np.minimum(anything, abs(float(np.log(scale))) + tradeoffs * width)
 
 
 def _of_model(

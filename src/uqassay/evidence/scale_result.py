@@ -1,14 +1,17 @@
 """What a scale check found: E of each model with its spread scaled, and the ranking at every model's own best scale."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._shown import Shown
+from uqassay._shown_table import ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.notes import Note
 from uqassay.statistics import Estimate, RankSets
-from uqassay.wording import counted, listed, number, tradeoff
+from uqassay.wording import counted, level_text, listed, number, pvalue, tradeoff
 
 __all__ = ["SCALE_COLUMNS", "ModelScale", "ScaleCheck"]
 
@@ -95,8 +98,8 @@ class ModelScale:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class ScaleCheck:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScaleCheck(Shown):
     """Scale check of all models at one λ.
 
     Attributes
@@ -111,6 +114,8 @@ class ScaleCheck:
         Among them the models without sets.
     """
 
+    _shown_more: ClassVar[str] = "summary(), rows(), models"
+
     tradeoff: float
     level: float
     models: tuple[ModelScale, ...]
@@ -122,7 +127,6 @@ class ScaleCheck:
         """The models whose sets are shown to score better when they are widened; all hold at once with `level`."""
         return tuple(m for m in self.models if m.wider)
 
-    @property
     def sentence(self) -> str:
         """What follows for E at this λ; empty where nothing is shown."""
         found = self.wider
@@ -140,6 +144,29 @@ class ScaleCheck:
             of = f" on {counted(found[0].n, 'instance')} chosen at random" if sampled else ""
             what += f", E = {after} in place of {before}{of}"
         return f"At λ = {tradeoff(self.tradeoff)}, {what}: here E rewards width, not knowledge."
+
+    def _shown_title(self) -> str:
+        who = f"{counted(len(self.models), 'model')} with sets"
+        return f"Scale check of {who} at λ = {tradeoff(self.tradeoff)}: would wider sets score better?"
+
+    def _shown_sentences(self) -> Sequence[str]:
+        return (self.sentence() or "It is not shown that wider sets would score better.",)
+
+    def _shown_notes(self) -> Sequence[str]:
+        return [note.text for note in self.notes]
+
+    def _shown_table(self) -> ShownTable:
+        rows = []
+        for m in self.models:
+            best = estimate_cell(m.best, m.best_low, m.best_high, 2)
+            change = estimate_cell(float(m.difference), m.difference.low, m.difference.high)
+            tested = (ShownCell(number(m.scale, 2)), change, ShownCell(pvalue(m.pvalue)))
+            rows.append(ShownRow((ShownCell(m.model), ShownCell(number(m.loss)), best, *tested)))
+        said = (
+            "Mean E as stated; the scale of the spread with the lowest mean E; the scale that is tested against 1, the change "
+            f"of mean E there and its p-value, adjusted for all scales and models. {level_text(self.level)} intervals."
+        )
+        return ShownTable(("model", "mean E", "best scale", "tested", "change", "p (adjusted)"), tuple(rows), said)
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each model that states sets, with the columns of `SCALE_COLUMNS`."""
@@ -178,6 +205,6 @@ class ScaleCheck:
             "level": self.level,
             "models": [row | curve for row, curve in zip(self.rows(), curves, strict=True)],
             "ranking": None if self.ranking is None else self.ranking.to_dict(),
-            "sentence": self.sentence,
+            "sentence": self.sentence(),
             "notes": [note.to_dict() for note in self.notes],
         }

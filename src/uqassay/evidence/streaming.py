@@ -65,7 +65,7 @@ class AssayStream(AssayOptions):
     ...     chunk = slice(start, start + 200)
     ...     _ = stream.update({"ensemble": p[chunk]}, y[chunk])
     >>> whole = uq.assay({"ensemble": p}, y)
-    >>> stream.n_instances, stream.compute().findings.equals(whole.findings)
+    >>> stream.n_instances, stream.compute().findings().equals(whole.findings())
     (500, True)
     """
 

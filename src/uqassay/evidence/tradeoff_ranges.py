@@ -54,14 +54,23 @@ class TestsAgainst:
         The instances, by default all.
     guard : bool
         Whether losses that have not been seen count, see `statistics.pairwise_mean_tests`.
+    grid : sequence of float
+        λ that are looked at together.
     """
 
     __test__ = False  # no test class for pytest
 
     def __init__(
-        self, assay: "Assay", one: str, others: Sequence[str], *, rows: ArrayLike | None = None, guard: bool = True
+        self,
+        assay: "Assay",
+        one: str,
+        others: Sequence[str],
+        *,
+        rows: ArrayLike | None = None,
+        guard: bool = True,
+        grid: Sequence[float] = (),
     ) -> None:
-        self.one, self.others, self.guard = one, tuple(others), guard
+        self.one, self.others, self.guard, self._grid = one, tuple(others), guard, tuple(grid)
         self._assay = assay
         self._lines = loss_lines(assay) if rows is None else LossLines(assay, np.asarray(rows))
         self._known: dict[float, tuple[Array, Array]] = {}
@@ -69,9 +78,9 @@ class TestsAgainst:
     def at(self, tradeoff: float) -> tuple[Array, Array]:
         """Mean E of the others minus that of the one, and two-sided p-values, not adjusted, ``(J,)``; nan without a test."""
         if tradeoff not in self._known:
-            self._known[tradeoff] = compare_with_one(
-                self._assay, self.one, self.others, tradeoff, lines=self._lines, guard=self.guard
-            )
+            several = self._grid if tradeoff in self._grid else (tradeoff,)
+            found = compare_with_one(self._assay, self.one, self.others, several, lines=self._lines, guard=self.guard)
+            self._known |= zip(several, zip(*found, strict=True), strict=True)
         return self._known[tradeoff]
 
     def better(self, tradeoff: float) -> Array:

@@ -99,7 +99,7 @@ def details(assay: "Assay") -> tuple[str, ...]:
             _parts(of),
             _resamples(assay, of),
             _refusal(assay, of),
-            assay.scale_check(DEFAULT_TRADEOFF).sentence if "wider-better" in of else "",
+            assay.scale_check(DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
         ]
     told += [_backward(of), _scale(assay)]
     return tuple(without_direction(text) for text in told if text)

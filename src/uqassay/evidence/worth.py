@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uqassay.evidence.claim import Claim
-from uqassay.evidence.tradeoff_ranges import FARTHEST, GREATEST_USUAL, Range, TestsAgainst, anchored, limit
+from uqassay.evidence.tradeoff_ranges import FARTHEST, GREATEST_USUAL, GRID, Range, TestsAgainst, anchored, limit
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def better_than_baselines(assay: "Assay", model: str, *, guard: bool = True) -> 
     The p-value is the greatest against any baseline, times the number of models, as the model may have been chosen by these
     data, times two for the two anchors, the default λ and λ = 2.
     """
-    tests = TestsAgainst(assay, model, _baselines(assay), guard=guard)
+    tests = TestsAgainst(assay, model, _baselines(assay), guard=guard, grid=GRID)
     factor = len(ANCHORS_OF_A_MODEL) * len(assay.candidates)
     return anchored(lambda t: _times(factor, float(tests.better(t).max())), ANCHORS_OF_A_MODEL, _alpha(assay))
 
@@ -36,7 +36,7 @@ def no_model_ranges(assay: "Assay") -> tuple[Range, ...]:
     it grows in proportion.
     """
     baselines = _baselines(assay)
-    tests = [TestsAgainst(assay, name, assay.model_names) for name in baselines]
+    tests = [TestsAgainst(assay, name, assay.model_names, grid=GRID) for name in baselines]
     factor = len(ANCHORS_OF_NO_MODEL) * max(len(baselines), 2) / 2
 
     def pvalue(tradeoff: float) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from uqassay._markup import latex_text
 from uqassay.errors import InputError
 from uqassay.experiments.table_layout import CellValue, FilledCell, FilledRow, FilledTable, LayoutColumn
 from uqassay.wording import ABSENT, interval, listed, number, pvalue, text_table
@@ -19,25 +20,6 @@ SPANS = {n: "; ".join(["{}"] * n) for n in (1, 2, 3)}  # intervals of the number
 OURS = "ours"
 LINES = ("printed", OURS, "interval")
 MEANING = "the printed value lies outside the interval"
-LATEX = {
-    **{character: f"\\{character}" for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "−": "$-$",
-    "±": r"$\pm$",
-    "–": "--",
-    "λ": r"$\lambda$",
-    "ρ": r"$\rho$",
-    "φ": r"$\varphi$",
-    "ψ": r"$\psi$",
-    "∞": r"$\infty$",
-    "<": "$<$",
-    ">": "$>$",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "*": "$^{*}$",
-}
 
 
 @final
@@ -112,11 +94,11 @@ def table_latex(table: FilledTable) -> str:
     titles, rows = _shown(table)
     fields = _fields(table)
     names = [list(table.layout.rows.values())[i] for i in fields]
-    header = " & ".join(map(_latex, (*names, "", *titles[2:])))
+    header = " & ".join(map(latex_text, (*names, "", *titles[2:])))
     lines = [
         r"% needs \usepackage{booktabs}",
         r"\begin{table}",
-        rf"\caption{{{_latex(table.layout.title)}}}",
+        rf"\caption{{{latex_text(table.layout.title)}}}",
         r"\centering",
         rf"\begin{{tabular}}{{{'l' * (len(fields) + 1)}{'r' * len(table.columns_shown)}}}",
         r"\toprule",
@@ -126,9 +108,9 @@ def table_latex(table: FilledTable) -> str:
     for row in rows:
         for i, (name, line) in enumerate(row.lines.items()):
             labels = row.labels if i == 0 else [""] * len(row.labels)
-            lines.append(rf"{' & '.join(map(_latex, (*labels, name, *line)))} \\")
+            lines.append(rf"{' & '.join(map(latex_text, (*labels, name, *line)))} \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    lines += [rf"\par {_latex(remark)}" for remark in _remarks(table)]
+    lines += [rf"\par {latex_text(remark)}" for remark in _remarks(table)]
     return "\n".join([*lines, r"\end{table}"])
 
 
@@ -267,10 +249,6 @@ def _remarks(table: FilledTable) -> list[str]:
 
 
 # ---- characters ------------------------------------------------------------------------------------------------------
-
-
-def _latex(text: str) -> str:
-    return "".join(LATEX.get(character, character) for character in text)
 
 
 def _plain(value: float) -> str:

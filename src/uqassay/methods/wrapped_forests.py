@@ -12,6 +12,7 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from uqassay.errors import InputError
 from uqassay.methods.base import UncertaintyClassifier, check_count, seed_sequence
 from uqassay.predictions import Members
+from uqassay.predictions.classifiers import member_probs
 
 __all__ = ["Bagging", "RandomForest"]
 
@@ -59,11 +60,7 @@ class _SklearnMembers(UncertaintyClassifier):
         array = self._checked_inputs(X)
         flat = array.reshape(len(array), -1)
         probs = np.zeros((len(flat), len(self.ensemble_.estimators_), len(self.classes_)))
-        for m, member in enumerate(self.ensemble_.estimators_):
-            seen = self.ensemble_.classes_[
-                member.classes_.astype(np.intp)
-            ]  # a member numbers the classes in its ensemble
-            probs[:, m, seen] = member.predict_proba(flat)
+        probs[:, :, self.ensemble_.classes_] = member_probs(self.ensemble_, flat)
         return Members(probs, class_names=self.class_names_)
 
 

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.evidence.mistake_ranking import TESTED, RankedScore, compare_rankings, linearised_scores
+from uqassay.evidence.mistake_ranking import (
+    TESTED,
+    RankedScore,
+    compare_rankings,
+    errors_in_order,
+    linearised_scores,
+)
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.report.definitions import score_label
@@ -84,11 +90,11 @@ class _Found:
     def __init__(self, assay: "Assay") -> None:
         self.assay = assay
         self.estimates: dict[tuple[str, str, str], Estimate] = {
-            (r.model, r.score, r.metric): r.estimate for r in assay.mistake_ranking if r.run is None
+            (r.model, r.score, r.metric): r.estimate for r in assay.mistake_ranking() if r.run is None
         }
         self.statistics = {
             (r.model, r.score, r.metric): r.statistic
-            for r in assay.mistake_ranking
+            for r in assay.mistake_ranking()
             if r.run is None and r.metric in TESTED
         }
         least = 1 / assay.n_instances  # less than one instance is nobody's share
@@ -104,8 +110,9 @@ class _Found:
         self.refusals: dict[tuple[str, str], list[SelectiveGain]] = {}
         self.curves: dict[tuple[str, str], Floats] = {}
         for m, scores in self.ranked.items() if any(self.best.values()) else ():
+            first = errors_in_order(assay[m])
             for s in scores:
-                sorted_once = RankedScore(self.fast, m, s)
+                sorted_once = RankedScore(self.fast, m, s, like=first)
                 self.curves[m, s] = sorted_once.curve(self.coverages)
                 if not self.unmixed[m]:
                     self.refusals[m, s] = sorted_once.refusals([1 - share for share in self.refused])
@@ -175,7 +182,7 @@ def best_scores(assay: "Assay") -> dict[str, str | None]:
     """
     found: dict[str, list[tuple[float, str]]] = {model: [] for model in assay.model_names}
     ranked = {model: ranked_scores(assay, model) for model in found}
-    for r in assay.mistake_ranking:
+    for r in assay.mistake_ranking():
         if r.run is None and r.metric == "uq-auc" and r.score in ranked[r.model] and not np.isnan(r.estimate):
             found[r.model].append((float(r.estimate), r.score))
     return {m: max(pairs, key=lambda pair: pair[0])[1] if pairs else None for m, pairs in found.items()}

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay._json import plain
 from uqassay.errors import InputError
+from uqassay.evidence.rank_sets import rank_sets_at
 from uqassay.evidence.storage import to_json
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.measures.scores import SCORES
@@ -71,7 +72,7 @@ def payload(
     grid = tradeoff_grid(assay)
     measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
     stages: dict[str, Callable[[], dict[str, Any]]] = {
-        "scores": lambda: _found_before(assay.mistake_ranking),
+        "scores": lambda: _found_before(assay.mistake_ranking()),
         "findings": lambda: _found_before(assay.rows("findings")),
         "conclusions": lambda: {
             "assay": to_json(assay),
@@ -177,6 +178,7 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
     """Tables of all models along λ, the winners with their words, changes of the order, the questionnaire."""
     tables: dict[str, list[dict[str, Any]]] = {m.name: [] for m in assay.models}
     order = []
+    rank_sets_at(assay, grid.tolist())  # those of all λ together, which `ranked` takes
     for tradeoff in grid.tolist():
         ranked = assay.ranked(tradeoff)
         order.append([r.model for r in ranked])

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay.evidence.mistake_ranking import reference_score
+from uqassay.evidence.ranking_words import metric_label
 from uqassay.report.definitions import score_label
-from uqassay.report.sentences.rank_sets import metric_label
 from uqassay.statistics import RankSets
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from uqassay.statistics.pair_moments import MomentSpread, is_reliable
+from uqassay.statistics.pair_moments import MomentSpread, is_reliable, of_pairs
 from uqassay.statistics.samples import Floats, bell_mccaffrey
 
 __all__ = ["MOST_SIZES", "GroupMoments"]
@@ -47,32 +47,37 @@ class GroupMoments:
         self._second = np.zeros((t, j, j, self._sizes.size))  # Σ u² over the groups of each size
         self._third = np.zeros((t + c - 1 if c == 2 else 1, j, j))  # Σ u³ over the groups
 
-    def spread(self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp]) -> MomentSpread:
-        """Spread of the combined differences of model a minus model b, for pairs ``(P,)``."""
+    def spread(self, coefficients: ArrayLike, a: NDArray[np.intp], b: NDArray[np.intp]) -> MomentSpread:
+        """Spread of the combined differences of model a minus model b, for pairs ``(P,)``.
+
+        The coefficients are ``(C,)``, or ``(C, P)``, those of each pair.
+        """
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # which is not reliable then
             self._learn(a, b)
-            return self._spread(np.asarray(coefficients, dtype=np.float64), a, b)
+            return self._spread(of_pairs(coefficients, a.size), a, b)
 
     def _spread(self, t: Floats, a: NDArray[np.intp], b: NDArray[np.intp]) -> MomentSpread:
-        quadratic = np.array([1.0 if i == k else 2.0 for i, k in self._terms]) * [t[i] * t[k] for i, k in self._terms]
-        alone, pairs = quadratic @ self._alone[:, a, b], quadratic @ self._pairs[:, a, b]
-        second = np.tensordot(quadratic, self._second[:, a, b], axes=1)  # (P, S)
+        quadratic = np.stack([t[i] * t[k] if i == k else 2 * t[i] * t[k] for i, k in self._terms])  # (T, P)
+        alone, pairs = ((quadratic * table[:, a, b]).sum(axis=0) for table in (self._alone, self._pairs))
+        second = (quadratic[..., np.newaxis] * self._second[:, a, b]).sum(axis=0)  # (P, S)
         third = self._third[:, a, b]
         cubes = t[0] ** 3 * third[0]
-        if t.size == 2:
+        if len(t) == 2:
             cubes += 3 * t[0] * t[1] * (t[0] * third[1] + t[1] * third[2]) + t[1] ** 3 * third[3]
         squares, sizes, weight = second.sum(axis=1), self._sizes.astype(np.float64), float(self._n)
         excess = squares - alone
         rho = np.clip(np.divide(excess, pairs, out=np.zeros(a.size), where=pairs > 0), 0.0, 1.0)[:, np.newaxis]
         tau = (1 - rho) * sizes + rho * sizes**2
         factors, dof = bell_mccaffrey(tau, sizes, self._counts)
-        scale = np.abs(t) @ np.maximum(self._scales[:, a], self._scales[:, b])
-        parts = np.array([q if i == k else 0.0 for q, (i, k) in zip(quadratic, self._terms, strict=True)])
-        by_group = parts @ self._second.sum(axis=-1)[:, a, b]
-        reliable = is_reliable(alone, parts @ self._alone[:, a, b], self._n, scale)
+        scale = (np.abs(t) * np.maximum(self._scales[:, a], self._scales[:, b])).sum(axis=0)
+        own = [k for k, (i, j) in enumerate(self._terms) if i == j]
+        by_instance, by_group = (
+            (quadratic[own] * table[own][:, a, b]).sum(axis=0) for table in (self._alone, self._second.sum(axis=-1))
+        )
+        reliable = is_reliable(alone, by_instance, self._n, scale)
         reliable &= is_reliable(squares, by_group, self._n, scale)
         return MomentSpread(
-            mean=t @ self._first[:, a, b],
+            mean=(t * self._first[:, a, b]).sum(axis=0),
             inside=(factors * second).sum(axis=1) / weight**2,
             third=cubes / weight**3,
             dof=dof,

@@ -1,23 +1,25 @@
 """Means of several models that are linear in a coefficient: their estimates and paired tests at any value of it."""
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons, paired_mean_test
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
-from uqassay.statistics.pair_spreads import PairSample, PairSpreads, satterthwaite
+from uqassay.statistics.pair_spreads import PairSample
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Spread, as_floats, as_runs, check_level, make_units
+from uqassay.statistics.tested_pairs import greatest, pairs_tested
 from uqassay.wording import counted
 
 __all__ = ["MeanLines"]
+
+PAIRS_AT_ONCE = 2**15  # of all combinations: a block of their results stays in the cache
 
 
 @final
@@ -158,18 +160,70 @@ class MeanLines:
         level, bound, extra_error, references
             As in `pairwise_mean_tests`, of these models.
         """
-        check_level(level)
         names = self.names if names is None else tuple(names)
+        j = len(names)
+        options: dict[str, Any] = {"names": names, "level": level, "references": references}
+        (found,) = self.tests_at(
+            [coefficients], bounds=[_bounds(bound, j)], extra_errors=[_errors(extra_error, j)], **options
+        )
+        return found
+
+    def tests_at(
+        self,
+        combinations: Sequence[Sequence[float]],
+        *,
+        names: Sequence[str],
+        level: float,
+        bounds: Sequence[Floats],
+        extra_errors: Sequence[Floats],
+        references: Sequence[str],
+    ) -> list[PairwiseComparisons]:
+        """`tests` of several combinations, with the bounds (J,) and errors (J, J) of each; those of all pairs at once."""
+        check_level(level)
         chosen = np.array([self._places[name] for name in names], dtype=np.intp)
-        j, units, sample = len(names), self._units, self._sample
-        bounds, errors, pairs = _bounds(bound, j), _errors(extra_error, j), _pairs(names, references)
+        finite = self._sample.finite[chosen]
+        pairs = _pairs(names, references)
+        if self._units.n_units == 1:
+            pairs = pairs[:0]
+        a, b = pairs[finite[pairs].all(axis=1)].T
+        found: list[PairwiseComparisons] = []
+        step = max(1, PAIRS_AT_ONCE // max(a.size, 1))
+        for first in range(0, len(combinations), step):
+            several = slice(first, first + step)
+            t, bound, error = (np.stack(part[several]) for part in (combinations, bounds, extra_errors))
+            columns = np.empty((len(t), 7, 0))
+            if a.size:
+                spreads = self._sample.spreads(np.repeat(t.T, a.size, axis=1), *np.tile(chosen[[a, b]], len(t)))
+                tested = pairs_tested(spreads, error[:, a, b].ravel(), bound[:, a].ravel(), bound[:, b].ravel())
+                tables = np.stack([spreads.difference, tested.reach(level), *tested.pvalues])
+                columns = tables.reshape(len(tables), len(t), -1).swapaxes(0, 1)
+            found += [
+                self._comparisons(coefficients, names, chosen, (a, b), of_pairs, level, references)
+                for coefficients, of_pairs in zip(t, columns, strict=True)
+            ]
+        return found
+
+    def _comparisons(
+        self,
+        coefficients: Floats,
+        names: Sequence[str],
+        chosen: NDArray[np.intp],
+        tested: tuple[NDArray[np.intp], NDArray[np.intp]],
+        columns: Floats,
+        level: float,
+        references: Sequence[str],
+    ) -> PairwiseComparisons:
+        """Tables of one combination, from the differences, half widths and p-values of the pairs tested, (7, P)."""
+        (a, b), (value, reach, *pvalues), j = tested, columns, len(names)
+        finite = self._sample.finite[chosen]
         counts = [len(self._runs[k][0]) for k in chosen.tolist()]
-        notes = unit_notes(units, counts if max(counts) > 1 else [])
-        finite = sample.finite[chosen]
+        notes = unit_notes(self._units, counts if max(counts) > 1 else [])
         if not finite.all():
             text = f"infinite values of {int((~finite).sum())} of {j} models: no test of them"
             infinite = [name for name, f in zip(names, finite, strict=True) if not f]
             notes.append(Note("no-test", text, {"models": infinite}))
+        if self._units.n_units == 1:
+            notes.append(single_unit(self._units, "no interval and no test", "no-test"))
         means = self._means(coefficients, chosen)
         with np.errstate(invalid="ignore"):
             difference = np.subtract.outer(means, means)
@@ -177,27 +231,18 @@ class MeanLines:
         low, high, student, of_runs, skew, careful, p_unseen = (np.full((j, j), np.nan) for _ in range(7))
         np.fill_diagonal(low, 0.0)
         np.fill_diagonal(high, 0.0)
-        if units.n_units == 1:
-            notes.append(single_unit(units, "no interval and no test", "no-test"))
-            pairs = pairs[:0]
-        a, b = pairs[finite[pairs].all(axis=1)].T
-        if a.size:
-            spreads = sample.spreads(coefficients, chosen[a], chosen[b])
-            found = _tested(spreads, errors[a, b], bounds[a], bounds[b])
-            value, reach = spreads.difference, found.reach(level)
-            difference[a, b], difference[b, a] = value, -value
-            low[a, b], high[a, b], low[b, a], high[b, a] = value - reach, value + reach, -value - reach, reach - value
-            pvalues = (found.student, found.student_of_runs, found.hall, found.hall_of_runs, found.unseen)
-            for table, p in zip((student, of_runs, skew, careful, p_unseen), pvalues, strict=True):
-                table[a, b] = table[b, a] = p
-        pvalue = _greatest(of_runs, careful, p_unseen)
+        difference[a, b], difference[b, a] = value, -value
+        low[a, b], high[a, b], low[b, a], high[b, a] = value - reach, value + reach, -value - reach, reach - value
+        for table, p in zip((student, of_runs, skew, careful, p_unseen), pvalues, strict=True):
+            table[a, b] = table[b, a] = p
+        pvalue = greatest(of_runs, careful, p_unseen)
         adjusted = shaffer(pvalue)
         with np.errstate(invalid="ignore"):
             lost = (shaffer(student) <= 1 - level) & ~(adjusted <= 1 - level)
             seen = np.where(of_runs > skew, "runs", "skewness")
             limits = np.where(lost, np.where(p_unseen >= np.fmax(of_runs, skew), "unseen", seen), "")
         return PairwiseComparisons(
-            names=names,
+            names=tuple(names),
             values=means,
             difference=difference,
             low=low,
@@ -213,43 +258,47 @@ class MeanLines:
 
     def against(
         self,
-        coefficients: Sequence[float],
+        coefficients: ArrayLike,
         one: str,
         others: Sequence[str],
         *,
-        bound: Sequence[float] | None = None,
+        bound: ArrayLike | None = None,
         extra_error: ArrayLike = 0.0,
     ) -> tuple[Floats, Floats]:
-        """Means of others minus that of one model, and their p-values as in `tests`, not adjusted, ``(P,)`` each.
+        """Means of others minus that of one model, and their p-values as in `tests`, not adjusted, ``(..., P)`` each.
 
         Parameters
         ----------
-        coefficients : sequence of float
+        coefficients : array_like (..., C)
         one, others : str, sequence of P str
-        bound : sequence of 1 + P float, optional
+        bound : array_like (..., 1 + P), optional
             As in `pairwise_mean_tests`, that of the one model first.
-        extra_error : float or array_like (P,)
+        extra_error : array_like (..., P)
             Standard errors that another source adds to the differences.
         """
+        t = np.asarray(coefficients, dtype=np.float64)
         a, b = np.array([self._places[name] for name in others], dtype=np.intp), self._places[one]
-        errors = np.broadcast_to(np.asarray(extra_error, dtype=np.float64), a.shape)
-        bounds = _bounds(bound, 1 + a.size)
         with np.errstate(invalid="ignore"):
-            difference = self._means(coefficients, a) - self._means(coefficients, np.array([b]))
-        pvalue = np.full(a.size, np.nan)
-        finite = self._sample.finite[a] & self._sample.finite[b]
-        if self._units.n_units > 1 and finite.any():
-            spreads = self._sample.spreads(coefficients, a[finite], np.full(int(finite.sum()), b))
-            found = _tested(spreads, errors[finite], bounds[1:][finite], np.full(spreads.difference.shape, bounds[0]))
-            difference[finite] = spreads.difference
-            pvalue[finite] = _greatest(found.student_of_runs, found.hall_of_runs, found.unseen)
+            difference = self._means(t, a) - self._means(t, np.array([b]))
+        shape, pvalue = difference.shape, np.full(difference.shape, np.nan)
+        errors = np.broadcast_to(np.asarray(extra_error, dtype=np.float64), shape)
+        bounds = np.broadcast_to(_bounds(bound, 1 + a.size, (0, 1, 2)), (*shape[:-1], 1 + a.size))
+        tested = np.broadcast_to(self._sample.finite[a] & self._sample.finite[b], shape)
+        if self._units.n_units > 1 and tested.any():
+            places = np.broadcast_to(a, shape)[tested]
+            each = np.broadcast_to(t[..., np.newaxis, :], (*shape, t.shape[-1]))[tested].T  # (C, pairs)
+            spreads = self._sample.spreads(each, places, np.full(places.size, b))
+            of_one = np.broadcast_to(bounds[..., :1], shape)[tested]
+            found = pairs_tested(spreads, errors[tested], bounds[..., 1:][tested], of_one)
+            difference[tested] = spreads.difference
+            pvalue[tested] = greatest(found.student_of_runs, found.hall_of_runs, found.unseen)
         return difference, pvalue
 
-    def _means(self, coefficients: Sequence[float], places: NDArray[np.intp]) -> Floats:
-        columns = self._sample.means[places].T
+    def _means(self, coefficients: ArrayLike, places: NDArray[np.intp]) -> Floats:
+        """Means of the combinations, ``(..., J)``; a column whose coefficient is 0 may be infinite."""
+        t = np.asarray(coefficients, dtype=np.float64)[..., np.newaxis]  # (..., C, 1)
         with np.errstate(invalid="ignore"):
-            terms = [t * column for t, column in zip(coefficients, columns, strict=True) if t != 0]
-            return np.asarray(sum(terms, start=np.zeros(places.size)))
+            return np.asarray(np.where(t != 0, t * self._sample.means[places].T, 0.0).sum(axis=-2))
 
 
 # -- arguments ----------------------------------------------------------------------------------------------------------
@@ -288,17 +337,18 @@ def _models(values: Mapping[str, Sequence[ArrayLike]]) -> tuple[tuple[str, ...],
     return names, runs
 
 
-def _bounds(bound: ArrayLike | None, j: int) -> Floats:
+def _bounds(bound: ArrayLike | None, j: int, ndim: tuple[int, ...] = (0, 1)) -> Floats:
+    """Checked bounds, (J,) or (..., J)."""
     if bound is None:
         return np.zeros(j)
-    array = as_floats(bound, "bound", ndim=(0, 1), shape=f"() or ({j},)")
-    if array.ndim == 1 and array.shape != (j,):
+    array = as_floats(bound, "bound", ndim=ndim, shape=f"() or ({j},)")
+    if array.ndim and array.shape[-1] != j:
         raise InputError(
             "bound", f"needs one number, or one for each of {j} models", f"got {array.size}", "pass one", code="shape"
         )
     if (array < 0).any():
         raise InputError("bound", "must not be negative", f"got {array.min()}", "pass the loss's range", code="range")
-    return np.broadcast_to(array, j)
+    return np.broadcast_to(array, (*array.shape[:-1], j))
 
 
 def _errors(extra_error: ArrayLike | None, j: int) -> Floats:
@@ -320,7 +370,7 @@ def _errors(extra_error: ArrayLike | None, j: int) -> Floats:
     return array
 
 
-def _pairs(names: tuple[str, ...], references: Sequence[str]) -> NDArray[np.intp]:
+def _pairs(names: Sequence[str], references: Sequence[str]) -> NDArray[np.intp]:
     """The pairs to test, (P, 2)."""
     unknown = [name for name in references if name not in names]
     if unknown:
@@ -331,70 +381,3 @@ def _pairs(names: tuple[str, ...], references: Sequence[str]) -> NDArray[np.intp
     a, b = np.triu_indices(len(names), 1)
     keep = ~(held[a] & held[b])
     return np.stack([a[keep], b[keep]], axis=1)
-
-
-# -- tests of pairs ------------------------------------------------------------------------------------------------------
-
-
-class _Tested(NamedTuple):
-    """Results of P pairs, (P,) each."""
-
-    error: Floats  # standard errors
-    dof: Floats
-    student: Floats  # p-values: with Satterthwaite's degrees of freedom, and with fewer for few runs
-    student_of_runs: Floats
-    hall: Floats
-    hall_of_runs: Floats
-    unseen: Floats
-
-    def reach(self, level: float) -> Floats:
-        """Half the widths of the intervals."""
-        dof = self.dof[:1] if (self.dof == self.dof[0]).all() else self.dof
-        return np.asarray(special.stdtrit(dof, 0.5 + level / 2) * self.error)
-
-
-def _tested(s: PairSpreads, extra: Floats, bound_a: Floats, bound_b: Floats) -> _Tested:
-    """Tests of pairs, with the standard errors of another source and the greatest excess of either model, (P,) each."""
-    dof, value = s.total_dof, s.difference
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = s.variance + (extra / s.scale) ** 2
-        skewness = s.third / variance**1.5
-        error = s.scale * np.sqrt(variance)
-        still = ((error == 0) | (s.equal & ~s.several)) & (extra == 0)
-        error = np.where(still, 0.0, error)
-        t = np.where(still, np.where(value == 0, 0.0, np.copysign(np.inf, value)), value / error)
-    skewness = np.where(still, 0.0, skewness)
-    student, hall = _student(t, dof), _hall(t, dof, skewness)
-    student_of_runs, hall_of_runs = student, hall
-    if s.several.any():
-        fewer = np.minimum(dof, satterthwaite(s.inside, s.dof, s.run_limits * s.between, s.run_dofs))
-        student_of_runs, hall_of_runs = _student(t, fewer), _hall(t, fewer, skewness)
-    unseen = _unseen(value, np.where(value < 0, bound_a, bound_b), s.independent)
-    return _Tested(error, dof, student, student_of_runs, hall, hall_of_runs, unseen)
-
-
-def _greatest(*pvalues: Floats) -> Floats:
-    """The greatest of several p-values that is defined."""
-    found = pvalues[0]
-    for p in pvalues[1:]:
-        found = np.fmax(found, p)
-    return found
-
-
-def _student(t: Floats, dof: Floats) -> Floats:
-    return np.asarray(2.0 * special.stdtr(dof, -np.abs(t)))
-
-
-def _hall(t: Floats, dof: Floats, skewness: Floats) -> Floats:
-    """Two-sided p-value of Hall's transform g(t) = t + kt²/3 + k²t³/27 + k/6, which is monotone."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        g = t * (1 + skewness * t / 3 * (1 + skewness * t / 9)) + skewness / 6
-    g = np.where(np.isfinite(t), g, t)
-    return np.asarray(2.0 * special.stdtr(dof, -np.abs(g)))
-
-
-def _unseen(difference: Floats, bound: Floats, independent: Floats) -> Floats:
-    """Probability (B/(B + |d|))^n that n instances show nothing of what could turn the order around; 0 without a bound."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = np.exp(-independent * np.log1p(np.abs(difference) / bound))
-    return np.where(bound > 0, np.where(difference == 0, 1.0, p), 0.0)

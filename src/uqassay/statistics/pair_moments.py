@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay._kernels import kernel
 from uqassay.statistics.samples import Floats
 
-__all__ = ["Combined", "MomentSpread", "PairMoments", "is_reliable"]
+__all__ = ["Combined", "MomentSpread", "PairMoments", "is_reliable", "of_pairs"]
 
 # Differences that are held at once: a block stays in the cache.
 _CELLS = 2**15
@@ -64,23 +64,26 @@ class PairMoments:
         """Number of instances."""
         return self._columns[0][0].size
 
-    def spread(self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp]) -> MomentSpread:
-        """Spread of the means of the combined differences of model a minus model b, for pairs ``(P,)``."""
+    def spread(self, coefficients: ArrayLike, a: NDArray[np.intp], b: NDArray[np.intp]) -> MomentSpread:
+        """Spread of the means of the combined differences of model a minus model b, for pairs ``(P,)``.
+
+        The coefficients are ``(C,)``, or ``(C, P)``, those of each pair.
+        """
         found = self.combined(coefficients, a, b)
         n = float(self.n)
         inside, full = found.squares / (n * (n - 1)), np.full(a.size, n)
         return MomentSpread(found.mean, inside, found.cubes / n**3, full - 1.0, full, found.reliable)
 
-    def combined(self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp]) -> Combined:
-        """Moments of the combined differences of model a minus model b, for pairs ``(P,)``."""
+    def combined(self, coefficients: ArrayLike, a: NDArray[np.intp], b: NDArray[np.intp]) -> Combined:
+        """Moments of the combined differences of model a minus model b, arguments as of `spread`."""
         with np.errstate(over="ignore", invalid="ignore"):  # which is not reliable then
             self._learn(a, b)
-            return self._combined(np.asarray(coefficients, dtype=np.float64), a, b)
+            return self._combined(of_pairs(coefficients, a.size), a, b)
 
     def _combined(self, t: Floats, a: NDArray[np.intp], b: NDArray[np.intp]) -> Combined:
         first, second, third = (table[:, a, b] for table in (self._first, self._second, self._third))
-        mean = t @ first
-        if t.size == 1:
+        mean = (t * first).sum(axis=0)
+        if len(t) == 1:
             own = squares = t[0] ** 2 * second[0]
             cubes = t[0] ** 3 * third[0]
         else:
@@ -88,7 +91,7 @@ class PairMoments:
             own = s**2 * second[0] + t2**2 * second[2]
             squares = own + 2 * s * t2 * second[1]
             cubes = s**3 * third[0] + 3 * s * t2 * (s * third[1] + t2 * third[2]) + t2**3 * third[3]
-        scale = np.abs(t) @ np.maximum(self._scales[:, a], self._scales[:, b])
+        scale = (np.abs(t) * np.maximum(self._scales[:, a], self._scales[:, b])).sum(axis=0)
         return Combined(mean, squares, cubes, is_reliable(squares, own, self.n, scale))
 
     def _learn(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> None:
@@ -114,6 +117,12 @@ class PairMoments:
         ):
             table[:, a, b], table[:, b, a] = value, sign * value
         self._known[a, b] = self._known[b, a] = True
+
+
+def of_pairs(coefficients: ArrayLike, n_pairs: int) -> Floats:
+    """Coefficients ``(C,)`` or ``(C, P)`` as those of each pair, ``(C, P)``."""
+    t = np.asarray(coefficients, dtype=np.float64)
+    return np.broadcast_to(t.reshape(len(t), -1), (len(t), n_pairs))
 
 
 def is_reliable(squares: Floats, own: Floats, n: int, scale: Floats) -> NDArray[np.bool_]:

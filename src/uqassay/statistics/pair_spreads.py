@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.statistics.group_moments import MOST_SIZES, GroupMoments
-from uqassay.statistics.pair_moments import PairMoments
+from uqassay.statistics.pair_moments import PairMoments, of_pairs
 from uqassay.statistics.samples import Floats, Units, bell_mccaffrey, working_variances
 
 __all__ = ["PairSample", "PairSpreads", "satterthwaite"]
@@ -84,13 +84,16 @@ class PairSample:
             elif np.unique(self._sizes).size <= MOST_SIZES:
                 self._moments = GroupMoments(self._columns, self._starts)
 
-    def spreads(self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp]) -> PairSpreads:
-        """Differences of the combination Σ_c t_c x_c, of models `a` minus models `b`, (P,) places each of finite models."""
-        run_errors = self._run_errors(coefficients)
-        parts = np.stack([run_errors[a], run_errors[b]])  # (2, P)
+    def spreads(self, coefficients: ArrayLike, a: NDArray[np.intp], b: NDArray[np.intp]) -> PairSpreads:
+        """Differences of the combination Σ_c t_c x_c, of models `a` minus models `b`, (P,) places each of finite models.
+
+        The coefficients t are ``(C,)``, or ``(C, P)``, those of each pair.
+        """
+        t = of_pairs(coefficients, a.size)
+        parts = np.stack([self._run_errors(t, a), self._run_errors(t, b)])  # (2, P)
         if self._moments is None:
-            return self._direct(coefficients, a, b, parts)
-        found = self._moments.spread(coefficients, a, b)
+            return self._direct(t, a, b, parts)
+        found = self._moments.spread(t, a, b)
         spreads = PairSpreads(
             difference=found.mean,
             equal=np.zeros(a.size, dtype=bool),
@@ -105,20 +108,21 @@ class PairSample:
         )
         rest = np.flatnonzero(~found.reliable)
         if rest.size:
-            exact = self._direct(coefficients, a[rest], b[rest], parts[:, rest])
+            exact = self._direct(t[:, rest], a[rest], b[rest], parts[:, rest])
             for table, values in zip(spreads, exact, strict=True):
                 table[..., rest] = values
         return spreads
 
-    def _run_errors(self, coefficients: Sequence[float]) -> Floats:
-        """s/√R of the run means of every model, 0 for one run and for infinite values, (J,)."""
-        found = np.zeros(len(self._run_means))
-        for j in np.flatnonzero(self._several & self.finite).tolist():
-            means = np.asarray(coefficients) @ self._run_means[j]  # (R,)
-            means = means - means[0]
-            scale = float(np.abs(means).max())
-            if scale > 0:
-                found[j] = scale * float((means / scale).std(ddof=1)) / means.size**0.5
+    def _run_errors(self, t: Floats, places: NDArray[np.intp]) -> Floats:
+        """s/√R of the run means of the model of every pair, 0 for one run and for infinite values, (P,)."""
+        found = np.zeros(places.size)
+        for j in np.unique(places[self._several[places] & self.finite[places]]).tolist():
+            mine = places == j
+            means = t[:, mine].T @ self._run_means[j]  # (pairs, R)
+            means -= means[:, :1]
+            scale = np.abs(means).max(axis=1)
+            safe = np.where(scale > 0, scale, 1.0)
+            found[mine] = scale * (means / safe[:, np.newaxis]).std(axis=1, ddof=1) / means.shape[1] ** 0.5
         return found
 
     def _of_runs(self, a: NDArray[np.intp], b: NDArray[np.intp]) -> dict[str, NDArray]:
@@ -130,24 +134,23 @@ class PairSample:
 
     # -- from the instances ----------------------------------------------------------------------------------------------
 
-    def _direct(
-        self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp], run_errors: Floats
-    ) -> PairSpreads:
+    def _direct(self, t: Floats, a: NDArray[np.intp], b: NDArray[np.intp], run_errors: Floats) -> PairSpreads:
+        """In blocks of pairs of the same coefficients."""
         step = max(1, _CELLS // self.units.n_instances)
-        blocks = [slice(i, i + step) for i in range(0, max(a.size, 1), step)]
-        found = [self._block(coefficients, a[s], b[s], run_errors[:, s]) for s in blocks]
+        new = np.flatnonzero((t[:, 1:] != t[:, :-1]).any(axis=0)) + 1
+        alike = np.split(np.arange(a.size), new)
+        blocks = [pairs[i : i + step] for pairs in alike for i in range(0, max(pairs.size, 1), step)]
+        found = [self._block(t[:, s], a[s], b[s], run_errors[:, s]) for s in blocks]
         return PairSpreads(*(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True)))
 
-    def _combined(self, coefficients: Sequence[float], j: int) -> Floats:
+    def _combined(self, coefficients: Floats, j: int) -> Floats:
         """Combination of the columns of one model, (n,)."""
-        terms = [t * column[j] for t, column in zip(coefficients, self._columns, strict=True) if t != 0]
+        terms = [t * column[j] for t, column in zip(coefficients.tolist(), self._columns, strict=True) if t != 0]
         return sum(terms[1:], start=terms[0]) if terms else np.zeros(self.units.n_instances)
 
-    def _block(
-        self, coefficients: Sequence[float], a: NDArray[np.intp], b: NDArray[np.intp], run_errors: Floats
-    ) -> PairSpreads:
+    def _block(self, t: Floats, a: NDArray[np.intp], b: NDArray[np.intp], run_errors: Floats) -> PairSpreads:
         # differences first: expanding their moments into those of the models would cancel
-        models = {j: self._combined(coefficients, j) for j in np.union1d(a, b).tolist()}
+        models = {j: self._combined(t[:, 0], j) for j in np.union1d(a, b).tolist()}
         d = np.empty((a.size, self.units.n_instances))
         for row, i, j in zip(d, a.tolist(), b.tolist(), strict=True):
             np.subtract(models[i], models[j], out=row)

@@ -5,6 +5,7 @@ A *unit* is a group if groups are given, and an instance otherwise. Units are in
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
@@ -161,6 +162,8 @@ class Units:
 
 def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None) -> Units:
     """Check groups and weights of n instances, drop weights of zero and divide the others by the greatest."""
+    if groups is None and sample_weight is None:
+        return _alike(n)
     codes = None if groups is None else _group_codes(groups, n)
     rows = weights = None
     if sample_weight is not None:
@@ -176,6 +179,12 @@ def make_units(n: int, groups: ArrayLike | None, sample_weight: ArrayLike | None
         return Units(rows, weights, None, n, n)
     codes = _by_first_appearance(codes)
     return Units(rows, weights, codes, n, int(codes.max()) + 1)
+
+
+@lru_cache(maxsize=64)  # so that results kept for some units are those of the next call, too
+def _alike(n: int) -> Units:
+    """Each instance is a unit of weight 1."""
+    return Units(None, None, None, n, n)
 
 
 def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
@@ -253,16 +262,17 @@ def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ())
     else:
         u = units.sums(residuals[:, np.newaxis])[:, 0] / units.sizes.sum()  # (G,)
     several = [means - means[0] for means in runs if means.size > 1]
-    scale = max(float(np.abs(x).max()) for x in [u, *several])
+    scale = max(max(float(x.max()), -float(x.min())) for x in [u, *several])
     if scale == 0.0:
         return Spread(0.0, float(units.n_units - 1), 0.0)
     u = u / scale  # squares of residuals near 1e-200 would underflow to a variance of 0
+    squares = u * u
     a, dof = small_sample_correction(residuals, units)
-    parts = [(float((a * u * u).sum()), dof)]
+    parts = [(float((a * squares).sum()), dof)]
     parts += [(float((means / scale).var(ddof=1)) / means.size, means.size - 1) for means in several]
     variance = sum(part for part, _ in parts)
     dof = 1.0 / sum((part / variance) ** 2 / part_dof for part, part_dof in parts)
-    return Spread(scale * variance**0.5, dof, float((u * u * u).sum()) / variance**1.5)
+    return Spread(scale * variance**0.5, dof, float((squares * u).sum()) / variance**1.5)
 
 
 def small_sample_correction(residuals: Floats, units: Units) -> tuple[Floats | float, float]:

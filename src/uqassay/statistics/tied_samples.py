@@ -100,6 +100,8 @@ def tied_share(ordered: Floats) -> float:
 
 def averaged_samples(runs: Sequence[TiedSample]) -> TiedSample:
     """The sample of the mean of several statistics; instances tie if they do in every run."""
+    if len(runs) == 1:
+        return runs[0]
     level = runs[0].level
     for run in runs[1:]:
         if level is None or run.level is None:
@@ -115,12 +117,15 @@ def averaged_samples(runs: Sequence[TiedSample]) -> TiedSample:
 
 def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]:
     """What unseen instances could add to each sample; samples without ties are left out."""
-    every = np.ones(units.n_instances) if units.weights is None else units.weights
+
+    def weighted(values: Floats) -> Floats:
+        return values if units.weights is None else units.weights * values
+
     found = []
     for sample in samples:
         if sample.level is None and is_plain(units) and np.count_nonzero(sample.inside >= 0.5) > 1:
             continue  # two members, of which no two tie
-        inside = every * units.keep(np.asarray(sample.inside, dtype=np.float64))
+        inside = weighted(units.keep(np.asarray(sample.inside, dtype=np.float64)))
         total, by_unit = float(inside.sum()), inside
         if units.codes is not None:
             by_unit = np.bincount(units.codes, weights=inside).astype(np.float64)
@@ -133,7 +138,8 @@ def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]
         shift = units.keep(sample.shift())
         mean = float((inside * shift).sum()) / total
         variance = float((inside * (shift - mean) ** 2).sum()) / total
-        below, above = (_distance(np.maximum(side * shift, 0.0), every) for side in (-1, 1))
+        sides = (np.maximum(-shift, 0.0), np.maximum(shift, 0.0))
+        below, above = (_distance(beyond, weighted(beyond)) for beyond in sides)
         found.append(Unseen(share, total**2 / square, below, above, variance))
     return tuple(found)
 
@@ -151,9 +157,9 @@ def _tied_pairs(sample: TiedSample, inside: Floats, units: Units) -> float:
     return float(by_level @ by_level) - float(by_cell @ by_cell)
 
 
-def _distance(beyond: Floats, weights: Floats) -> float:
-    first = float((weights * beyond).sum())
-    return float((weights * beyond * beyond).sum()) / first if first > ROUNDING else 0.0
+def _distance(beyond: Floats, weighted: Floats) -> float:
+    first = float(weighted.sum())
+    return float((weighted * beyond).sum()) / first if first > ROUNDING else 0.0
 
 
 def unseen_reach(unseen: Sequence[Unseen], spread: Spread, level: float) -> tuple[float, float]:

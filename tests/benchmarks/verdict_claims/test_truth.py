@@ -49,7 +49,7 @@ def test_truth_is_what_assays_of_large_samples_show(tmp_path):
         for key, value in columns.items():
             seen = a[name].columns[key][0]
             assert value == pytest.approx(seen.mean(), abs=4.5 * seen.std() / np.sqrt(4000) + 1e-12), key
-        auc = next(r.estimate for r in a.mistake_ranking if r.model == name and r.metric == "uq-auc")
+        auc = next(r.estimate for r in a.mistake_ranking() if r.model == name and r.metric == "uq-auc")
         assert mine.uq_auc["total-entropy"] == pytest.approx(float(auc), abs=0.04)
         assert mine.kept["total-entropy"] == pytest.approx(
             float(a.refusal(name, "total-entropy").accuracy_kept), abs=0.03

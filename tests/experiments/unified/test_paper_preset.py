@@ -29,11 +29,10 @@ def _packages(needs):
 
 
 @pytest.fixture(autouse=True)
-def _shallow(monkeypatch, _packages):
-    """One bottleneck in each stage of ResNet-50, whose depth has tests of its own."""
-    from uqassay.methods import resnet50
+def _small_network(monkeypatch, _packages):
+    from tests.small_resnet50 import shrink_resnet50
 
-    monkeypatch.setattr(resnet50, "STAGES", tuple((width, 1) for width, _ in resnet50.STAGES))
+    shrink_resnet50(monkeypatch)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ def test_forest_rows_against_the_findings(name, metric, request):
     a = request.getfixturevalue(name)
     scores = ["total-entropy", "credal-width"]
     ax = figures.plot_mistake_ranking(a, metric=metric, scores=scores, ax=blank())
-    found = {(r.model, r.score): r.estimate for r in a.mistake_ranking if r.run is None and r.metric == metric}
+    found = {(r.model, r.score): r.estimate for r in a.mistake_ranking() if r.run is None and r.metric == metric}
     rows = [(s, m) for s in scores for m in a.model_names if (m, s) in found]
     names = [t.get_text() for t in ax.get_yticklabels()]
     assert len(names) == len(rows)
@@ -74,7 +74,9 @@ def test_risk_coverage_curves_against_the_assay(name, request):
         np.testing.assert_allclose(low, [e.low for e in own], atol=1e-9)
         np.testing.assert_allclose(high, [e.high for e in own], atol=1e-9)
     assert "pointwise 95 % intervals" in ax.get_title(loc="left").replace("\n", " ")
-    aurc = next(r.estimate for r in a.mistake_ranking if (r.run, r.score, r.metric) == (None, "total-entropy", "aurc"))
+    aurc = next(
+        r.estimate for r in a.mistake_ranking() if (r.run, r.score, r.metric) == (None, "total-entropy", "aurc")
+    )
     assert legend_texts(ax)[0] == f"{a.model_names[0]}  AURC {significant(float(aurc))}"
 
 

@@ -1,11 +1,10 @@
-"""Words of the rank sets: every limit that a test knows has a note and a mark."""
+"""Words of the rank sets: the level is that of the assay."""
 
 import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.report.rank_sets import PLAIN_METRICS, RANKING_METRICS_SHOWN
-from uqassay.report.sentences.rank_sets import MARKS, limit_notes, metric_label, rank_set_sentences
+from uqassay.report.sentences.rank_sets import rank_set_sentences
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -15,23 +14,7 @@ def assay(**options):
     return uq.assay({"m": uq.Point(p)}, [0, 1] * 25, calibration=(), n_draws=20, **options)
 
 
-def test_every_limit_has_a_mark():
-    assert set(limit_notes(assay())) == set(MARKS) == {"unseen", "skewness", "runs"}
-
-
-@pytest.mark.parametrize(("distance", "names_others"), [("kl", True), ("tv", False)])
-def test_bounded_scores_are_named_where_the_distance_is_not_bounded(distance, names_others):
-    unseen = limit_notes(assay(distance=distance))["unseen"]
-    assert "50 instances" in unseen
-    assert ("Brier" in unseen) == names_others
-
-
 def test_the_level_is_that_of_the_assay():
     text = rank_set_sentences(assay(level=0.9))
     assert "90 % for all models at once" in text["note"]
     assert "90 % at each λ by itself" in text["top_note"]
-
-
-@pytest.mark.parametrize("metric", [*PLAIN_METRICS, *RANKING_METRICS_SHOWN, "unified", "nonspecificity"])
-def test_metrics_are_named_in_words(metric):
-    assert metric_label(metric) != metric or metric == "accuracy"

@@ -8,8 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.errors import InputError
-from uqassay.metrics.risk.ranked_errors import RankedErrors, once, rank_errors
+from uqassay.metrics.risk.ranked_errors import RankedErrors, once_for_errors, rank_errors, whole_errors
 from uqassay.notes import Note
+from uqassay.statistics.estimate import Estimate
+from uqassay.statistics.independent_parts import is_plain
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Units, as_floats, check_level, make_units, spread_of_mean
@@ -165,35 +167,13 @@ class Bands:
     @classmethod
     def of(cls, ranked: RankedErrors, units: Units) -> "Bands":
         """Compute the running sums, in O(n log n)."""
-        total = ranked.kept[-1]
-        w = np.ones_like(ranked.errors) if ranked.weights is None else ranked.weights
-        delta = np.stack([w * ranked.errors, w]) / total  # (2, m)
-        sizes = units.sizes / total
-        blocks, n_blocks = ranked.block, ranked.kept.size
-        before = None
-        if units.codes is not None:
-            delta, before, blocks, size = _cells(delta, ranked, units, sizes)
-
-        def by_block(values: Floats) -> Floats:
-            return values if blocks is None else np.bincount(blocks, values, n_blocks).astype(np.float64, copy=False)
-
-        a, m = delta
-        square = np.stack([by_block(a * a), by_block(a * m), by_block(m * m)])
-        linear, with_size = np.zeros_like(square), np.zeros((2, n_blocks + 1))
-        if before is None:
-            running = np.cumsum(square, axis=1)
-            start = running - square
-            with_size[:, 1:] = running[1:]  # the size of a group of one instance is m
-        else:
-            a0, m0 = before
-            linear = np.stack([by_block(2 * a0 * a), by_block(a0 * m + m0 * a), by_block(2 * m0 * m)])
-            start = np.cumsum(square + linear, axis=1) - (square + linear)
-            np.cumsum([by_block(a * size), by_block(m * size)], axis=1, out=with_size[:, 1:])
-        sum_ww = float((sizes**2).sum())
+        alike = is_plain(units) and whole_errors(ranked)
+        sums = _sums_of_alike(ranked) if alike else _sums(ranked, units)
         dof = factor = np.nan
         if units.n_units > 1:
             factor, dof = small_sample_of(ranked, units)
-        return cls(ranked, units, dof, factor, sum_ww, start, linear, square, with_size)
+        sum_ww = float(((units.sizes / ranked.kept[-1]) ** 2).sum())
+        return cls(ranked, units, dof, factor, sum_ww, *sums)
 
     def curve(self, coverage: Floats | None, level: float, notes: tuple[Note, ...]) -> RiskCoverage:
         """Risk and interval at coverages in (0, 1], or at every threshold if `coverage` is None."""
@@ -214,8 +194,7 @@ class Bands:
         c, risk, low, high, thresholds, n_kept = columns
         everything = c == 1
         if everything.any():
-            codes = None if self.units.codes is None else _ranked_codes(ranked, self.units)
-            rate = proportion_estimate(ranked.errors, groups=codes, sample_weight=ranked.weights, level=level)
+            rate = _rate_of_all(ranked, self.units, level)
             low[everything], high[everything] = rate.low, rate.high
         return RiskCoverage(
             coverage=c,
@@ -249,7 +228,14 @@ class Bands:
         return c, risk, low, high
 
 
-@once
+@once_for_errors
+def _rate_of_all(ranked: RankedErrors, units: Units, level: float) -> Estimate:
+    """The error rate of all instances."""
+    codes = None if units.codes is None else _ranked_codes(ranked, units)
+    return proportion_estimate(ranked.errors, groups=codes, sample_weight=ranked.weights, level=level)
+
+
+@once_for_errors
 def small_sample_of(ranked: RankedErrors, units: Units) -> tuple[float, float]:
     """`small_sample` of the error rate."""
     return small_sample(ranked.residuals, units)
@@ -295,6 +281,42 @@ def risk_interval(
     with np.errstate(invalid="ignore"):
         low = np.fmin(low, special.betaincinv(risk * kept, (1 - risk) * kept + 1, 1 - level))
     return np.clip(low, 0.0, risk), np.clip(high, risk, 1.0)
+
+
+def _sums_of_alike(ranked: RankedErrors) -> tuple[Floats, Floats, Floats, Floats]:
+    """`_sums` of single instances of weight 1 with errors of 0 and 1, whose squares are the errors themselves."""
+    running = np.stack([ranked.wrong, ranked.wrong, ranked.kept]) / ranked.kept[-1] ** 2
+    before = np.concatenate([np.zeros((3, 1)), running], axis=1)
+    start = before[:, :-1]
+    return start, np.zeros_like(start), running - start, before[1:]
+
+
+def _sums(ranked: RankedErrors, units: Units) -> tuple[Floats, Floats, Floats, Floats]:
+    """`start`, `linear`, `square` and `with_size` of `Bands`."""
+    total = ranked.kept[-1]
+    w = np.ones_like(ranked.errors) if ranked.weights is None else ranked.weights
+    delta = np.stack([w * ranked.errors, w]) / total  # (2, m)
+    blocks, n_blocks = ranked.block, ranked.kept.size
+    before = None
+    if units.codes is not None:
+        delta, before, blocks, size = _cells(delta, ranked, units, units.sizes / total)
+
+    def by_block(values: Floats) -> Floats:
+        return values if blocks is None else np.bincount(blocks, values, n_blocks).astype(np.float64, copy=False)
+
+    a, m = delta
+    square = np.stack([by_block(a * a), by_block(a * m), by_block(m * m)])
+    linear, with_size = np.zeros_like(square), np.zeros((2, n_blocks + 1))
+    if before is None:
+        running = np.cumsum(square, axis=1)
+        start = running - square
+        with_size[:, 1:] = running[1:]  # the size of a group of one instance is m
+    else:
+        a0, m0 = before
+        linear = np.stack([by_block(2 * a0 * a), by_block(a0 * m + m0 * a), by_block(2 * m0 * m)])
+        start = np.cumsum(square + linear, axis=1) - (square + linear)
+        np.cumsum([by_block(a * size), by_block(m * size)], axis=1, out=with_size[:, 1:])
+    return start, linear, square, with_size
 
 
 def _cells(

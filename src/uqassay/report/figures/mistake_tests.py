@@ -171,7 +171,7 @@ def _wanted(assay: "Assay", pairs: Sequence[tuple[str, str]] | str | None) -> li
 
 def _undefined(assay: "Assay", pair: tuple[str, str], metric: str) -> str:
     """Why a metric is undefined; "" where it is not."""
-    found = {(r.model, r.score): r.estimate for r in assay.mistake_ranking if r.run is None and r.metric == metric}
+    found = {(r.model, r.score): r.estimate for r in assay.mistake_ranking() if r.run is None and r.metric == metric}
     return reason_of(found[pair]) if np.isnan(found[pair]) else ""
 
 

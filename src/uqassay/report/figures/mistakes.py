@@ -171,7 +171,7 @@ _BESIDE: dict[str, Any] = {
 
 def _forest_groups(assay: "Assay", metric: str, scores: Sequence[str] | None, models: list[str]) -> list[_Group]:
     look = looks(assay)
-    found = {(r.model, r.score): r.estimate for r in assay.mistake_ranking if r.run is None and r.metric == metric}
+    found = {(r.model, r.score): r.estimate for r in assay.mistake_ranking() if r.run is None and r.metric == metric}
     best = best_scores(assay)
     groups = []
     if scores is None:
@@ -247,7 +247,7 @@ def plot_risk_coverage(
     (0.25, 'coverage: share of the instances kept, least uncertain first')
     """
     chosen = models_with(assay, score, models)
-    area = {(r.model, r.score): r.estimate for r in assay.mistake_ranking if r.run is None and r.metric == "aurc"}
+    area = {(r.model, r.score): r.estimate for r in assay.mistake_ranking() if r.run is None and r.metric == "aurc"}
     labels = [
         f"{plain(m)}{'' if score else f' ({plain(score_label(s))})'}  AURC {significant(float(area[m, s]))}"
         for m, s in chosen

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.evidence.ranking_words import metric_label
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.report.definitions import score_label
 from uqassay.report.figures.style import (
@@ -18,7 +19,6 @@ from uqassay.report.figures.style import (
     resampled_units,
     tradeoff_grid,
 )
-from uqassay.report.sentences.rank_sets import metric_label
 from uqassay.wording import rank_range
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
+from uqassay.evidence.ranking_words import MARKS
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.report.distributions import mean_regions
 from uqassay.report.figures.style import (
@@ -27,7 +28,6 @@ from uqassay.report.figures.style import (
     text_width,
     window,
 )
-from uqassay.report.sentences.rank_sets import MARKS
 from uqassay.wording import decimals_for, number, pvalue, rank_range, share_of_draws, significant
 
 if TYPE_CHECKING:
