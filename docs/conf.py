@@ -49,7 +49,7 @@ def with_navigation(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def with_plain_bars(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Keep the bars of |x| in docstrings, outside examples and literals; reStructuredText would take them for a substitution."""
+    """Keep the bars of |x| in docstrings, outside examples and literals: reStructuredText takes them for a substitution."""
     in_example = False
     for row, line in enumerate(lines):
         in_example = line.lstrip().startswith(">>>") or (in_example and bool(line.strip()))
