@@ -1,7 +1,6 @@
 """Cheap cells, their states, and claims of processes that have ended, for the tests of the runner and its folders."""
 
 import json
-import multiprocessing
 import os
 import signal
 import sys
@@ -26,9 +25,8 @@ N, K, MEMBERS = 20, 3, 4
 
 
 def draw(cell: Cell) -> CellResult:
-    """Random members and labels that depend on the cell alone; a worker, which may be killed, sleeps `pause` seconds before."""
-    if multiprocessing.parent_process() is not None:
-        time.sleep(cell.params.get("pause", 0.0))
+    """Random members and labels that depend on the cell alone; sleeps `pause` seconds before."""
+    time.sleep(cell.params.get("pause", 0.0))
     rng = np.random.default_rng([cell.seed, len(cell.method)])
     members = rng.dirichlet(np.ones(K), size=(N, MEMBERS))
     labels = np.random.default_rng(5).integers(0, K, N)
