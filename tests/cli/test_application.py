@@ -37,6 +37,7 @@ def test_the_root_imports_no_command(words, run_process):
         "uqassay.errors",
         "uqassay.cli",
         "uqassay.cli.application",
+        "uqassay.cli.examples",
     }
     loaded = set(run_process(*words, before=after).out.splitlines()[-1].split())
     assert loaded - own <= {"uqassay.cli.text", "uqassay.cli.remedies", "uqassay.notes", "uqassay.wording"}

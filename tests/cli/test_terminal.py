@@ -48,12 +48,26 @@ def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(width, column
 
 def test_a_ranking_explains_the_columns_it_has(files):
     argv = ["rank", files / "de.npz", files / "edl.npz", "--labels", files / "labels.npy"]
-    narrow, wide = (ANSI.sub("", in_terminal(argv, width)) for width in (40, 120))
-    assert "p (adjusted)" not in narrow
+    narrow, wide = (ANSI.sub("", in_terminal(argv, width)) for width in (40, 160))
+    told = " ".join(narrow.split())
+    assert "p (adjusted)" not in next(line for line in narrow.splitlines() if line.startswith("rank "))
+    assert re.search(r"No room for .*p \(adjusted\).*: widen the terminal, or pipe through cat\.", told)
+    assert "No room" not in wide
     assert "paired test" not in narrow
     assert "p: paired test against the best, adjusted for all pairs" in wide
     assert "rank: all ranks that the model can have" in " ".join(narrow.split())
     assert "resamples won: share of" in " ".join(wide.split())
+
+
+def test_a_report_prints_its_subgroups(files, run, tmp_path):
+    site = tmp_path / "site.csv"
+    n = len(np.load(files / "labels.npy"))
+    site.write_text("site\n" + "\n".join(["here", "there"][i % 2] for i in range(n)) + "\n")
+    argv = ["report", files / "de.npz", files / "edl.npz", "--labels", files / "labels.npy", "--calibration", "none"]
+    out = run(*argv, "--subgroup", f"site={site}", "-o", tmp_path / "report.html").out
+    table = out.partition("by site; lower is better")[2].partition("Lowest mean E at")[0]
+    assert [line.split()[0] for line in table.splitlines() if line.startswith(("here", "there"))] == ["here", "there"]
+    assert out.index("by site; lower is better") > out.index("Lowest mean E among the models")
 
 
 def test_one_model_is_not_compared_with_others(files, run):

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from uqassay.cli.examples import epilog
 from uqassay.errors import InputError
 
 __all__ = ["COMMANDS", "load_command", "run"]
@@ -90,7 +91,9 @@ def load_command(name: str) -> Any:
     if not isinstance(found, typer.Typer):
         function, found = found, typer.Typer(add_completion=False)
         found.command(name)(function)
-    return typer.main.get_command(found)
+    command = typer.main.get_command(found)
+    command.epilog = epilog(name)
+    return command
 
 
 def _command_line() -> Any:

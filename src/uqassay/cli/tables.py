@@ -1,4 +1,4 @@
-"""Tables that fit a terminal: on a narrow one the least important columns are left out."""
+"""Tables that fit a terminal: on a narrow one the least important columns are left out, and a line below names them."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
@@ -6,6 +6,8 @@ from typing import Literal
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
+
+from uqassay.wording import listed
 
 __all__ = ["GAP", "add_names", "explained", "fitted_table", "plain_table"]
 
@@ -26,7 +28,7 @@ def fitted_table(
     words: Collection[str] = (),
     styles: Sequence[str] = (),
 ) -> Table:
-    """A table of as many columns as there is room for.
+    """A table of as many columns as there is room for; a line below it names the others.
 
     Parameters
     ----------
@@ -44,8 +46,11 @@ def fitted_table(
     Examples
     --------
     >>> columns = {"model": ["a", "b"], "mean E": ["0.25", "0.50"], "accuracy": ["90.0 %", "80.0 %"]}
-    >>> [column.header for column in fitted_table(columns, width=16, spare=["accuracy"]).columns]
+    >>> table = fitted_table(columns, width=16, spare=["accuracy"])
+    >>> [column.header for column in table.columns]
     ['model', 'mean E']
+    >>> print(table.caption)
+    No room for accuracy: widen the terminal, or pipe through cat.
     """
     shown = dict(columns)
     may_go = list(spare)
@@ -59,6 +64,9 @@ def fitted_table(
     while may_go and needed() > width:
         shown.pop(may_go.pop(), None)
     table = plain_table()
+    if hidden := [header.strip() for header in columns if header not in shown]:
+        table.caption = Text(f"No room for {listed(hidden)}: widen the terminal, or pipe through cat.", "dim")
+        table.caption_justify = "left"
     for header, cells in shown.items():
         if header == "model":
             add_names(table, cells, name_width)

@@ -52,7 +52,7 @@ KEPT = 0.9  # share of the instances kept where the most uncertain ones are refu
 
 
 def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None:
-    """Verdict, rankings, breakpoints and warnings.
+    """Verdict, rankings of the test set and its parts, breakpoints, errors, calibration and warnings.
 
     Parameters
     ----------
@@ -72,6 +72,7 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
     console.print(Text(", ".join(sizes), "dim"))
     print_rankings(assay, tradeoffs)
     print_breakpoints(assay)
+    print_subgroup_rankings(assay, tradeoffs)
     print_mistakes(assay)
     print_calibration(assay)
     print_warnings(assay)
@@ -198,7 +199,7 @@ def _spare(columns: dict[str, list[str]]) -> list[str]:
     *_, worse, p, accuracy, distance, nonspecificity = columns
     between = list(columns)[list(columns).index("mean E") + 1]
     share = [WON] if WON in columns else []
-    return [p, *share, between, worse, accuracy, nonspecificity, distance]
+    return [p, between, *share, worse, accuracy, nonspecificity, distance]
 
 
 def _decimals(rows: Sequence[Ranked]) -> tuple[int, int]:
