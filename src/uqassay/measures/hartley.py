@@ -158,7 +158,7 @@ def generalised_hartley(
     Returns
     -------
     Nonspecificity
-        `.values` (n,) in nats, `.standard_error` (n,).
+        ``values`` (n,) in nats, ``standard_error`` (n,).
 
     Notes
     -----
