@@ -74,18 +74,22 @@ using SameOrder = std::conditional_t<sizeof(T) == 4, std::int32_t, T>;
 template <class Key>
 constexpr Key MOST = std::is_floating_point<Key>::value ? std::numeric_limits<Key>::infinity() : std::numeric_limits<Key>::max();
 
-// Eight rows `at`, of which those from n on are missing.
-template <bool Whole, class Key, int N, class At, class Work>
-UQASSAY_INLINE void eight(Row<Key, N> *rows, std::size_t n, At at, Work work) {
-    Held<Key, N> r[8];
-    for (int q = 0; q < 8; ++q) {
+// Registers for rows: AVX-512, which alone has rows of 64 bytes, has 32.
+template <class Key, int N>
+constexpr int REGISTERS = sizeof(Held<Key, N>) == 64 ? 32 : 16;
+
+// R rows `at`, of which those from n on are missing.
+template <int R, bool Whole, class Key, int N, class At, class Work>
+UQASSAY_INLINE void work_on(Row<Key, N> *rows, std::size_t n, At at, Work work) {
+    Held<Key, N> r[R];
+    for (int q = 0; q < R; ++q) {
         if (Whole || at(q) < n)
             r[q] = rows[at(q)];
         else
             r[q] = all<Key, N>(MOST<Key>);
     }
     work(r);
-    for (int q = 0; q < 8; ++q)
+    for (int q = 0; q < R; ++q)
         if (Whole || at(q) < n) rows[at(q)] = r[q];
 }
 
@@ -99,6 +103,24 @@ struct SortEight {  // 19 comparisons (Knuth, The Art of Computer Programming 3,
         exchange(r[1], r[4]), exchange(r[3], r[6]);
         exchange(r[2], r[4]), exchange(r[3], r[5]);
         exchange(r[3], r[4]);
+    }
+};
+
+struct SortSixteen {  // 60 comparisons (Green; Knuth, ibid.)
+    template <class V>
+    UQASSAY_INLINE void operator()(V *r) const {
+        for (int i = 0; i < 16; i += 2) exchange(r[i], r[i + 1]);
+        for (int i = 0; i < 16; i += 4) exchange(r[i], r[i + 2]), exchange(r[i + 1], r[i + 3]);
+        for (int i = 0; i < 4; ++i) exchange(r[i], r[i + 4]), exchange(r[i + 8], r[i + 12]);
+        for (int i = 0; i < 8; ++i) exchange(r[i], r[i + 8]);
+        exchange(r[5], r[10]), exchange(r[6], r[9]), exchange(r[3], r[12]), exchange(r[13], r[14]);
+        exchange(r[4], r[8]), exchange(r[7], r[11]), exchange(r[1], r[2]);
+        exchange(r[1], r[4]), exchange(r[7], r[13]), exchange(r[2], r[8]), exchange(r[11], r[14]);
+        exchange(r[2], r[4]), exchange(r[5], r[6]), exchange(r[9], r[10]), exchange(r[11], r[13]);
+        exchange(r[3], r[8]), exchange(r[7], r[12]);
+        exchange(r[6], r[8]), exchange(r[10], r[12]), exchange(r[3], r[5]), exchange(r[7], r[9]);
+        exchange(r[3], r[4]), exchange(r[5], r[6]), exchange(r[7], r[8]), exchange(r[9], r[10]), exchange(r[11], r[12]);
+        exchange(r[6], r[7]), exchange(r[8], r[9]);
     }
 };
 
@@ -135,12 +157,12 @@ struct Fold {  // the second run from its end, and two halvings of each half
     }
 };
 
-// Rows 8 i … 8 i + 7 for all i.
-template <class Key, int N, class Work>
-UQASSAY_INLINE void each_eight(Row<Key, N> *rows, std::size_t n, Work work) {
+// Rows R i … R i + R − 1 for all i.
+template <int R, class Key, int N, class Work>
+UQASSAY_INLINE void each(Row<Key, N> *rows, std::size_t n, Work work) {
     std::size_t i = 0;
-    for (; i + 8 <= n; i += 8) eight<true, Key, N>(rows, n, [=](int q) { return i + q; }, work);
-    if (i < n) eight<false, Key, N>(rows, n, [=](int q) { return i + q; }, work);
+    for (; i + R <= n; i += R) work_on<R, true, Key, N>(rows, n, [=](int q) { return i + q; }, work);
+    if (i < n) work_on<R, false, Key, N>(rows, n, [=](int q) { return i + q; }, work);
 }
 
 // Halvings of bitonic sequences of 2 `stride` rows, with this stride and all smaller ones. Eight rows at a time stay in registers
@@ -153,14 +175,14 @@ UQASSAY_INLINE void halve(Row<Key, N> *rows, std::size_t n, std::size_t stride) 
             for (std::size_t i = start; i < start + least; ++i) {
                 const auto at = [=](int q) { return i + q * least; };
                 if (i + 7 * least < n)
-                    eight<true, Key, N>(rows, n, at, Halve{});
+                    work_on<8, true, Key, N>(rows, n, at, Halve{});
                 else
-                    eight<false, Key, N>(rows, n, at, Halve{});
+                    work_on<8, false, Key, N>(rows, n, at, Halve{});
             }
     }
-    if (stride == 4) each_eight<Key, N>(rows, n, Halve{});
-    if (stride == 2) each_eight<Key, N>(rows, n, HalveTwice{});
-    if (stride == 1) each_eight<Key, N>(rows, n, HalveOnce{});
+    if (stride == 4) each<8, Key, N>(rows, n, Halve{});
+    if (stride == 2) each<8, Key, N>(rows, n, HalveTwice{});
+    if (stride == 1) each<8, Key, N>(rows, n, HalveOnce{});
 }
 
 constexpr std::size_t PART = 256;  // rows that fit the first cache
@@ -175,24 +197,28 @@ UQASSAY_INLINE void merge(Row<Key, N> *rows, std::size_t n, std::size_t run) {
             // rows of the first run from its start, and those of the second one that meet them
             const auto at = [=](int q) { return q < 4 ? i + q * quarter : last - (i - start) - (7 - q) * quarter; };
             if (last - (i - start) < n)
-                eight<true, Key, N>(rows, n, at, Fold{});
+                work_on<8, true, Key, N>(rows, n, at, Fold{});
             else
-                eight<false, Key, N>(rows, n, at, Fold{});
+                work_on<8, false, Key, N>(rows, n, at, Fold{});
         }
     }
     const std::size_t part = std::max(quarter, PART);  // rows that the halvings below take one after the other
     for (std::size_t i = 0; i < n; i += part) halve<Key, N>(rows + i, std::min(part, n - i), quarter / 2);
 }
 
-// Sort each lane of n rows: runs of 8 by a network, then bitonic merges (Batcher) whose comparisons all have the smaller key in the
-// earlier row, so that missing rows of the greatest key need no memory. Parts are sorted one by one.
+// Sort each lane of n rows: runs of 8 or 16 by a network, then bitonic merges (Batcher). All comparisons have the smaller key in
+// the earlier row, so that missing rows of the greatest key need no memory. Parts are sorted one by one.
 template <class Key, int N>
 UQASSAY_INLINE void sort(Key *keys, std::size_t n) {
     auto *rows = reinterpret_cast<Row<Key, N> *>(keys);
     for (std::size_t start = 0; start < n; start += PART) {
         const std::size_t size = std::min(PART, n - start);
-        each_eight<Key, N>(rows + start, size, SortEight{});
-        for (std::size_t run = 8; run < std::min(PART, size); run *= 2) merge<Key, N>(rows + start, size, run);
+        const bool sixteen = REGISTERS<Key, N> == 32 && size > 8;
+        if (sixteen)
+            each<16, Key, N>(rows + start, size, SortSixteen{});
+        else
+            each<8, Key, N>(rows + start, size, SortEight{});
+        for (std::size_t run = sixteen ? 16 : 8; run < std::min(PART, size); run *= 2) merge<Key, N>(rows + start, size, run);
     }
     for (std::size_t run = PART; run < n; run *= 2) merge<Key, N>(rows, n, run);
 }

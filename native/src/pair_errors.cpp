@@ -2,6 +2,7 @@
 // k = exp(−scale ‖p − q‖₁).
 #include "evaluator.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -47,21 +48,44 @@ UQASSAY_INLINE void exponentials(double *__restrict x) {
     }
 }
 
+// ‖p − q‖₁ and p · q of probabilities (K, LANES), in order of the classes.
+UQASSAY_INLINE void distances_and_products(const double *p, const double *q, std::size_t k, double *distance, double *product) {
+#ifdef UQASSAY_VECTORS
+    using V = Piece<double>;
+    constexpr int N = LANES / PIECE<double>;
+    V apart[N] = {}, together[N] = {};
+    for (std::size_t c = 0; c < k; ++c) {
+        const V *one = reinterpret_cast<const V *>(p + c * LANES), *other = reinterpret_cast<const V *>(q + c * LANES);
+        for (int i = 0; i < N; ++i) {
+            const V difference = one[i] - other[i];
+            apart[i] += difference < 0.0 ? -difference : difference;
+            together[i] += one[i] * other[i];
+        }
+    }
+    std::memcpy(distance, apart, sizeof apart);
+    std::memcpy(product, together, sizeof together);
+#else
+    std::fill_n(distance, LANES, 0.0);
+    std::fill_n(product, LANES, 0.0);
+    for (std::size_t i = 0; i < k * LANES; i += LANES)
+        for (int l = 0; l < LANES; ++l) {
+            distance[l] += std::fabs(p[i + l] - q[i + l]);
+            product[l] += p[i + l] * q[i + l];
+        }
+#endif
+}
+
 UQASSAY_CLONES void run(const Pairs &d, const double *weights, const double *, Space<double> &space, double *out) {
     const std::size_t n_pairs = d.n / 2, k = d.n_classes;
     space.probs.resize(2 * k * LANES);
     space.amounts.resize(std::max<std::size_t>(n_pairs, 1) * LANES);
     space.sums.resize(n_pairs * LANES);
     const double *p = space.probs.data(), *q = p + k * LANES;
+    double distance[LANES], product[LANES];
     for (std::size_t j = 0; j < n_pairs; ++j) {
         const std::int32_t y = space.labels[2 * j], z = space.labels[2 * j + 1];
         mix(weights, d.probs.data() + j * 2 * k * d.m, d.m, 2 * k, space.probs.data());
-        double distance[LANES] = {}, product[LANES] = {};
-        for (std::size_t i = 0; i < k * LANES; i += LANES)
-            for (int l = 0; l < LANES; ++l) {
-                distance[l] += std::fabs(p[i + l] - q[i + l]);
-                product[l] += p[i + l] * q[i + l];
-            }
+        distances_and_products(p, q, k, distance, product);
         const double *at_z = p + std::size_t(z) * LANES, *at_y = q + std::size_t(y) * LANES, same = y == z ? 1.0 : 0.0;
         double *similar = space.amounts.data() + j * LANES, *errors = space.sums.data() + j * LANES;
         for (int l = 0; l < LANES; ++l) similar[l] = distance[l] * -d.scale;

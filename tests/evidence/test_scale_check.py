@@ -9,7 +9,7 @@ from tests.notes import codes
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.scale_check import _lowest, _second_half
+from uqassay.evidence.scale_check import _lowest, _lowest_on, _second_half
 
 
 def segments(centre, width):
@@ -207,3 +207,14 @@ def test_sentence_is_rarely_false_and_mostly_found(random_generator):
     level = indifferent()  # above it every wider set is worse
     assert claims(level, 200, 150, random_generator) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 150)
     assert claims(0.6 * level, 1000, 20, random_generator) >= 0.8
+
+
+def test_lowest_scale_on_some_of_the_instances_against_means(random_generator):
+    curves = random_generator.random((3, 5, 40))
+    rows = random_generator.random(40) < 0.5
+    for given in (curves, np.asfortranarray(curves)):
+        assert _lowest_on(given, rows) == curves[:, :, rows].mean(axis=(0, 2)).argmin()
+    elsewhere = np.where(rows, curves, np.inf)  # infinite where it does not count
+    assert _lowest_on(elsewhere, rows) == _lowest_on(curves, rows)
+    elsewhere[0, _lowest_on(curves, rows), np.flatnonzero(rows)[0]] = np.inf
+    assert _lowest_on(elsewhere, rows) == curves[:, :, rows].mean(axis=(0, 2)).argsort()[1]

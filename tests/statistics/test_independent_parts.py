@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from uqassay.statistics.delong import IMAGINARY, auc_linearised
-from uqassay.statistics.independent_parts import combined, sums_of_parts
+from uqassay.statistics.independent_parts import combined, sums_of_parts, uneven_dof, variance_of_alike
 from uqassay.statistics.linearised import AveragedStatistic, Linearised, spread_of, spread_of_difference
-from uqassay.statistics.samples import make_units
+from uqassay.statistics.samples import make_units, spread_of_mean
 
 
 def statistics(rng, n=200):
@@ -49,3 +49,14 @@ def test_two_samples_against_welch():
     own = x.var(ddof=1) / 4, y.var(ddof=1) / 3
     assert variance == pytest.approx(sum(own))
     assert dof == pytest.approx(sum(own) ** 2 / (own[0] ** 2 / 3 + own[1] ** 2 / 2))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-100])
+def test_variance_of_alike_against_a_mean_and_its_fourth_moment(random_generator, scale):
+    x = random_generator.exponential(size=50) ** 4 * scale
+    variance, dof = variance_of_alike(x - x.mean(), uneven=True)
+    spread = spread_of_mean(x - x.mean(), make_units(50, None, None))
+    np.testing.assert_allclose([variance**0.5, dof], [spread.standard_error, uneven_dof(x - x.mean())], rtol=1e-12)
+    assert dof < 40
+    assert variance_of_alike(x - x.mean(), uneven=False) == (variance, 49.0)
+    assert variance_of_alike(np.zeros(3), uneven=True) == (0.0, 2.0)

@@ -15,6 +15,7 @@ from uqassay.statistics.tied_samples import (
     Unseen,
     averaged_samples,
     tied_share,
+    ties_of,
     unseen_of,
     unseen_reach,
     unseen_variance,
@@ -125,3 +126,7 @@ def test_runs_tie_where_every_run_does():
     assert mean.level[0] == mean.level[1] != mean.level[2]
     doubled = unseen_of([mean.times(-2.0)], plain(3))[0]
     assert doubled == unseen_of([mean], plain(3))[0].times(-2.0)
+
+
+def test_a_sample_without_members_has_no_ties():
+    assert ties_of(np.zeros(3), np.array([0, 0, 1]), make_units(3, None, None)) == (0.0, 0.0)

@@ -46,11 +46,12 @@ def random_mixture_null(
     """
     n, n_classes = mixtures.n_instances, mixtures.n_classes
     null = np.empty(len(truths))
-    of_instances = np.random.default_rng(generator.integers(2**63))  # apart: chunks then change no draw
+    seed = generator.integers(2**63)  # apart: chunks then change no draw
+    of_instances = None if instances == "kept" else np.random.default_rng(seed)
     per_draw = (measure.bytes_per_entry + 24.0) * n * n_classes
     for part in _parts(len(truths), per_draw):
         by_class = np.swapaxes(mixtures.probs(truths[part]), -1, -2)  # (d, K, n)
-        if instances != "kept":
+        if of_instances is not None:
             rows = _chosen_instances(len(by_class), n, instances, of_instances)
             by_class = np.take_along_axis(by_class, rows[:, np.newaxis, :], axis=-1)
         labels = _labels_from(by_class, generator.random((len(by_class), n)))

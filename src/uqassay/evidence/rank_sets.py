@@ -258,7 +258,8 @@ def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: Arra
 
     def said() -> Array:
         terms = [column_of(model, term, held_out=held_out).ravel() for term in ("distance", "nonspecificity")]
-        return np.unique(np.stack(terms, axis=1), axis=0)
+        pairs = np.stack(terms, axis=1).view(np.complex128)  # which sort faster than rows do
+        return np.unique(pairs).view(np.float64).reshape(-1, 2)
 
     d, ns = assay.shared.once(("said", model.name, held_out), said).T
     return np.asarray((d + tradeoff[..., np.newaxis] * ns).max(axis=-1))

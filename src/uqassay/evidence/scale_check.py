@@ -25,6 +25,7 @@ from uqassay.statistics import (
     rank_sets,
     student_draws,
 )
+from uqassay.statistics.influence_pairs import row_products
 from uqassay.wording import count, listed, significant
 
 if TYPE_CHECKING:
@@ -272,11 +273,20 @@ def _at_own_scale(assay: "Assay", model: ModelScores, curves: Array, rows: NDArr
     for half in (second, ~second):
         if not half.any():
             continue
-        other = ~half if (~half).any() else half
-        s = int(np.argmin(curves[:, :, other].mean(axis=(0, 2))))
+        s = _lowest_on(curves, ~half if (~half).any() else half)
         found[:, half] = curves[:, s, half]
         deviations += half.mean() * scaled.order_deviations[s]
     return _AtOwnScale(found, deviations)
+
+
+def _lowest_on(curves: Array, rows: NDArray[np.bool_]) -> int:
+    """Place of the scale with the lowest mean E over these instances ``(n',)``."""
+    inside = rows.astype(np.float64)[np.newaxis]
+    with np.errstate(invalid="ignore"):
+        sums = sum(row_products(np.ascontiguousarray(run), inside)[:, 0] for run in curves)
+    if not np.isfinite(sums).all():  # infinite losses of other instances do not count
+        sums = curves[:, :, rows].sum(axis=(0, 2))
+    return int(np.argmin(sums))
 
 
 def _second_half(assay: "Assay", rows: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ from scipy.special import chdtri, ndtri
 from uqassay.evidence.chosen_columns import ChosenColumns
 from uqassay.evidence.findings import part_rows
 from uqassay.report.rounding import rounded
+from uqassay.statistics.samples import ascending_order
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -98,8 +99,9 @@ def _density(values: Array, edges: Array) -> dict[str, Any] | None:
         if values.size == 0:
             return None
         mean = float(values.mean())
-    beyond = values > 10 ** edges[0]
-    share = _counts(np.log10(values[beyond]), edges) / values.size
+    ordered = values[ascending_order(values)]
+    beyond = ordered[np.searchsorted(ordered, 10 ** edges[0], side="right") :]
+    share = _counts(beyond, 10**edges) / values.size
     if len(share) > 1:
         mirrored = np.concatenate([share[4::-1], share, share[:-6:-1]])
         share = np.convolve(mirrored, KERNEL, mode="valid")
@@ -108,29 +110,24 @@ def _density(values: Array, edges: Array) -> dict[str, Any] | None:
         "n": int(values.size),
         "infinite": n_infinite,
         "mean": mean,
-        "quartiles": rounded(_quartiles(values), 4),
-        "at_end": float(1 - beyond.mean()),
-        "zero": bool((values == 0).all()),
+        "quartiles": rounded(_quartiles(ordered), 4),
+        "at_end": 1 - beyond.size / values.size,
+        "zero": bool(ordered[0] == ordered[-1] == 0),
     }
 
 
-def _counts(x: Array, edges: Array) -> NDArray[np.int64]:
-    """`np.histogram` with evenly spaced edges, without a sort."""
-    n_bins = len(edges) - 1
-    x = x[(x >= edges[0]) & (x <= edges[-1])]
-    place = ((x - edges[0]) * (n_bins / (edges[-1] - edges[0]))).astype(np.intp)
-    np.minimum(place, n_bins - 1, out=place)
-    place -= x < edges[place]  # rounding moves a value by one bin at most
-    place += (x >= edges[place + 1]) & (place < n_bins - 1)
-    return np.bincount(place, minlength=n_bins)
+def _counts(ordered: Array, edges: Array) -> NDArray[np.intp]:
+    """`np.histogram` of sorted values."""
+    below = np.searchsorted(ordered, edges)
+    below[-1] = np.searchsorted(ordered, edges[-1], side="right")
+    return np.diff(below)
 
 
-def _quartiles(values: Array) -> Array:
-    """`np.quantile` at 0.25, 0.5 and 0.75."""
-    at = (len(values) - 1) * np.array([0.25, 0.5, 0.75])
+def _quartiles(ordered: Array) -> Array:
+    """`np.quantile` of sorted values at 0.25, 0.5 and 0.75."""
+    at = (len(ordered) - 1) * np.array([0.25, 0.5, 0.75])
     below = at.astype(np.intp)
-    above = np.minimum(below + 1, len(values) - 1)
-    ordered = np.partition(values, np.concatenate([below, above]))
+    above = np.minimum(below + 1, len(ordered) - 1)
     low, step, share = ordered[below], ordered[above] - ordered[below], at - below
     return np.where(share < 0.5, low + step * share, ordered[above] - step * (1 - share))
 

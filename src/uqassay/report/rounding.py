@@ -17,4 +17,4 @@ def rounded(values: Iterable[float], digits: int) -> list[float]:
     """
     numbers = values.tolist() if isinstance(values, np.ndarray) else [float(x) for x in values]
     # one format for all of them: the page has hundreds of thousands
-    return [float(x) for x in (f"%.{digits}g " * len(numbers) % tuple(numbers)).split()]
+    return list(map(float, (f"%.{digits}g " * len(numbers) % tuple(numbers)).split()))

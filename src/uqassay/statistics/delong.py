@@ -272,12 +272,12 @@ def auc_of_order(
 ) -> Linearised:
     """`auc_linearised` of instances in ascending order of their scores, with the last position of each level of them."""
     n = len(e)
-    weights = np.ones(n) if w is None else w
-    size = float(weights.sum())
-    scale = np.count_nonzero(weights) / size  # makes the weights sum to the number of instances
-    positive, negative = e[order], (1.0 - e)[order]
+    count, right = n, 1.0 - e
+    positive = e[order]
+    negative = 1.0 - positive
     if w is not None:
-        share = (scale * weights)[order]
+        count = int(np.count_nonzero(w))
+        share = (count / float(w.sum()) * w)[order]  # weights that sum to the number of instances
         positive, negative = share * positive, share * negative
     above_or_at, below_or_at = np.cumsum(positive[::-1])[::-1], np.cumsum(negative)
     m1, m0 = float(above_or_at[0]), float(below_or_at[-1])  # sizes of the two samples
@@ -300,12 +300,11 @@ def auc_of_order(
     above *= 0.5
     of_level = positive if distinct else np.add.reduceat(positive, starts)
     value = min(max(float((of_level * below).sum()) / (m1 * m0), 0.0), 1.0)
-    a1, a0 = (imaginary * k for k in _unit_sizes(m1, m0, e, weights, codes))
+    a1, a0 = (imaginary * k for k in _unit_sizes(m1, m0, e, w, codes))
     centre = (value * m1 * m0 + 0.5 * (a0 * m1 + a1 * m0 + a1 * a0)) / ((m1 + a1) * (m0 + a0))
     # Linearised divides by Σ w of both samples, a placement's mean by its own sample only: multiply by the ratio
-    count = scale * size
     first = e * of_rows(((below + 0.5 * a0) / (m0 + a0) - centre) * (count / (m1 + a1)))
-    second = (1.0 - e) * of_rows(((above + 0.5 * a1) / (m1 + a1) - centre) * (count / (m0 + a0)))
+    second = right * of_rows(((above + 0.5 * a1) / (m1 + a1) - centre) * (count / (m0 + a0)))
     shadows: tuple[float, ...] = ()
     tied: tuple[TiedSample, ...] = ()
     if imaginary:
@@ -313,18 +312,19 @@ def auc_of_order(
         level = None if distinct else of_rows(np.arange(len(ends)))
         tied = (
             TiedSample(lambda: of_rows(below / m0 - value), e, level),
-            TiedSample(lambda: of_rows(above / m1 - value), 1.0 - e, level),
+            TiedSample(lambda: of_rows(above / m1 - value), right, level),
         )
     return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows, tied=tied)
 
 
 def _unit_sizes(
-    m1: float, m0: float, e: Floats, weights: Floats, codes: NDArray[np.intp] | None
+    m1: float, m0: float, e: Floats, w: Floats | None, codes: NDArray[np.intp] | None
 ) -> tuple[float, float]:
     """Mean number of positive and of negative instances per group, over the groups that contain any."""
     if codes is None:
         return 1.0, 1.0
-    holding = [np.count_nonzero(np.bincount(codes, weights=weights * share)) for share in (e, 1.0 - e)]
+    shares = (e, 1.0 - e) if w is None else (w * e, w * (1.0 - e))
+    holding = [np.count_nonzero(np.bincount(codes, weights=share)) for share in shares]
     return m1 / holding[0], m0 / holding[1]
 
 

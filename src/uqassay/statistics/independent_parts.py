@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 LEAST_DOF = 0.05  # degrees of freedom of a sample of one instance, where n − 1 would be 0
+LEAST_UNEVEN_DOF = 3.0  # lower bound of the fourth-moment degrees of freedom, which few influences estimate poorly
 
 
 @final
@@ -106,6 +107,38 @@ def is_plain(units: Units) -> bool:
 
 def sum_of_squares(u: Floats) -> float:
     return float((u * u).sum())
+
+
+def variance_of_alike(influence: Floats, *, uneven: bool) -> tuple[float, float]:
+    """As `spread_of_mean` and `uneven_dof` find variance and degrees of freedom, of instances of one weight each."""
+    n = influence.size
+    greatest = max(float(influence.max()), -float(influence.min()))
+    if greatest == 0.0:
+        return 0.0, n - 1.0
+    squares = np.square(influence / greatest)
+    total = float(squares.sum())
+    dof = min(n - 1.0, _dof_of_squares(squares, total, n)) if uneven else n - 1.0
+    return n / (n - 1) * total * (greatest / n) ** 2, dof
+
+
+def uneven_dof(u: Floats, count: int | None = None) -> float:
+    """Degrees of freedom of Σ u² from the fourth moment of u; few if a few large values make up most of the sum.
+
+    `count` is the number of values that are not 0 by construction; the default is all.
+    """
+    squares = u * u
+    greatest = float(squares.max())
+    if greatest == 0.0:
+        return np.inf
+    squares /= greatest  # fourth powers of small influences would underflow
+    return _dof_of_squares(squares, float(squares.sum()), u.size if count is None else count)
+
+
+def _dof_of_squares(squares: Floats, total: float, count: int) -> float:
+    """`uneven_dof` from the squares, of which the greatest is 1, and their sum."""
+    second = total**2
+    excess = sum_of_squares(squares) - second / count  # 0 where all squares are equal
+    return max(2 * second / excess, LEAST_UNEVEN_DOF) if excess > 0 else np.inf
 
 
 def sample_factor(count: float) -> float:

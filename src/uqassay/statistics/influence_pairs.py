@@ -12,8 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._kernels import kernel
-from uqassay.statistics.independent_parts import LEAST_DOF, PartSum, Sums, is_plain, sample_factor, sum_of_squares
-from uqassay.statistics.linearised import LEAST_UNEVEN_DOF, AveragedStatistic, Linearised, spread_of_difference
+from uqassay.statistics.independent_parts import (
+    LEAST_DOF,
+    LEAST_UNEVEN_DOF,
+    PartSum,
+    Sums,
+    is_plain,
+    sample_factor,
+    sum_of_squares,
+)
+from uqassay.statistics.linearised import AveragedStatistic, Linearised, spread_of_difference
 from uqassay.statistics.samples import Floats, Units
 
 __all__: list[str] = []
@@ -127,7 +135,7 @@ def _apart(product: Floats, a: Places, b: Places) -> tuple[Floats, NDArray[np.bo
 
 
 def _uneven_dof(found: Products, apart: Floats, a: Places, b: Places, count: int) -> Floats:
-    """`linearised.uneven_dof` of u − v, with its fourth moment from products."""
+    """`uneven_dof` of u − v, with its fourth moment from products."""
     fourth = np.diagonal(found.squares)
     moment = fourth[a] + fourth[b] + 6 * found.squares[a, b] - 4 * (found.cubes[a, b] + found.cubes[b, a])
     second = apart**2

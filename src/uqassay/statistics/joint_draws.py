@@ -1,6 +1,7 @@
 """Joint draws of several means that know their degrees of freedom."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -77,14 +78,17 @@ def student_draws(
     if units.n_units > 1:
         with np.errstate(invalid="ignore"):
             residuals = averaged - means[..., np.newaxis]
-        draws += _instance_part(residuals, units, n_draws, root).reshape(draws.shape)
+        student = partial(_student, root) if isinstance(rng, np.random.Generator) else partial(_student_of_seed, rng)
+        draws += _instance_part(residuals, units, n_draws, student).reshape(draws.shape)
     for j, (run, run_rng) in enumerate(zip(runs, run_rngs, strict=True)):
         if len(run) > 1:
             draws[:, j] += _run_part(run, units, n_draws, run_rng)
     return draws
 
 
-def _instance_part(residuals: Floats, units: Units, n_draws: int, rng: np.random.Generator) -> Floats:
+def _instance_part(
+    residuals: Floats, units: Units, n_draws: int, student: Callable[[int, int, float], Floats]
+) -> Floats:
     """Multivariate t of the units, (J, C, n) -> (B, J·C)."""
     columns = residuals.reshape(-1, units.n_instances)
     columns = np.where(np.isfinite(columns).all(axis=1, keepdims=True), columns, 0.0)
@@ -96,7 +100,7 @@ def _instance_part(residuals: Floats, units: Units, n_draws: int, rng: np.random
     u = units.sums(columns.T) / units.sizes.sum() * np.sqrt(factors)[..., np.newaxis]  # (G, J·C)
     # R'R = U'U: a root of the covariance by which equal columns have equal draws, unlike one by eigenvalues
     root = np.linalg.qr(u, mode="r")
-    return _student(rng, n_draws, len(root), float(dof)) @ root
+    return student(n_draws, len(root), float(dof)) @ root
 
 
 def _run_part(run: Floats, units: Units, n_draws: int, rng: np.random.Generator) -> Floats:
@@ -112,3 +116,8 @@ def _run_part(run: Floats, units: Units, n_draws: int, rng: np.random.Generator)
 def _student(rng: np.random.Generator, n_draws: int, size: int, dof: float) -> Floats:
     """Multivariate t with unit scale, (B, size)."""
     return np.asarray(rng.standard_normal((n_draws, size)) * np.sqrt(dof / rng.chisquare(dof, size=(n_draws, 1))))
+
+
+@lru_cache(maxsize=1)  # of all means that are drawn with one seed
+def _student_of_seed(seed: int | None, n_draws: int, size: int, dof: float) -> Floats:
+    return _student(generator(seed), n_draws, size, dof)

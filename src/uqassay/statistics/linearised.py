@@ -23,9 +23,10 @@ from uqassay.statistics.independent_parts import (
     is_plain,
     reusable_sums,
     sample_factor,
-    sum_of_squares,
     sums_of_parts,
+    uneven_dof,
     units_in,
+    variance_of_alike,
 )
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import (
@@ -42,7 +43,6 @@ from uqassay.statistics.tied_samples import TiedSample, Unseen, averaged_samples
 __all__ = ["AveragedStatistic", "Linearised", "linearised_estimate"]
 
 SCALES = ("identity", "logit", "wilson")
-LEAST_UNEVEN_DOF = 3.0  # lower bound of the fourth-moment degrees of freedom, which few influences estimate poorly
 
 
 @final
@@ -301,6 +301,9 @@ def spread_of(statistic: Linearised, units: Units, run_values: Sequence[Floats] 
             # a part inside a single unit tells nothing of its variance
             robust = spread_of_mean(influence, units)
             variance, dof = max(variance, robust.standard_error**2), min(dof, robust.dof)
+    elif is_plain(units):
+        variance, dof = variance_of_alike(influence, uneven=statistic.uneven)
+        return with_runs(Spread(variance**0.5, dof, 0.0), run_values)
     else:
         robust = spread_of_mean(influence, units)
         u = units.sums(influence[:, np.newaxis])[:, 0]
@@ -329,21 +332,6 @@ def spread_of_difference(a: AveragedStatistic, b: AveragedStatistic, units: Unit
     if a.whole.uneven or b.whole.uneven:
         dof = min(dof, uneven_dof(u))
     return with_runs(Spread(variance**0.5, dof, 0.0), runs)
-
-
-def uneven_dof(u: Floats, count: int | None = None) -> float:
-    """Degrees of freedom of Σ u² from the fourth moment of u; few if a few large values make up most of the sum.
-
-    `count` is the number of values that are not 0 by construction; the default is all.
-    """
-    squares = u * u
-    greatest = float(squares.max())
-    if greatest == 0.0:
-        return np.inf
-    squares /= greatest  # fourth powers of small influences would underflow
-    second, fourth = float(squares.sum()) ** 2, sum_of_squares(squares)
-    excess = fourth - second / (u.size if count is None else count)  # 0 where all squares are equal
-    return max(2 * second / excess, LEAST_UNEVEN_DOF) if excess > 0 else np.inf
 
 
 def least_units(statistic: Linearised, units: Units) -> int:

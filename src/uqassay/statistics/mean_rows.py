@@ -58,8 +58,9 @@ def _of_block(rows: Sequence[Floats], level: float, method: str) -> list[Estimat
         scales = np.maximum(x.max(axis=1), -x.min(axis=1))
         x /= scales[:, np.newaxis]
         squared = x * x
-        squares = (n / (n - 1) * squared).sum(axis=1)
-        cubes = (squared * x).sum(axis=1)
+        squares = n / (n - 1) * squared.sum(axis=1)
+        squared *= x
+        cubes = squared.sum(axis=1)
     dof = 1.0 / (1.0 / (n - 1.0))  # as Satterthwaite's formula rounds it
     found = []
     for row, value, is_special, *sums in zip(

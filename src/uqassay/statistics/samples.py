@@ -268,7 +268,7 @@ def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ())
     u = u / scale  # squares of residuals near 1e-200 would underflow to a variance of 0
     squares = u * u
     a, dof = small_sample_correction(residuals, units)
-    parts = [(float((a * squares).sum()), dof)]
+    parts = [(float(a * squares.sum() if isinstance(a, float) else (a * squares).sum()), dof)]
     parts += [(float((means / scale).var(ddof=1)) / means.size, means.size - 1) for means in several]
     variance = sum(part for part, _ in parts)
     dof = 1.0 / sum((part / variance) ** 2 / part_dof for part, part_dof in parts)

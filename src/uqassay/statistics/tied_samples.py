@@ -16,7 +16,16 @@ from scipy import special
 from uqassay.statistics.independent_parts import is_plain
 from uqassay.statistics.samples import Floats, Spread, Units
 
-__all__ = ["TiedSample", "Unseen", "averaged_samples", "tied_share", "unseen_of", "unseen_reach", "unseen_variance"]
+__all__ = [
+    "TiedSample",
+    "Unseen",
+    "averaged_samples",
+    "tied_share",
+    "ties_of",
+    "unseen_of",
+    "unseen_reach",
+    "unseen_variance",
+]
 
 ROUNDING = 1e-12
 LEAST_TIED = 1e-3  # a smaller probability of ties changes no interval visibly
@@ -36,11 +45,14 @@ class TiedSample:
         Membership of each instance in the sample: 1, 0, or a share in between.
     level : int array (n,) or None
         Instances of one level have one score; None if all scores differ.
+    ties : callable or None
+        Function of units that gives the `ties_of` this sample, where several statistics share them.
     """
 
     shift: Callable[[], Floats]
     inside: Floats | NDArray[np.bool_]
     level: NDArray[np.intp] | None
+    ties: Callable[[Units], tuple[float, float]] | None = None
 
     def times(self, factor: float) -> "TiedSample":
         """The same sample of a multiple of the statistic."""
@@ -118,37 +130,52 @@ def averaged_samples(runs: Sequence[TiedSample]) -> TiedSample:
 def unseen_of(samples: Sequence[TiedSample], units: Units) -> tuple[Unseen, ...]:
     """What unseen instances could add to each sample; samples without ties are left out."""
 
-    def weighted(values: Floats) -> Floats:
-        return values if units.weights is None else units.weights * values
-
     found = []
     for sample in samples:
         if sample.level is None and is_plain(units) and np.count_nonzero(sample.inside >= 0.5) > 1:
             continue  # two members, of which no two tie
-        inside = weighted(units.keep(np.asarray(sample.inside, dtype=np.float64)))
-        total, by_unit = float(inside.sum()), inside
-        if units.codes is not None:
-            by_unit = np.bincount(units.codes, weights=inside).astype(np.float64)
-        square = float(by_unit @ by_unit)
-        pairs, share = total**2 - square, 1.0  # of different units; a single unit ties with itself
-        if pairs > ROUNDING * square:
-            share = min(_tied_pairs(sample, inside, units) / pairs, 1.0)
-        if share <= LEAST_TIED:
+        tied, size = ties_of(sample.inside, sample.level, units) if sample.ties is None else sample.ties(units)
+        if tied <= LEAST_TIED:
             continue
-        shift = units.keep(sample.shift())
+        inside, shift = _members(sample.inside, units), units.keep(sample.shift())
+        total = float(inside.sum())
         mean = float((inside * shift).sum()) / total
         variance = float((inside * (shift - mean) ** 2).sum()) / total
         sides = (np.maximum(-shift, 0.0), np.maximum(shift, 0.0))
-        below, above = (_distance(beyond, weighted(beyond)) for beyond in sides)
-        found.append(Unseen(share, total**2 / square, below, above, variance))
+        below, above = (_distance(beyond, _weighted(beyond, units)) for beyond in sides)
+        found.append(Unseen(tied, size, below, above, variance))
     return tuple(found)
 
 
-def _tied_pairs(sample: TiedSample, inside: Floats, units: Units) -> float:
-    """Weight of the pairs of different units that tie, from the membership of the rows of positive weight."""
-    if sample.level is None:
+def ties_of(inside: Floats | NDArray[np.bool_], level: NDArray[np.intp] | None, units: Units) -> tuple[float, float]:
+    """`tied` and `size` of `Unseen`, from the `inside` and the `level` of a `TiedSample`."""
+    members = _members(inside, units)
+    total, by_unit = float(members.sum()), members
+    if units.codes is not None:
+        by_unit = np.bincount(units.codes, weights=members).astype(np.float64)
+    square = float(by_unit @ by_unit)
+    if square == 0.0:
+        return 0.0, 0.0  # no members
+    pairs, share = total**2 - square, 1.0  # of different units; a single unit ties with itself
+    if pairs > ROUNDING * square:
+        share = min(_tied_pairs(members, level, units) / pairs, 1.0)
+    return share, total**2 / square
+
+
+def _members(inside: Floats | NDArray[np.bool_], units: Units) -> Floats:
+    """Weighted membership of the rows of positive weight."""
+    return _weighted(units.keep(np.asarray(inside, dtype=np.float64)), units)
+
+
+def _weighted(values: Floats, units: Units) -> Floats:
+    return values if units.weights is None else units.weights * values
+
+
+def _tied_pairs(inside: Floats, level: NDArray[np.intp] | None, units: Units) -> float:
+    """Weight of the pairs of different units that tie, from the weighted membership."""
+    if level is None:
         return 0.0
-    level = sample.level if units.rows is None else sample.level[units.rows]
+    level = level if units.rows is None else level[units.rows]
     by_cell = inside
     if units.codes is not None:
         _, cell = np.unique(units.codes * (int(level.max()) + 1) + level, return_inverse=True)

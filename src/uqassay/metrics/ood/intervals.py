@@ -14,13 +14,13 @@ from uqassay.metrics.ood.two_samples import RankedSamples, TwoSamples, rank_samp
 from uqassay.notes import Note
 from uqassay.statistics import Estimate
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, noted, sample_counts
+from uqassay.statistics.independent_parts import uneven_dof
 from uqassay.statistics.linearised import (
     Linearised,
     averaged,
     linearised_estimate,
     scaled_interval,
     spread_of,
-    uneven_dof,
     with_runs,
 )
 from uqassay.statistics.remarks import unit_notes

@@ -22,7 +22,7 @@ from uqassay.metrics.ranking.auc_and_c_index import (
     h_auc_linearised,
     untied,
 )
-from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
+from uqassay.metrics.risk.ranked_errors import RankedErrors, once_for_errors, rank_errors
 from uqassay.metrics.risk.risk_area_influences import (
     area_estimate,
     augrc,
@@ -153,11 +153,14 @@ class RankingMetric:
             runs = self.runs(truths, uncertainties, groups, ranked=ranked)
             statistics = runs if len(runs) > 1 else runs[0]
         found = self.interval(statistics, groups, level)
-        constant = is_constant(uncertainties)
+        constant = is_constant(uncertainties) if ranked is None else all(one.thresholds.size == 1 for one in ranked)
         if self.truth == "gap":
             count = min(untied(gap) for gap in truths)
             return noted(found, [] if np.isnan(found) else [(count, DIFFERENT)], constant=constant)
-        each = [sample_counts(e, None, groups, SAMPLES) for e in truths]
+        if ranked is None:
+            each = [sample_counts(e, None, groups, SAMPLES) for e in truths]
+        else:
+            each = [_ranked_counts(one, groups) for one in ranked]
         worst = [min((run[k] for run in each), key=lambda count: count[0]) for k in range(2)]
         return noted(found, worst, constant=constant)
 
@@ -182,6 +185,11 @@ class RankingMetric:
 def is_constant(uncertainties: Array) -> bool:
     """True if all uncertainties of each run are equal, ``(R, n)``."""
     return bool((uncertainties == uncertainties[:, :1]).all())
+
+
+@once_for_errors
+def _ranked_counts(ranked: RankedErrors, groups: ArrayLike | None) -> list[tuple[float, str]]:
+    return sample_counts(ranked.memberships[0], None, groups, SAMPLES)
 
 
 def _auc(e: Array, s: Array, w: Array | None, codes: Codes | None = None) -> Linearised:

@@ -37,6 +37,8 @@ class KeptPart:
         Share of the block at the threshold that is kept.
     first, last : int
         First sorted instance of this block, and the first after it.
+    masses : tuple of float
+        Error mass of the blocks before, of this one and of those after.
     """
 
     ranked: RankedErrors
@@ -48,6 +50,7 @@ class KeptPart:
     share: float
     first: int
     last: int
+    masses: tuple[float, float, float]
 
     @property
     def _slices(self) -> tuple[tuple[slice, float], ...]:
@@ -72,9 +75,9 @@ class KeptPart:
         """Sums over instances of weight 1, from the mean and the spread of the errors of those kept and refused."""
         kept = refused = both = 0.0
         c, ranked = self.coverage, self.ranked
-        for rows, m in self._slices:
+        for (rows, m), mass in zip(self._slices, self.masses, strict=True):
             errors = ranked.errors[rows]
-            n, mass = errors.size, float(errors.sum())
+            n = errors.size
             if n == 0:
                 continue
             square = mass if whole_errors(ranked) else float((errors * errors).sum())
@@ -106,8 +109,10 @@ def kept_parts(ranked: RankedErrors, coverages: Sequence[float]) -> list[KeptPar
     risk = ranked.inside(ranked.wrong, blocks, shares) / ranked.kept[-1] / coverage
     refused = np.clip((ranked.error_rate - coverage * risk) / (1 - coverage), 0.0, 1.0)
     columns = (coverage, ranked.thresholds[blocks], risk, refused, ranked.local_rate(coverage), shares)
-    rows = (_rows_of_block(ranked, block) for block in blocks.tolist())
-    return [KeptPart(ranked, *part, *ends) for *part, ends in zip(*(c.tolist() for c in columns), rows, strict=True)]
+    end, before = ranked.wrong[blocks], np.where(blocks > 0, ranked.wrong[blocks - 1], 0.0)
+    masses = zip(before.tolist(), (end - before).tolist(), (ranked.wrong[-1] - end).tolist(), strict=True)
+    places = [(*_rows_of_block(ranked, block), mass) for block, mass in zip(blocks.tolist(), masses, strict=True)]
+    return [KeptPart(ranked, *part, *at) for *part, at in zip(*(c.tolist() for c in columns), places, strict=True)]
 
 
 def _rows_of_block(ranked: RankedErrors, block: int) -> tuple[int, int]:

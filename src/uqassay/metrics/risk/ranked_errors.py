@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.samples import Floats, Units, as_floats, ascending_order, make_units
-from uqassay.statistics.tied_samples import TiedSample
+from uqassay.statistics.tied_samples import TiedSample, ties_of
 
 __all__ = ["RankedErrors", "once", "rank_errors"]
 
@@ -127,12 +127,16 @@ class RankedErrors:
             return ()
         found = []
         both = ((of_error, self.errors), (of_right, 1 - self.errors))
-        for (influence, inside), member in zip(both, self.memberships, strict=True):
+        for side, ((influence, inside), member) in enumerate(zip(both, self.memberships, strict=True)):
             w = inside if self.weights is None else inside * self.weights
             share = float(w.sum()) / float(self.kept[-1])
             if share > 0:
-                found.append(TiedSample(partial(self._shift, influence, w, share), member, self.level))
+                shift = partial(self._shift, influence, w, share)
+                found.append(TiedSample(shift, member, self.level, partial(self._ties, side)))
         return tuple(found)
+
+    def _ties(self, side: int, units: Units) -> tuple[float, float]:
+        return _ties_of_both(self, units)[side]
 
     def _shift(self, influence: Floats, w: Floats, share: float) -> Floats:
         return self.unranked(share * (influence - float((w * influence).sum()) / float(w.sum())))
@@ -140,9 +144,9 @@ class RankedErrors:
     def notes(self, units: Units) -> list[Note]:
         """Notes on few errors, few right predictions and constant scores."""
         notes = []
-        e = units.keep(self.unranked(self.errors))
-        for share, name in ((e, "error"), (1 - e, "right prediction")):
-            count, several = float(share.sum()), name + "s"
+        for member, name in zip(self.memberships, ("error", "right prediction"), strict=True):
+            share, several = units.keep(member), name + "s"
+            count = float(share.sum())
             if units.codes is not None:
                 count = min(count, float(np.count_nonzero(np.bincount(units.codes, share))))
                 name, several = (f"{word} in different groups" for word in (name, several))
@@ -210,6 +214,12 @@ def _level(ranked: RankedErrors) -> NDArray[np.intp]:
     return level
 
 
+@once
+def _ties_of_both(ranked: RankedErrors, units: Units) -> list[tuple[float, float]]:
+    """`ties_of` the errors and of the right predictions."""
+    return [ties_of(member, ranked.level, units) for member in ranked.memberships]
+
+
 @once_for_errors
 def whole_errors(ranked: RankedErrors) -> bool:
     """True if every error is 0 or 1. For use by other modules of this room."""
@@ -233,7 +243,7 @@ def rank_errors(
         Greater means less certain. Infinite values are allowed.
     sample_weight : array (n,), optional
     like : RankedErrors, optional
-        The same errors and weights in another order; what no order changes is then computed once for both.
+        The same errors and weights in another order; what no order changes is then checked and computed once for both.
 
     Raises
     ------
@@ -246,14 +256,14 @@ def rank_errors(
     >>> ranked.thresholds.tolist(), ranked.kept.tolist(), ranked.wrong.tolist()
     ([0.2, 0.9], [2.0, 3.0], [0.0, 1.0])
     """
-    e = as_floats(errors, "errors", ndim=(1,), shape="(n,)")
+    e = as_floats(errors, "errors", ndim=(1,), shape="(n,)") if like is None else np.asarray(errors, dtype=np.float64)
     s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
     n = e.size
     if s.size != n:
         raise InputError(
             "uncertainty", f"needs one value for each of the {n} errors", f"got {s.size}", "align them", code="mismatch"
         )
-    if e.min() < 0 or e.max() > 1:
+    if like is None and (e.min() < 0 or e.max() > 1):
         outside = np.flatnonzero((e < 0) | (e > 1))
         raise InputError(
             "errors",

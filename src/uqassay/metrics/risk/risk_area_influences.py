@@ -248,10 +248,10 @@ def augrc(ranked: RankedErrors) -> Linearised:
 def e_aurc(ranked: RankedErrors, convention: Convention = "exact") -> Linearised:
     """E-AURC: AURC minus the AURC of the best order."""
     area, best = aurc(ranked) if convention == "exact" else aurc_trapezoid(ranked), aurc(_by_errors(ranked))
-    excess = replace(area - best, inside=area.inside, tied=area.tied)
+    value = area.value - best.value
     if convention == "exact":  # no order is better than the best one; rounding errors are
-        excess = replace(excess, value=max(excess.value, 0.0))
-    return _or_perfect(ranked, excess)
+        value = max(value, 0.0)
+    return _or_perfect(ranked, replace(area, value=value, influence=area.influence - best.influence))
 
 
 def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:

@@ -178,8 +178,10 @@ class Bands:
     def curve(self, coverage: Floats | None, level: float, notes: tuple[Note, ...]) -> RiskCoverage:
         """Risk and interval at coverages in (0, 1], or at every threshold if `coverage` is None."""
         ranked = self.ranked
-        counts = None if ranked.block is None else np.bincount(ranked.block)
-        sizes: Floats = np.cumsum(np.ones(ranked.kept.size) if counts is None else counts, dtype=np.float64)
+        sizes = ranked.kept
+        if ranked.weights is not None:
+            counts = np.ones(sizes.size) if ranked.block is None else np.bincount(ranked.block)
+            sizes = np.cumsum(counts, dtype=np.float64)
         size = ranked.kept.size if coverage is None else coverage.size
         columns = np.empty((6, size))
         for first in range(0, size, CHUNK):
