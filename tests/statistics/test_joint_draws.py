@@ -98,3 +98,17 @@ def test_seeds_repeat(random_generator):
 def test_bad_input_is_refused(models, options, parameter, code):
     with refuses(parameter, code):
         student_draws(models, **options)
+
+
+def test_a_seed_repeats_draws_and_a_generator_moves_on():
+    x = np.random.default_rng(0).normal(size=(2, 1, 40, 1))
+
+    def twice(rng):
+        return [student_draws(x, n_draws=20, rng=rng) for _ in range(2)]
+
+    for seed in (None, 3):
+        np.testing.assert_array_equal(*twice(seed))
+    for state in (np.random.default_rng(3), np.random.PCG64(3)):
+        first, second = twice(state)
+        assert not (first == second).any()
+    assert not (student_draws(x, n_draws=20, rng=3) == student_draws(x, n_draws=20, rng=4)).any()

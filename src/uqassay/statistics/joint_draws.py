@@ -78,7 +78,8 @@ def student_draws(
     if units.n_units > 1:
         with np.errstate(invalid="ignore"):
             residuals = averaged - means[..., np.newaxis]
-        student = partial(_student, root) if isinstance(rng, np.random.Generator) else partial(_student_of_seed, rng)
+        is_seed = rng is None or isinstance(rng, int)  # others may have a state, which each call moves on
+        student = partial(_student_of_seed, rng) if is_seed else partial(_student, root)
         draws += _instance_part(residuals, units, n_draws, student).reshape(draws.shape)
     for j, (run, run_rng) in enumerate(zip(runs, run_rngs, strict=True)):
         if len(run) > 1:
