@@ -1,6 +1,6 @@
 """Parallel efficiency of the per-instance scores on one and on two Dask workers, with identical results.
 
-    python benchmarks/bench_dask.py            200,000 instances, 10 members, 10 classes, 20 chunks, eight rounds
+    python benchmarks/bench_dask.py            800,000 instances, 10 members, 10 classes, 40 chunks, four rounds
 
 Chunks lie in the memory of the workers before the clock starts. The map begins with the look at the first chunk and ends when
 the scores of the last one are here. Efficiency by elapsed time is T1 / (2 T2). Where other programs use the cores, that figure
@@ -101,9 +101,9 @@ def same(a: uq.Assay, b: uq.Assay) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--n", type=int, default=200_000)
-    parser.add_argument("--chunks", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=8)
+    parser.add_argument("--n", type=int, default=800_000)
+    parser.add_argument("--chunks", type=int, default=40)
+    parser.add_argument("--rounds", type=int, default=4)
     given = parser.parse_args()
     one, two = (measure(workers, given.n, given.chunks, given.rounds) for workers in (1, 2))
     rows = np.arange(given.n).reshape(given.chunks, -1)
