@@ -5,6 +5,8 @@
 # make test-pure  the rooms that compiled kernels serve, tested on the array formulas alone
 # make install-check  every way of installation in an empty environment, and the kernels' tests on Python 3.11 to 3.13
 # make guide  the guide with its tutorials and the reference of Python names, rendered into docs/build/html
+# make links  asks the network whether the external links of the guide lead somewhere (not in CI)
+# make pictures  the gallery of figures in the guide (docs/pictures/figures), drawn again
 # make bench  speed, side by side with what people use today
 # make docs-numbers  measured tables of the guide: make those again that are older than their code (TABLE=name, or "a b": these)
 
@@ -16,7 +18,7 @@ TORCH  ?= torch==2.13.0
 JOBS   ?= 2
 BIN     = $(VENV)/bin
 
-.PHONY: demo test check slow-tests test-pure install-check guide bench lint docs-numbers clean
+.PHONY: demo test check slow-tests test-pure install-check guide links pictures bench lint docs-numbers clean
 
 demo: $(VENV)/.demo
 	$(BIN)/uqassay demo --output demo
@@ -52,6 +54,12 @@ lint: $(VENV)/.test
 guide: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/build/html
 
+links: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -b linkcheck -D nb_execution_mode=off docs docs/build/links
+
+pictures: $(VENV)/.test
+	$(BIN)/python docs/make_pictures.py --figures
+
 bench: $(VENV)/.test $(VENV)/.native
 	$(BIN)/python -m benchmarks.speed
 	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
@@ -70,9 +78,11 @@ $(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
 # torchvision, and its parts for other versions of what is here.
 LAPLACE = laplace-torch==0.3 curvlinops-for-pytorch==3.0.1 backpack-for-pytorch==1.7.1 asdfghjkl==0.1a4 \
   einops einconv unfoldNd opt-einsum tqdm torchmetrics lightning-utilities
-$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+# The rules of axe-core 4.12.1 (one script, MPL-2.0), which Selenium runs in the pages: Playwright is not needed.
+AXE = axe-playwright-python==0.1.8
+$(VENV)/.test: pyproject.toml Makefile | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[all,test]' '$(TORCH)'
-	$(BIN)/python -m pip install --quiet --no-deps 'bayesian-torch>=0.5' $(LAPLACE)
+	$(BIN)/python -m pip install --quiet --no-deps 'bayesian-torch>=0.5' $(LAPLACE) $(AXE)
 	touch $@ $(VENV)/.demo
 
 $(VENV)/.docs: $(VENV)/.test

@@ -1,8 +1,10 @@
-"""Make the pictures of the README and of this guide from the demo's models.
+"""Make the pictures of the README and of this guide: from the demo's models, and the gallery of figures from made-up results.
 
-Run: python docs/make_pictures.py [--demo FOLDER]   (a minute; the page needs Chromium and its driver, else it is left out)
+Run: python docs/make_pictures.py [--demo FOLDER | --figures]
+(a minute; the page needs Chromium and its driver, else it is left out)
 
-FOLDER is what `uqassay demo --output FOLDER` wrote; without it the models are trained into a temporary one.
+FOLDER is what `uqassay demo --output FOLDER` wrote; without it the models are trained into a temporary one. With --figures only
+the gallery is made (fifteen seconds).
 """
 
 import argparse
@@ -13,7 +15,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that it also runs uninstalled
+
+from docs import gallery
 
 import uqassay as uq
 from uqassay.demo import COMMON_MEMBERS, prepare_demo
@@ -58,7 +63,7 @@ def photograph(page: Path, name: str, path: Path) -> bool:
         options.add_argument(f"--{argument}")
     window = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
-        window.get(page.resolve().as_uri())
+        window.get(f"{page.resolve().as_uri()}#{name}")
         drawn = "return document.querySelector('#ranking tbody tr') !== null"
         WebDriverWait(window, 30).until(lambda w: w.execute_script(drawn))
         place = window.find_element("id", name).rect
@@ -75,19 +80,28 @@ def main() -> None:
     """Make every picture."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--demo", type=Path)
-    folder = parser.parse_args().demo
+    parser.add_argument("--figures", action="store_true")
+    options = parser.parse_args()
+    made = [gallery.store(name) for name in gallery.calls()]
+    if not options.figures:
+        made += of_the_demo(options.demo)
+    for path in made:
+        print(f"{path}: {os.path.getsize(path) / 1000:.0f} kB")
+
+
+def of_the_demo(folder: Path | None) -> list[Path]:
+    """The pictures of the demo's models; those of the page if there is a browser."""
+    made = [PICTURES / "tradeoff.png", PICTURES / "top-group.png"]
     with tempfile.TemporaryDirectory() as scratch:
         files = prepare_demo(folder or Path(scratch, "demo"))
         models = {name: uq.load(path) for name, path in files.predictions.items()}
         assay = uq.assay(models, uq.load_labels(files.labels), common_members=COMMON_MEMBERS)
         PICTURES.mkdir(exist_ok=True)
-        draw_tradeoff(assay, PICTURES / "tradeoff.png")
-        draw_top_group(assay, PICTURES / "top-group.png")
-        made = ["tradeoff.png", "top-group.png"]
+        draw_tradeoff(assay, made[0])
+        draw_top_group(assay, made[1])
         if photograph(assay.to_html(Path(scratch, "report.html")), "choose", PICTURES / "choose.png"):
-            made.append("choose.png")
-    for name in made:
-        print(f"{PICTURES / name}: {os.path.getsize(PICTURES / name) / 1000:.0f} kB")
+            made.append(PICTURES / "choose.png")
+    return made
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import pytest
 
 from tests.refusals import refuses
 from uqassay._array import as_bfloat16, as_labels, as_numeric, check_rows, draw_per_row, generator, tolerance_of
+from uqassay.errors import InputError
 
 
 @pytest.mark.parametrize("rng", [-1, 0.5, "seed", {}, np.zeros((2, 2))])
@@ -75,3 +76,16 @@ def test_votes_become_shares_even_beyond_the_largest_number():
     votes = as_labels([[1, 3, 0], [0, 0, 5]], 3)
     assert votes.tolist() == [[0.25, 0.75, 0], [0, 0, 1]]
     assert as_labels([[1e308, 1e308, 0.0]], 3).tolist() == [[0.5, 0.5, 0]]
+
+
+def test_a_sum_that_is_not_one_is_shown_with_its_digits():
+    with pytest.raises(InputError, match=r"sums to 1\.000002;"):
+        check_rows(np.array([[0.5, 0.500002]]), "probs", tolerance=1e-6)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_classes_on_another_axis_are_recognised(axis):
+    probs = np.random.default_rng(0).dirichlet(np.ones(4), (5, 3))
+    moved = np.moveaxis(probs, -1, axis)
+    with pytest.raises(InputError, match=f"move the classes to the last axis: the values along axis {axis} sum to 1"):
+        check_rows(moved, "probs", tolerance=1e-6)

@@ -135,6 +135,25 @@ def test_shell_examples_run_where_models_are_trained(name, here, capsys, monkeyp
     run_examples(ROOT / name, capsys)
 
 
+QUESTIONS = sorted(path.name for path in (ROOT / "docs").glob("does-it-know-*.md"))
+
+
+@pytest.mark.usefixtures("coarse_pages", "here")
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if "unsure" in name else ()) for name in QUESTIONS]
+)
+def test_columns_that_are_explained_are_printed(name, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    explained = re.search(r"^\| column \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)", text, flags=re.M)[1]
+    columns = [column for row in explained.splitlines() for column in row.split("|")[1].replace("`", "").split(",")]
+    (command,) = shell_lines(ROOT / "docs" / name)
+    assert main(shlex.split(command)[1:]) == 0
+    printed = capsys.readouterr().out
+    assert len(columns) >= 4
+    assert [column for column in columns if not re.search(rf"\s{re.escape(column.strip())}(\s|$)", printed)] == []
+
+
 def test_the_command_line_page_shows_every_command():
     from uqassay.cli.application import COMMANDS
 

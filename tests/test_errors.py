@@ -107,6 +107,7 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("_array.py", "'not-probabilities' if probabilities else 'range'"),
     ("bench/cell.py", "'finite' if isinstance(problem, ValueError) else 'type'"),
     ("cli/terminal.py", "**value"),
+    ("evidence/alignment.py", "'member-axis' if members_first else 'mismatch'"),
     ("datasets/ball_split.py", "'type' if share.dtype.kind not in 'fiu' else 'shape'"),
     ("experiments/gain/estimates.py", "code"),
     ("losses/vote_counts.py", "'type' if counts.dtype == bool else 'range'"),

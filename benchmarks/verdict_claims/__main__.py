@@ -80,7 +80,9 @@ def report(cells: list[Cell], folder: Path) -> Iterator[str]:
 def main(arguments: list[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(prog="benchmarks.verdict_claims", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--cells", nargs="*", default=[], help=f"names, or beginnings with *: {', '.join(CELLS)}")
+    parser.add_argument(
+        "--cells", nargs="*", default=[], help=f"names, or beginnings with *: {', '.join(CELLS)}".replace("%", "%%")
+    )
     parser.add_argument("--data-sets", type=int, default=200, help="of each cell")
     parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--folder", type=Path, default=Path("claims"), help="of the results")

@@ -150,12 +150,17 @@ def _baseline_better(claim: Claim, truth: Truth) -> Judged:
 
 
 def _partly(claim: Claim, truth: Truth) -> Judged:
-    """The models that are told in a part of a choice: some leader is better where it leads in that part, at its ends too."""
+    """The models that are told in a part of a choice: some leader is better where it leads in that part, at its ends too.
+
+    A leader that is better than a later one leads in the whole part.
+    """
     lowest = claim.facts.get("lowest", [])
     for name, (low, high) in claim.facts.get("told", {}).items():
         parts = [(leader, max(low, first), min(high, last, FAR)) for first, last, leader in lowest]
         true = [truth.better(leader, name, [start, end]) for leader, start, end in parts if start <= end]
         yield "headline: told at some λ", any(true)
+    for leader, later, low, high in claim.facts.get("among", []):
+        yield "headline: told at some λ", truth.better(leader, later, [low, min(high, FAR)])
 
 
 def _same(claim: Claim, truth: Truth) -> Judged:

@@ -123,17 +123,22 @@ def check_rows(
             if off.any():
                 at = np.argwhere(off)[0]
                 where = "" if len(at) == 1 else f" (index {at[1]} of that row)"
-                got = f"row {start + at[0]}{where} sums to {float(sums[tuple(at)]):.6g}"
+                got = f"row {start + at[0]}{where} sums to {_shown_sum(float(sums[tuple(at)]))}"
                 if _is_zero_one(array):
                     raise _class_sets(name, f"all values are 0 or 1, and {got}")
                 can_normalise = _can_normalise(array)
+                axis = _axis_of_classes(array, tolerance)
+                elsewhere = (
+                    "" if axis is None else f"move the classes to the last axis: the values along axis {axis} sum to 1"
+                )
                 raise InputError(
                     name,
                     f"each row must sum to 1 within {tolerance:g}",
                     got,
-                    remedy or _remedy(can_normalise),
+                    elsewhere or remedy or _remedy(can_normalise),
                     code="sum",
-                    facts={"row": int(start + at[0]), "can_normalise": can_normalise},
+                    facts={"row": int(start + at[0]), "can_normalise": can_normalise}
+                    | ({} if axis is None else {"axis": axis}),
                 )
         release(array)
 
@@ -148,7 +153,23 @@ def _all_within(block: NDArray[Any], low: float, high: float) -> bool:
 
 def _remedy(can_normalise: bool) -> str:
     logits = "use Point.from_logits (Members.from_logits) if these are logits"
-    return f"pass normalise=True if these are counts or rounded, or {logits}" if can_normalise else logits
+    return f"pass normalise=True if these are counts, per cent or rounded, or {logits}" if can_normalise else logits
+
+
+def _shown_sum(value: float) -> str:
+    """A sum that is not 1, with more digits where six would show 1."""
+    return next(text for digits in (6, 10, 17) if float(text := f"{value:.{digits}g}") != 1 or digits == 17)
+
+
+def _axis_of_classes(array: NDArray[Any], tolerance: float) -> int | None:
+    """Another axis than the last along which all values sum to 1, as of ``(n, K, M)`` or ``(K, n)``; None if there is none."""
+    if array.nbytes > 2**26:
+        return None  # an error about a large file must not take long
+    for axis in range(array.ndim - 1):
+        sums = np.asarray(array).sum(axis=axis, dtype=np.float64)
+        if array.shape[axis] > 1 and (np.abs(sums - 1.0) <= tolerance).all():
+            return axis
+    return None
 
 
 def _class_sets(name: str, got: str) -> InputError:
@@ -236,11 +257,14 @@ def as_labels(
     outside = (array < 0) | (array >= n_classes)
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
+        from_one = int(array.min()) == 1 and int(array.max()) == n_classes
         raise InputError(
             name,
             f"labels must lie in 0 … {n_classes - 1}",
             f"row {first_row + row} holds {array[row]:g}",
-            "recode the labels so that they index the columns of the predictions",
+            f"subtract 1 from labels that count from 1, or name the classes 1 … {n_classes}"
+            if from_one
+            else "recode the labels so that they index the columns of the predictions",
             code="range",
         )
     return array.astype(np.int64)

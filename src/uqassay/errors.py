@@ -56,7 +56,6 @@ CODES: Mapping[str, str] = {
     "format": "a file format that cannot hold this",
     "pickle": "a pickled object, which is never loaded",
     "encoding": "text that is not UTF-8",
-    "separator": "a table with another separator than commas",
     "package": "an optional package that is not installed",
     # runs
     "usage": "a command line that cannot be parsed",

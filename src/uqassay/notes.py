@@ -38,7 +38,7 @@ CODES: Mapping[str, str] = {
     "parts": "the sizes of the parts of a division of the data",
     "overlap": "how many instances lie in several balls of a division",
     "skipped": "balls of a division that were skipped, or not found",
-    "not-settled": "a search or a simulation that has not settled",
+    "not-settled": "a value that a longer search or simulation may change",
 }
 
 

@@ -96,11 +96,11 @@ def test_required_instances_for_members():
 def test_a_power_out_of_reach_is_nan_with_a_reason():
     size = required_instances(random_predictions(), Miscalibration.none(), largest=200, n_samples=40)
     assert np.isnan(size.n)
-    assert texts(size) == ["the wanted power is not reached with 200 instances"]
+    assert texts(size) == ["the wanted power is not reached with 200 instances, so raise largest or accept less power"]
     assert size.power < 0.3
     easy = required_instances(np.array([[0.99, 0.01]]), lambda p: p[:, ::-1], n_samples=20)
     assert easy.n == 10
-    assert texts(easy) == ["sizes below 10 instances were not tried"]
+    assert texts(easy) == ["fewer than 10 instances may also do"]
 
 
 def test_weighted_members_of_half_precision():

@@ -116,7 +116,7 @@ def test_one_more_member_explains_a_ratio_of_two(random_generator):
     votes = np.array([random_generator.multinomial(20, p / p.sum()) for p in four[:, 3]])
     found = second_order_test(votes, uq.Members(four[:, :3]))
     assert found.ratio.low < 2.0 < found.ratio.high
-    assert "3 members would be 2.00" in said(found)
+    assert "for 3 members compare the ratio with 2.00" in said(found)
     many = uq.Members(np.tile(four[:50, :2], (1, 25, 1)))
     assert "one more member" not in said(second_order_test(votes[:50], many))
 

@@ -155,9 +155,7 @@ def test_bootstrap_draws_without_a_value_are_counted():
     rare = replace(measure, prepare=OnlyWithBoth)
     some = _errors(alone, np.array([0, 1]), rare, None, 0.95, 200, np.random.default_rng(0))[0]
     share = int(
-        re.fullmatch("the measure is infinite or undefined in (\\d+) of 200 bootstrap draws: no interval", said(some))[
-            1
-        ]
+        re.fullmatch("the measure is infinite or undefined in (\\d+) of 200 resamples: no interval", said(some))[1]
     )
     assert 60 < share < 140
     assert np.isnan([some.low, some.high]).all()

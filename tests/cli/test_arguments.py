@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from tests.refusals import refuses
 
-from uqassay.cli.arguments import model_files, parse_tradeoffs
+from uqassay.cli.arguments import file_and_column, member_axes, model_files, parse_tradeoffs
+from uqassay.errors import InputError
 
 
 @pytest.fixture
@@ -56,3 +57,24 @@ def test_errors_name_the_option(folder):
         model_files(["m=b,b"], option="--out")
     with refuses("--out", "syntax"):
         model_files(["=b"], option="--out")
+
+
+def test_file_and_column(tmp_path):
+    path = tmp_path / "all.csv"
+    path.touch()
+    assert file_and_column(path) == (path, None)
+    assert file_and_column(Path(f"{path}:site")) == (path, "site")
+    assert file_and_column(Path("none.csv:site")) == (Path("none.csv:site"), None)
+    odd = tmp_path / "all.csv:site"
+    odd.touch()
+    assert file_and_column(odd) == (odd, None)
+
+
+def test_member_axes_of_all_models_and_of_one():
+    names = ["DE", "a=b"]
+    assert member_axes([], names) == {"DE": 1, "a=b": 1}
+    assert member_axes(["0", "a=b=1"], names) == {"DE": 0, "a=b": 1}
+    assert member_axes(["DE=-2"], names) == {"DE": -2, "a=b": 1}
+    for wrong in ("x", "DE=", "MC=0"):
+        with pytest.raises(InputError, match=r"--member-axis: .*write --member-axis 0, or --member-axis DE=0"):
+            member_axes([wrong], names)

@@ -33,7 +33,7 @@ def test_table_words_and_weights(files, wrong, run):
     weights = next(line for line in lines[lines.index("Weights with the least value") :] if line.startswith("DE"))
     assert [float(w) for w in weights.split()[2:7]] == pytest.approx(tests[0]["weights"], abs=0.005)
     assert "adjusted by Holm for the 4 tests" in " ".join(ran.out.split())
-    assert "EDL: the mean was tested: draws have no number that means the same in every instance." in ran.out
+    assert "EDL: only the mean is tested, because the draws of different instances do not belong together." in ran.out
 
 
 def test_single_members_stand_beside(files, run):
@@ -84,10 +84,7 @@ def test_the_mean_of_weighted_members_is_called_its_own(files, run):
     assert "of the mean: of the model's own mean, tested alone" in " ".join(out.split())
     assert any(line.split()[:3] == ["own", "mean", measure_text(t["mean_value"])] for line in out.splitlines())
     assert "plain: average in which every member counts the same" in out
-    assert (
-        "Note: the model's mean takes the weights given with its members, the mixtures are sought among all weights.\n"
-        in out
-    )
+    assert "Note: the mean uses the given weights of the members, and a mixture may use any weights.\n" in out
     assert "plain mean" not in out
     assert "takes the weights given" not in run("calibration-test", *words(files, "DE")).out
 
@@ -110,7 +107,7 @@ def test_huge_and_infinite_values_stay_readable(files, run):
     table = [line.split() for line in ran.out.splitlines() if "hosmer-lemeshow  " in line]
     assert table[0][:3] == ["tiny", "hosmer-lemeshow", measure_text(tiny["statistic"])]
     assert table[1][:3] == ["none", "hosmer-lemeshow", "∞"]
-    why = "hosmer-lemeshow is infinite, for a label came to which every one of the members gives probability 0"
+    why = "hosmer-lemeshow is infinite, because a label occurred to which every one of the members gives probability 0"
     assert f"Note: none by hosmer-lemeshow: {why}.\n" in ran.out
     said = "\n".join(line for line in ran.out.splitlines() if not line.startswith("Note: "))
     assert max(len(word) for word in said.split() if word[0].isdigit()) < 12
@@ -127,7 +124,7 @@ def test_notes_name_no_options_of_the_library(files, run, monkeypatch):
 
     monkeypatch.setattr(credal_hypothesis, "UNSETTLED", -1.0)
     out = run("calibration-test", *words(files, "DE"), "--measure", "ece-confidence").out
-    assert "Note: independent searches" in out
+    assert "Note: the least value is known" in out
     assert "search=" not in out
 
 

@@ -229,4 +229,7 @@ def test_groups_are_accounted_for_or_the_sentence_says_that_they_are_not(files, 
     assert p["pvalue"] == expected.pvalue
     shown = run(*argv, "--resample", "--null", "random", "--draws", "39").out
     assert shown.count(", labels taken as independent") == 2
-    assert "Note: labels are taken as independent, so dependence within groups is not accounted for" in shown
+    assert (
+        "Note: labels count as independent, so p-values are too small if those of one group depend on each other"
+        in shown
+    )

@@ -7,7 +7,9 @@ from tests.report.html_pages import ParsedPage
 
 import uqassay as uq
 from uqassay._json import plain
+from uqassay.evidence.headline import PRICE
 from uqassay.evidence.storage import ranking_json
+from uqassay.report.answer import answer_card
 
 
 def test_report_json_is_that_of_the_library(files, models, judged, run, monkeypatch):
@@ -26,8 +28,9 @@ def test_report_writes_the_page_and_says_so(files, models, judged, run, monkeypa
     assert (ran.code, ran.err) == (0, "")
     assert "Page: page.html" in ran.out
     assert judged.verdict()[0] in ran.out
+    assert PRICE in ran.out
     page = (files / "page.html").read_text(encoding="utf-8")
-    assert judged.verdict()[0] in page
+    assert answer_card(judged) in page
     assert ranking_json(uq.Assay.load(files / "kept"), [0.5]) == ranking_json(judged, [0.5])
 
 

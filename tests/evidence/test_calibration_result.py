@@ -36,4 +36,4 @@ def test_an_infinite_value_says_why():
     for t, whose in zip(found.calibration, ("every one of the members", "the model"), strict=True):
         assert t.statistic == np.inf
         assert t.pvalue < 0.01
-        assert t.reason == f"log-loss is infinite, for a label came to which {whose} gives probability 0"
+        assert t.reason == f"log-loss is infinite, because a label occurred to which {whose} gives probability 0"

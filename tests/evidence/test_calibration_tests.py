@@ -136,7 +136,7 @@ def test_every_kind_is_tested(kind, random_generator):
         assert 0 < t.pvalue <= 1
         assert len(t.member_values) == len(t.member_pvalues) == (3 if kind in ("Members", "Vertices") else 0)
         assert t.width == pytest.approx(float((p.upper_probs() - p.lower_probs()).mean()))
-    assert ("draws have no number" in said(found[0])) == (kind in ("Dirichlet", "GaussianLogits"))
+    assert ("the draws of different instances" in said(found[0])) == (kind in ("Dirichlet", "GaussianLogits"))
 
 
 def test_no_measures_no_tests(judged):
@@ -167,7 +167,7 @@ def test_groups_are_warned_of_and_kept_whole(judged):
     groups = np.repeat(np.arange(50), 3)
     found = uq.assay(models, y, groups=groups, n_draws=5, calibration=["ece-confidence"])
     for t in found.calibration:
-        assert said(t).count("dependence within groups is not accounted for") == (t.model == "DE")
+        assert said(t).count("those of one group depend on each other") == (t.model == "DE")
         assert t.null_kind == ("sequential" if t.model == "DE" else "signs")
     assert any("calibration tests of DE take labels for independent" in w.text for w in found.warnings)
     rows = choose_instances(150, 31, groups, 4)
@@ -217,13 +217,13 @@ def test_the_runs_of_a_set_share_a_budget(monkeypatch, judged):
         {"DE": [models["DE"]] * 5, "P": [models["sure"]] * 3}, y, n_draws=5, calibration=["ece-confidence"]
     )
     assert [(t.model, t.run) for t in found.calibration] == [("DE", 0), ("DE", 1), ("P", 0), ("P", 1), ("P", 2)]
-    assert "runs 1 to 2 of 5 were tested" in said(found.calibration[0])
+    assert "only runs 1 to 2 of 5 are tested" in said(found.calibration[0])
     rows = [r for r in found.rows("findings") if r["metric"] == "calibration-pvalue" and r["model"] == "DE"]
     assert [r["run"] for r in rows] == ["all", "1", "2"]
     monkeypatch.setattr(cost, "RUNS_WORK", 10_000)
     found = uq.assay({"DE": [models["DE"]] * 5}, y, n_draws=5, calibration=["ece-confidence"])
     assert [t.run for t in found.calibration] == [0]
-    assert "run 1 of 5 alone was tested" in said(found.calibration[0])
+    assert "only run 1 of 5 is tested" in said(found.calibration[0])
 
 
 def test_sets_that_cost_too_much_are_tested_by_their_mean(monkeypatch, judged):
@@ -231,7 +231,7 @@ def test_sets_that_cost_too_much_are_tested_by_their_mean(monkeypatch, judged):
     monkeypatch.setattr(cost, "LARGEST_WORK", 300 * 50)
     t = one(uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["ece-confidence"]), "DE", "ece-confidence")
     assert (t.tested, t.n_members) == ("mean", 1)
-    assert "the mean alone was tested: searching the mixtures of 3 points over 3 classes" in said(t)
+    assert "only the mean is tested, because mixtures of 3 points over 3 classes take too long here" in said(t)
     assert t.statistic == pytest.approx(
         expected_calibration_error(models["DE"].labels() == y, models["DE"].mean_probs().max(axis=1))
     )
@@ -363,7 +363,7 @@ def test_the_mean_of_weighted_members_is_noted(judged):
     t = one(uq.assay({"DE": weighted}, y, n_draws=5, calibration=["brier"]), "DE", "brier")
     mean = np.einsum("nmk,m->nk", weighted.probs, [0.8, 0.1, 0.1])
     assert t.mean_value == pytest.approx(((mean - np.eye(3)[y]) ** 2).sum(axis=1).mean())
-    assert "the model's mean takes the weights given with its members" in said(t)
+    assert "the mean uses the given weights of the members" in said(t)
     plain = one(uq.assay({"DE": models["DE"]}, y, n_draws=5, calibration=["brier"]), "DE", "brier")
     assert plain.weights.tolist() == t.weights.tolist()
     assert not any("weights given with" in note.text for note in plain.notes)

@@ -85,7 +85,7 @@ def test_without_the_dataset_size_experiment():
     assert codes(found)[0] == "left-out"
     assert found.correlations is None or found.correlations.names
     only_out = made_study("perfect", without=("dataset-size", "label-noise"))
-    assert "no condition with all instances" in said(disentanglement_behaviour(only_out, BY))
+    assert "need a condition with all instances" in said(disentanglement_behaviour(only_out, BY))
 
 
 def test_estimates_with_the_same_numbers_count_once():

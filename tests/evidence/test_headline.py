@@ -7,11 +7,11 @@ import pytest
 from tests.evidence.verdict_cases import judged, predicted
 
 import uqassay as uq
-from uqassay.evidence.headline import LINE, LINES
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
 N = 2000
+LINE, LINES = 110, 3  # characters of a line of the page
 
 
 def test_one_clear_model():

@@ -336,7 +336,7 @@ def test_infinite_losses_are_said_and_lose():
     assert result.ranked(0.1)[-1].model == "sure"
     assert float(result.ranked(0.1)[-1].estimate) == np.inf
     assert result.winners() == ((0.0, np.inf, ("unsure",)),)
-    assert "sure: in 1 of 2 rows the label's upper probability is 0, an infinite loss." in [
+    assert "sure: in 1 of 2 rows the label's upper probability is 0, an infinite loss: look at these rows." in [
         w.text for w in result.warnings
     ]
     json.dumps(result.to_json(), allow_nan=False)

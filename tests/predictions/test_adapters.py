@@ -1,6 +1,6 @@
 """Predictions from arrays and from the objects of other libraries.
 
-The stand-ins have the attributes of probly 0.9.1 (read from its wheel); the last tests use the package itself.
+The stand-ins have the attributes of probly 0.9.1 (read from its wheel); `test_probly` uses the package itself.
 """
 
 from dataclasses import dataclass
@@ -185,6 +185,32 @@ class Mixture:
         return self.components.alphas.mean(axis=1)
 
 
+@dataclass(frozen=True)
+class ConformalSet:
+    """Like ArrayOneHotConformalSet (truth values, n × K) and ArrayIntervalConformalSet (limits of a value, n × 2)."""
+
+    array: np.ndarray
+
+    @property
+    def set_size(self) -> np.ndarray:
+        return self.array.sum(axis=-1)
+
+
+@dataclass(frozen=True)
+class WithDensities:
+    """Like TorchDDURepresentation."""
+
+    softmax: Categorical
+    densities: np.ndarray
+
+
+class Embedding:
+    """Like TorchEmbedding: it looks like a tensor, and PyTorch refuses to work with it."""
+
+    def detach(self) -> None:
+        raise TypeError("all __torch_function__ handlers returned NotImplemented")
+
+
 class Fitted:
     """Like a model of laplace-torch: `mean` is the mean of the weights."""
 
@@ -265,6 +291,11 @@ def test_one_set_without_an_axis_of_instances_is_not_taken_for_many_points():
         (Sample(np.zeros((4, 5), int), 1), "shape", "rather than sampled labels"),
         (Mixture(DirichletDistribution(rows(4, 2, 3)), rows(4, 2)), "undefined", r"Mixture; .*obj\.sample"),
         (Sample(DirichletDistribution(rows(4, 5, 3)), 1, weights=np.ones(5)), "undefined", r"Sample; .*obj\.sample"),
+        (ConformalSet(np.eye(3, dtype=bool)), "class-sets", "got ConformalSet"),
+        (ConformalSet(np.array([[0.2, 0.8], [0.1, 0.9]])), "class-sets", "got ConformalSet"),  # rows that sum to 1
+        (WithDensities(Categorical(rows(4, 3)), rows(4, 3)), "type", r"WithDensities .*obj\.softmax.*uncertainties"),
+        (Embedding(), "type", "got Embedding"),
+        ([Categorical(np.log(rows(4, 3)))] * 5, "member-axis", r"got 5 of type Categorical; .*member_axis=0"),
         (Fitted(), "type", r"got Fitted; .*from_laplace\(model, x\)"),
         (Network(), "type", "got Network; .*predictions of the model"),
     ],
@@ -274,93 +305,7 @@ def test_objects_without_an_exact_kind_are_refused(obj, code, got):
         uq.from_object(obj)
 
 
-# -- probly itself ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.filterwarnings("default")  # of the packages that it imports
-def test_arrays_of_probly_against_its_own_envelopes():
-    pytest.importorskip("probly", minversion="0.9", reason="probly (Python 3.12 and later) is not installed")
-    from probly.representation.credal_set.array import (
-        ArrayConvexCredalSet,
-        ArrayDiscreteCredalSet,
-        ArrayDistanceBasedCredalSet,
-        ArrayProbabilityIntervalsCredalSet,
-        ArraySingletonCredalSet,
-    )
-    from probly.representation.distribution.array_bernoulli import ArrayProbabilityBernoulliDistribution
-    from probly.representation.distribution.array_categorical import (
-        ArrayLogitCategoricalDistribution,
-        ArrayProbabilityCategoricalDistribution,
-    )
-    from probly.representation.distribution.array_dirichlet import ArrayDirichletDistribution
-    from probly.representation.distribution.array_gaussian import ArrayGaussianDistribution
-    from probly.representation.sample.array import ArraySample
-
-    probs = rows(4, 5, 3)
-    sample = ArraySample(ArrayProbabilityCategoricalDistribution(np.moveaxis(probs, 1, 0)), sample_axis=0)
-    members = uq.from_object(sample)
-    assert isinstance(members, uq.Members)
-    np.testing.assert_allclose(members.probs, probs, rtol=1e-12)
-    np.testing.assert_allclose(members.mean_probs(), sample.sample_mean().probabilities, rtol=1e-12)
-    plain = uq.from_object(ArraySample(np.moveaxis(probs, 1, 2), sample_axis=-1))
-    np.testing.assert_array_equal(plain.probs, probs)
-
-    kinds = {
-        ArrayConvexCredalSet: uq.Vertices,
-        ArrayDiscreteCredalSet: uq.Vertices,
-        ArrayProbabilityIntervalsCredalSet: uq.Intervals,
-        ArraySingletonCredalSet: uq.Point,
-    }
-    for made, kind in kinds.items():
-        credal_set = made.from_array_sample(sample)
-        prediction = uq.from_object(credal_set)
-        assert isinstance(prediction, kind)
-        np.testing.assert_allclose(prediction.lower_probs(), credal_set.lower(), atol=1e-12)
-        np.testing.assert_allclose(prediction.upper_probs(), credal_set.upper(), atol=1e-12)
-    with refuses("obj", "undefined", got="ArrayDistanceBasedCredalSet .* limited by its radius"):
-        uq.from_object(ArrayDistanceBasedCredalSet.from_array_sample(sample))
-
-    logits = ArrayLogitCategoricalDistribution(np.log(probs[:, 0]) + 3)
-    np.testing.assert_allclose(uq.from_object(logits).probs, probs[:, 0], rtol=1e-12)
-    bernoulli = ArrayProbabilityBernoulliDistribution(np.array([0.25, 1.0]))
-    assert uq.from_object(bernoulli).probs.tolist() == [[0.75, 0.25], [0.0, 1.0]]
-    dirichlet = uq.from_object(ArrayDirichletDistribution(np.full((4, 3), 2.0)))
-    assert isinstance(dirichlet, uq.Dirichlet)
-    gaussian = uq.from_object(ArrayGaussianDistribution(np.zeros((4, 3)), np.ones((4, 3))), variance_is="epistemic")
-    assert isinstance(gaussian, uq.GaussianLogits)
-
-
-@pytest.mark.filterwarnings("default")
-def test_tensors_of_probly_against_its_own_envelopes():
-    pytest.importorskip("probly", minversion="0.9", reason="probly (Python 3.12 and later) is not installed")
-    torch = pytest.importorskip("torch")
-    from probly.representation.credal_set.torch import (
-        TorchConvexCredalSet,
-        TorchDirichletLevelSetCredalSet,
-        TorchProbabilityIntervalsCredalSet,
-    )
-    from probly.representation.distribution.torch_categorical import TorchProbabilityCategoricalDistribution
-    from probly.representation.distribution.torch_dirichlet import TorchDirichletDistribution
-    from probly.representation.distribution.torch_gaussian import TorchGaussianDistribution
-    from probly.representation.sample.torch import TorchSample
-
-    probs = torch.tensor(rows(4, 5, 3))
-    held = TorchProbabilityCategoricalDistribution(torch.moveaxis(probs, 1, 0))
-    sample = TorchSample(held, sample_dim=0, weights=torch.tensor([0.5, 0.125, 0.125, 0.125, 0.125]))
-    members = uq.from_object(sample)
-    np.testing.assert_allclose(members.probs, probs.numpy(), rtol=1e-12)
-    np.testing.assert_allclose(members.weights, [0.5, 0.125, 0.125, 0.125, 0.125])
-    for made, kind in ((TorchConvexCredalSet, uq.Vertices), (TorchProbabilityIntervalsCredalSet, uq.Intervals)):
-        credal_set = made.from_torch_sample(sample)
-        prediction = uq.from_object(credal_set)
-        assert isinstance(prediction, kind)
-        np.testing.assert_allclose(prediction.lower_probs(), credal_set.lower().numpy(), atol=1e-12)
-        np.testing.assert_allclose(prediction.upper_probs(), credal_set.upper().numpy(), atol=1e-12)
-    assert isinstance(uq.from_object(TorchDirichletDistribution(torch.ones(4, 3))), uq.Dirichlet)
-    gaussians = TorchGaussianDistribution(torch.zeros(5, 4, 3), torch.ones(5, 4, 3))
-    assert uq.from_object(TorchSample(gaussians, sample_dim=0), variance_is="aleatoric").mean.shape == (4, 5, 3)
-    with refuses("obj", "undefined", got="limited by its threshold"):
-        uq.from_object(TorchDirichletLevelSetCredalSet(torch.ones(4, 3), torch.tensor(0.5)))
+# -- lists, sparse arrays ------------------------------------------------------------------------------------------------
 
 
 class Classifier:
@@ -392,3 +337,13 @@ def test_several_dirichlets_per_instance_are_refused_with_what_can_be_given():
     assert "Members(alphas / alphas.sum(axis=-1, keepdims=True))" in refusal.value.remedy
     means = uq.Members(Mixture.alphas / Mixture.alphas.sum(axis=-1, keepdims=True))
     assert means.n_members == 2
+
+
+def test_members_on_the_last_axis_beside_pred_are_not_taken_for_classes():
+    """lightning-uq-box 0.4 returns `pred` (n, K), `pred_uct` (n,) and `logits` (n, K, M) for ensembles and dropout."""
+    logits = np.random.default_rng(0).normal(size=(4, 3, 5))
+    outputs = {"pred": rows(4, 3), "pred_uct": np.ones(4), "logits": logits}
+    with refuses("logits", "member-axis", got=r"got shape \(4, 3, 5\); .*swapaxes"):
+        uq.from_object(outputs)
+    assert uq.from_object(outputs, member_axis=1).n_members == 3
+    assert isinstance(uq.from_object(outputs | {"logits": logits[..., 0]}), uq.Point)  # of a single network

@@ -60,7 +60,7 @@ def test_dropout_passes_become_members(tmp_path, name):
 def test_only_the_name_or_the_kind_makes_it_one(tmp_path):
     table = np.column_stack([LOGITS, LABELS, SETS])
     np.savez(tmp_path / "other.npz", table)
-    with refuses("keys", "choice", got="found arr_0", source="other.npz", error=FileFormatError):
+    with refuses("probs", "not-probabilities", got="row 0 holds", source="other.npz", error=FileFormatError):
         uq.load(tmp_path / "other.npz")
     np.testing.assert_allclose(uq.load(tmp_path / "other.npz", kind="fd-shifts").probs, softmax(LOGITS, 1), rtol=1e-12)
     np.savez(tmp_path / "raw_logits.npz", probs=softmax(LOGITS, 1))  # named keys speak for themselves

@@ -75,13 +75,16 @@ def test_ids_are_whole_numbers_only_where_spelt_as_such(tmp_path, cells, expecte
         ("proba_a,proba_b\n0.5,0.5\n0.5,0.5,\n", "rows", "shape", "row 1 has 3"),
         ("proba_a,proba_b,label\n0.5,0.5,a, b\n", "rows", "shape", "row 0 has 4; quote text"),
         ("proba_a,proba_b\n0.5,nan\n", "probs", "finite", "row 0 holds nan"),
-        ("a,b\n0.5,0.5\n", "columns", "missing", "found a, b"),
+        ("a,b\n1,0\n", "columns", "missing", "found a, b; name the columns of probabilities"),
+        ("a,b\n50.5,49.5\n", "probs", "not-probabilities", "row 0 holds 50.5 at .*, in the columns a, b"),
+        ("a,b\n0.5,\n0.5,0.5\n", "b", "type", "row 0 holds ''"),
         ("proba_a,proba_b\n", "rows", "empty", "found none"),
         ("proba_a,proba_a\n0.5,0.5\n", "header", "duplicate", "'proba_a'"),
         ("\n0.5,0.5\n", "header", "empty", ""),
-        ("proba_0;proba_1\n0.5;0.5\n", "separator", "separator", "semicolons.*sep=';'"),
-        ("proba_0;proba_1\n0,5;0,5\n", "separator", "separator", "semicolons"),
-        ("id\tproba_0\tproba_1\na\t0.5\t0.5\n", "separator", "separator", "tabs"),
+        ("proba_0;proba_1\n0,5;0,6\n", "probs", "sum", "sums to 1.1"),
+        ("proba_0;proba_1\n1.000,5;0\n", "proba_0", "type", "row 0 holds '1.000,5'"),
+        ("id\tproba_0\tproba_1\na\t0.5\n", "rows", "shape", "quote text that contains"),
+        ("0,5;0,5\n0,5;0,5\n", "header", "missing", "it holds numbers"),
         ("proba_1\n0.5\n", "probs", None, "from_binary"),
         ("proba_0,proba_1\n0.5,0.6\n", "probs", "sum", "row 0 sums to 1.1"),
         ("proba_0,proba_1\n" + "9" * 200_000 + ",0\n", None, None, ""),
@@ -189,3 +192,39 @@ def test_labels_of_a_class_whose_name_is_empty_may_be_empty(tmp_path):
 def test_a_file_without_a_header_says_so(tmp_path, text):
     with refuses("header", "missing", got="name the columns; .*such as 0?.[57]", source="t.csv", error=FileFormatError):
         uq.load(csv(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("proba_cat;proba_dog\n0,25;0,75\n", None),
+        ("\ufeffid;proba_cat;proba_dog\r\na;0,25;0,75\r\n", ["a"]),
+        ("id\tproba_cat\tproba_dog\na\t0.25\t0.75\n", ["a"]),
+        ('id|proba_cat|proba_dog\n"a|b"|0.25|0.75\n', ["a|b"]),
+    ],
+)
+def test_other_separators_and_decimal_commas_are_read(tmp_path, text, ids):
+    found = uq.load(csv(tmp_path, text))
+    assert found.probs.tolist() == [[0.25, 0.75]]
+    assert found.class_names == ("cat", "dog")
+    assert (found.ids if found.ids is None else found.ids.tolist()) == ids
+
+
+def test_columns_of_decimal_numbers_are_the_classes_where_none_says_so(tmp_path):
+    path = csv(tmp_path, ",image,cat,dog,age,label\n0,x.png,0.25,0.75,61,dog\n1,y.png,1.0,0.0,48,cat\n")
+    found = uq.load(path)
+    assert found.class_names == ("cat", "dog")
+    assert found.probs.tolist() == [[0.25, 0.75], [1, 0]]
+    assert [note.code for note in found.notes] == ["columns-by-type", "columns-ignored"]
+    assert "cat, dog" in found.notes[0].text
+    assert "image" in found.notes[1].text
+    assert "cat" not in found.notes[1].text
+    assert uq.load_labels(path).tolist() == [1, 0]
+    assert uq.load(csv(tmp_path, "0,1\n0.25,0.75\n")).class_names is None
+
+
+def test_columns_taken_as_classes_can_be_read_by_their_names(tmp_path):
+    path = csv(tmp_path, "patient,weight,height\np1,61.5,1.7\np2,70.2,1.8\n")
+    assert load_column(path, ["weight"])[0].tolist() == ["61.5", "70.2"]
+    with pytest.raises(FileFormatError, match="found patient, weight, height;"):
+        uq.load_labels(path)

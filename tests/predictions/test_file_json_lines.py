@@ -171,3 +171,11 @@ def test_reading_takes_memory_for_the_arrays_and_not_for_the_text(tmp_path):
     assert (
         peak < 8 * 8 * n * k
     )  # the values, where each belongs, and the array; objects of Python would take 30 words a value
+
+
+@pytest.mark.parametrize("text", ['[{"probs": [0.5, 0.5]}]', '{\n"probs": [0.5, 0.5]}'])
+def test_a_file_that_is_one_value_is_answered_by_how_to_split_it(tmp_path, text):
+    path = tmp_path / "p.jsonl"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match="write one object to a line"):
+        uq.load(path)

@@ -172,3 +172,10 @@ def test_an_array_that_is_there_twice_is_refused(tmp_path):
             archive.write(tmp_path / "probs.npy", "probs.npy")
     with refuses("probs", "duplicate", source="p.npz", error=FileFormatError):
         uq.load(tmp_path / "p.npz")
+
+
+def test_one_array_without_a_name_is_read_as_in_npy(tmp_path):
+    np.savez(tmp_path / "p.npz", [[0.25, 0.75]])
+    assert uq.load(tmp_path / "p.npz").probs.tolist() == [[0.25, 0.75]]
+    np.savez(tmp_path / "y.npz", [1, 0])
+    assert uq.load_labels(tmp_path / "y.npz").tolist() == [1, 0]

@@ -13,7 +13,7 @@ from tests.sample_files import PACKAGES, rows
 import uqassay as uq
 from uqassay import _optional
 from uqassay.errors import FileFormatError, MissingDependencyError
-from uqassay.predictions.file_opening import FORMATS
+from uqassay.predictions.file_opening import FORMATS, open_contents
 
 
 def one_sentence(message: str) -> bool:
@@ -171,3 +171,39 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch, extens
     ):
         with refuses(package, "package", got=rf"{doing} {extension}.*\[{extra}\]", error=MissingDependencyError):
             use(path)
+
+
+def test_a_wrong_name_is_answered_by_the_files_that_are_there(tmp_path):
+    for name in ("ensemble.npz", "ensemble.npy", "labels.npy"):
+        (tmp_path / name).touch()
+    for wrong, remedy in (
+        ("ensemble", "did you mean ensemble.npy or ensemble.npz"),
+        ("ensembel.npz", "did you mean ensemble.npz"),
+        ("zzz.npz", "check the path"),
+    ):
+        with pytest.raises(FileFormatError) as caught:
+            open_contents(tmp_path / wrong)
+        assert caught.value.code == "missing"
+        assert remedy in caught.value.remedy
+
+
+def test_a_folder_is_answered_by_a_file_in_it(tmp_path):
+    with pytest.raises(FileFormatError, match="it is a folder; give a file"):
+        open_contents(tmp_path)
+    (tmp_path / "ensemble.npz").touch()
+    with pytest.raises(FileFormatError, match=r"it is a folder; give the files in it, such as .*ensemble\.npz"):
+        open_contents(tmp_path)
+    (tmp_path / "assay.json").touch()
+    with pytest.raises(FileFormatError, match="give a kept assay alone"):
+        open_contents(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("suffix", "remedy"), [(".txt", "rename it to .csv"), (".json", "one object to a line"), (".tsv", "tabs")]
+)
+def test_formats_that_are_nearly_right_are_answered_by_the_conversion(tmp_path, suffix, remedy):
+    path = (tmp_path / "p").with_suffix(suffix)
+    path.write_text("0")
+    with pytest.raises(FileFormatError) as caught:
+        open_contents(path)
+    assert remedy in caught.value.remedy

@@ -6,6 +6,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay.errors import InputError
 from uqassay.predictions import class_indices, labels_for, portable_labels
 
 NAMES = ("cat", "dog", "owl")
@@ -124,3 +125,16 @@ def test_labels_that_are_none_are_missing():
 def test_a_list_of_class_names_that_is_cut_says_so(labels, names):
     with refuses("y_true", got=r"the class names are [\w, ]+ …"):
         class_indices(labels, [str(name) for name in names])
+
+
+def test_a_column_of_labels_is_no_table_of_votes():
+    assert labels_for([[1], [0]], n_instances=2, n_classes=2).tolist() == [1, 0]
+    names = labels_for([["b"], ["a"]], n_instances=2, n_classes=2, class_names=("a", "b"))
+    assert names.tolist() == [1, 0]
+
+
+def test_labels_that_count_from_one_are_recognised():
+    with pytest.raises(InputError, match=r"row 0 holds 2; subtract 1 .* name the classes 1 … 2"):
+        labels_for([2, 1], n_instances=2, n_classes=2)
+    with pytest.raises(InputError, match="recode the labels"):
+        labels_for([2, 0], n_instances=2, n_classes=2)

@@ -1,7 +1,7 @@
 """Models of laplace-torch and outputs of torch-uncertainty, by stand-ins with their published interfaces.
 
-Both libraries ask for torchvision; what they return was read from their sources, which each stand-in names. One test uses
-laplace-torch itself.
+Both libraries ask for torchvision; what they return was read from their sources, which each stand-in names. Two tests use the
+libraries themselves, where they are installed.
 """
 
 from enum import Enum
@@ -179,3 +179,39 @@ def test_evidence_becomes_a_dirichlet_distribution(needs):
     np.testing.assert_allclose(dirichlet.mean_probs(), [[10 / 12, 1 / 12, 1 / 12], [1 / 3, 1 / 3, 1 / 3]], rtol=1e-6)
     uniform = uq.from_object(torch.relu(outputs) + 1, kind="dirichlet")
     np.testing.assert_array_equal(uniform.alpha, dirichlet.alpha)
+
+
+@pytest.mark.filterwarnings("default")  # of the packages that it imports
+def test_torch_uncertainty_itself():
+    """Every method that holds several estimators stacks all instances of the first one first."""
+    pytest.importorskip("torch_uncertainty", minversion="0.13", reason="torch-uncertainty needs torchvision")
+    import torch
+    from torch_uncertainty.layers import PackedLinear
+    from torch_uncertainty.methods import batch_ensemble, deep_ensembles, mc_dropout
+
+    torch.manual_seed(0)
+    layers = [torch.nn.Linear(2, 16), torch.nn.ReLU(), torch.nn.Dropout(0.3), torch.nn.Linear(16, 3)]
+    networks = [torch.nn.Linear(2, 3) for _ in range(4)]
+    packed = {"alpha": 2, "num_estimators": 4}
+    models = {
+        "deep ensemble": deep_ensembles(networks),
+        "dropout": mc_dropout(torch.nn.Sequential(*layers), 4),
+        "dropout, batch after batch": mc_dropout(torch.nn.Sequential(*layers), 4, on_batch=False),
+        "batch ensemble": batch_ensemble(torch.nn.Sequential(*layers), num_estimators=4, convert_layers=True),
+        "packed": torch.nn.Sequential(
+            PackedLinear(2, 16, first=True, **packed), torch.nn.ReLU(), PackedLinear(16, 3, last=True, **packed)
+        ),
+    }
+    x = torch.randn(7, 2)
+    other = x.clone()
+    other[0] += 100.0
+    for name, model in models.items():
+        draws = []
+        for inputs in (x, other):
+            torch.manual_seed(1)
+            draws.append(model.eval()(inputs))
+        members, moved = (uq.Members.from_logits(logits.reshape(4, 7, 3), member_axis=0) for logits in draws)
+        changed = np.abs(members.probs - moved.probs).max(axis=(1, 2)) > 1e-6
+        assert changed.tolist() == [True] + [False] * 6, name
+    ensemble = uq.Members.from_logits(models["deep ensemble"](x).reshape(4, 7, 3), member_axis=0)
+    np.testing.assert_allclose(ensemble.probs[:, 2], torch.softmax(networks[2](x), -1).detach().numpy(), rtol=1e-5)

@@ -3,6 +3,7 @@
 import pytest
 from tests.refusals import refuses
 
+from uqassay.errors import InputError
 from uqassay.predictions.prediction_keys import (
     ALIASES,
     FORMS,
@@ -68,3 +69,20 @@ def test_keys_in_a_message_are_short_and_on_one_line():
     assert len(shown) < 12 * 45
     assert shown.endswith("…")
     assert shown_keys([]) == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("keys", "remedy"),
+    [
+        (["ids", "logprobs"], "rename logprobs to logits"),
+        (["answers", "labels"], "count how often answers has each class, and give the counts as probs"),
+        (["preds", "labels"], "rename preds to probs if it holds class probabilities"),
+        (["a", "b"], "class probabilities are probs"),
+    ],
+)
+def test_unknown_keys_are_answered_by_what_they_may_hold(keys, remedy):
+    with pytest.raises(InputError) as caught:
+        choose_form(keys)
+    assert remedy in caught.value.remedy
+    with pytest.raises(InputError, match=f"found labels, {keys[0]}"):
+        choose_form(["labels"], others=keys)

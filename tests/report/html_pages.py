@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 import zlib
 from html.parser import HTMLParser
 
@@ -61,3 +62,16 @@ def makes_no_markup(page, *, scripts):
         and not handlers
         and sum(t == "script" for t, _ in page.tags) == scripts
     )
+
+
+def wait_until(condition, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "the page did not get there"
+        time.sleep(0.05)
+
+
+def open_all(browser):
+    """Wait until a page is ready, and open all of its sections."""
+    wait_until(lambda: browser.execute_script("return document.documentElement.dataset.ready") == "yes")
+    browser.execute_script("sections().forEach(openSection)")

@@ -13,6 +13,7 @@ from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.evidence.calibration_statements import outcome_of
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
 from uqassay.report.calibration import calibration_section
+from uqassay.report.sentences.calibration import confidence_finding
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,8 @@ def test_coloured_draws_make_the_pvalue(assay, lens):
 def test_label_distributions_are_not_tested():
     q = np.random.default_rng(0).dirichlet(np.ones(3), 30)
     section = calibration_section(uq.assay({"m": uq.Point(q)}, q[::-1], n_draws=10))
-    assert set(section) == {"models", "text"}
+    assert set(section) == {"finding", "models", "text"}
+    assert section["finding"] == confidence_finding({"m": section["models"][0]["judged"]})
 
 
 def test_a_set_whose_measure_is_undefined():

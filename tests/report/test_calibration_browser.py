@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from tests.report.calibration_cases import ensembles, softmax
-from tests.report.test_page_browser import click, press, texts, too_wide_in_print, wait_until
+from tests.report.html_pages import open_all, wait_until
+from tests.report.test_page_browser import click, press, texts, too_wide_in_print
 
 import uqassay as uq
 from uqassay.evidence.calibration_result import adjusted_pvalues
@@ -32,7 +33,7 @@ def opened(browser, address, width=1280):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     browser.get("about:blank")
     browser.get(address)
-    wait_until(lambda: browser.execute_script("return document.documentElement.dataset.ready") == "yes")
+    open_all(browser)
     return browser
 
 
@@ -134,7 +135,7 @@ def test_definitions_open(page):
 
 def test_words_and_pvalues_are_those_of_the_assay(page, assay):
     adjusted = adjusted_pvalues(assay.calibration)
-    lead = texts(page, "#lens-calibration > .said")[0]
+    lead = texts(page, "#lens-calibration-finding")[0]
     for t, p in zip(assay.calibration, adjusted, strict=True):
         if p <= 0.05:
             assert plain(t.model) in lead
@@ -143,7 +144,9 @@ def test_words_and_pvalues_are_those_of_the_assay(page, assay):
 
 
 def test_the_tests_are_told_once_until_the_words_of_each_are_opened(page):
-    assert len(texts(page, "#lens-calibration > .said")) == 2  # of all tests, and of the one that is looked at closely
+    finding, *said = texts(page, "#lens-calibration-finding, #lens-calibration > .said")
+    assert len(set(said)) == len(said) == 2  # the other sentences on all tests, and that on the one looked at closely
+    assert finding not in said
     visible = "return document.querySelector('#lens-calibration .tests').checkVisibility()"
     assert not page.execute_script(visible)
     page.execute_script("document.querySelector('#lens-calibration .tests').parentElement.open = true")
@@ -200,7 +203,7 @@ def test_one_test_is_told_in_one_sentence(driver, tmp_path):
     )
     page = opened(driver, write_page(a, tmp_path / "one.html").as_uri())
     words = page.execute_script("return page.lenses.find((l) => l.id === 'calibration').tests.rows[0].words")
-    assert texts(page, "#lens-calibration .said") == [words]
+    assert plain(" ".join(texts(page, "#lens-calibration-finding, #lens-calibration > .said"))) == words
     assert texts(page, ".tests") == []
     assert quiet(page)
 

@@ -5,6 +5,7 @@ import re
 import pytest
 from tests.evidence.disentanglement_data import made_study
 
+from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
 from uqassay.evidence.disentanglement_ranking import Contender, rank_disentanglement
 from uqassay.report.disentanglement_figures import (
     behaviour_figures,
@@ -48,8 +49,7 @@ def test_ranking_is_empty_without_errors():
     assert "disentanglement error" in ranking_figure(rank_disentanglement([one, whole]), name="r", level=0.95)
 
 
-def test_further_findings_with_their_sentences():
-    one = Contender("a", made_study("perfect", n_runs=6, jitter=0.02), IT)
-    figures, sentences = behaviour_figures(one, name="c", level=0.95)
-    assert "trend" in figures
-    assert any("falls with more training data" in text for text in sentences)
+def test_further_findings():
+    found = disentanglement_behaviour(made_study("perfect", n_runs=6, jitter=0.02), IT)
+    assert any("falls with more training data" in text for text in found.sentences)
+    assert set(behaviour_figures(found, name="c")) >= {"trend"}

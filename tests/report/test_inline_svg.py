@@ -8,7 +8,7 @@ import matplotlib as mpl
 import pytest
 from matplotlib.figure import Figure
 
-from uqassay.report.inline_svg import inline_svg
+from uqassay.report.inline_svg import FONT_SIZE, inline_svg
 
 
 def draw(figure):
@@ -69,10 +69,10 @@ def test_letters_that_the_fonts_lack_are_no_warning():
 
 def test_it_is_the_figure_that_savefig_draws():
     """Drawn once, with the same layout as by `savefig`, which draws twice."""
-    figure = Figure(figsize=(3, 2), layout="constrained")
-    draw(figure)
     stream = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "uqassay"}):
+    with mpl.rc_context({"font.size": FONT_SIZE, "svg.fonttype": "none", "svg.hashsalt": "uqassay"}):
+        figure = Figure(figsize=(3, 2), layout="constrained")
+        draw(figure)
         figure.savefig(stream, format="svg", transparent=True)
     element = inline_svg(draw, (3, 2), name="e", label="")
     shapes = [re.findall(r' d="([^"]*)"', text) for text in (stream.getvalue(), element)]

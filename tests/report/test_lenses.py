@@ -27,6 +27,12 @@ def test_the_questions_stand_in_their_order():
     assert LENSES[0].title == "Does it know when it is wrong?"
 
 
+def test_every_question_has_a_finding_and_a_short_name():
+    for found in lens_sections(ranked_assay(n=60)):
+        assert found["finding"].endswith(".")
+        assert 3 < len(found["short"]) < 15
+
+
 def test_with_tests_the_part_on_calibration_has_another_title():
     section = next(s for s in lens_sections(ensembles(n=60)) if s["id"] == "calibration")
     assert section["title"] == "Can it be calibrated?"

@@ -8,8 +8,10 @@ import pytest
 from tests.report.cases import ranked_assay, softmax
 
 import uqassay as uq
+from uqassay.evidence.mistake_ranking import RankedScore
 from uqassay.report.lenses import LENSES, lens_sections
 from uqassay.report.mistakes import BEST, best_scores, mistakes_section, ranked_scores, risk_curve
+from uqassay.wording import number
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -173,15 +175,17 @@ def test_one_sentence_where_no_mistake_can_be_ranked(kind, words):
     if kind == "one score for all":
         p, y = [[0.5, 0.5]] * 3, [0, 1, 1]
     a = uq.assay({"m": uq.Point(p)}, y, n_draws=10)
-    assert mistakes_section(a) == {"nothing": words}
-    assert lens_sections(a)[0] == {"id": "mistakes", "title": LENSES[0].title, "nothing": words}
+    assert mistakes_section(a) == {"finding": words}
+    found = lens_sections(a)[0]
+    assert (found["id"], found["title"], found["finding"]) == ("mistakes", LENSES[0].title, words)
+    assert "views" not in found
 
 
 def test_each_model_says_why_nothing_can_be_ranked():
     models = {"sure": uq.Point([[0.9, 0.1], [0.2, 0.8]]), "flat": uq.Point([[0.5, 0.5]] * 2)}
     found = mistakes_section(uq.assay(models, [0, 1], n_draws=10))
     words = "sure makes no mistake here; flat has no score that differs between instances."
-    assert found == {"nothing": f"There is nothing to choose by: {words}"}
+    assert found == {"finding": f"There is nothing to choose by: {words}"}
 
 
 def test_nothing_is_said_without_scores():
@@ -211,10 +215,38 @@ def test_every_choice_of_a_score_has_its_sentences(lens):
     offered = [s["score"] for s in lens["scores"] if s["offered"]]
     assert [view["score"] for view in lens["views"]] == [BEST, *offered]
     for view in lens["views"]:
-        assert len(view["refusal_notes"]) == len(lens["refused"])
+        assert len(view["refusal_notes"]) == len(view["refusal"]) == len(lens["refused"])
+        assert len(set(view["refusal"])) == len(lens["refused"])
     by_score = {view["score"]: view for view in lens["views"]}
     assert "agreeing (the score is the same in every instance" in by_score["epistemic-entropy"]["absent"]
     assert "members (it has no such score)" in by_score["<b>noise"]["absent"]
+
+
+def test_the_finding_is_the_sentence_of_the_first_choice(assay, lens):
+    view = next(view for view in lens["views"] if view["score"] == lens["first"]["score"])
+    assert lens["finding"] == view["refusal"][lens["refused"].index(lens["first"]["share"])]
+    assert lens["finding"].startswith("Refusing the 10 % most uncertain (by total entropy) ")
+    kept = {m: assay.refusal(m, "total-entropy", 0.9) for m in assay.model_names if not lens_model(lens, m)["unmixed"]}
+    name = max(kept, key=lambda m: float(kept[m].accuracy_kept))
+    assert f" of {name} " in lens["finding"]
+
+
+def lens_model(lens, name):
+    return next(m for m in lens["models"] if m["model"] == name)
+
+
+def test_the_interval_of_the_told_model_is_adjusted_for_its_choice():
+    a = ranked_assay()
+    held = mistakes_section(a)
+    view = next(v for v in held["views"] if v["score"] == "total-entropy")
+    judged = {
+        m["model"]: next(s for s in m["scores"] if s["score"] == "total-entropy") for m in held["models"] if m["best"]
+    }
+    assert len(judged) > 1
+    told = max(judged, key=lambda m: judged[m]["refusals"][3][0])  # share .1
+    ends = RankedScore(a, told, "total-entropy", level=1 - 0.05 / len(judged)).refusal(0.9).gain
+    points = f"({number(100 * ends.low, 1)} to {number(100 * ends.high, 1)}, adjusted for the choice of the model)"
+    assert points in view["refusal"][3]
 
 
 def test_statistics_that_are_not_kept_and_threads_change_nothing(monkeypatch):

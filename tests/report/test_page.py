@@ -1,6 +1,7 @@
 """The page: it holds nothing that data could turn into markup, needs no network, and is written whole."""
 
 import dataclasses
+import html
 import re
 from importlib.resources import files
 
@@ -11,8 +12,11 @@ from tests.report.cases import CLASSES, HOSTILE, hostile_assay, softmax
 from tests.report.html_pages import ParsedPage, makes_no_markup
 
 import uqassay as uq
+from uqassay.evidence.verdict import details
+from uqassay.report.answer import answer_card
 from uqassay.report.page import SCRIPTS, render, write_page
 from uqassay.report.page_data import STEPS
+from uqassay.wording import without_direction
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +56,15 @@ def test_page_needs_no_network(page):
 
 
 def test_verdict_and_warnings_stand_without_the_script(page, hostile):
-    import html
-
     plain = html.unescape(page).replace("\u00a0", " ")
-    for sentence in (*hostile.verdict(), *map(str, hostile.warnings)):
+    for sentence in (*details(hostile), *map(str, hostile.warnings)):
         assert sentence in plain
+    assert answer_card(hostile) in page
 
 
-def test_the_headline_alone_is_large(page, hostile):
-    import html
-
-    large = [html.unescape(t).replace("\u00a0", " ") for t in re.findall(r'<p class="headline">(.*?)</p>', page)]
-    assert tuple(large) == hostile.headline()
+def test_no_finding_of_the_card_is_told_again(page, hostile):
+    plain = html.unescape(page[: page.index('<script type="text/plain"')]).replace("\u00a0", " ")
+    assert not [sentence for sentence in hostile.headline() if sentence in plain]
 
 
 def test_calibration_is_told_in_its_section_alone(page, hostile):
@@ -71,6 +72,29 @@ def test_calibration_is_told_in_its_section_alone(page, hostile):
 
     assert calibration_sentence(hostile)
     assert not [s for s in hostile.verdict() if "calibrated" in s]
+
+
+def test_every_section_says_its_finding_without_the_script(page, tags, hostile):
+    import html
+
+    from uqassay.report.lenses import lens_sections
+    from uqassay.report.sentences.sections import section_findings
+
+    shown = re.findall(r'<span class="finding" id="([\w-]+)-finding">(.*?)</span></summary>', page)
+    told = {place: html.unescape(text).replace("\u00a0", " ") for place, text in shown}
+    expected = section_findings(hostile) | {f"lens-{lens['id']}": lens["finding"] for lens in lens_sections(hostile)}
+    assert told == {place: without_direction(text) for place, text in expected.items()}
+    assert any(HOSTILE in text for text in told.values())
+    closed = [attributes for tag, attributes in tags.tags if tag == "details" and attributes.get("class") == "section"]
+    assert {one["id"] for one in closed} >= set(told)
+    assert not any("open" in one for one in closed)
+
+
+def test_the_finding_on_calibration_is_the_first_sentence_on_all_tests(hostile):
+    from uqassay.evidence.calibration_verdict import calibration_sentence
+    from uqassay.report.calibration import calibration_section
+
+    assert calibration_section(hostile)["finding"] == calibration_sentence(hostile)
 
 
 def test_scripts_never_set_markup():

@@ -47,18 +47,34 @@ def test_sentences_name_the_best():
     half = np.where(np.arange(40)[:, None] < 20, good, good[:, ::-1])
     (table,) = parts_section(uq.assay({"good": uq.Point(good), "bad": uq.Point(good[:, ::-1])}, y))["tables"]
     assert table["title"] == "true class"
-    assert table["views"]["unified"][4]["sentence"] == "good has the lowest mean E at λ = 0.5 in all 2 parts."
-    assert table["views"]["unified"][4]["caption"].startswith("E at λ = 0.5; intervals are not adjusted")
+    assert table["views"]["unified"][4]["sentence"] == (
+        "good has the lowest mean E at λ = 0.5 in all 2 parts by true class."
+    )
+    assert table["views"]["unified"][4]["caption"] == (
+        "E at λ = 0.5; bold: the best of a part; intervals are not adjusted for the number of parts."
+    )
     assert table["views"]["nonspecificity"][0]["best"] is None
     (table,) = parts_section(uq.assay({"half": uq.Point(half), "other": uq.Point(half[:, ::-1])}, y))["tables"]
     assert table["views"]["accuracy"][0]["sentence"] == (
-        "In 2 parts the highest accuracy goes to half (1) and other (1); bold marks it."
+        "half has the highest accuracy in 1 of the 2 parts by true class, other in 1."
     )
 
 
 def test_one_model_is_never_the_best_of_all():
     (table,) = parts_section(uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 1]))["tables"]
-    assert all(view["sentence"] == "" and view["best"] is None for views in table["views"].values() for view in views)
+    assert all(view["best"] is None for views in table["views"].values() for view in views)
+
+
+def test_one_model_is_told_by_the_parts_that_differ_most():
+    p = uq.Point([[0.9, 0.1], [0.8, 0.2], [0.6, 0.4], [0.3, 0.7]])
+    found = parts_section(uq.assay({"m": p}, [0, 0, 1, 1]))
+    (table,) = found["tables"]
+    assert (
+        table["views"]["accuracy"][0]["sentence"]
+        == "By true class, the accuracy of m goes from 50.0 % (1) to 100.0 % (0)."
+    )
+    assert found["finding"] == table["views"]["unified"][4]["sentence"]
+    assert found["finding"].startswith("By true class, the mean E of m at λ = 0.5 goes from ")
 
 
 def test_nothing_without_two_parts():

@@ -1,5 +1,7 @@
 """Pieces of the pages whose figures are drawn beforehand."""
 
+from math import nan
+
 from tests.report.html_pages import ParsedPage
 
 from uqassay.notes import Note
@@ -7,6 +9,7 @@ from uqassay.report.static_pieces import (
     bullets,
     contender_section,
     facts_list,
+    figure_data,
     how_to_read,
     in_groups,
     overview_figure,
@@ -14,11 +17,12 @@ from uqassay.report.static_pieces import (
     overview_table,
     panels,
     warning_list,
+    with_ends,
     with_interval,
 )
 from uqassay.statistics import Estimate
 
-WORDS = {"warnings": "W", "facts": "F", "command": "C", "a": "An a", "b": "A b", "b_caption": "below b"}
+WORDS = {"warnings": "W", "facts": "F", "command": "C", "a": "An a", "b": "A b", "b_caption": "below b", "data": "D"}
 
 
 def test_lists_and_facts():
@@ -53,8 +57,22 @@ def test_figures_have_headings_and_captions():
     held = ParsedPage(panels({"a": "1", "b": "2"}, WORDS))
     assert held.text == "An a1A b2below b"
     assert ParsedPage(panels({"b": "2"}, WORDS, captions=False)).text == "A b2"
-    assert overview_figure("", "c") == ""
-    assert ParsedPage(overview_figure("f", "<c>")).text == "f<c>"
+    assert ParsedPage(panels({"a": "1"}, WORDS, data={"a": "2"}, level=3)).text == "An a12"
+    assert "<h3>" in panels({"a": "1"}, WORDS, level=3)
+    assert overview_figure("t", "", "d", "c") == ""
+    held = ParsedPage(overview_figure("<t>", "f", "d", "<c>"))
+    assert held.text == "fd<c>"
+    assert ("div", {"class": "scroll", "tabindex": "0", "role": "group", "aria-label": "<t>"}) in held.tags
+
+
+def test_data_of_a_figure_are_a_folded_table():
+    cell = with_ends(0.25, 0.2, 0.3, decimals=2)
+    held = ParsedPage(
+        figure_data("<c>", ["<x>", "y"], [["<a>", cell], ["b", with_ends(1.0, nan, nan, decimals=1)]], WORDS)
+    )
+    assert held.text == "D: <c><c><x>y<a>0.250.20 to 0.30b1.0"
+    assert [attributes.get("scope") for tag, attributes in held.tags if tag == "th"] == ["col", "col", "row", "row"]
+    assert held.tags[0] == ("details", {"class": "chart-data"})
 
 
 def test_sections_of_contenders():

@@ -211,12 +211,12 @@ def test_undefined_pearson_has_a_note():
     assert texts(pearson_estimate([1, 2, 3], [2, 4, 5], method="fisher")) == ["3 instances: no interval"]
     lonely = pearson_estimate([0, 0, 0, 0, 1], [1, 2, 4, 3, 5])
     assert float(lonely) == pytest.approx(np.corrcoef([0, 0, 0, 0, 1], [1, 2, 4, 3, 5])[0, 1])
-    assert texts(lonely) == ["constant or linear without one unit: no interval"]
+    assert texts(lonely) == ["one instance or group decides the value: no interval"]
     assert np.isnan(lonely.low)
     drawn = pearson_estimate([0, 0, 0, 1, 1], [1, 2, 4, 3, 5], method="bca", n_draws=300)
-    assert "draws, which are left out" in said(drawn)
+    assert "resamples, which are left out" in said(drawn)
     assert said(pearson_estimate([1, 2, 4], [1, 3, 2], groups=["a", "a", "a"])).startswith(
-        "1 group | constant or linear"
+        "1 group | one instance or group decides"
     )
     with refuses("method", "conflict", got="got groups"):
         pearson_estimate([1, 2, 4], [1, 3, 2], groups=[1, 1, 2], method="fisher")

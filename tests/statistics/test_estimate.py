@@ -321,7 +321,7 @@ def test_infinite_values_are_kept(method):
 def test_bca_without_draws_on_one_side_has_no_interval():
     estimate = mean_estimate([0.0, 1.0], method="bca", n_draws=1)
     assert np.isnan(estimate.low)
-    assert texts(estimate) == ["all draws on one side: no interval"]
+    assert texts(estimate) == ["all resamples lie on one side of the value: no interval"]
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e150])

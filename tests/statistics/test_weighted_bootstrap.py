@@ -180,7 +180,7 @@ def test_undefined_draws_are_counted():
     e, s = np.array([1] + [1] + [0] * 8), np.array([3.0, 0.5, 1, 2, 4, 0, 1, 2, 0.7, 0.2])
     found = bootstrap_estimate(auc_of(e, s), 10, n_draws=2000)
     missing = int(said(found).split()[2])
-    assert said(found) == f"undefined in {missing} of 2000 draws, which are left out"
+    assert said(found) == f"undefined in {missing} of 2000 resamples, which are left out"
     assert abs(missing / 2000 - 0.8**10) < 0.03
     assert texts(bootstrap_estimate(auc_of(e, s), 10, strata=e, n_draws=2000)) == ["2 strata"]
 
@@ -188,7 +188,7 @@ def test_undefined_draws_are_counted():
 def test_a_missing_interval_has_a_note():
     e = np.array([0, 0, 0, 1, 1])
     perfect = bootstrap_estimate(auc_of(e, e), 5, strata=e, n_draws=100)
-    assert (float(perfect), said(perfect)) == (1.0, "2 strata | all draws are equal: no interval")
+    assert (float(perfect), said(perfect)) == (1.0, "2 strata | all resamples give the same value: no interval")
     assert np.isnan(perfect.low)
     assert texts(bootstrap_estimate(auc_of([0, 0], [1, 2]), 2)) == ["nan on the sample: no interval"]
     assert texts(bootstrap_estimate(lambda w: np.inf, 2)) == ["inf on the sample: no interval"]
@@ -198,12 +198,12 @@ def test_a_missing_interval_has_a_note():
     assert texts(lonely) == ["2 strata, 1 of a single unit"]
     assert lonely.low < lonely < lonely.high
     single = bootstrap_estimate(auc_of([1, 0, 0, 0], [2, 1, 3, 0]), 4, n_draws=500)
-    assert said(single).endswith("not finite without one unit: no interval")
+    assert said(single).endswith("one instance or group decides whether the value is finite: no interval")
     only_whole = bootstrap_estimate(lambda w: 1.0 if (w == 1).all() else np.nan, 30, n_draws=50)
-    assert "undefined in 50 of 50 draws" in said(only_whole)
-    assert "no draw is defined" in said(only_whole)
+    assert "undefined in 50 of 50 resamples" in said(only_whole)
+    assert "no resample gives a value" in said(only_whole)
     one_sided = bootstrap_estimate(lambda w: float((w == 1).all()) + 1e-9 * w[0], 9, n_draws=100)
-    assert texts(one_sided) == ["all draws on one side: no interval"]
+    assert texts(one_sided) == ["all resamples lie on one side of the value: no interval"]
 
 
 @pytest.mark.parametrize(
@@ -324,4 +324,4 @@ def test_infinite_draws_are_counted_and_kept(method):
         lambda w: np.inf if w[0] == 0 else -np.inf if w[1] == 0 else float(w[4]), 5, n_draws=200, method="bca"
     )
     assert np.isnan(both.low)
-    assert said(both).endswith("not finite without one unit: no interval")
+    assert said(both).endswith("one instance or group decides whether the value is finite: no interval")

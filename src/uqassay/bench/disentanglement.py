@@ -204,8 +204,8 @@ def _study(
     }
     if not plan.setting.get("subsets_by_seed") and len(runs) > 1:
         text = (
-            "all runs have the same training instances and the same permuted labels, so that intervals cover the training "
-            "alone, while subsets_by_seed gives each run those of its seed"
+            "intervals are about the training alone, because all runs have the same training instances and permuted labels: "
+            "set subsets_by_seed to vary them"
         )
         notes.append(Note("assumption", text))
     facts = {"params": dict(cells[0].params), "setting": dict(plan.setting)}

@@ -203,11 +203,11 @@ def _tested(
     notes = [*undefined_notes(found.statistic, found.pvalue, n), *shared.notes]
     notes += unseen_notes(chosen, shared.probs.mean(axis=1), m if convention == "exact" else 1)
     if found.spread > UNSETTLED:
-        apart = f"by {found.spread:.3g} standard deviations of the null"
-        apart = apart if math.isfinite(found.spread) else "although the null has no spread"
-        text = f"independent searches found least values that differ {apart}, which costs power"
+        finite = math.isfinite(found.spread)
+        known = f"known to about {found.spread:.2g} standard deviations of its null" if finite else "known roughly"
+        text = f"the least value is {known}, so the test may miss a miscalibration"
         notes.append(Note("not-settled", text, {"spread": found.spread}))
-        notes.append(Note("option", "search=PATIENT makes the searches agree better"))
+        notes.append(Note("option", "repeat the test with search=PATIENT, which finds the least value more surely"))
     return CredalCalibrationTest(
         measure=chosen.name,
         notion=chosen.notion,

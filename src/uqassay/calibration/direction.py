@@ -28,8 +28,7 @@ Direction = Literal["overconfident", "underconfident", ""]
 
 UPPER_ALONE = Note(
     "assumption",
-    "of several members a score is tested on the upper side alone: it shows overconfidence, and not that all mixtures are "
-    "underconfident",
+    "with several members this score can show overconfidence alone: test kuiper-confidence to look for underconfidence",
 )
 ONE_SIDE = "; of mixtures, this score shows overconfidence alone"  # what a sentence adds
 MANY = 0.5  # share of the classes with a single bin from which on a note tells of them
@@ -85,7 +84,7 @@ def unseen_notes(measure: CalibrationMeasure, probs: Floats, n_members: int = 1)
     >>> probs = np.random.default_rng(0).dirichlet(np.ones(40), 50)
     >>> (note,) = unseen_notes(calibration_measure("hosmer-lemeshow"), probs)
     >>> note.text[:54]
-    'in 40 of 40 classes one bin is left, because the other'
+    '40 of 40 classes are too rare to show underconfidence:'
     """
     found = (UPPER_ALONE,) if measure.sides == "both" and n_members > 1 else ()
     match measure.prepare:
@@ -101,9 +100,5 @@ def single_bins_note(expected: Floats, least: float) -> tuple[Note, ...]:
     single = int((merged_bins(expected, least).max(axis=-1) == 0).sum())
     if n_bins == 1 or single < MANY * n_classes:
         return ()
-    events = "one event" if least == 1 else f"{least:g} events"
-    text = (
-        f"in {single} of {n_classes} classes one bin is left, because the others expect less than {events}: only the number of "
-        "labels of such a class is compared, and underconfidence is not seen"
-    )
+    text = f"{single} of {n_classes} classes are too rare to show underconfidence: test more instances, or confidence alone"
     return (Note("assumption", text, {"single": single, "classes": n_classes}),)

@@ -225,7 +225,7 @@ class EpistemicMap:
             )
             notes.append(Note("assumption", text, {"outside": self.n_outside}))
         if (self.knots[:, 1] == self.knots[0, 1]).all():
-            notes.append(Note("constant-scores", "the map is constant: it orders nothing"))
+            notes.append(Note("constant-scores", "the map is constant, so it cannot order the instances"))
         return tuple(notes)
 
     def _fitted(self) -> None:

@@ -181,6 +181,6 @@ def _notes(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> 
     few = (bins.size > 0) & (bins.expected < FEW_EXPECTED)
     if few.any():
         of = int((bins.size > 0).sum())
-        text = f"{int(few.sum())} of {of} expected counts are below {FEW_EXPECTED:g}, so the p-value is approximate"
+        text = f"{int(few.sum())} of {of} expected counts are below {FEW_EXPECTED:g}, so the p-value is rough: take fewer bins"
         notes.append(Note("few", text, {"count": int(few.sum())}))
     return tuple(notes)

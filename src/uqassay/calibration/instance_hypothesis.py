@@ -94,10 +94,10 @@ class InstanceDependentCalibrationTest(ShownVerdict):
         if smallest_pvalue(len(self.null), self.sides) > alpha + 1e-12:
             return f"{len(self.null)} draws are too few to tell at this level whether the combination is {what} ({p})."
         if not self.reject(alpha):
-            return f"The test could not tell the combination with learnt weights λ(x) from one that is {what} ({p})."
+            return f"The test could not tell the combination with learnt weights from one that is {what} ({p})."
         if self.null_kind == "fixed":
-            return f"The combination with the weights λ(x) that were learnt is not {what} ({p})."
-        return f"No weights λ(x) of the kind that was learnt give a combination that is {what} ({p})."
+            return f"The combination with the weights that were learnt is not {what} ({p})."
+        return f"No weights of the kind that was learnt give a combination that is {what} ({p})."
 
     def _shown_title(self) -> str:
         on = counted(len(self.test_rows), "instance")

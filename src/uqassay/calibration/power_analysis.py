@@ -227,7 +227,11 @@ def required_instances(
     interval = (np.nan, np.nan)
     if not _passed(simulation, power, few, largest):
         simulation.add(largest, n_samples)
-        why = Note("undefined", f"the wanted power is not reached with {largest} instances", {"largest": largest})
+        why = Note(
+            "undefined",
+            f"the wanted power is not reached with {largest} instances, so raise largest or accept less power",
+            {"largest": largest},
+        )
         return _result(simulation, power, largest, interval, (why,))
     for _ in range(ROUNDS):
         simulation.add(_crossing(simulation, power, largest)[0], few)
@@ -238,9 +242,11 @@ def required_instances(
         if found.low <= power <= found.high:
             break
     else:
-        notes = (Note("not-settled", "the power simulated at n differs from the wanted one by more than chance"),)
+        notes = (
+            Note("not-settled", "n is rough, so take some more instances, or repeat the plan with more n_samples"),
+        )
     if n == SMALLEST:
-        notes = (Note("one-sided", f"sizes below {SMALLEST} instances were not tried"),)
+        notes = (Note("one-sided", f"fewer than {SMALLEST} instances may also do"),)
     else:
         interval = _crossing(simulation, power, largest)[1]
     return _result(simulation, power, n, interval, notes)

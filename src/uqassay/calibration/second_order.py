@@ -37,7 +37,8 @@ By = Literal["overall", "kernel", "moments"]
 N_DRAWS = 999
 MANY_MEMBERS = 40  # from here on a truth outside the ensemble changes the ratio by less than 5 %
 INDEPENDENT = Note(
-    "assumption", "the votes of an instance count as independent draws from its true label probabilities"
+    "assumption",
+    "the votes of an instance count as independent, so this needs people who did not see each other's votes",
 )
 
 
@@ -296,7 +297,7 @@ def _overall(observed: Floats, stated: Floats, labels: ArrayLike | None) -> tupl
     """t statistic and p-value of the mean gap."""
     gap = observed - stated
     if len(gap) > 1 and gap[0] != 0 and (gap == gap[0]).all():
-        text = "all instances have the same gap, which shows no variation"
+        text = "all instances have the same gap: no test"
         return float("nan"), float("nan"), [Note("no-test", text)]
     test = paired_mean_test(observed, stated, groups=labels)
     return test.statistic, test.pvalue, [note for note in test.notes if note.code == "no-test"]
@@ -378,10 +379,10 @@ def _one_more_member(prediction: Prediction) -> list[Note]:
     m = prediction.n_members
     # E‖p* − p̄‖² = (1 + 1/M) σ², and the members state (1 − 1/M) σ²
     ratio = (m + 1) / (m - 1)
-    text = f"if the truth scattered as one more member would, the ratio for {m} members would be {number(ratio, 2)}"
+    text = f"for {m} members compare the ratio with {number(ratio, 2)}, its value if the truth scatters like one more member"
     return [Note("assumption", text, {"members": m, "ratio": ratio})]
 
 
 def _one_unit(units: Units) -> Note:
     what = "instance" if units.codes is None else "group"
-    return Note("no-test", f"1 {what}: no pair of independent instances")
+    return Note("no-test", f"1 {what}: no test, which needs two")

@@ -26,7 +26,9 @@ __all__ = ["IN_GROUPS", "SharedMembers", "independence", "interval_vertices", "m
 
 Floats = NDArray[np.float64]
 
-IN_GROUPS = Note("assumption", "labels are taken as independent, so dependence within groups is not accounted for")
+IN_GROUPS = Note(
+    "assumption", "labels count as independent, so p-values are too small if those of one group depend on each other"
+)
 OFF = 5e-7  # a sum further than this from 1 comes from a precision lower than double
 
 
@@ -71,7 +73,7 @@ def shared_members(members: Any) -> SharedMembers:
             probs, noun = not_negative(members.hull_points()), "members"
             if isinstance(members, Vertices):
                 noun = "vertices"
-                shared = "one weight mixes vertex m of all instances, so m must have the same meaning in every instance"
+                shared = "the test makes sense only if vertex m has the same meaning in every instance"
                 notes.append(Note("assumption", shared))
         case Intervals():
             probs, noun = interval_vertices(*members.bounds()), "vertices"
@@ -88,7 +90,9 @@ def shared_members(members: Any) -> SharedMembers:
                 code="type",
             )
     if noun == "vertices" and not isinstance(members, Vertices):
-        outermost = "the test mixes only the 2K vertices that take one class first or last"
+        outermost = (
+            "a rejection is about mixtures of 2K vertices, so other distributions in the sets may still be calibrated"
+        )
         notes.append(Note("assumption", outermost))
     probs = _summing_to_one(probs)
     width = 0.0 if probs.shape[1] == 1 else float(np.ptp(probs, axis=1).mean())

@@ -182,12 +182,12 @@ def _check_together(resample: bool, method: str, units: Units) -> None:
 
 def _notes_on_signs(found: SignTest, n_groups: int, n: int) -> tuple[Note, ...]:
     if n_groups == 1:
-        return (Note("no-test", "one group has no other signs: no p-value"),)
-    notes = [Note("groups", f"{n_groups} groups, whose deviations get random signs", {"groups": n_groups})]
+        return (Note("no-test", "1 group: no p-value"),)
+    notes = [Note("groups", f"{n_groups} groups, tested as wholes", {"groups": n_groups})]
     if math.isinf(found.statistic):
         notes.append(Note("infinite", "a label occurred to which the classifier gives probability 0"))
     elif len(found.null) and found.statistic != 0.0 and np.ptp(found.null) <= ROUNDING * abs(found.statistic):
-        text = "signs of groups do not change the measure: it compares instances only with others of their group"
+        text = "the measure compares instances within a group alone, so it cannot reject here: test another measure"
         notes.append(Note("assumption", text))
     return (*notes, *undefined_notes(found.statistic, found.pvalue, n))
 

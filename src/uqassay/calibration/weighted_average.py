@@ -259,7 +259,7 @@ def _estimate(value: float, draws: Floats, bounds: tuple[float, float], units: U
     elif units.n_units == 1:
         notes.append(single_unit(units))
     elif not np.isfinite(draws).all():
-        share = f"{int((~np.isfinite(draws)).sum())} of {len(draws)} bootstrap draws"
+        share = f"{int((~np.isfinite(draws)).sum())} of {len(draws)} resamples"
         notes.append(Note("no-interval", f"the measure is infinite or undefined in {share}: no interval"))
     else:
         notes += unit_notes(units)

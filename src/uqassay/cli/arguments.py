@@ -1,13 +1,14 @@
 """What the words of a command line stand for: files by the name of the model, named files, values of λ, class names."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
+from uqassay.wording import listed
 
-__all__ = ["model_files", "named_file", "parse_tradeoffs"]
+__all__ = ["file_and_column", "member_axes", "model_files", "named_file", "parse_tradeoffs"]
 
 
 def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, list[Path]]:
@@ -77,8 +78,53 @@ def named_file(text: str, option: str) -> tuple[str, str]:
     cut = next((i for i in cuts if os.path.exists(text[i + 1 :].split(",")[0].strip())), cuts[0] if cuts else len(text))
     name, value = text[:cut].strip(), text[cut + 1 :].strip()
     if not (name and value):
-        raise InputError(option, "must read NAME=FILE", f"got {text!r}", "give both a name and a file", code="syntax")
+        raise InputError(
+            option, "must read NAME=FILE", f"got {text!r}", f"write NAME={text.strip('= ') or 'FILE'}", code="syntax"
+        )
     return unicode_text(name), value
+
+
+def file_and_column(path: Path) -> tuple[Path, str | None]:
+    """File and column of ``FILE:COLUMN``; a text that is the path of an existing file is that file.
+
+    Examples
+    --------
+    >>> file_and_column(Path("labels.npy"))[1] is None
+    True
+    """
+    text = str(path)
+    file, colon, column = text.rpartition(":")
+    if colon and column and not os.path.exists(text) and os.path.isfile(file):
+        return Path(file), column
+    return path, None
+
+
+def member_axes(texts: Sequence[str], names: Iterable[str]) -> dict[str, int]:
+    """Axis of the members of each model, from ``--member-axis 0`` for all and ``--member-axis NAME=0`` for one.
+
+    Raises
+    ------
+    InputError
+        Text that is no whole number, or the name of no model.
+
+    Examples
+    --------
+    >>> member_axes(["DE=0"], ["DE", "dropout"])
+    {'DE': 0, 'dropout': 1}
+    """
+    axes = dict.fromkeys(names, 1)
+    for text in texts:
+        name, equals, axis = text.rpartition("=")
+        if not axis.strip().lstrip("-").isdecimal() or (equals and name.strip() not in axes):
+            raise InputError(
+                "--member-axis",
+                "must be an axis for all models, or NAME=AXIS for one of them",
+                f"got {text!r} and the models {listed(list(axes), most=8)}",
+                f"write --member-axis 0, or --member-axis {next(iter(axes))}=0",
+                code="syntax",
+            )
+        axes |= dict.fromkeys([name.strip()] if equals else axes, int(axis))
+    return axes
 
 
 def parse_tradeoffs(texts: Sequence[str]) -> tuple[float, ...]:

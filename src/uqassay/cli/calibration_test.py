@@ -42,7 +42,7 @@ def calibration_test_command(
     instances: Annotated[
         int | None, option("Test on N instances, chosen at random.", INPUT, metavar="N", min=1)
     ] = None,
-    member_axis: MemberAxis = 1,
+    member_axis: MemberAxis = None,
     normalise: Normalise = False,
     variance_is: VarianceIs = None,
     measure: Annotated[
@@ -129,7 +129,7 @@ def calibration_test_command(
         models,
         labels=labels,
         groups=groups,
-        member_axis=member_axis,
+        member_axis=member_axis or (),
         normalise=normalise,
         variance_is=variance_is,
     )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.cli.arguments import file_and_column
 from uqassay.errors import FileFormatError
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import load_column, load_labels
@@ -46,22 +47,23 @@ class Rows:
 
 
 def read_labels(path: Path, rows: Rows, class_names: tuple[str, ...] | None) -> NDArray[Any]:
-    """Labels from a separate file, in the order of the predictions.
+    """Labels from a separate file, or from ``FILE:COLUMN``, in the order of the predictions.
 
     Raises
     ------
     FileFormatError
         A file that cannot be read, or whose ids do not match those of the predictions.
     """
-    values = load_labels(path, class_names=class_names)
-    own = load_column(path, ("labels", "label"))[1]
+    path, column = file_and_column(path)
+    values = load_labels(path, column, class_names=class_names)
+    own = load_column(path, ("labels", "label") if column is None else (column,))[1]
     if own is not None and len(own) != len(values):
         own = None  # the error will be about the length of the labels
     return in_order(values, own, rows, path)
 
 
 def values_of_instances(path: Path, keys: Sequence[str], rows: Rows) -> NDArray[Any]:
-    """One value for each instance, such as its group, from a separate file.
+    """One value for each instance, such as its group, from a separate file or from ``FILE:COLUMN``.
 
     As in `assay`, predictions without ids are in the order of those that have them, unless labels speak against it.
 
@@ -71,7 +73,8 @@ def values_of_instances(path: Path, keys: Sequence[str], rows: Rows) -> NDArray[
         A file that cannot be read, has too few or too many values or an instance without one, or whose ids do not match
         those of the predictions.
     """
-    values, own = load_column(path, keys)
+    path, column = file_and_column(path)
+    values, own = load_column(path, keys if column is None else (column,))
     _check_complete(values, keys[0], path)
     values = in_order(values, own, rows if rows.ids is None else replace(rows, unnamed=None), path)
     if rows.n_instances is not None and values.shape != (rows.n_instances,):
@@ -110,7 +113,7 @@ def in_order(values: NDArray[Any], own: NDArray[Any] | None, rows: Rows, path: P
             "ids",
             "must match those of the predictions",
             f"{len(missing)} are missing, {missing[0]!r} first" if missing else "some occur twice",
-            "select the common rows first",
+            "give it for every instance, or pass --common-instances where a model lacks answers",
             code="mismatch",
             source=path.name,
         )

@@ -82,7 +82,7 @@ def gain_command(
     name: Annotated[
         str | None, option("Name of the model; that of the first file unless given.", INPUT, metavar="NAME")
     ] = None,
-    member_axis: MemberAxis = 1,
+    member_axis: MemberAxis = None,
     normalise: Normalise = False,
     variance_is: VarianceIs = None,
     score: Annotated[
@@ -141,7 +141,7 @@ def gain_command(
         "groups": groups,
         "class_names": class_names,
         "name": name,
-        "member_axis": member_axis != 1,
+        "member_axis": member_axis,
         "normalise": normalise,
         "variance_is": variance_is,
         "score": score,
@@ -159,7 +159,7 @@ def gain_command(
     if save is not None:
         check_save(save, inputs, output, holds=STUDY)
     request = AssayRequest(
-        [], class_names=class_names, member_axis=member_axis, normalise=normalise, variance_is=variance_is
+        [], class_names=class_names, member_axis=member_axis or (), normalise=normalise, variance_is=variance_is
     )
     with progress(8 + 2 * len(folders)) as say:
         studies = _loaded_studies(folders, say) if folders else [_study_of_pair(files, pair, request, say)]

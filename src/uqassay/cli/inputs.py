@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.cli.arguments import model_files, named_file, parse_tradeoffs
+from uqassay.cli.arguments import file_and_column, member_axes, model_files, named_file, parse_tradeoffs
 from uqassay.cli.class_names import read_class_names
 from uqassay.cli.columns import Rows, in_order, read_labels, values_of_instances
+from uqassay.cli.common_instances import only_common_instances
+from uqassay.cli.kept_assay import load_kept
 from uqassay.cli.normalising import load_normalised
 from uqassay.cli.remedies import about_files
 from uqassay.errors import InputError
@@ -31,10 +33,11 @@ class AssayRequest:
     Attributes
     ----------
     models : list of str
-        ``NAME=FILE``, ``NAME=FILE,FILE`` or ``FILE``.
+        ``NAME=FILE``, ``NAME=FILE,FILE`` or ``FILE``; or one folder with a kept assay.
     labels, groups, focal_sets : Path or None
+        Labels and groups may be ``FILE:COLUMN``.
     subgroup : list of str
-        ``NAME=FILE``.
+        ``NAME=FILE`` or ``NAME=FILE:COLUMN``.
     class_names : str or None
         Names with commas between them, or a file.
     tradeoff : list of str
@@ -45,10 +48,14 @@ class AssayRequest:
         Measures, or "none" alone; empty: those of `assay`.
     convention, distance, nonspecificity, floor, repair, common_members, level, draws, seed
         As in `assay`.
-    member_axis, normalise, variance_is
+    member_axis : list of str
+        ``AXIS`` for all models, or ``NAME=AXIS``; empty: 1.
+    normalise, variance_is
         As in `load`.
     cluster : str or None
         Address of a Dask scheduler whose workers score the instances.
+    common_instances : bool
+        Judge the instances that every prediction file has.
     """
 
     models: list[str]
@@ -56,7 +63,7 @@ class AssayRequest:
     groups: Path | None = None
     subgroup: Sequence[str] = ()
     class_names: str | None = None
-    member_axis: int = 1
+    member_axis: Sequence[str] = ()
     normalise: bool = False
     variance_is: str | None = None
     tradeoff: Sequence[str] = ()
@@ -73,13 +80,14 @@ class AssayRequest:
     draws: int = 2000
     seed: int = 0
     cluster: str | None = None
+    common_instances: bool = False
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
         files = [path for paths in model_files(self.models).values() for path in paths]
-        given = [path for path in (self.labels, self.groups, self.focal_sets) if path is not None]
+        given = [file_and_column(path)[0] for path in (self.labels, self.groups, self.focal_sets) if path is not None]
         names = [] if self.class_names is None or not Path(self.class_names).is_file() else [Path(self.class_names)]
-        return [*files, *given, *names, *self.subgroup_files().values()]
+        return [*files, *given, *names, *(file_and_column(path)[0] for path in self.subgroup_files().values())]
 
     def subgroup_files(self) -> dict[str, Path]:
         """The file of each subgroup."""
@@ -120,7 +128,7 @@ class Loaded:
 
 
 def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None = None) -> Assay:
-    """Read the files, check that the labels agree, and judge the models.
+    """Read the files, check that the labels agree, and judge the models; a kept assay is read as it is.
 
     Parameters
     ----------
@@ -139,6 +147,8 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
     """
     say = progress or (lambda step: None)
     tradeoffs = request.tradeoffs()
+    if (kept := load_kept(request)) is not None:
+        return kept
     if request.convention not in ("exact", "paper"):
         raise InputError(
             "--convention",
@@ -195,10 +205,13 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
         say=say,
         by_workers=request.cluster is not None,
     )
+    ids = {path: run.ids for name, paths in files.items() for path, run in zip(paths, runs[name], strict=True)}
+    runs = only_common_instances(files, runs) if request.common_instances else runs
     rows = Rows.of(files, runs)
-    labels, source = _labels(request.labels, files, runs, facts, rows, names)
+    labels, source = _labels(request.labels, files, runs, facts, rows, names, ids)
     groups = None if request.groups is None else values_of_instances(request.groups, ("groups", "group"), rows)
-    return Loaded(runs, labels, groups, names, rows, {"y_true": source, "groups": request.groups})
+    grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
+    return Loaded(runs, labels, groups, names, rows, {"y_true": source, "groups": grouped_by})
 
 
 # -- predictions ------------------------------------------------------------------------------------------------------
@@ -207,7 +220,7 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
 def load_models(
     files: Mapping[str, Sequence[Path]],
     *,
-    member_axis: int,
+    member_axis: Sequence[str],
     normalise: bool,
     variance_is: str | None,
     say: Callable[[str], None],
@@ -218,7 +231,8 @@ def load_models(
     `by_workers`: files of which rows can be read are left to the workers of a cluster, unless they have to be changed first.
     `normalise` and `variance_is` apply to the files that they have a meaning for; they are refused where there are none.
     """
-    facts = {path: inspect_file(path, member_axis=member_axis) for paths in files.values() for path in paths}
+    axes = member_axes(member_axis, files)
+    facts = {path: inspect_file(path, member_axis=axes[name]) for name, paths in files.items() for path in paths}
     # the other kinds, such as Dirichlet concentrations, cannot be normalised, and need not be
     applicable = [path for path, fact in facts.items() if fact["kind"] in _NORMALISABLE] or list(facts)
     gaussian = _without_meaning(facts)
@@ -228,10 +242,10 @@ def load_models(
             say(f"reading {path.name}")
             read = load_normalised if normalise and path in applicable else load
             meaning = variance_is if path in gaussian else None
-            if by_workers and read is load and member_axis == 1 and facts[path]["problem"] is None and has_rows(path):
+            if by_workers and read is load and axes[name] == 1 and facts[path]["problem"] is None and has_rows(path):
                 run: Any = file_on_dask(path, variance_is=meaning)
             else:
-                run = read(path, member_axis=member_axis, variance_is=meaning)
+                run = read(path, member_axis=axes[name], variance_is=meaning)
             runs.setdefault(name, []).append(run)
     return runs, facts
 
@@ -252,20 +266,24 @@ def _labels(
     facts: dict[Path, dict[str, Any]],
     rows: Rows,
     class_names: tuple[str, ...] | None,
+    ids: Mapping[Path, NDArray[Any] | None],
 ) -> tuple[NDArray[Any], Path]:
-    """Labels in the order of the first model that has ids, and their file: the one given, or the first that has any."""
+    """Labels in the order of the first model that has ids, and their file: the one given, or the first that has any.
+
+    `ids` are those of all rows of each prediction file.
+    """
     flat = [run for of_model in runs.values() for run in of_model]
     names = class_names or next((run.class_names for run in flat if run.class_names is not None), None)
     chosen: NDArray[Any] | None = None
     source = Path()
     if given is not None:
-        chosen, source = read_labels(given, rows, names), given
-    for name, paths in files.items():
-        for path, run in zip(paths, runs[name], strict=True):
+        chosen, source = read_labels(given, rows, names), file_and_column(given)[0]
+    for paths in files.values():
+        for path in paths:
             if not facts[path]["labels"]:
                 continue
-            inside = load_labels(path, class_names=names)
-            inside = in_order(inside, run.ids if len(inside) == run.n_instances else None, rows, path)
+            inside, own = load_labels(path, class_names=names), ids[path]
+            inside = in_order(inside, own if own is not None and len(inside) == len(own) else None, rows, path)
             if chosen is None:
                 chosen, source = inside, path
             else:

@@ -40,7 +40,7 @@ def ood_command(
     ] = None,
     groups: Groups = None,
     out_groups: Annotated[Path | None, option("The same out of distribution.", INPUT)] = None,
-    member_axis: MemberAxis = 1,
+    member_axis: MemberAxis = None,
     normalise: Normalise = False,
     variance_is: VarianceIs = None,
     score: Annotated[
@@ -70,7 +70,9 @@ def ood_command(
     with progress(n_files + 2 * len(inside_files) + 1) as say:
         sides, given, said = [], [], list[str]()
         for files, path in ((inside_files, groups), (outside_files, out_groups)):
-            runs, _ = load_models(files, member_axis=member_axis, normalise=normalise, variance_is=variance_is, say=say)
+            runs, _ = load_models(
+                files, member_axis=member_axis or (), normalise=normalise, variance_is=variance_is, say=say
+            )
             sides.append(runs)
             said.extend(normalised_sentences(runs))
             rows = Rows.of(files, runs)

@@ -44,14 +44,26 @@ Models = Annotated[
     list[str],
     typer.Argument(
         help="Prediction files (.npz, .npy, .csv, .parquet, .jsonl, .safetensors, .zarr, .pt) by the name of the model; a "
-        "bare FILE is named by its stem. Training runs of one model: NAME=a.npz,b.npz, or the name repeated.",
+        "bare FILE is named by its stem. Training runs of one model: NAME=a.npz,b.npz, or the name repeated. A folder that "
+        "report --save wrote, alone: that assay again.",
         metavar="NAME=FILE...",
         show_default=False,
     ),
 ]
-Labels = Annotated[Path | None, option("Labels; needed unless a prediction file holds them.", INPUT)]
-Groups = Annotated[Path | None, option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT)]
-MemberAxis = Annotated[int, option("Axis of the members in arrays of three axes.", INPUT)]
+_COLUMN = "FILE[:COLUMN]"
+Labels = Annotated[Path | None, option("Labels; needed unless a prediction file holds them.", INPUT, metavar=_COLUMN)]
+Groups = Annotated[
+    Path | None,
+    option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT, metavar=_COLUMN),
+]
+MemberAxis = Annotated[
+    list[str] | None,
+    option(
+        "Axis of the members in arrays of three axes (1 unless given), for all models or for one: 0, or NAME=0 (repeatable).",
+        INPUT,
+        metavar="[NAME=]AXIS",
+    ),
+]
 Normalise = Annotated[
     bool, option("Divide probabilities by their sums first; a note says how many rows changed.", INPUT, "--normalise")
 ]
@@ -89,7 +101,8 @@ REQUEST_OPTIONS: dict[str, Any] = {
     "labels": Labels,
     "groups": Groups,
     "subgroup": Annotated[
-        list[str], option("A part of the test set to report on (repeatable).", INPUT, metavar="NAME=FILE")
+        list[str],
+        option("A part of the test set to report on (repeatable).", INPUT, metavar="NAME=FILE[:COLUMN]"),
     ],
     "class_names": Annotated[
         str | None,
@@ -145,6 +158,14 @@ REQUEST_OPTIONS: dict[str, Any] = {
             "uncompressed .npz themselves, under the same path; other files are sent to them.",
             INPUT,
             metavar="ADDRESS",
+        ),
+    ],
+    "common_instances": Annotated[
+        bool,
+        option(
+            "Judge the instances that every prediction file has, by their ids, where models lack answers.",
+            INPUT,
+            "--common-instances",
         ),
     ],
 }

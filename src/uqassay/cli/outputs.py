@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from uqassay._files import plain_target
+from uqassay.cli.arguments import file_and_column
 from uqassay.errors import InputError
 
 __all__ = ["check_apart", "check_page", "check_save"]
@@ -91,12 +92,12 @@ def check_save(folder: Path, inputs: Sequence[Path], page: Path | None, *, holds
 
 
 def check_apart(option: str, output: Path, inputs: Sequence[Path]) -> None:
-    """Refuse an output that is one of the inputs, also through links, or lies in an input that is a folder."""
+    """Refuse an output that is one of the inputs, also through links, or lies in an input that is a zarr folder."""
     target = Path(os.path.realpath(output))
     for path in inputs:
-        there = Path(os.path.realpath(path))
+        there = Path(os.path.realpath(file_and_column(path)[0]))
         same = target == there or (target.exists() and there.exists() and target.samefile(there))
-        if same or (there.is_dir() and there in target.parents):
+        if same or (there.suffix.lower() == ".zarr" and there in target.parents):
             raise InputError(
                 option, f"{output} is an input and would be lost", "", "choose another name", code="unwritable"
             )

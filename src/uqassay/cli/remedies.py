@@ -135,9 +135,34 @@ def _probabilities(facts: Facts) -> dict[str, str]:
     if facts.get("normalising"):
         rule = "--normalise needs finite, non-negative rows with a positive sum"
         return {"rule": rule, "remedy": f"drop or repair such rows, or {_LOGITS}"}
+    if facts.get("axis") is not None:
+        return {}
     if not facts.get("can_normalise"):
         return {"remedy": f"drop or repair such rows, or {_LOGITS}"}
-    return {"remedy": f"pass --normalise if these are counts or rounded, or {_LOGITS}"}
+    return {"remedy": f"pass --normalise if these are counts, per cent or rounded, or {_LOGITS}"}
+
+
+def _class_names(facts: Facts) -> dict[str, str]:
+    if facts.get("named", True):
+        return {"remedy": "give the labels by the names of the classes, or pass the right --class-names"}
+    names = (
+        ",".join(facts["found"]) if len(facts["found"]) <= 8 and not any("," in n for n in facts["found"]) else "A,B,C"
+    )
+    return {"remedy": f"name the classes in the order of the columns, such as --class-names {names}"}
+
+
+def _column(facts: Facts) -> dict[str, str]:
+    """A file with several columns of which none has the name that is looked for."""
+    if not facts.get("found"):
+        return {"remedy": "give another file"}
+    return {"remedy": f"name the column after the file, such as {facts['file']}:{facts['found'][0]}"}
+
+
+def _keys(facts: Facts) -> dict[str, str]:
+    if facts.get("meant") == "counts":
+        key = facts["key"]
+        return {"remedy": f"count how often {key} has each class, give the counts as probs, and pass --normalise"}
+    return {} if facts.get("meant") else {"remedy": "rename the keys, for example to probs"}
 
 
 def _kind(facts: Facts) -> dict[str, str]:
@@ -193,7 +218,7 @@ def _shape_of_votes(facts: Facts) -> dict[str, str]:
 def _unnamed(facts: Facts) -> dict[str, str]:
     """One of two predictions has no class names."""
     if "class_names" not in facts:
-        return {}
+        return _column(facts) if "file" in facts else {}
     return {"remedy": "pass --class-names with the names in the order of its columns, or name the classes of both"}
 
 
@@ -205,8 +230,8 @@ def _votes(facts: Facts) -> dict[str, str]:
 # The name of the command is among the facts.
 WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     "class-sets": "name the sets of classes upper, with an array of zeros as lower, or give masses",
-    "class-names": "give the labels by the names of the classes, or pass the right --class-names",
-    "member-axis": "pass --member-axis 0 where the members stand on the first axis, or 1 on the second",
+    "class-names": _class_names,
+    "member-axis": "pass --member-axis 0 where the members stand on the first axis, or --member-axis NAME=0 for one model",
     "not-belief-functions": "pass --repair to clip and renormalise them, or --convention paper",
     "not-probabilities": _probabilities,
     "one-column": "give one column for each class, that of the other class too",
@@ -217,11 +242,12 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     "type": _type,
     "needs-draws": _alpha,
     ("beliefs", "not-probabilities"): "give beliefs between 0 and 1",
+    "ids": "pass --common-instances to judge those that every prediction file has, or check that they belong together",
     ("calibration", "choice"): "choose from them, or pass --calibration none",
     ("common_members", "common-members"): "pass a smaller --common-members",
     ("encoding", "encoding"): "save the file as UTF-8",
     ("keys", "ambiguous"): _kind,
-    ("keys", "choice"): "rename the keys, for example to probs",
+    ("keys", "choice"): _keys,
     ("log_partition", "shape"): "leave it out, or give the logits instead",
     ("lower", "not-probabilities"): "give probabilities, not logits",
     ("masses", "not-probabilities"): "name the array beliefs if these are beliefs",
@@ -229,7 +255,6 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("measure", "choice"): "choose one of them",
     ("probs", "shape"): _bare_array,
     ("resample", "conflict"): _resample,
-    ("separator", "separator"): "save the file with commas between the cells",
     ("tradeoffs", "empty"): "write --tradeoff 0.1,0.5",
     ("upper", "not-probabilities"): "give probabilities, not logits",
     ("variance_is", "choice"): _MEANINGS,

@@ -163,7 +163,7 @@ def _check(name: str | None, protocols: Collection[str]) -> None:
             "name",
             "a protocol is needed",
             f"those known are {', '.join(protocols)}",
-            "name one of them",
+            "start with uqassay reproduce unified-tables --table 2, or see uqassay reproduce --help for those of each paper",
             code="missing",
         )
 

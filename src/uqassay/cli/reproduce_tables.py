@@ -1,5 +1,6 @@
 """The tables that `reproduce --table` prints, and the options of the protocol that make their numbers."""
 
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -109,7 +110,7 @@ def selected_by(tables: "Mapping[str, Layout]", options: Mapping[str, Any]) -> d
 
 
 def table_lines(result: "Reproduction", tables: Sequence[str], format: str) -> str:
-    """The tables, each after an empty line, and the notes where a reader expects text; in a terminal no line is too long.
+    """The tables, each after an empty line, and in text the notes on them; in a terminal no line is too long.
 
     Parameters
     ----------
@@ -119,5 +120,12 @@ def table_lines(result: "Reproduction", tables: Sequence[str], format: str) -> s
     """
     width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     texts = [result.table(table, format=format, width=width) for table in tables]
-    notes = [f"note: {note}" for note in result.notes] if format == "text" else []
+    about = [note for note in result.notes if _is_about(note, tables)]
+    notes = [f"note: {note}" for note in about] if format == "text" else []
     return "\n\n".join([*texts, "\n".join(notes)]).rstrip("\n")
+
+
+def _is_about(note: str, tables: Sequence[str]) -> bool:
+    """Whether a note names one of the tables, or none at all."""
+    named = set(re.findall(r"\btable\d+\b", note))
+    return not named or not named.isdisjoint(tables)

@@ -52,7 +52,7 @@ def second_order_command(
         bool, option("Leave out instances with fewer than two votes.", INPUT, "--leave-out-few")
     ] = False,
     groups: Groups = None,
-    member_axis: MemberAxis = 1,
+    member_axis: MemberAxis = None,
     normalise: Normalise = False,
     variance_is: VarianceIs = None,
     by: Annotated[
@@ -87,7 +87,9 @@ def second_order_command(
         )
     files = model_files(models)
     with progress(2 * sum(len(paths) for paths in files.values())) as say:
-        runs, _ = load_models(files, member_axis=member_axis, normalise=normalise, variance_is=variance_is, say=say)
+        runs, _ = load_models(
+            files, member_axis=member_axis or (), normalise=normalise, variance_is=variance_is, say=say
+        )
         rows = Rows.of(files, runs)
         given = _Votes(votes, rows, votes_are == "single")
         labels = None if groups is None else values_of_instances(groups, ("groups", "group"), rows)

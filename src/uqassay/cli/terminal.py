@@ -17,7 +17,9 @@ from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration_statements import judged_tests
 from uqassay.evidence.calibration_verdict import calibration_sentence
+from uqassay.evidence.headline import PRICE
 from uqassay.evidence.mistake_ranking import reference_score
+from uqassay.evidence.verdict import details
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.statistics import Estimate
 from uqassay.wording import (
@@ -61,11 +63,15 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
         The λ to rank at; by default, the default λ.
     """
     console = open_console()
-    headline = assay.headline()
-    for i, sentence in enumerate(assay.verdict()):
-        console.print(Text(printable(sentence), "bold" if i < len(headline) else ""))
+    for sentence in assay.headline():
+        console.print(Text(printable(sentence), "bold"))
+    console.print(Text(f"{PRICE}.", "dim"))
+    for sentence in details(assay):
+        console.print(Text(printable(sentence)))
+    runs = sorted({model.n_runs for model in assay.candidates})
+    of_runs = f" of {' to '.join(map(str, dict.fromkeys((runs[0], runs[-1]))))} training runs" if runs[-1] > 1 else ""
     sizes = (
-        counted(len(assay.candidates), "model"),
+        counted(len(assay.candidates), "model") + of_runs,
         counted(assay.n_instances, "instance"),
         counted(assay.n_classes, "class", "classes"),
     )

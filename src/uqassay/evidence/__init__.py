@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from uqassay.evidence.answer import Answer, Recommendation, Stretch
     from uqassay.evidence.backward import BackwardScore, backward_scores
     from uqassay.evidence.calibration_result import ModelCalibration
     from uqassay.evidence.calibration_statements import CalibrationClaim, calibration_claims
@@ -34,6 +35,7 @@ _WHERE = {
     "FINDING_COLUMNS": "findings",
     "KINDS": "claim",
     "TRADEOFFS": "judgement",
+    "Answer": "answer",
     "Assay": "result",
     "AssayStream": "streaming",
     "BackwardScore": "backward",
@@ -48,7 +50,9 @@ _WHERE = {
     "ModelCalibration": "calibration_result",
     "ModelScale": "scale_result",
     "Ranked": "ranking",
+    "Recommendation": "answer",
     "ScaleCheck": "scale_result",
+    "Stretch": "answer",
     "assay": "judgement",
     "backward_scores": "backward",
     "calibration_claims": "calibration_statements",
@@ -67,6 +71,7 @@ __all__ = [
     "FINDING_COLUMNS",
     "KINDS",
     "TRADEOFFS",
+    "Answer",
     "Assay",
     "AssayStream",
     "BackwardScore",
@@ -81,7 +86,9 @@ __all__ = [
     "ModelCalibration",
     "ModelScale",
     "Ranked",
+    "Recommendation",
     "ScaleCheck",
+    "Stretch",
     "assay",
     "backward_scores",
     "calibration_claims",

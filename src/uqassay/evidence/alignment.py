@@ -175,7 +175,7 @@ def align_values(values: Any, n: int, ids: NDArray[Any] | None, parameter: str) 
             parameter,
             f"needs one value for each of the {n} instances",
             f"got shape {array.shape}",
-            "align them first",
+            "pass an array of one value per instance, in the order of the predictions",
             code="mismatch",
         )
     return array if index is None or ids is None else array[positions(index, ids, parameter)]
@@ -281,12 +281,15 @@ def _check_same_size(run: Prediction, place: str, first: Prediction, first_name:
             code="mismatch",
         )
     if run.n_instances != first.n_instances:
+        members_first = {run.n_instances, first.n_instances} & {getattr(r, "n_members", 0) for r in (run, first)}
         raise InputError(
             place,
             "all models need the same instances",
             f"{run.n_instances} instances, and {first_name} has {first.n_instances}",
-            "check the files, or select the common rows",
-            code="mismatch",
+            "pass Members(probs, member_axis=0) for a model whose members are on the first axis"
+            if members_first
+            else "check the files, or select the common rows",
+            code="member-axis" if members_first else "mismatch",
         )
 
 

@@ -36,7 +36,7 @@ SIGN_DRAWS, PART_SIGNS, MORE_SIGNS = (
     99,
     2999,
 )  # of signs of groups: of all, of a part, and where there are few groups
-ONE_GROUP = Note("no-test", "one group has no other signs: no p-value")
+ONE_GROUP = Note("no-test", "1 group: no p-value")
 CHUNK_BYTES = 32 * 2**20  # of labels drawn at a time, at most
 CACHE_BYTES = 2**20  # of labels, which random numbers, bins and sums share the cache with
 FEWEST_DRAWS, MOST_DRAWS = 8, 48  # at a time; after them a test may stop

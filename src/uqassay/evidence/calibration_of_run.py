@@ -36,10 +36,8 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 N_BINS = 10  # of the reliability diagrams
-DRAWS = Note("mean", "the mean was tested: draws have no number that means the same in every instance")
-GIVEN_WEIGHTS = Note(
-    "assumption", "the model's mean takes the weights given with its members, the mixtures are sought among all weights"
-)
+DRAWS = Note("mean", "only the mean is tested, because the draws of different instances do not belong together")
+GIVEN_WEIGHTS = Note("assumption", "the mean uses the given weights of the members, and a mixture may use any weights")
 
 
 def tested_part(n_tested: int, n_instances: int) -> Note:
@@ -153,8 +151,8 @@ def _notes_on_sets(prediction: Prediction, shared: SharedMembers | None) -> list
     m, k = n_points(prediction), prediction.n_classes
     if shared is None and m > 1:
         text = (
-            f"the mean alone was tested: searching the mixtures of {count(m)} points over {count(k)} classes "
-            "takes too long here (uqassay calibration-test does it)"
+            f"only the mean is tested, because mixtures of {count(m)} points over {count(k)} classes take too long here: "
+            "uqassay calibration-test tests them"
         )
         return [Note("mean", text, {"points": m, "classes": k})]
     if isinstance(prediction, Drawn):
@@ -167,7 +165,7 @@ def _notes_on_infinity(facts: "_Facts", shared: SharedMembers | None) -> list[No
     if not math.isinf(facts.statistic):
         return []
     whose = "the model" if shared is None else f"every one of the {shared.noun}"
-    text = f"{facts.measure} is infinite, for a label came to which {whose} gives probability 0"
+    text = f"{facts.measure} is infinite, because a label occurred to which {whose} gives probability 0"
     return [Note("infinite", text, {"measure": facts.measure})]
 
 

@@ -138,7 +138,9 @@ def _notes(n_tested: int, n: int, n_runs: int, n_given: int) -> list[Note]:
     if n_tested < n:
         notes.append(tested_part(n_tested, n))
     if n_runs < n_given:
-        text = f"run 1 of {n_given} alone was tested" if n_runs == 1 else f"runs 1 to {n_runs} of {n_given} were tested"
+        text = (
+            f"only run 1 of {n_given} is tested" if n_runs == 1 else f"only runs 1 to {n_runs} of {n_given} are tested"
+        )
         notes.append(Note("first-run", text, {"runs": n_given, "tested": n_runs}))
     return notes
 

@@ -59,16 +59,18 @@ def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
     if m.floored:
         rule = "0, an infinite loss" if m.floor == 0 else f"below {m.floor:.3g}, and counts as that"
         whose = "the label's" if aligned.labels.ndim == 1 else "some voted class's"
-        text = f"{m.name}: in {m.floored} of {m.n_runs * n} rows {whose} upper probability is {rule}."
+        text = (
+            f"{m.name}: in {m.floored} of {m.n_runs * n} rows {whose} upper probability is {rule}: look at these rows."
+        )
         found.append(Note("floored", text, {"model": m.name, "rows": m.floored, "floor": m.floor}))
     if m.gap > LARGE_GAP:
-        text = f"{m.name}: the solver's certified gap reaches {m.gap:.2g} in the distance."
+        text = f"{m.name}: a distance may be wrong by up to {m.gap:.2g}, so do not rely on smaller differences."
         found.append(Note("solver-gap", text, {"model": m.name, "gap": m.gap}))
     if m.nonspecificity_error:
         error = m.nonspecificity_error
         text = (
-            f"{m.name}: the non-specificity is estimated from random orders of the classes; standard error of its mean "
-            f"{error:.2g}."
+            f"{m.name}: the non-specificity is estimated, with a standard error of {error:.2g} in its mean, which the "
+            "intervals include."
         )
         found.append(Note("estimated-nonspecificity", text, {"model": m.name, "standard_error": error}))
     return found
@@ -117,7 +119,7 @@ def _of_sample(aligned: Aligned) -> list[Note]:
         verb = "has" if len(aligned.unnamed) == 1 else "have"
         text = (
             f"{listed(aligned.unnamed)} {verb} no class names: the columns are taken in the order of those of "
-            f"{aligned.order_of} ({listed(aligned.class_names, most=SHOWN)})."
+            f"{aligned.order_of} ({listed(aligned.class_names, most=SHOWN)}). Check that this is right."
         )
         facts = {
             "models": list(aligned.unnamed),
@@ -128,7 +130,7 @@ def _of_sample(aligned: Aligned) -> list[Note]:
     truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
     absent = k - len(np.unique(truth))
     if absent:
-        text = f"{absent} of {k} classes never occur as the label."
+        text = f"{absent} of {k} classes never occur as the label, so these labels say little about them."
         found.append(Note("absent-classes", text, {"absent": absent, "classes": k}))
     if n < FEW_INSTANCES:
         text = f"Only {counted(n, 'instance')}: intervals are wide, and too short for skewed losses."

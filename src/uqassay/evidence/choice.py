@@ -53,6 +53,8 @@ class Choice:
         Other models that are worse at some of these λ only, and the range in which they are.
     worse : tuple of (str, float)
         The remaining models and the p-values of the claim that they are worse at all these λ.
+    among : tuple of (str, str, float, float)
+        A leader, a later leader that it is shown to be better than at some λ where it leads, and the range of these λ.
     conditional : bool
         Whether better than the baselines only if no greater loss is missing from the test set.
     """
@@ -63,6 +65,7 @@ class Choice:
     level_with: tuple[str, ...] = ()
     partly: tuple[tuple[str, float, float], ...] = ()
     worse: tuple[tuple[str, float], ...] = ()
+    among: tuple[tuple[str, str, float, float], ...] = ()
     conditional: bool = False
 
     @property
@@ -189,7 +192,7 @@ def _inside(ranges: Sequence[Range], led: Led) -> list[Range]:
 
 
 def _with_others(assay: "Assay", choice: Choice, table: Table) -> Choice:
-    """Sort the other models into those that are worse in the whole range, in a part of it, and nowhere."""
+    """Sort the other models into those that are worse in the whole range, in a part of it, and nowhere; compare the leaders."""
     others = [name for name in assay.model_names if name not in choice.names]
     whole: dict[str, list[float]] = {name: [] for name in others}
     somewhere: dict[str, list[tuple[float, float]]] = {name: [] for name in others}
@@ -209,6 +212,12 @@ def _with_others(assay: "Assay", choice: Choice, table: Table) -> Choice:
         level_with=tuple(name for name in rest if not somewhere[name]),
         partly=tuple((name, somewhere[name][0][0], somewhere[name][-1][1]) for name in rest if somewhere[name]),
         worse=tuple((name, max(whole[name])) for name in others if name not in rest),
+        among=tuple(
+            (led.model, later.model, inside[0].low, inside[-1].high)
+            for i, led in enumerate(choice.leaders)
+            for later in choice.leaders[i + 1 :]
+            if (inside := _inside(table[led.model][later.model], led))
+        ),
     )
 
 
@@ -234,6 +243,7 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
                     "partly": [name for name, _, _ in choice.partly],
                     "told": {name: [low, high] for name, low, high in choice.partly},
                     "lowest": [[led.low, led.high, led.model] for led in choice.leaders],
+                    "among": [list(one) for one in choice.among],
                 },
             )
         )

@@ -170,7 +170,7 @@ def study_correlations(
     """
     name, place = _plain_condition(study)
     if name is None:
-        return None, Note("left-out", "no condition with all instances and unchanged labels: no correlations")
+        return None, Note("left-out", "no correlations, which need a condition with all instances and unchanged labels")
     measured = study.measured[name]
     chosen: dict[str, NDArray[Any]] = {}
     same: list[str] = []

@@ -77,7 +77,7 @@ def class_detection(
     undefined = [bool(np.isnan(column).any()) for column in found["epistemic"].T]
     of_run = {kind: _defined_means(auc) for kind, auc in found.items()}
     names = [class_names[k] for k, absent in zip(classes, undefined, strict=True) if absent]
-    text = f"without ROC-AUC, for want of test instances: {listed(names)}"
+    text = f"no ROC-AUC for {listed(names)}, which have no test instances"
     return ClassDetection(
         classes,
         **found,

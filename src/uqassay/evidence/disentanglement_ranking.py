@@ -310,7 +310,7 @@ def _compared(
     """Error of one contender minus that of the best one."""
     value = float(mine.error) - float(other.error)
     if mine.conditions != other.conditions:
-        note = Note("no-test", f"other conditions than {best.label}, so the errors are not compared")
+        note = Note("no-test", f"not compared, because {best.label} has other conditions: run both on the same ones")
         return _Compared(_without_interval(value, level, one.study.n_runs, note), NAN, None, (note,))
     if set(one.study.seeds) == set(best.study.seeds):
         places = [one.study.seeds.index(seed) for seed in best.study.seeds]

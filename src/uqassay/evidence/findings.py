@@ -246,7 +246,7 @@ def widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate
     error = tradeoff * model.nonspecificity_error
     if error == 0:
         return estimate
-    text = f"non-specificity estimated, standard error {error:.2g} in the mean"
+    text = f"the interval includes the error of an estimated non-specificity, {error:.2g} in the mean"
     return estimate.widened(error, Note("widened", text, {"standard_error": error}))
 
 

@@ -171,7 +171,7 @@ def _fitted(sample: GainSample, evaluation: Array, options: GainOptions) -> Epis
 
 
 def _too_few(n_units: int, what: str, n_folds: int) -> Note:
-    text = f"no map: {counted(n_units, what)} for {n_folds} folds, and each needs {LEAST_OF_FOLD}"
+    text = f"no map: {counted(n_units, what)} for {n_folds} folds, and each needs {LEAST_OF_FOLD}: take fewer folds"
     return Note("left-out", text, {"units": n_units, "folds": n_folds})
 
 

@@ -246,6 +246,6 @@ def with_order_error(
         return difference, pvalue
     dof = (difference.n if groups is None else len(np.unique(groups))) - 1
     spread = (difference.high - difference.low) / (2 * stdtrit(dof, 0.5 + difference.level / 2))
-    text = f"non-specificity estimated, standard error {error:.2g} in the difference"
+    text = f"the interval includes the error of an estimated non-specificity, {error:.2g} in the difference"
     wider = difference.widened(error, Note("widened", text, {"standard_error": error}))
     return wider, float(2 * stdtr(dof, -abs(float(difference)) / np.hypot(spread, error)))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
+from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.backward import BackwardScore
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.claim import Claim
@@ -364,9 +365,13 @@ class Assay(PresentedAssay):
         """Everything that the verdict may say, as data: kinds of `KINDS`, each with its own bounded error."""
         return self.shared.once("claims", lambda: claims_of(self))
 
+    def answer(self) -> Answer:
+        """What to choose for which λ, what cannot be told from it, and where no model is worth using, as data."""
+        return self.shared.once("answer", lambda: answer_of(self, self.claims()))
+
     def headline(self) -> tuple[str, ...]:
-        """At most three sentences: what to choose for which λ, what cannot be told from it, where no model is worth using."""
-        return headline(self, self.claims())
+        """The answer in one or two sentences."""
+        return headline(self.answer())
 
     def verdict(self) -> tuple[str, ...]:
         """The verdict in words: the headline and one sentence for each further claim."""

@@ -58,7 +58,7 @@ def _checked(assay: "Assay", tradeoff: float) -> ScaleCheck:
     notes = []
     without = [m.name for m in assay.candidates if m.name not in assay.scaled]
     if without:
-        text = f"no set to scale: {listed(without)}"
+        text = f"left out, because they have no sets: {listed(without)}"
         notes.append(Note("left-out", text, {"models": without}))
     return ScaleCheck(
         tradeoff=float(tradeoff),
@@ -156,7 +156,8 @@ def _of_model(
         if assay.n_units == 1:
             notes.append(Note("no-test", "a single unit: no interval and no test"))
         if lowest == len(losses) - 1:
-            notes.append(Note("edge", f"the best scale is the greatest of the grid, {significant(best)}"))
+            text = f"the best scale is the largest tried, {significant(best)}, so a larger one may be better"
+            notes.append(Note("edge", text))
     if chosen is None:
         scale, difference, p = 1.0, _nothing(level, len(scaled.rows)), 1.0 if np.isfinite(best) else np.nan
     else:

@@ -86,8 +86,8 @@ def training_notes(records: Sequence[SparseRecord]) -> tuple[Note, ...]:
         found.append(
             Note(
                 "not-settled",
-                f"the last pass over all instances still changed latent means, by up to {number(moved, 2)}; "
-                f"more final passes than {count(passes)} may change the prediction",
+                f"the prediction may still change, by up to {number(moved, 2)} in a latent mean: raise final_passes above "
+                f"{count(passes)}",
                 {"moved": moved, "passes": passes},
             )
         )
@@ -96,8 +96,7 @@ def training_notes(records: Sequence[SparseRecord]) -> tuple[Note, ...]:
         found.append(
             Note(
                 "not-settled",
-                f"the last epoch still changed the length scale or the signal variance, by up to {share}; more epochs may "
-                f"change the prediction",
+                f"the kernel may still change, by up to {share} in its length scale or signal variance: raise epochs",
                 {"changed": changed},
             )
         )

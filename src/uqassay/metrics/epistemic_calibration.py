@@ -341,8 +341,8 @@ def calibration_notes(g: Floats, mean_e: Floats, count: NDArray[np.intp], null: 
     notes = interval_notes(units)
     if units.n_units > 1 and null.spread < LEAST_GROUPS:
         text = (
-            f"the gains other than 0 lie in an effective number of {number(null.spread, 1)} groups, and the test of "
-            f"calibration needs {number(LEAST_GROUPS, 0)}"
+            f"no test of calibration, because the gains other than 0 lie in few groups (they count like "
+            f"{number(null.spread, 1)}, and {number(LEAST_GROUPS, 0)} are needed)"
         )
         notes.append(Note("no-test", text, {"groups": null.spread}))
     empty = int((count == 0).sum())

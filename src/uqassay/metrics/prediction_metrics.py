@@ -113,7 +113,7 @@ class PredictionMetric:
         values = columns[0] + self.tradeoff * size.values if self.metric == "unified" else size.values
         found = mean_estimate(values, groups=groups, level=self.level, method="hall")
         error = size.mean_standard_error * (self.tradeoff if self.metric == "unified" else 1.0)
-        text = f"non-specificity estimated, standard error {error:.2g} in the mean"
+        text = f"the interval includes the error of an estimated non-specificity, {error:.2g} in the mean"
         return found.widened(error, Note("widened", text, {"standard_error": error}))
 
     def _terms(self, y: NDArray[Any], p: Prediction) -> tuple[tuple[Array, Array, int], Nonspecificity]:

@@ -75,7 +75,7 @@ def mean_over_runs(per_run: ArrayLike, *, level: float = 0.95, bounds: tuple[flo
         value, low, high, notes = float(found), found.low, found.high, list(found.notes)
         if bounds is not None and (low < bounds[0] or high > bounds[1]):
             low, high = max(low, bounds[0]), min(high, bounds[1])
-            notes.append(Note("edge", "the interval is cut to the possible values", {"bounds": bounds}))
+            notes.append(Note("edge", "the interval ends at the least or greatest possible value", {"bounds": bounds}))
     return Estimate(value, low=low, high=high, level=level, n=values.size, method="student-t", notes=notes)
 
 

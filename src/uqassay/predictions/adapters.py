@@ -13,7 +13,8 @@ None of these libraries is imported. The attributes of objects of probly (versio
 
 An object with `batch_shape` and `event_shape` is a distribution of PyTorch, GPyTorch or Pyro; see `distributions`.
 A fitted model of laplace-torch is not a prediction; `from_laplace` computes one from it. A mixture of distributions
-(`components` with `mixture_weights`) is refused, because no kind represents it; draws from it are `Members`.
+(`components` with `mixture_weights`) is refused, because no kind represents it; draws from it are `Members`. Also refused are
+conformal sets (`set_size`), probabilities with scores (`softmax`), and lists of distributions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -95,6 +96,7 @@ def from_object(
             variance_meaning("gaussian-logits", obj.variance_is, variance_is)
         return obj.with_metadata(**carried) if carried else obj  # type: ignore[arg-type]
     if isinstance(obj, Mapping):
+        _refuse_members_last(obj, member_axis)
         arrays = {key: obj[key] for key in needed_keys(obj, kind)}
     elif callable(getattr(obj, "predictive_samples", None)):
         raise _unknown(obj)
@@ -104,7 +106,7 @@ def from_object(
         arrays, member_axis = stated, 1
     elif isinstance(obj, (list, tuple)) or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__")):
         _refuse_list_of_models(obj, member_axis)
-        values = obj if hasattr(obj, "columns") else as_numeric(obj, "obj")
+        values = obj if hasattr(obj, "columns") else _numeric(obj, "obj")
         arrays = {key_of_bare_array(kind, tuple(np.shape(values))): values}
     elif hasattr(obj, "nnz") and hasattr(obj, "shape"):
         as_numeric(obj, "obj")  # refuses sparse arrays, and says how to make them dense
@@ -137,6 +139,15 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
             "pass the predictions of each model: from_object([probs_1, probs_2, …], member_axis=0) for arrays (n, K)",
             code="type",
         )
+    stated = next((item for item in items if not hasattr(item, "columns") and _distribution(item) is not None), None)
+    if stated is not None:
+        raise InputError(
+            "obj",
+            "a list of distributions could hold members, training runs or instances",
+            f"got {len(items)} of type {type(stated).__name__}",
+            "pass the probabilities of each member: from_object([probs_1, probs_2, …], member_axis=0) for arrays (n, K)",
+            code="member-axis",
+        )
     if member_axis is None and len(items) and getattr(items[0], "ndim", 0) == 2:
         raise InputError(
             "obj",
@@ -145,6 +156,28 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
             "pass from_object(list, member_axis=0) for the members of one ensemble; in uq.assay a list holds training runs",
             code="member-axis",
         )
+
+
+def _refuse_members_last(arrays: Mapping[str, Any], member_axis: int | None) -> None:
+    """Refuse three-axis logits beside `pred`, as lightning-uq-box returns them, (n, K, M), without `member_axis`."""
+    if member_axis is None and {"pred", "logits"} <= set(arrays) and np.ndim(arrays["logits"]) == 3:
+        raise InputError(
+            "logits",
+            "with three axes beside pred could have the members on the last axis, as in lightning-uq-box",
+            f"got shape {tuple(np.shape(arrays['logits']))}",
+            "if they are there, pass Members.from_logits(logits.swapaxes(1, 2)), otherwise member_axis=1",
+            code="member-axis",
+        )
+
+
+def _numeric(values: Any, name: str) -> Any:
+    """Numbers of an array of any library; InputError for objects that only look like one, as embeddings of probly do."""
+    try:
+        return as_numeric(values, name)
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as problem:
+        if isinstance(problem, InputError):
+            raise
+        raise _unknown(values) from problem
 
 
 def _is_model(obj: Any) -> bool:
@@ -251,6 +284,14 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
         return None
     if hasattr(obj, "components") and hasattr(obj, "mixture_weights"):
         raise _mixture(obj)
+    if _value(obj, "softmax") is not None:
+        raise InputError(
+            "obj",
+            "must be a prediction, without scores",
+            f"{type(obj).__name__} holds class probabilities (softmax) and scores",
+            "pass obj.softmax, and its scores by uq.assay(…, uncertainties={model: {score: values}})",
+            code="type",
+        )
     for exact, approximate in (("nominal", "radius"), ("alphas", "threshold")):
         if _value(obj, exact) is not None and _value(obj, approximate) is not None:
             raise InputError(
@@ -264,12 +305,20 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     axis = next((value for name in ("sample_axis", "sample_dim") if (value := _value(obj, name)) is not None), None)
     if held is not None and axis is not None:
         return _sample(obj, held, int(axis))
+    if held is not None and _value(obj, "set_size") is not None:
+        raise InputError(
+            "obj",
+            "needs probabilities, not conformal sets of classes or intervals of values",
+            f"got {type(obj).__name__}",
+            "write sets of classes as Intervals(np.zeros(sets.shape), sets)",
+            code="class-sets",
+        )
     own = _distribution(obj)
     if own and len(getattr(own.get("alpha"), "shape", ())) == 3:
         raise _dirichlets(obj, own["alpha"].shape)
     if own is not None or held is None:
         return own
-    values = as_numeric((_distribution(held) or {"probs": held}).get("probs", held), "obj")
+    values = _numeric((_distribution(held) or {"probs": held}).get("probs", held), "obj")
     shape = getattr(obj, "shape", None)  # objects of probly give the shape of the instances, without other axes
     several = values.ndim - len(shape) > 1 if shape is not None and len(shape) < values.ndim else values.ndim > 2
     return {"vertices" if several else "probs": values}
@@ -297,7 +346,7 @@ def _dirichlets(obj: Any, shape: tuple[int, ...]) -> InputError:
 
 def _sample(obj: Any, held: Any, axis: int) -> dict[str, Any]:
     """Named arrays (n, M, K) from samples along any axis."""
-    arrays = {key: as_numeric(value, key) for key, value in (_distribution(held) or {"probs": held}).items()}
+    arrays = {key: _numeric(value, key) for key, value in (_distribution(held) or {"probs": held}).items()}
     if "alpha" in arrays or "lower" in arrays:
         raise _mixture(obj)
     axis = axis if axis >= 0 else axis + np.ndim(held)

@@ -54,7 +54,10 @@ def raised_as(problem: InputError, value: Any, name: str) -> InputError:
         return problem.replace(parameter=f"{name}.variance_is", remedy=remedy)
     if isinstance(value, Mapping) and problem.parameter != "obj":
         return problem.inside(name)  # prediction.lower
-    if problem.facts.get("can_normalise"):  # normalise is no option of the calling function
-        remedy = "pass uq.Point or uq.Members with normalise=True if these are counts or rounded, or from_logits"
+    # normalise is no option of the calling function
+    if problem.facts.get("can_normalise") and problem.facts.get("axis") is None:
+        remedy = (
+            "pass uq.Point or uq.Members with normalise=True if these are counts, per cent or rounded, or from_logits"
+        )
         return problem.replace(parameter=name, remedy=remedy)
     return problem.replace(parameter=name)

@@ -75,7 +75,7 @@ def read_fd_shifts(path: Path, contents: Contents) -> Contents:
         key: StoredArray((n, width - 2), stored.dtype, lambda: table()[:, :-2]),
         "labels": StoredArray.in_memory(labels),
     }
-    return Contents(arrays, {"dataset_idx": StoredArray.in_memory(dataset_idx)}, _note(dataset_idx))
+    return Contents(arrays, {"dataset_idx": StoredArray.in_memory(dataset_idx)}, notes=_note(dataset_idx))
 
 
 def _whole_column(values: NDArray[Any], name: str) -> NDArray[np.int64]:

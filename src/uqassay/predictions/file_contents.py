@@ -49,6 +49,8 @@ class Contents:
     arrays : dict of str to StoredArray
     other : dict of str to StoredArray
         Columns that are no part of a prediction.
+    classes : dict of str to StoredArray
+        Columns of a table that are taken as classes, although their names do not say so.
     notes : tuple of Note
     bare : bool
         The file is one array without a name, held under the key "array".
@@ -58,9 +60,16 @@ class Contents:
 
     arrays: dict[str, StoredArray]
     other: dict[str, StoredArray] = field(default_factory=dict)
+    classes: dict[str, StoredArray] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     bare: bool = False
     lines: NDArray[np.int64] | None = None
+
+    def columns(self) -> dict[str, StoredArray]:
+        """Every array and column by its own name in the file."""
+        made = ("probs", "class_names") if self.classes else ()  # from the columns
+        arrays = {key: value for key, value in self.arrays.items() if key not in made}
+        return self.other | self.classes | arrays
 
 
 @contextmanager

@@ -1,8 +1,13 @@
-"""Comma-separated text: a header line, then one row per instance. Columns as in `file_tables`."""
+"""Comma-separated text: a header line, then one row per instance. Columns as in `file_tables`.
+
+Where the header has semicolons, tabs or vertical bars in place of commas, these separate the cells, and decimals may have a
+comma (0,5), as spreadsheets write them in many countries.
+"""
 
 import csv
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -15,14 +20,33 @@ from uqassay._array import precision_of, row_chunks, still_whole, tolerance_of
 from uqassay.errors import InputError
 from uqassay.predictions.file_contents import Arrays, Contents, StoredArray, quiet
 from uqassay.predictions.file_limits import text_array
-from uqassay.predictions.file_tables import PREFIX, probability_columns, table_columns, table_contents
+from uqassay.predictions.file_tables import (
+    PREFIX,
+    columns_by_type,
+    probability_columns,
+    table_columns,
+    table_contents,
+)
 
 __all__ = ["check_sums", "read_csv", "refuse_empty_cell", "write_csv"]
 
 _NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
 _WHOLE = re.compile(r"\s*(0|-?[1-9]\d{0,17})\s*", re.ASCII)  # the plain spelling of a number that int64 holds
-_SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_SEPARATORS = ";\t|"  # in place of commas
 _MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """A file, the names in its first line, and the character between its cells."""
+
+    path: Path
+    header: list[str]
+    separator: str
+
+    def number(self, text: str) -> str:
+        """The text of a cell with a decimal point in place of a decimal comma."""
+        return text if self.separator == "," else text.replace(",", ".")
 
 
 def read_csv(path: Path) -> Contents:
@@ -90,23 +114,31 @@ def check_sums(probs: NDArray[Any], suffix: str, read_back: Any = np.float64) ->
 
 
 def _read(path: Path) -> Contents:
-    header = _header(path)
+    sheet = _sheet(path)
+    header = sheet.header
     wanted = probability_columns(header)
     others = [i for i in range(len(header)) if i not in set(wanted)]
     stored = path.stat().st_size
     columns: dict[str, StoredArray] = {}
+    by_type: list[int] = []
     if others:
-        texts = _texts(path, header, others)
+        texts = _texts(sheet, others)
         labels = set() if PREFIX in header else {"label", "labels"}  # a class whose name is empty has empty labels
         needed = set(header) if len(header) == 1 else labels
         columns = {header[i]: _column(texts[i], header[i], stored, needed=header[i] in needed) for i in others}
-    probs = StoredArray.in_memory(_numbers(path, header, wanted)) if wanted else None
-    return table_contents(header, probs, columns)
+        by_type = [] if wanted else columns_by_type(header, [i for i in others if _decimal(sheet, texts[i])])
+    wanted = wanted or by_type
+    probs = StoredArray.in_memory(_numbers(sheet, wanted)) if wanted else None
+    return table_contents(header, probs, columns, by_type)
 
 
-def _header(path: Path) -> list[str]:
+def _sheet(path: Path) -> _Sheet:
     with path.open(newline="", encoding="utf-8-sig") as stream:
         names = next(csv.reader(stream), [])
+    separator = _separator(names)
+    if separator != ",":
+        with path.open(newline="", encoding="utf-8-sig") as stream:
+            names = next(csv.reader(stream, delimiter=separator), [])
     if not names:
         raise InputError(
             "header",
@@ -117,9 +149,9 @@ def _header(path: Path) -> list[str]:
         )
     # spaces at the end of the name of a class belong to it, as do those in every cell of text
     header = [name.lstrip() if name.lstrip().startswith(PREFIX) else name.strip() for name in names]
-    _check_separator(header)
-    _check_names(header)
-    return header
+    sheet = _Sheet(path, header, separator)
+    _check_names([sheet.number(name) for name in header])
+    return sheet
 
 
 def _check_names(header: Sequence[str]) -> None:
@@ -136,21 +168,17 @@ def _check_names(header: Sequence[str]) -> None:
         )
 
 
-def _check_separator(header: Sequence[str]) -> None:
-    """Refuse a header whose names are separated by another character than the comma."""
-    for separator, plural in _SEPARATORS.items():
-        parts = [part.strip() for name in header for part in name.split(separator)]
-        own = sum(name.startswith(PREFIX) for name in header)
+def _separator(names: Sequence[str]) -> str:
+    """The comma, unless names that it separates hold more names, or numbers, between other separators."""
+    for separator in _SEPARATORS:
+        parts = [part.strip() for name in names for part in name.split(separator)]
+        own = sum(name.strip().startswith(PREFIX) for name in names)
         more = sum(part.startswith(PREFIX) for part in parts)
-        if (len(header) == 1 and len(parts) > 1) or more > max(own, 1):
-            raise InputError(
-                "separator",
-                "cells must be separated by commas",
-                f"the header has {plural}",
-                f"convert the file, for example pandas.read_csv(path, sep={separator!r}).to_csv(path, index=False)",
-                code="separator",
-                facts={"separator": separator},
-            )
+        cells = ",".join(names).split(separator)
+        numbers = len(cells) > 1 and all(_NUMBER.fullmatch(cell.replace(",", ".")) for cell in cells)
+        if (len(names) == 1 and len(parts) > 1) or more > max(own, 1) or numbers:
+            return separator
+    return ","
 
 
 def _wrong_encoding(path: Path, problem: UnicodeDecodeError) -> InputError:
@@ -179,20 +207,20 @@ def _wrong_encoding(path: Path, problem: UnicodeDecodeError) -> InputError:
     )
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _lines(sheet: _Sheet) -> Iterator[str]:
     """Lines below the header that are not blank, for cells of numbers."""
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        next(csv.reader(stream))
-        yield from (line for line in stream if line.strip())
+    with sheet.path.open(newline="", encoding="utf-8-sig") as stream:
+        next(csv.reader(stream, delimiter=sheet.separator))
+        yield from (sheet.number(line) for line in stream if line.strip())
 
 
-def _rows(path: Path) -> Iterator[list[str]]:
+def _rows(sheet: _Sheet) -> Iterator[list[str]]:
     """Cells of every line below the header that is not blank; quoted text keeps its own blank lines.
 
     In a file of one column a blank line, or "", is an empty cell, except for the blank lines at the end of the file.
     """
-    with path.open(newline="", encoding="utf-8-sig") as stream:
-        reader = csv.reader(stream)
+    with sheet.path.open(newline="", encoding="utf-8-sig") as stream:
+        reader = csv.reader(stream, delimiter=sheet.separator)
         alone = len(next(reader)) == 1
         blank = 0  # blank lines since the last cell
         for cells in reader:
@@ -207,19 +235,21 @@ def _rows(path: Path) -> Iterator[list[str]]:
                 yield cells
 
 
-def _numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> NDArray[np.float64]:
-    lines = _lines(path)
+def _numbers(sheet: _Sheet, columns: Sequence[int]) -> NDArray[np.float64]:
+    lines = _lines(sheet)
     first = next(lines, None)
     if first is None:
         raise InputError(
             "rows", "at least one is needed below the header", "found none", "check the file", code="empty"
         )
-    alone = len(columns) == len(header)  # else the cells of each row were counted when the other columns were read
+    alone = len(columns) == len(
+        sheet.header
+    )  # else the cells of each row were counted when the other columns were read
     try:
         with quiet():
             values = np.loadtxt(
                 chain([first], lines),
-                delimiter=",",
+                delimiter=sheet.separator,
                 quotechar='"',
                 comments=None,
                 usecols=None if alone else columns,
@@ -229,31 +259,32 @@ def _numbers(path: Path, header: Sequence[str], columns: Sequence[int]) -> NDArr
     except UnicodeDecodeError:
         raise
     except ValueError as problem:
-        raise _broken_cell(path, header, columns) from problem
+        raise _broken_cell(sheet, columns) from problem
     if not alone:
         return values
-    if values.shape[1] != len(header):
-        raise _broken_cell(path, header, columns)
-    return values if list(columns) == list(range(len(header))) else values[:, columns]
+    if values.shape[1] != len(sheet.header):
+        raise _broken_cell(sheet, columns)
+    return values if list(columns) == list(range(len(sheet.header))) else values[:, columns]
 
 
-def _texts(path: Path, header: Sequence[str], columns: Sequence[int]) -> dict[int, list[str]]:
+def _texts(sheet: _Sheet, columns: Sequence[int]) -> dict[int, list[str]]:
     texts: dict[int, list[str]] = {i: [] for i in columns}
-    for row, cells in enumerate(_rows(path)):
-        if len(cells) != len(header):
-            raise _broken_row(row, cells, header)
+    for row, cells in enumerate(_rows(sheet)):
+        if len(cells) != len(sheet.header):
+            raise _broken_row(row, cells, sheet)
         for i in columns:
             texts[i].append(cells[i])
     return texts
 
 
-def _broken_cell(path: Path, header: Sequence[str], columns: Sequence[int]) -> InputError:
+def _broken_cell(sheet: _Sheet, columns: Sequence[int]) -> InputError:
     """Name the first cell that is not a number; rows count from 0 below the header."""
-    for row, cells in enumerate(_rows(path)):
+    header = sheet.header
+    for row, cells in enumerate(_rows(sheet)):
         if len(cells) != len(header):
-            return _broken_row(row, cells, header)
+            return _broken_row(row, cells, sheet)
         for i in columns:
-            if not _NUMBER.fullmatch(cells[i]):
+            if not _NUMBER.fullmatch(sheet.number(cells[i])):
                 comma = re.fullmatch(r"\s*[+-]?\d*,\d+\s*", cells[i], re.ASCII)
                 return InputError(
                     header[i],
@@ -272,12 +303,13 @@ def _broken_cell(path: Path, header: Sequence[str], columns: Sequence[int]) -> I
     )
 
 
-def _broken_row(row: int, cells: Sequence[str], header: Sequence[str]) -> InputError:
+def _broken_row(row: int, cells: Sequence[str], sheet: _Sheet) -> InputError:
+    commas = "quote text that contains commas, write decimals with a point, or repair that row"
     return InputError(
         "rows",
-        f"each must have {len(header)} cells, as the header",
+        f"each must have {len(sheet.header)} cells, as the header",
         f"row {row} has {len(cells)}",
-        "quote text that contains commas, write decimals with a point, or repair that row",
+        commas if sheet.separator == "," else f"quote text that contains {sheet.separator!r}, or repair that row",
         code="shape",
         facts={"row": row},
     )
@@ -285,6 +317,12 @@ def _broken_row(row: int, cells: Sequence[str], header: Sequence[str]) -> InputE
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def _decimal(sheet: _Sheet, texts: Sequence[str]) -> bool:
+    """Whether a column holds decimal numbers: all cells are numbers or empty, and some number is no whole one."""
+    filled = [sheet.number(text) for text in texts if text.strip()]
+    return all(map(_NUMBER.fullmatch, filled)) and not all(map(_WHOLE.fullmatch, filled))
 
 
 def _column(texts: list[str], name: str, stored: int, *, needed: bool) -> StoredArray:

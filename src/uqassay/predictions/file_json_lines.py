@@ -79,7 +79,7 @@ def read_json_lines(path: Path) -> Contents:
     if other and table.key:
         note = Note("columns-ignored", f"keys ignored: {listed(list(other), most=8)}", {"columns": tuple(other)})
         notes = (*notes, note)
-    return Contents(arrays, other, notes, lines=lines)
+    return Contents(arrays, other, notes=notes, lines=lines)
 
 
 def write_json_lines(path: Path, arrays: Arrays) -> None:
@@ -129,9 +129,9 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 ) from problem  # fmt: skip
             except (ValueError, RecursionError) as problem:
                 reason = problem.msg if isinstance(problem, json.JSONDecodeError) else str(problem) or "too deep"
-                raise _broken(number, "must be one JSON object", reason, "unreadable") from problem
+                raise _no_object(number, line, reason) from problem
             if not isinstance(row, dict):
-                raise _broken(number, "must be one JSON object", f"it is {_as_json(row)}", "unreadable")
+                raise _no_object(number, line, f"it is {_as_json(row)}")
             yield number, row
 
 
@@ -141,6 +141,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("a key occurs twice in one object")
     return found
+
+
+def _no_object(number: int, line: bytes, got: str) -> InputError:
+    """The refusal of a line that is no object; on the first line, that of a file that is one JSON value."""
+    problem = _broken(number, "must be one JSON object", got, "unreadable")
+    whole = number == 1 and line.decode("utf-8-sig").lstrip().startswith(("[", "{"))
+    remedy = "write one object to a line, without brackets and commas around them (jq -c '.[]' does so)"
+    return problem.replace(remedy=remedy) if whole else problem
 
 
 def _broken(line: int, rule: str, got: str, code: str, parameter: str = "") -> InputError:

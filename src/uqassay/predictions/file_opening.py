@@ -5,6 +5,8 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from uqassay.predictions.file_numpy import read_npy, read_npz, write_npy, write_
 from uqassay.predictions.file_parquet import read_parquet, write_parquet
 from uqassay.predictions.file_tensors import read_pt, read_safetensors, write_pt, write_safetensors
 from uqassay.predictions.file_zarr import read_zarr, write_zarr
+from uqassay.wording import listed
 
 __all__ = [
     "FORMATS",
@@ -52,6 +55,15 @@ FORMATS = {
     ".pt": Format(read_pt, write_pt),
 }
 TABLES = (".csv", ".parquet")
+CONVERSIONS = {  # what to do with files of other formats
+    ".tsv": "rename it to .csv, which may have tabs",
+    ".txt": "write a line such as label above the values, and rename it to .csv",
+    ".json": "write one object to a line, without brackets and commas around them, and name it .jsonl",
+    ".xlsx": "save it as .csv",
+    ".xls": "save it as .csv",
+    ".pth": "save the tensors as .pt, for example torch.save({'probs': probs}, path)",
+}
+MOST_NAMES = 2000  # of a folder that are looked at for a message
 PICKLES = (".pkl", ".pickle", ".joblib", ".dill")
 
 
@@ -87,7 +99,9 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
             "extension",
             f"must be one of {', '.join(FORMATS)}",
             f"got {suffix or 'none'!r}",
-            "end the name of the file in one of them" if to_write else "convert or rename the file",
+            "end the name of the file in one of them"
+            if to_write
+            else CONVERSIONS.get(suffix, "convert or rename the file"),
             code="choice",
         )
     return FORMATS[suffix]
@@ -95,14 +109,16 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
 
 def open_contents(path: Path, kind: str | None = None) -> Contents:
     """Names, shapes and types of what a file holds, after the checks that need no reading."""
-    read = format_of(path).read
     check_exists(path)
     folder = path.suffix.lower() == ".zarr"
-    if path.is_dir() != folder:
-        found, wanted = ("a folder", "a file") if path.is_dir() else ("a file", "a folder")
-        raise FileFormatError(
-            "path", f"{path.suffix} must be {wanted}", f"it is {found}", "check the path", code="type"
-        )
+    if path.is_dir() and not folder:
+        held = sorted(part.name for part in islice(path.iterdir(), MOST_NAMES) if part.suffix.lower() in FORMATS)
+        remedy = f"give the files in it, such as {path / held[0]}" if held else "give a file"
+        remedy = "give a kept assay alone, or read it by uq.Assay.load" if (path / "assay.json").is_file() else remedy
+        raise FileFormatError("path", "must be a file", "it is a folder", remedy, code="type")
+    read = format_of(path).read
+    if folder and not path.is_dir():
+        raise FileFormatError("path", ".zarr must be a folder", "it is a file", "check the path", code="type")
     if folder:
         parts_of(path)  # a pipe in a store would be waited for without end
     elif path.stat().st_size == 0:
@@ -110,6 +126,8 @@ def open_contents(path: Path, kind: str | None = None) -> Contents:
     contents = read(path)
     if asks_fd_shifts(kind) or fd_shifts.is_fd_shifts(path, contents):
         return fd_shifts.read_fd_shifts(path, contents)
+    if set(contents.arrays) == {"arr_0"}:  # np.savez wrote one array without a name
+        return Contents({"array": contents.arrays["arr_0"]}, bare=True)
     return contents
 
 
@@ -127,11 +145,22 @@ def check_exists(path: Path) -> None:
             "it is a symbolic link that leads nowhere"
             if link
             else f"there is none of this name in {path.absolute().parent}",
-            "check the path",
+            _nearest(path),
             code="missing",
         ) from problem
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise _no_plain_file("path", "it is a pipe or a device")
+
+
+def _nearest(path: Path) -> str:
+    """The remedy for a path that leads nowhere: the files in its folder that are named most alike."""
+    try:
+        names = [entry.name for entry in islice(os.scandir(path.absolute().parent), MOST_NAMES)]
+    except OSError:
+        return "check the path"
+    same = [name for name in sorted(names) if Path(name).stem == path.stem and Path(name).suffix.lower() in FORMATS]
+    alike = same[:3] or get_close_matches(path.name, names, n=3, cutoff=0.75)
+    return f"did you mean {listed(alike, last='or')}" if alike else "check the path"
 
 
 def parts_of(path: Path) -> list[Path]:

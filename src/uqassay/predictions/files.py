@@ -118,12 +118,14 @@ def load(
                 found = shown_keys(contents.other | contents.arrays)
                 raise InputError(
                     "columns",
-                    "proba_0, proba_1, … (or proba_<name of the class>) are needed",
+                    "one of decimal numbers is needed for each class, named proba_<name of the class> or as you like",
                     f"found {found}",
-                    "rename the columns",
+                    "name the columns of probabilities proba_0, proba_1, …",
                     code="missing",
                 )
-            arrays = {key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind)}
+            arrays = {
+                key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind, others=contents.other)
+            }
         if contents.notes:  # of the reader; formats that give such notes hold none themselves
             arrays["notes"] = contents.notes
         try:
@@ -131,9 +133,11 @@ def load(
                 arrays, kind=kind, member_axis=member_axis, normalise=normalise, variance_is=variance_is
             )
         except InputError as problem:
+            if contents.classes and problem.code in ("sum", "not-probabilities"):
+                problem = problem.replace(got=f"{problem.got}, in the columns {shown_keys(contents.classes)}")
             row = problem.facts.get("row")
             if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):
-                raise
+                raise problem from None
             line = int(contents.lines[row])
             raise problem.replace(source=f"{path.name}, line {line}", facts=problem.facts | {"line": line}) from problem
 
@@ -179,7 +183,7 @@ def load_labels(
         if not isinstance(key, (str, NoneType)):
             raise InputError("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
         contents = open_contents(path, None)
-        stored, name = _labels_in(contents, key)
+        stored, name = _labels_in(contents, key, path.name)
         values = np.array(as_array(stored.read(), name))
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             row = int(np.flatnonzero((values > np.iinfo(np.int64).max).reshape(len(values), -1).any(axis=1))[0])
@@ -238,7 +242,7 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
     path = as_path(path)
     with problems_named(path):
         contents = open_contents(path)
-        arrays = contents.other | contents.arrays
+        arrays = contents.columns()
         others = [key for key in arrays if ALIASES.get(key, key) != "ids"]
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
         wanted = next((key for key in roles if key in arrays), others[0] if len(others) == 1 else None)
@@ -249,6 +253,7 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
                 f"found {shown_keys(others)}",
                 f"name one of them {names[0]}",
                 code="missing",
+                facts={"file": path.name, "found": tuple(others)},
             )
         ids = next((arrays[key] for key in arrays if ALIASES.get(key, key) == "ids"), None)
         values = np.array(as_array(arrays[wanted].read(), wanted))
@@ -277,10 +282,10 @@ def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
 # -- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:
+def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:
     if contents.bare and key is None:
         return contents.arrays["array"], "labels"
-    everything = contents.other | contents.arrays
+    everything = contents.columns()
     wanted = ("labels", "label") if key is None else (key, ALIASES.get(key, key))
     for name in wanted:
         if name in everything:
@@ -293,4 +298,5 @@ def _labels_in(contents: Contents, key: str | None) -> tuple[StoredArray, str]:
         f"found {found}",
         "give one of them as key, or labels of their own",
         code="missing",
+        facts={"file": file, "found": tuple(key for key in everything if ALIASES.get(key, key) != "ids")},
     )

@@ -62,6 +62,7 @@ def labels_for(
         raise InputError(name, "must be given", "it is None", "pass the true class of each instance", code="missing")
     table, names, index = take_table(y_true, name)
     array = as_array(table, name)
+    array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array  # a column of labels, not votes
     array = in_order_of_ids(array, index, ids, name)
     if names is not None and class_names is not None and names != class_names:
         array = array[:, positions(names, np.asarray(class_names), name, part="columns", of="the class names")]
@@ -174,8 +175,11 @@ def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArr
             name,
             "labels given as text must be class names",
             f"row {first[at]} holds {texts[at]!r:.60} and {known}",
-            "pass class_names with the predictions, or labels 0, 1, … as whole numbers",
+            "give the labels by these names, or pass the right class_names"
+            if names
+            else "pass class_names in the order of the columns (classes_ of a classifier of scikit-learn), or labels 0, 1, …",
             code="class-names",
+            facts={"found": texts, "named": bool(names)},
         )
     return np.array([place[text] for text in texts], dtype=np.int64)[inverse]
 

@@ -1,6 +1,6 @@
 """Keys of files and mappings: which of them make which kind of prediction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,8 +53,8 @@ KNOWN_KEYS = (
 # -- which kind -------------------------------------------------------------------------------------------------------
 
 
-def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
-    """Name of the form in `FORMS` that the keys make, or that `kind` asks for.
+def choose_form(keys: Iterable[str], kind: str | None = None, *, others: Iterable[str] = ()) -> str:
+    """Name of the form in `FORMS` that the keys make, or that `kind` asks for; errors show `others` too.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
         The keys make no kind or several, or not the kind asked for; the keys found and those known are listed.
     """
     found = list(keys)
-    shown = shown_keys(found)
+    shown = shown_keys([*found, *others])
     complete = [name for name, form in FORMS.items() if set(form.keys) <= set(found)]
     if kind is not None:
         wanted = form_of_kind(kind)
@@ -87,14 +87,32 @@ def choose_form(keys: Iterable[str], kind: str | None = None) -> str:
             code="ambiguous",
             facts={"kinds": tuple(complete)},
         )
+    likely, meant = likely_form([*found, *others])
     known = ", ".join("+".join(form.keys) for form in FORMS.values())
     raise InputError(
         "keys",
         f"one kind of prediction must be among them ({known})",
         f"found {shown}",
-        "give the arrays such names: class probabilities are probs",
+        {
+            "logits": f"rename {likely} to logits, of which the softmax is taken",
+            "counts": f"count how often {likely} has each class, and give the counts as probs with normalise=True",
+            "probs": f"rename {likely} to probs if it holds class probabilities",
+        }.get(meant, "give the arrays such names: class probabilities are probs"),
         code="choice",
+        facts={"key": likely, "meant": meant},
     )
+
+
+def likely_form(keys: Sequence[str]) -> tuple[str, str]:
+    """A key that may be meant as probabilities, and what it seems to hold: logits, counts or probs; else two empty texts."""
+    for key in keys:
+        plain = key.lower().replace("_", "").replace("-", "")
+        if plain in ("logprobs", "logprobabilities", "logprob"):
+            return key, "logits"  # their softmax is the probabilities
+        if plain in ("samples", "answers", "responses", "generations", "counts", "votes"):
+            return key, "counts"
+    own = [key for key in keys if key not in KNOWN_KEYS]
+    return (own[0], "probs") if len(own) == 1 else ("", "")
 
 
 def shown_keys(keys: Iterable[Any]) -> str:
@@ -145,9 +163,9 @@ def key_of_bare_array(kind: str | None, shape: tuple[int, ...]) -> str:
     return form.keys[0]
 
 
-def needed_keys(keys: Iterable[str], kind: str | None = None) -> list[str]:
+def needed_keys(keys: Iterable[str], kind: str | None = None, *, others: Iterable[str] = ()) -> list[str]:
     """Those of the keys that the prediction is made of; everything else need not be read."""
     found = list(keys)
-    form = FORMS[choose_form(found, kind)]
+    form = FORMS[choose_form(found, kind, others=others)]
     wanted = {*form.keys, *form.settings, *CARRIED}
     return [key for key in found if ALIASES.get(key, key) in wanted]

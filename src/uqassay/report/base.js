@@ -4,7 +4,7 @@
 let page = null; // everything that is shown, from `openPage` on
 let candidates = [];
 let ranking = null;
-const state = { index: 0, part: "all", hidden: new Set() };
+const state = { index: 0, part: "all" };
 const byId = (id) => document.getElementById(id);
 
 async function openPage() {
@@ -12,6 +12,7 @@ async function openPage() {
   ranking = page.ranking;
   candidates = page.models.map((m, j) => ({ ...m, j })).filter((m) => !m.baseline);
   state.index = ranking.reference;
+  startLabels();
 }
 
 // The single instances, which take longer.
@@ -24,7 +25,6 @@ async function openInstances() {
   for (const m of candidates) held.confidences[m.name] = Array.from(held.columns[m.name].confidence, (q) => probability(q, 16));
 }
 
-const shown = () => candidates.filter((m) => !state.hidden.has(m.j));
 const placeOf = (name) => page.models.findIndex((m) => m.name === name);
 
 // Marks of direction are shown as such, so that a name cannot turn the words and numbers after it around.
@@ -157,18 +157,21 @@ const dark = () => document.documentElement.dataset.theme === "dark";
 
 function colour(j) {
   if (page.models[j].baseline) return css("--faint");
-  const base = COLOURS[j % COLOURS.length] || css("--ink");
+  const base = COLOURS[page.models[j].colour % COLOURS.length] || css("--ink");
   return dark() && base === "#0072B2" ? "#3B9FDB" : base;
 }
 
-const dash = (j) => (page.models[j].baseline ? "dot" : DASHES[Math.floor(j / COLOURS.length) % DASHES.length]);
-const marker = (j) => MARKERS[Math.floor(j / COLOURS.length) % MARKERS.length];
+const colourTurn = (j) => Math.floor(page.models[j].colour / COLOURS.length); // how often the colours were all used before
+const dash = (j) => (page.models[j].baseline ? "dot" : DASHES[colourTurn(j) % DASHES.length]);
+const marker = (j) => MARKERS[colourTurn(j) % MARKERS.length];
 
 const toHex = (c) => (c.startsWith("#") && c.length === 7 ? c : "#888888");
 
+// Black or white, whichever has the higher contrast (WCAG), which is at least 4.5 : 1.
 function onColour(hex) {
-  const [r, g, b] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255);
-  return 0.299 * r + 0.587 * g + 0.114 * b > 0.55 ? "#111" : "#fff";
+  const linear = (v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const [r, g, b] = [1, 3, 5].map((i) => linear(parseInt(hex.slice(i, i + 2), 16) / 255));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? "#000" : "#fff";
 }
 
 function tinted(hex, alpha) {
@@ -182,7 +185,7 @@ function swatch(j) {
   return el("span", { class: kind, style: { background: colour(j) }, "aria-hidden": "true" });
 }
 
-const nameCell = (j, ...more) => el("span", {}, swatch(j), el("bdi", {}, page.models[j].name), ...more);
+const nameCell = (j, ...more) => el("span", {}, swatch(j), nameText(j), ...more);
 
 // -- definitions -----------------------------------------------------------------------------------------------------
 

@@ -18,13 +18,12 @@ lenses.calibration = (section, lens) => {
 // -- every test in words ---------------------------------------------------------------------------------------------
 
 function testPieces(t) {
-  const only = t.rows.length === 1 ? t.rows[0] : null;
   return [
-    el("p", { class: "said" }, only ? [swatch(only.j), only.words] : t.lead),
+    t.further ? el("p", { class: "said" }, t.further) : null,
     el("p", { class: "note" }, t.text.note, "\u00a0", what("calibration-pvalue"), " ", t.text.how),
     testsTable(t),
     t.cautions.length ? el("ul", { class: "note" }, t.cautions.map((text) => el("li", {}, text))) : null,
-    only ? null : el("details", {}, el("summary", {}, t.text.all), testWords(t)),
+    t.rows.length === 1 ? null : el("details", {}, el("summary", {}, t.text.all), testWords(t)),
   ].filter(Boolean);
 }
 
@@ -66,7 +65,10 @@ function testsTable(t) {
   const region = { id: "calibration-table", tabindex: "0", role: "region", "aria-label": t.text.table };
   const caption = el("caption", {}, el("span", {}, t.text.caption));
   const rows = el("table", {}, caption, el("thead", {}, el("tr", {}, heads.map(head))), t.measures.map(group));
-  return el("div", { class: "scroll grouped", ...region }, rows);
+  const holder = el("div", { class: "scroll grouped", ...region });
+  const node = el("div", {}, holder);
+  fillGroupedModels(holder, rows);
+  return node;
 }
 
 function testRow(t, r) {
@@ -77,6 +79,7 @@ function testRow(t, r) {
   const click = () => {
     t.choose(r);
     byId("calibration-closely").scrollIntoView();
+    byId("calibration-closely").focus({ preventScroll: true });
   };
   const button = { type: "button", class: "row", "aria-label": look, on: { click } };
   return el(
@@ -126,17 +129,23 @@ function reliabilityPiece(section, lens) {
     classwise: finding(bins.model, "ece-classwise"),
   }));
   const columns = reliabilityColumns(rows, lens.text);
-  const caption = el("figcaption", {}, lens.text.caption);
+  const caption = el("figcaption");
+  const legend = rows.length > 1 ? modelControl() : null;
+  const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": lens.text.table });
   section.append(
     el(
       "div",
-      { class: "figures beside" },
-      el("figure", {}, el("div", { class: "chart", id: "reliability" }), caption),
-      el("div", {}, el("div", { class: "scroll" }, table(columns, rows)), el("p", { class: "note" }, lens.text.note)),
+      { class: rows.length > MANY ? null : "figures beside" },
+      el("figure", {}, legend, el("div", { class: "chart", id: "reliability" }), caption),
+      el("div", {}, holder, el("p", { class: "note" }, lens.text.note)),
     ),
   );
-  const entries = () => shown().map((m) => ({ m, bins: lens.models.find((b) => b.model === m.name) }));
-  chart("reliability", (node) => drawReliability(node, entries(), { height: 400, text: lens.text }));
+  fillModelTable(holder, columns, rows);
+  chart("reliability", (node) => {
+    const entries = shown().map((m) => ({ m, bins: lens.models.find((b) => b.model === m.name) }));
+    fill(caption, lens.text.caption, entries.length > MOST_BANDS ? page.text.models.without_bands : null);
+    drawReliability(node, entries, { height: 400, text: lens.text });
+  });
 }
 
 function reliabilityColumns(rows, text) {

@@ -7,12 +7,13 @@ import numpy as np
 
 from uqassay.calibration.monte_carlo import CALIBRATED
 from uqassay.evidence.calibration_statements import JudgedTest, judged_tests, point_models
-from uqassay.evidence.calibration_verdict import calibration_sentences, measure_label
+from uqassay.evidence.calibration_verdict import advice, calibration_sentences, claim, measure_label
 from uqassay.report.definitions import calibration_definitions
 from uqassay.report.histograms import null_histogram
 from uqassay.report.sentences.calibration import (
     captions,
     cautions,
+    confidence_finding,
     confidence_text,
     decimals_of,
     outcome_text,
@@ -34,19 +35,23 @@ def calibration_section(assay: "Assay") -> dict[str, Any]:
     Returns
     -------
     dict
-        "models": bins of the reliability diagram of each model, its mean "confidence_all" and how it is "judged"; "text":
-        sentences around them. With tests also "title", and "tests": "alpha", "lead" (all tests in a sentence or two),
-        "cautions", "text", the "measures" with their "definitions", and "rows", one per model, run and measure, with the
-        p-value adjusted by Holm for all rows, the outcome, its words and captions, the null draws as a histogram
-        one of whose edges is the minimum found, values and p-values of the mean and of single members, the weights, and the
-        bins of the mean ("before") and of the best mixture ("after").
+        "finding": what the section says first; "models": bins of the reliability diagram of each model, its mean
+        "confidence_all" and how it is "judged"; "text": sentences around them. With tests also "title", and "tests": "alpha",
+        "further" (sentences on all tests after the finding), "cautions", "text", the "measures" with their "definitions", and
+        "rows", one per model, run and measure, with the p-value adjusted by Holm for all rows, the outcome, its words and
+        captions, the null draws as a histogram one of whose edges is the minimum found, values and p-values of the mean and of
+        single members, the weights, and the bins of the mean ("before") and of the best mixture ("after").
     """
     tested = any(t.tested != "nothing" for t in assay.calibration)
+    models = _confidences(assay)
     section = {
-        "models": _confidences(assay),
+        "models": models,
         "text": reliability_sentences(assay.settings.level, votes=assay.labels.ndim == 2, tested=tested),
     }
-    return section | {"title": "Can it be calibrated?", "tests": _tests(assay)} if tested else section
+    if not tested:
+        return section | {"finding": confidence_finding({m["model"]: m["judged"] for m in models})}
+    tests = _tests(assay)
+    return section | {"finding": tests.pop("finding"), "title": "Can it be calibrated?", "tests": tests}
 
 
 # -- the tests ---------------------------------------------------------------------------------------------------------
@@ -57,10 +62,12 @@ def _tests(assay: "Assay") -> dict[str, Any]:
     judged = judged_tests(assay.calibration, alpha, points=point_models(assay))
     n_tests = sum(j.outcome != "undefined" for j in judged)
     measures = {j.test.measure: j.test.notion for j in judged}
+    finding, *further = calibration_sentences(judged) if len(judged) > 1 else (claim(judged[0]), *advice(judged[0]))
     return {
+        "finding": finding,
         "alpha": float(f"{alpha:.6g}"),
         "n_tests": n_tests,
-        "lead": " ".join(calibration_sentences(judged)) if len(judged) > 1 else "",
+        "further": " ".join(further),
         "cautions": cautions(judged),
         "text": sentences_around_tests(judged, n_tests),
         "width_places": decimals_of(j.test.width for j in judged),

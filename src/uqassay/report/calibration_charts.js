@@ -7,12 +7,18 @@ const WRITTEN = 12; // weights with their numbers
 
 // entries: {m, bins}; with `counts` the number of instances stands above each bar of a single model.
 function drawReliability(node, entries, { height, text, least = null, counts = false }) {
+  if (!entries.length) {
+    withoutPicture(node, page.text.models.no_model);
+    return;
+  }
   const total = (bins) => bins.count.reduce((a, b) => a + b, 0);
   const most = Math.max(...entries.map(({ bins }) => Math.max(...bins.count) / total(bins)));
   const marks = [{ line: true, x: [0, 1], y: [0, 1], stroke: { color: css("--faint"), width: 1, dash: "dot" } }];
   entries.forEach(({ m, bins }, i) => {
     const n = total(bins);
-    marks.push(...accuracyMarks(m, bins, text), countMarks(m, bins, { n, most, i, of: entries.length, counts, text }));
+    const [line, markers] = accuracyMarks(m, bins, text);
+    if (entries.length > MOST_BANDS) markers.errors = null;
+    marks.push(line, markers, countMarks(m, bins, { n, most, i, of: entries.length, counts, text }));
   });
   const from = least ?? Math.min(...entries.flatMap(({ bins }) => bins.edges[0]));
   plot(node, marks, {
@@ -22,6 +28,28 @@ function drawReliability(node, entries, { height, text, least = null, counts = f
     x: { title: text.axes.confidence, percent: true, range: [from - 0.01, 1.01] },
     y: { title: text.axes.accuracy, percent: true, range: [-0.02, 1.02] },
   });
+  reliabilityTable(node.closest("figure"), entries, text);
+}
+
+function withoutPicture(node, text) {
+  empty(node, text);
+  noChartTable(node.closest("figure"));
+}
+
+function reliabilityTable(figure, entries, text) {
+  const rows = () => entries.flatMap(({ m, bins }) => bins.count.map((_, b) => ({ m, bins, b })));
+  const places = percentPlaces(entries.flatMap(({ bins }) => bins.low.map((low, b) => [low, bins.high[b]])));
+  const columns = [
+    ...(entries.length > 1 ? [{ title: text.heads.model, text: true, cls: "name", cell: (r) => nameCell(r.m.j) }] : []),
+    { title: text.heads.bin, cell: ({ bins, b }) => wording.percentInterval(bins.edges[0][b], bins.edges[1][b], 0) },
+    { title: text.heads.confidence, cell: ({ bins, b }) => wording.percent(number(bins.confidence[b]), places) },
+    {
+      title: text.heads.accuracy,
+      cell: ({ bins, b }) => shareCell([bins.accuracy[b], bins.low[b], bins.high[b]], places),
+    },
+    { title: text.heads.count, cell: ({ bins, b }) => wording.count(bins.count[b]) },
+  ];
+  chartTable(figure, text.data, columns, rows);
 }
 
 function accuracyMarks(m, bins, text) {
@@ -66,11 +94,11 @@ function countMarks(m, bins, { n, most, i, of, counts, text }) {
 function drawOneReliability(node, r, side, t, text) {
   const bins = r[side];
   if (side === "after" && r.n_members < 2) {
-    empty(node, t.text.nothing_to_weigh);
+    withoutPicture(node, t.text.nothing_to_weigh);
     return;
   }
   if (!bins || !bins.count.length) {
-    empty(node, t.text.nothing_to_draw);
+    withoutPicture(node, t.text.nothing_to_draw);
     return;
   }
   const both = [r.before, r.after].filter((b) => b && b.count.length);
@@ -82,7 +110,7 @@ function drawOneReliability(node, r, side, t, text) {
 
 function drawNull(node, r, t) {
   if (r.captions.no_null) {
-    empty(node, r.captions.no_null);
+    withoutPicture(node, r.captions.no_null);
     return;
   }
   const view = nullView(r);
@@ -94,6 +122,12 @@ function drawNull(node, r, t) {
     x: { title: t.measureOf(r).label, range: view.range },
     y: { title: t.text.axes.draws, range: [inside.length ? -0.09 * top : 0, 1.28 * top], zero: true },
   });
+  const ends = (i) => ({ low: fixed(view.left[i], r.places + 1), high: fixed(view.left[i] + r.null.width, r.places + 1) });
+  const columns = [
+    { title: t.measureOf(r).label, cell: (i) => fillTemplate(page.text.general.range, ends(i)) },
+    { title: t.text.axes.draws, cell: (i) => wording.count(r.null.counts[i]) },
+  ];
+  chartTable(node.closest("figure"), t.text.null_data, columns, () => r.null.counts.map((_, i) => i));
 }
 
 // Where the axis lies: around the draws and the value found, with the mean and single members that are near.
@@ -177,11 +211,11 @@ function nullMarks(node, r, t, { found, mean, near, range, beyond }) {
 
 function drawWeights(node, r, t) {
   if (r.n_members < 2) {
-    empty(node, t.text.nothing_to_weigh);
+    withoutPicture(node, t.text.nothing_to_weigh);
     return;
   }
   if (r.captions.no_weights) {
-    empty(node, r.captions.no_weights);
+    withoutPicture(node, r.captions.no_weights);
     return;
   }
   const many = r.weights.length > MANY_MEMBERS;
@@ -202,6 +236,18 @@ function drawWeights(node, r, t) {
     x: { title, range, grid: false, ...ticks },
     y: { title: t.text.axes.weight, range: [0, 1.12 * Math.max(equal, ...r.weights)], zero: true },
   });
+  weightsTable(node.closest("figure"), r, t, order);
+}
+
+// Each member's weight, with its own value of the measure, which is a tick below the null draws, and its p-value.
+function weightsTable(figure, r, t, order) {
+  const columns = [
+    { title: r.one, cell: ([, i]) => String(i + 1) },
+    { title: t.text.axes.weight, cell: ([w]) => fixed(w) },
+  ];
+  if (r.members.length) columns.push({ title: t.measureOf(r).label, cell: ([, i]) => fixed(r.members[i], r.places) });
+  if (r.member_pvalues.length) columns.push({ title: t.text.pvalue_title, cell: ([, i]) => pvalue(r.member_pvalues[i]) });
+  chartTable(figure, t.text.weights_data, columns, order);
 }
 
 // Notes, unlike labels of bars, cover the dashed line behind them.

@@ -18,7 +18,7 @@ function startClosely(t, text) {
   const said = el("p", { class: "said", id: "calibration-said", "aria-live": "polite" });
   const choices = [sides.length > 1 ? model : null, " ", t.measures.length > 1 ? measure : null];
   byId("lens-calibration").append(
-    el("h3", { id: "calibration-closely" }, t.text.closely),
+    el("h3", { id: "calibration-closely", tabindex: "-1" }, t.text.closely),
     ...(t.rows.length > 1 ? [el("p", { class: "choices" }, choices), said] : []),
     closelyFigures(t, view.row),
   );

@@ -1,6 +1,5 @@
 // Section 3: what all statistical charts share, the filter of models, and the order in which they are drawn.
 
-const elided = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 const charts = [];
 
 // Lines at the pointer: the name of a model in bold, then text.
@@ -9,8 +8,9 @@ const hover = (name, ...lines) => [el("b", {}, name), ...lines];
 function chart(id, draw, { follows = false } = {}) {
   const node = byId(id);
   const title = () => node.closest("figure")?.querySelector("h3, h4")?.textContent.replace(/ \?$/, "");
-  node.setAttribute("role", "img");
-  const run = () => {
+  const paintChart = () => {
+    node.setAttribute("role", "img");
+    node.removeAttribute("tabindex");
     node.setAttribute("aria-label", title() ?? page.text.charts.reliability);
     try {
       draw(node);
@@ -19,6 +19,7 @@ function chart(id, draw, { follows = false } = {}) {
       console.error(problem);
     }
   };
+  const run = () => whenOpen(node, paintChart);
   charts.push(run);
   if (!follows) return;
   let waiting = false;
@@ -32,13 +33,6 @@ function chart(id, draw, { follows = false } = {}) {
   });
 }
 
-function toggle(m, button) {
-  if (state.hidden.has(m.j)) state.hidden.delete(m.j);
-  else if (shown().length > 1) state.hidden.add(m.j);
-  button.setAttribute("aria-pressed", String(!state.hidden.has(m.j)));
-  redraw();
-}
-
 function redraw() {
   for (const run of charts) run();
 }
@@ -46,6 +40,7 @@ function redraw() {
 // -- start -----------------------------------------------------------------------------------------------------------
 
 function startCharts() {
+  startChoiceOfModels();
   startFilter();
   startPlaneParts();
   for (const node of document.querySelectorAll("h4[data-title]")) {
@@ -57,18 +52,13 @@ function startCharts() {
   chart("ridge-distance", ridges("distance"));
   chart("ridge-nonspecificity", ridges("nonspecificity"));
   chart("ridge-unified", ridges("unified"), { follows: true });
-  listeners.push(drawCorrectness);
+  listeners.push(() => whenOpen(byId("by-correctness"), drawCorrectness));
 }
 
 function startFilter() {
-  const button = (m) => {
-    const click = (event) => toggle(m, event.currentTarget);
-    const attributes = { type: "button", class: "model", "aria-pressed": "true", title: m.name, on: { click } };
-    return el("button", attributes, swatch(m.j), el("bdi", {}, m.name));
-  };
   const input = el("input", { type: "range", min: 0, step: 1, "aria-label": "λ" });
-  const label = el("label", { class: "lambda" }, "λ ", el("span", { "data-lambda": "" }), input);
-  fill(byId("filter"), el("span", { class: "note" }, page.text.charts.show), candidates.map(button), label);
+  const tradeoff = el("label", { class: "lambda" }, "λ ", el("span", { "data-lambda": "" }), input);
+  fill(byId("filter"), modelControl({ grey: true }), tradeoff);
   slider(input);
 }
 

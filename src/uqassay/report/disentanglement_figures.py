@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
+from uqassay.evidence.disentanglement_behaviour import DisentanglementBehaviour
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS
 from uqassay.evidence.disentanglement_ranking import Contender, RankedContender
 from uqassay.report.figures.disentanglement_behaviour import (
@@ -75,9 +75,8 @@ def contender_figures(contender: Contender, *, name: str, level: float) -> dict[
     return drawn
 
 
-def behaviour_figures(contender: Contender, *, name: str, level: float) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Figures and sentences beyond the disentanglement error: trend, sources of doubt, correlations of all estimates."""
-    found = disentanglement_behaviour(contender.study, contender.decomposition, level=level)
+def behaviour_figures(found: DisentanglementBehaviour, *, name: str) -> dict[str, str]:
+    """Figures beyond the disentanglement error: trend, sources of doubt, correlations of all estimates."""
     drawn = {}
     if (trend := found.trend) is not None:
         drawn["trend"] = _svg(lambda ax: plot_epistemic_trend(trend, ax=ax), PANEL, f"{name}e", "trend")
@@ -92,7 +91,7 @@ def behaviour_figures(contender: Contender, *, name: str, level: float) -> tuple
             label="correlations",
             colours={},
         )
-    return drawn, found.sentences
+    return drawn
 
 
 def _svg(draw: Draw, size: tuple[float, float], name: str, label: str) -> str:

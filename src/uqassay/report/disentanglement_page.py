@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS
 from uqassay.evidence.disentanglement_ranking import Contender, RankedContender, by_dataset, rank_disentanglement
 from uqassay.evidence.disentanglement_verdict import (
@@ -12,6 +13,7 @@ from uqassay.evidence.disentanglement_verdict import (
     legend_sentences,
 )
 from uqassay.notes import Note
+from uqassay.report.disentanglement_data import behaviour_data, contender_data, ranking_data
 from uqassay.report.disentanglement_figures import (
     behaviour_figures,
     contender_figures,
@@ -118,7 +120,7 @@ def render_disentanglement(
             _ranking(f"{text['ranking']}: {name}" if len(groups) > 1 else text["ranking"], rows, places, text, level)
             for name, rows in ranked.items()
         ),
-        "expected": panels(expected_figures(), text, captions=False),
+        "expected": panels(expected_figures(), text, level=3, captions=False),
         "key": _key(text),
         "contenders": in_groups(ranked, section),
         "how": how_to_read(legend_sentences(level=level), _facts(contenders), command, text),
@@ -141,7 +143,7 @@ def _ranking(
 ) -> str:
     table = [_ranking_row(row, places[id(row.contender)]) for row in rows]
     figure = ranking_figure(rows, name=f"r{places[id(rows[0].contender)]}", level=level)
-    drawn = overview_figure(figure, text["ranking_figure"])
+    drawn = overview_figure(title, figure, ranking_data(title, rows, text), text["ranking_figure"])
     return overview_table(title, text["ranking_note"], [text[f"head_{name}"] for name in HEADS], table) + drawn
 
 
@@ -159,11 +161,14 @@ def _ranking_row(row: RankedContender, place: str) -> str:
 
 
 def _contender(contender: Contender, place: str, text: Mapping[str, str], level: float) -> str:
-    beyond, said = behaviour_figures(contender, name=f"{place}b", level=level)
-    markup = panels(contender_figures(contender, name=place, level=level), text)
-    if beyond or said:
+    figures = contender_figures(contender, name=place, level=level)
+    markup = panels(figures, text, data=contender_data(contender, text, level=level))
+    found = disentanglement_behaviour(contender.study, contender.decomposition, level=level)
+    beyond = behaviour_figures(found, name=f"{place}b")
+    if beyond or found.sentences:
         summary = f"<summary>{shown(text['beyond'])}</summary>"
-        markup += f"<details>{summary}{bullets(said)}{panels(beyond, text)}</details>"
+        held = panels(beyond, text, data=behaviour_data(found, text))
+        markup += f"<details>{summary}{bullets(found.sentences)}{held}</details>"
     return contender_section(contender.label, place, contender_sentences(contender, level=level), markup)
 
 

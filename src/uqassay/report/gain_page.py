@@ -23,7 +23,8 @@ from uqassay.report.figures.gain import (
     plot_epistemic_map,
     plot_gain_by_uncertainty,
 )
-from uqassay.report.figures.style import INSIDE_LEGEND, PALETTE
+from uqassay.report.figures.style import PALETTE
+from uqassay.report.gain_data import delay_data, gain_data, map_data
 from uqassay.report.inline_svg import THEME, inline_axes
 from uqassay.report.markup import shown, write_html
 from uqassay.report.sentences.gain import gain_text
@@ -60,7 +61,7 @@ HEADS = (
 )
 UNDER = {"zero-one": "In accuracy", "log": "Under the log loss", "brier": "Under the Brier loss"}
 PANEL = (3.9, 3.0)  # inches
-DELAYS = (6.2, 3.8)
+DELAYS = (7.6, 3.8)
 CURVES = {look.colour.lower(): f"var(--{name})" for name, look in GAIN_LOOKS.items()}
 COLOURS = {
     **THEME,
@@ -184,15 +185,17 @@ def _table(
     title: str, place: str, results: Sequence[GainResult], places: Mapping[int, str], text: Mapping[str, str]
 ) -> str:
     rows = [_row(one, places[id(one)]) for one in results]
+    label = f"{text['delay']}: {place}"
     figure = inline_axes(
         lambda ax: plot_delay_curve(list(results), ax=ax),
-        DELAYS if len(results) < INSIDE_LEGEND else (DELAYS[0] + 2.4, DELAYS[1]),
+        DELAYS,
         name=f"d{places[id(results[0])]}",
-        label=f"{text['delay']}: {place}",
+        label=label,
         colours=COLOURS,
     )
+    drawn = overview_figure(label, figure, delay_data(results, label, text), text["delay_caption"])
     table = overview_table(title, text["table_note"], [text[f"head_{name}"] for name in HEADS], rows)
-    return f"{table}<h3>{shown(text['delay'])}</h3>{overview_figure(figure, text['delay_caption'])}"
+    return f"{table}<h3>{shown(text['delay'])}</h3>{drawn}"
 
 
 def _row(result: GainResult, place: str) -> str:
@@ -216,15 +219,22 @@ def _score(result: GainResult, place: str, text: Mapping[str, str]) -> str:
         "gain": lambda ax: plot_gain_by_uncertainty(result, ax=ax),
         "one_delay": lambda ax: plot_delay_curve(result, ax=ax),
     }
+    data = {
+        "gain": gain_data(result, text),
+        "one_delay": delay_data([result], f"{text['one_delay']}: {result.label}", text),
+    }
     if result.calibrated_error is not None:
         draw["map"] = lambda ax: plot_epistemic_map(result, ax=ax)
+        data["map"] = map_data(result, text)
     figures = {
         name: inline_axes(of, PANEL, name=f"{place}{i}", label=f"{text[name]}: {result.label}", colours=COLOURS)
         for i, (name, of) in enumerate(draw.items())
     }
     small = "".join(f'<p class="note">{shown(note.text)}</p>' for note in result.notes if note.code == SMALL)
     captions = {**text, "map_caption": text["cross_fit_caption"]} if result.n_folds else text
-    return contender_section(result.label, place, result_sentences(result), panels(figures, captions) + small)
+    return contender_section(
+        result.label, place, result_sentences(result), panels(figures, captions, data=data) + small
+    )
 
 
 # -- notes and settings -------------------------------------------------------------------------------------------------

@@ -34,6 +34,35 @@ function drawPictures() {
       three ? triangle(m, set, view) : null,
     );
   fill(byId("pictures"), view.sets.map(picture));
+  picturesTable(byId("pictures-data"), view);
+}
+
+// The numbers of the bars, and of the triangle where it leaves classes out.
+function picturesTable(node, view) {
+  const { heads, pictures_data } = page.text.instances;
+  const { sets, listed, three, votes, truth } = view;
+  const rows = () => sets.flatMap(({ m, set }) => {
+    const points = three && page.facts.classes > 3 ? pointsInThree(m, set, view).points : null;
+    const ends = (c) => (points?.length && three.includes(c) ? endsOf(points, three.indexOf(c)) : null);
+    return listed.map((c) => ({ m, set, c, ends: ends(c) }));
+  });
+  const name = (c) => el(c === truth ? "strong" : "span", {}, className(c));
+  const columns = [
+    { title: heads.model, text: true, cls: "name", cell: (r) => nameCell(r.m.j) },
+    { title: heads.class, text: true, cell: (r) => name(r.c) },
+    { title: heads.lower, cell: (r) => fixed(r.set.lower[r.c]) },
+    { title: heads.mean_prediction, cell: (r) => fixed(r.set.mean[r.c]) },
+    { title: heads.upper, cell: (r) => fixed(r.set.upper[r.c]) },
+  ];
+  if (votes) columns.push({ title: heads.votes, cell: (r) => fixed(votes[r.c]) });
+  if (three && page.facts.classes > 3) columns.push({ title: heads.in_three, cell: (r) => r.ends ?? wording.ABSENT });
+  chartTable(node, pictures_data, columns, rows);
+}
+
+function endsOf(points, at) {
+  const values = points.map((p) => p[at]);
+  const [low, high] = [Math.min(...values), Math.max(...values)].map((v) => fixed(v));
+  return low === high ? low : fillTemplate(page.text.general.range, { low, high });
 }
 
 // Sets, label and votes of one instance, the classes of the bars, and those of the triangle.
@@ -41,8 +70,8 @@ function pictureView(i) {
   const held = page.instances;
   const k = held.place.get(i);
   const classes = page.facts.classes;
-  const sets = candidates.map((m) => ({ m, set: setOf(m, k) }));
-  const greatest = Array.from({ length: classes }, (_, c) => Math.max(...sets.map(({ set }) => set.upper[c])));
+  const sets = shown().map((m) => ({ m, set: setOf(m, k) }));
+  const greatest = Array.from({ length: classes }, (_, c) => Math.max(0, ...sets.map(({ set }) => set.upper[c])));
   const order = greatest.map((_, c) => c).sort((a, b) => greatest[b] - greatest[a] || a - b);
   const truth = held.truth[i];
   const listed = order.slice(0, page.text.instances.listed_classes);
@@ -169,7 +198,16 @@ function hull(points_) {
   return sorted.length < 3 ? sorted : [...half(sorted), ...half(sorted.reverse())];
 }
 
-// Points of a set in the triangle; null where the page does not hold them.
+// Points of a set given three classes: the points of the set where the page holds them, else the corners of its intervals.
+function pointsInThree(m, set, { k, three }) {
+  const held = heldPoints(m, k);
+  if (held) return { points: held, held: true };
+  if (!m.precise) return { points: boxCorners(set, three), held: false };
+  const share = sum(three.map((a) => set.mean[a]));
+  return { points: share > 1e-6 ? [three.map((a) => set.mean[a] / share)] : [], held: false };
+}
+
+// Points of a set given three classes; null where the page does not hold them.
 function heldPoints(m, k) {
   const stored = page.instances.sets[m.name].points;
   const each = stored && m.points ? 2 * m.points : 0;
@@ -179,31 +217,32 @@ function heldPoints(m, k) {
   for (let v = 0; v < values.length; v += 2) {
     if (values[v] === 65535) continue; // nothing on the three classes
     const [a, b] = [values[v] / 65534, values[v + 1] / 65534];
-    found.push(inTriangle([a, b, 1 - (values[v] + values[v + 1]) / 65534]));
+    found.push([a, b, 1 - (values[v] + values[v + 1]) / 65534]);
   }
   return found;
 }
 
-function triangle(m, set, { k, three, truth, votes }) {
+function triangle(m, set, view) {
+  const { three, truth, votes } = view;
   const c = colour(m.j);
   const share = sum(three.map((a) => set.mean[a]));
-  const spanning = heldPoints(m, k);
-  let polygon = spanning && hull(spanning);
-  if (!spanning && !m.precise) polygon = hull(boxCorners(set, three).map(inTriangle));
-  const dots = spanning && spanning.length <= 30 ? spanning : [];
+  const { points: found, held } = pointsInThree(m, set, view);
+  const places = found.map(inTriangle);
+  const polygon = held || !m.precise ? hull(places) : [];
+  const dots = held && places.length <= 30 ? places : [];
   const parts = [
     el("polygon", { class: "frame", points: CORNERS.map((p) => p.join(",")).join(" ") }),
     halfLines(),
-    polygon?.length ? setPolygon(polygon, c) : null,
+    polygon.length ? setPolygon(polygon, c) : null,
     dots.map(([x, y]) => el("circle", { cx: x, cy: y, r: 2.6, fill: c })),
     share > 1e-6 ? meanDot(set, three, share, c) : null,
     votes ? votesCross(votes, three) : labelRing(three, truth),
     cornerNames(three, truth),
   ];
-  const note = triangleNote(m, spanning !== null, share);
+  const note = triangleNote(m, held, share);
   const words = fillTemplate(page.text.instances.triangle_spoken, { ...threeNames(three), note });
-  const view = { viewBox: "0 0 250 214", role: "img", "aria-label": words };
-  return el("div", {}, el("svg", view, parts.flat()), el("p", {}, note));
+  const attributes = { viewBox: "0 0 250 214", role: "img", "aria-label": words };
+  return el("div", {}, el("svg", attributes, parts.flat()), el("p", {}, note));
 }
 
 // Lines where the class of one corner has half of the three's probability.

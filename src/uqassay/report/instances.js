@@ -21,6 +21,8 @@ function startInstances() {
     el("button", { type: "button", "aria-pressed": String(k === 0), on: { click: () => choose(k) } }, kind),
   );
   fill(byId("kinds"), buttons);
+  if (candidates.length > 1) byId("picked-note").after(modelControl());
+  byId("pictures").after(el("div", { id: "pictures-data" }));
   const any = () => held.set_rows[Math.floor(Math.random() * held.set_rows.length)];
   byId("pick").addEventListener("change", () => pickText(byId("pick").value.trim()));
   byId("before").addEventListener("click", () => step(-1));
@@ -29,7 +31,9 @@ function startInstances() {
   current = held.extremes[kinds[0]][0];
   drawExtremes(kinds[0]);
   pickInstance(current);
-  listeners.push(drawPictures);
+  const draw = () => whenOpen(byId("pictures"), drawPictures);
+  listeners.push(draw);
+  charts.push(draw); // the choice of models
 }
 
 function step(by) {
@@ -97,7 +101,7 @@ function drawExtremes(kind) {
     { title: "#", value: (r) => r.place, cell: (r) => r.place },
     { title: heads.instance, text: true, value: (r) => instanceName(r.i), cell: open },
     { title: heads.label, text: true, value: truth, cell: truth },
-    { title: heads.predicted, text: true, cls: "name", cell: (r) => predictions(r.i) },
+    { title: heads.predicted, text: true, cell: (r) => predictions(r.i) },
     { title: heads.size, value: (r) => r.ns, cell: size },
     { title: heads.mean, value: (r) => r.mean, cell: (r) => fixed(r.mean, 2) },
     { title: heads.spread, value: (r) => r.spread, cell: (r) => fixed(r.spread, 2) },
@@ -117,12 +121,17 @@ function predictions(i) {
   const part = ([label, models]) => {
     const names = { label: className(label), models: models.map((m) => m.name).join(", ") };
     const title = fillTemplate(page.text.instances.predicted, names);
+    const attributes = { title, style: { marginRight: ".8rem", whiteSpace: "nowrap" } };
+    if (candidates.length > MANY) {
+      return el("span", attributes, className(label), el("span", { class: "soft" }, ` × ${models.length}`), " ");
+    }
     const swatches = models.map((m) => {
       const node = swatch(m.j);
       node.style.marginRight = "2px";
       return node;
     });
-    return el("span", { title, style: { marginRight: ".8rem", whiteSpace: "nowrap" } }, swatches, " ", className(label));
+    const spoken = el("span", { class: "visually-hidden" }, ` (${names.models}) `);
+    return el("span", attributes, swatches, " ", className(label), spoken);
   };
   return el("span", {}, [...byClass].sort((a, b) => b[1].length - a[1].length).map(part));
 }

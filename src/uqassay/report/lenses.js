@@ -3,13 +3,7 @@
 const lenses = {};
 
 function startLenses() {
-  const drawn = page.lenses.filter((lens) => lens.id in lenses);
-  for (const lens of drawn) {
-    const heading = el("h2", { id: `lens-${lens.id}-h` }, lens.title);
-    lens.section = el("section", { id: `lens-${lens.id}`, "aria-labelledby": `lens-${lens.id}-h` }, heading);
-  }
-  fill(byId("lenses"), drawn.map((lens) => lens.section));
-  for (const lens of drawn) lenses[lens.id](lens.section, lens);
+  for (const lens of page.lenses) lenses[lens.id](byId(`lens-${lens.id}`), lens);
 }
 
 // -- the parts of the test set ---------------------------------------------------------------------------------------
@@ -19,36 +13,49 @@ lenses.parts = (section, lens) => {
   const by = el("select", { "aria-label": lens.text.parts }, lens.tables.map((t, i) => option(i, t.title)));
   const metrics = Object.entries(lens.metrics);
   const metric = el("select", { "aria-label": lens.text.metric }, metrics.map(([key, name]) => option(key, name)));
-  const sentence = el("p", {});
   const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": lens.text.part });
-  section.append(el("p", { class: "buttons" }, metric, lens.text.by, by), sentence, holder);
-  const draw = () => drawParts(lens, lens.tables[Number(by.value)], metric.value, sentence, holder);
-  by.addEventListener("change", draw);
-  metric.addEventListener("change", draw);
-  listeners.push(draw);
+  const control = candidates.length > MANY ? [modelControl()] : [];
+  section.append(el("p", { class: "choices" }, el("span", {}, metric, lens.text.by, by)), ...control, holder);
+  const view = () => viewOfParts(lens, lens.tables[Number(by.value)], metric.value);
+  const draw = () => drawParts(lens, lens.tables[Number(by.value)], metric.value, view(), holder);
+  const follow = () => {
+    tellFinding(section.id, view().finding);
+    whenOpen(holder, draw);
+  };
+  for (const choice_ of [by, metric]) choice_.addEventListener("change", follow);
+  listeners.push(follow);
+  charts.push(() => whenOpen(holder, draw)); // with other models
 };
 
-function drawParts(lens, chosen, metric, sentence, holder) {
+// What a table shows by a metric: for E at the λ of the findings that is nearest to the chosen one.
+function viewOfParts(lens, { views }, metric) {
   const distance = (i) => Math.abs(lens.tradeoffs[i] - lambda());
   const nearest = lens.tradeoffs.reduce((b, _, i) => (distance(i) < distance(b) ? i : b), 0);
-  const view = chosen.views[metric][metric === "unified" ? nearest : 0];
+  const view = views[metric][metric === "unified" ? nearest : 0];
+  const exact = metric !== "unified" || lens.tradeoffs[nearest] === lambda();
+  const caption = exact ? view.caption : view.caption_near;
+  return { nearest, best: view.best, caption, finding: view.sentence || views.unified[nearest].sentence };
+}
+
+function drawParts(lens, chosen, metric, { nearest, best, caption }, holder) {
   const cell = (part, m) => {
     const found = part.models[m.name];
     return (metric === "unified" ? found?.unified[nearest].slice(1) : found?.[metric]) ?? [null, null, null];
   };
   const rows = chosen.parts.map((part, i) => {
     const n = Math.max(...Object.values(part.models).map((m) => m.n));
-    return { ...part, key: part.part, best: view.best?.[i], n };
+    return { ...part, key: part.part, best: best?.[i], n };
   });
-  const ends = rows.flatMap((r) => candidates.map((m) => cell(r, m).slice(1)));
+  const models = candidates.length > MANY ? shown() : candidates;
+  const ends = rows.flatMap((r) => models.map((m) => cell(r, m).slice(1)));
   const places = metric === "accuracy" ? percentPlaces(ends) : decimalsFor(ends);
   const none = lens.text.none;
   const written = (e) => (metric === "accuracy" ? shareCell(e, places, none) : interval(...e, places, none));
   const columns = [
     { title: chosen.title, text: true, cls: "name", value: (r) => r.part, cell: (r) => r.part },
     { title: "n", value: (r) => r.n, cell: (r) => wording.count(r.n) },
-    ...candidates.map((m) => ({
-      title: el("span", {}, swatch(m.j), el("bdi", {}, m.name)),
+    ...models.map((m) => ({
+      title: nameCell(m.j),
       value: (r) => cell(r, m)[0],
       cell: (r) => {
         const shownCell = written(cell(r, m));
@@ -57,7 +64,5 @@ function drawParts(lens, chosen, metric, sentence, holder) {
       },
     })),
   ];
-  fill(sentence, view.sentence);
-  const exact = lens.tradeoffs[nearest] === lambda();
-  fill(holder, table(columns, rows, { caption: metric !== "unified" || exact ? view.caption : view.caption_near }));
+  fill(holder, table(columns, rows, { caption }));
 }

@@ -25,12 +25,15 @@ class Lens:
         Also the name under which the page's script registers how to draw it.
     title : str
         The question it answers.
+    short : str
+        The same in the page's navigation.
     build : callable
-        Assay → what is drawn, or None where there is nothing to show.
+        Assay → what is drawn, with its "finding" in a sentence; or None where there is nothing to show.
     """
 
     id: str
     title: str
+    short: str
     build: Callable[["Assay"], dict[str, Any] | None]
 
 
@@ -44,12 +47,12 @@ def lens_sections(assay: "Assay", *, progress: Callable[[str], None] = lambda st
         progress(lens.id)
         found = lens.build(assay)
         if found is not None:
-            sections.append({"id": lens.id, "title": lens.title, **found})
+            sections.append({"id": lens.id, "title": lens.title, "short": lens.short, **found})
     return sections
 
 
 LENSES = (
-    Lens("mistakes", "Does it know when it is wrong?", mistakes_section),
-    Lens("calibration", "Is its confidence calibrated?", calibration_section),
-    Lens("parts", "Does the choice hold in every part of the test set?", parts_section),
+    Lens("mistakes", "Does it know when it is wrong?", "Mistakes", mistakes_section),
+    Lens("calibration", "Is its confidence calibrated?", "Calibration", calibration_section),
+    Lens("parts", "Does the choice hold in every part of the test set?", "Parts", parts_section),
 )

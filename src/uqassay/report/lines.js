@@ -1,25 +1,43 @@
 // Section 3: mean E of every model against λ.
 
+const MOST_ENDS = 14; // more names at the ends of the lines are not read
+
 function drawLines(node) {
   const models = shown();
-  const marks = models.flatMap(modelLine);
+  linesTable(node);
+  if (!models.length) {
+    empty(node, page.text.models.no_model);
+    return;
+  }
   const reach = models.flatMap((m) => [...alongGrid(m.j, "high"), ...alongGrid(m.j, "estimate")]);
   const yTop = 1.08 * Math.max(1e-6, ...reach.filter((v) => v !== null));
-  const notes = endLabels(models, yTop);
-  const longest = Math.max(...notes.map((e) => e.text.length), 4);
-  for (const [j, b] of page.models.entries()) {
-    if (!b.baseline) continue;
-    marks.push(baselineLine(b, j));
-    notes.push(...baselineLabel(b, j, yTop));
-  }
+  const baselines = page.models.map((b, j) => ({ ...b, j })).filter((b) => b.baseline);
+  const marks = [...contextModels().map(otherLine), ...models.flatMap(modelLine), ...baselines.map(baselineLine)];
+  const ends = models
+    .map((m) => ({ j: m.j, text: label(m.j), y: alongGrid(m.j, "estimate").at(-1), color: colour(m.j) }))
+    .filter((e) => e.y !== null && e.y <= yTop);
+  const width = Math.max(20, ...ends.map((e) => textWidth(e.text))) + 20;
+  const direct = width < 0.4 * node.clientWidth && ends.length <= MOST_ENDS;
   const [xTitle, yTitle] = page.text.charts.line_axes;
   plot(node, marks, {
-    notes,
-    margin: { right: Math.min(130, 7 * longest + 10) },
+    labels: baselines.flatMap((b) => baselineLabel(b, yTop)),
+    ends: direct ? ends : [],
+    margin: direct ? { right: width } : {},
     rules: [{ x: lambda(), stroke: { color: css("--ink"), width: 1.5 } }],
     x: { title: xTitle, range: [0, ranking.grid.at(-1)] },
     y: { title: yTitle, range: [0, yTop] },
   });
+  if (!direct && ends.length <= MOST_ENDS) node.append(lineLegend(ends));
+}
+
+// The names below the picture, where its right end has no room for them: as at that end, from the top.
+function lineLegend(ends) {
+  const sample = (j) => {
+    const line = el("line", { x1: 0, x2: 26, y1: 6, y2: 6, ...strokeOf({ color: colour(j), width: 2, dash: dash(j) }) });
+    return el("svg", { width: 26, height: 12, "aria-hidden": "true" }, line);
+  };
+  const ordered = [...ends].sort((a, b) => b.y - a.y);
+  return el("p", { class: "line-legend" }, ordered.map(({ j }) => el("span", {}, sample(j), " ", nameText(j))));
 }
 
 const alongGrid = (j, key) => ranking.models[j][key].map(number).map((v) => (Number.isFinite(v) ? v : null));
@@ -27,6 +45,7 @@ const alongGrid = (j, key) => ranking.models[j][key].map(number).map((v) => (Num
 function modelLine(m) {
   const x = ranking.grid;
   const { estimate, low, high } = ranking.models[m.j];
+  const alpha = shown().length > MOST_BANDS ? 0.1 : 0.18;
   const text = (t, i) =>
     fillTemplate(page.text.charts.line_hover, {
       tradeoff: wording.tradeoff(t),
@@ -35,7 +54,7 @@ function modelLine(m) {
       high: fixed(high[i]),
     });
   return [
-    { band: tinted(colour(m.j), 0.18), x, low: alongGrid(m.j, "low"), high: alongGrid(m.j, "high") },
+    { band: tinted(colour(m.j), alpha), x, low: alongGrid(m.j, "low"), high: alongGrid(m.j, "high") },
     {
       line: true,
       x,
@@ -46,8 +65,14 @@ function modelLine(m) {
   ];
 }
 
-function baselineLine(b, j) {
-  const name = fillTemplate(page.text.charts.baseline, { model: b.name });
+// A model that is not shown: thin and grey.
+function otherLine(m) {
+  const stroke = { color: tinted(css("--faint"), 0.35), width: 1 };
+  return { line: true, x: ranking.grid, y: alongGrid(m.j, "estimate"), stroke };
+}
+
+function baselineLine({ name, j }) {
+  const title = fillTemplate(page.text.charts.baseline, { model: name });
   const text = (t, estimate) =>
     fillTemplate(page.text.charts.baseline_hover, { tradeoff: wording.tradeoff(t), estimate: fixed(estimate) });
   return {
@@ -55,33 +80,24 @@ function baselineLine(b, j) {
     x: ranking.grid,
     y: alongGrid(j, "estimate"),
     stroke: { color: colour(j), width: 1.5, dash: "dot" },
-    says: (i) => [name, text(ranking.grid[i], ranking.models[j].estimate[i])],
+    says: (i) => [title, text(ranking.grid[i], ranking.models[j].estimate[i])],
   };
 }
 
-// Names at the right end, pushed apart.
-function endLabels(models, yTop) {
-  const ends = models
-    .map((m) => ({ name: elided(m.name, 16), y: alongGrid(m.j, "estimate").at(-1), color: colour(m.j) }))
-    .filter((e) => e.y !== null)
-    .sort((a, b) => a.y - b.y);
-  const gap = (yTop / 288) * 14;
-  ends.forEach((e, i) => {
-    e.at = i ? Math.max(e.y, ends[i - 1].at + gap) : e.y;
-  });
-  for (let i = ends.length - 1, ceiling = yTop; i >= 0; i -= 1) {
-    ends[i].at = Math.min(ends[i].at, ceiling);
-    ceiling = ends[i].at - gap;
-  }
-  return ends.map((e) => ({ acrossAt: 1, dx: 4, y: e.at, anchor: "start", text: e.name, color: e.color }));
-}
-
-// The name of a baseline where its line leaves the picture.
-function baselineLabel(b, j, yTop) {
+// The name of a baseline, near the place where its line leaves the picture.
+function baselineLabel({ name, j }, yTop) {
   const y = alongGrid(j, "estimate");
   const last = y.findLastIndex((v) => v !== null && v <= 0.94 * yTop);
-  if (last <= 0) return [];
-  const late = last > 0.8 * ranking.grid.length;
-  const place = late ? { anchor: "end", dx: -4, dy: -9 } : { anchor: "start", dx: 6 };
-  return [{ x: ranking.grid[last], y: y[last], text: b.name, ...place, halo: true, color: css("--faint"), size: 11 }];
+  return last > 0 ? [{ x: ranking.grid[last], y: y[last], text: name, color: colour(j), must: true }] : [];
+}
+
+function linesTable(node) {
+  const rows = () => ranking.order[state.index].map((j) => ({ j, at: (key) => ranking.models[j][key] }));
+  const { grid } = ranking;
+  const along = (i) => ({
+    title: fillTemplate(page.text.ranking.at, { tradeoff: wording.tradeoff(grid[i]) }),
+    cell: ({ at }) => interval(at("estimate")[i], at("low")[i], at("high")[i], 3, page.text.ranking.no_mean),
+  });
+  const name = { title: page.text.charts.heads.model, text: true, cls: "name", cell: ({ j }) => nameCell(j) };
+  chartTable(node.closest("figure"), page.text.charts.lines_data, [name, ...gridPlaces().map(along)], rows);
 }

@@ -2,12 +2,11 @@
 
 function repaint(theme, onPaper) {
   document.documentElement.classList.toggle("printing", onPaper);
+  foldFor(onPaper);
   paint(theme);
   drawSummary();
   drawStrip();
-  document.querySelectorAll("#filter .model .swatch").forEach((node, i) => {
-    node.style.background = colour(candidates[i].j);
-  });
+  for (const update of modelControls) update();
   for (const listener of listeners) listener();
   redraw();
 }
@@ -41,9 +40,7 @@ function followSurroundings() {
 async function drawNew(first) {
   for (const run of charts.slice(first)) {
     run();
-    await new Promise((done) => {
-      setTimeout(done);
-    });
+    await nextTask();
   }
 }
 
@@ -57,7 +54,10 @@ async function start() {
   startRankSets();
   drawStrip();
   startCharts();
+  listeners.push(tellOrder);
   setIndex(ranking.reference);
+  startSections();
+  const late = !byId(fragment()); // a part of a section that is still to be made
   await drawNew(0);
   const [followed, drawn] = [listeners.length, charts.length];
   await openInstances();
@@ -65,9 +65,11 @@ async function start() {
   startLenses();
   startInstances();
   drawHow();
+  if (late) goToFragment();
   for (const listener of listeners.slice(followed)) listener();
   followSurroundings();
   await drawNew(drawn);
+  await drawHiddenText();
   document.documentElement.dataset.ready = "yes";
 }
 

@@ -11,17 +11,14 @@ function pairAt(held, i, j) {
 
 const agree = ({ difference, low, high }) => difference === 0 && low === 0 && high === 0;
 
-// held: values and pairs; sides: {name, j, by}; told: where the words of a cell go.
+// held: values and pairs; sides: {at, name, j, by}, `at` in the pairs; told: where the words of a cell go.
 function matrix(held, sides, metric, told, text) {
   const places = decimalsFor(held.pairs[1].map((low, k) => [low, held.pairs[2][k]]));
   const full = (side) => (side.by ? fillTemplate(text.by, { name: side.name, score: side.by }) : side.name);
-  const [names, short] = [sides.map(full), sides.map((side) => side.name)];
-  const cells = sides.map((_, i) => sides.map((__, j) => {
-    const node = matrixCell(held, i, j, places, text);
-    const words = () => cellWords(held, names, [i, j], { metric, places, text, names: short });
-    const label = () => {
-      for (const name of ["title", "aria-label"]) node.setAttribute(name, plain(words()));
-    };
+  const cells = sides.map((row, i) => sides.map((column, j) => {
+    const node = matrixCell(held, row.at, column.at, places, text);
+    const words = () => cellWords(held, [row, column], [full(row), full(column)], { metric, places, text });
+    const label = () => node.setAttribute("title", plain(words())); // read aloud after the text of the cell
     if (sides.length <= LABELLED) label();
     for (const event of ["mouseenter", "focus"]) {
       node.addEventListener(event, () => {
@@ -30,12 +27,13 @@ function matrix(held, sides, metric, told, text) {
       });
     }
     node.addEventListener("keydown", (event) => walkMatrix(event, cells, i, j));
+    node.tabIndex = i === 0 && j === 0 ? 0 : -1;
     return node;
   }));
   const heading = (side, scope) => {
     const by = side.by && scope === "row" ? el("span", { class: "i" }, side.by) : null;
     const attributes = { scope, class: scope === "row" ? "text name" : null, title: full(side) };
-    return el("th", attributes, side.j === null ? null : swatch(side.j), el("bdi", {}, side.name), by);
+    return el("th", attributes, side.j === null ? el("bdi", {}, side.name) : nameCell(side.j), by);
   };
   const label = fillTemplate(text.label, { metric });
   const head = el("tr", {}, el("td", {}), sides.map((side) => heading(side, "col")));
@@ -54,8 +52,9 @@ function inFull(value, places) {
 }
 
 // What a cell says: the values, their difference with its interval, the p-value, and who ranks better.
-function cellWords(held, full, [i, j], { metric, places, text, names }) {
-  const values = { metric, row: full[i], column: full[j], row_value: fixed(held.values[i], places) };
+function cellWords(held, [row, column], full, { metric, places, text }) {
+  const [i, j] = [row.at, column.at];
+  const values = { metric, row: full[0], column: full[1], row_value: fixed(held.values[i], places) };
   if (i === j) return fillTemplate(text.own, values);
   const pair = pairAt(held, i, j);
   Object.assign(values, {
@@ -64,8 +63,8 @@ function cellWords(held, full, [i, j], { metric, places, text, names }) {
     low: fixed(pair.low, places),
     high: fixed(pair.high, places),
     pvalue: wording.pvalueText(pair.p),
-    adjusted: names.length > 2 ? text.adjusted : "",
-    better: names[pair.difference > 0 ? i : j],
+    adjusted: held.values.length > 2 ? text.adjusted : "",
+    better: (pair.difference > 0 ? row : column).name,
   });
   if (Number.isNaN(pair.p)) return fillTemplate(text.untested, values);
   if (agree(pair)) return fillTemplate(text.same, values);
@@ -73,7 +72,7 @@ function cellWords(held, full, [i, j], { metric, places, text, names }) {
 }
 
 function matrixCell(held, i, j, places, text) {
-  const node = el("td", { role: "gridcell", tabindex: i === 0 && j === 0 ? "0" : "-1" });
+  const node = el("td", { role: "gridcell" });
   if (i === j) {
     node.classList.add("own");
     return fill(node, fixed(held.values[i], places));

@@ -2,7 +2,6 @@
 
 function drawSummary() {
   const text = page.text.comparison;
-  byId("compared").textContent = text.compared;
   const metrics = [
     ...["accuracy", "log-loss", "brier", "ece"].map((m) => [m, text.heads[m]]),
     [page.facts.distance_metric, text.heads.distance, "distance"],
@@ -26,7 +25,7 @@ function drawSummary() {
     return { title, define, value: (r) => get(r)?.estimate, cell: (r) => cell(get(r)) };
   };
   const model = { title: text.heads.model, text: true, cls: "name", value: (r) => r.name, cell: name };
-  fill(byId("summary"), table([model, ...metrics.map(column)], rows, { rowClass: (r) => (r.baseline ? "baseline" : null) }));
+  fillModelTable(byId("summary"), [model, ...metrics.map(column)], rows, { rowClass: (r) => (r.baseline ? "baseline" : null) });
 }
 
 function drawHow() {

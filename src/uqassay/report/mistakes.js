@@ -1,18 +1,19 @@
 // Section 4: does it know when it is wrong? The choices of score and share, and what refusing gains.
 
-const unbroken = (text) => text.replaceAll(" %", "\u00a0%");
 const shareText = (share) => unbroken(`${wording.general(100 * share, 3)} %`);
 const points = (value, places) => fixed(100 * number(value), places);
 
 lenses.mistakes = (section, lens) => {
-  if (lens.nothing) {
-    section.append(el("p", { class: "note" }, lens.nothing));
-    return;
-  }
+  if (!lens.views) return; // nothing can be ranked: the finding says why
   const it = mistakesState(lens);
   const drawn = [refusalPiece, rankingPiece, curvePiece, testsPiece, metricsPiece].map((piece) => piece(it)).filter(Boolean);
+  const curve = drawn.find((piece) => piece.node.querySelector(".chart"));
+  const drawText = () => {
+    for (const piece of drawn) if (piece !== curve) piece.draw();
+  };
   it.draw = () => {
-    for (const piece of drawn) piece.draw();
+    drawText();
+    curve.draw();
   };
   const scores = [[BEST, it.text.best], ...it.offered.map((s) => [s.score, s.label])];
   const score = choice(it.text.by_score, scores, it.chosen.score, (value) => {
@@ -29,8 +30,8 @@ lenses.mistakes = (section, lens) => {
     ...(lens.cautions.length ? [el("p", { class: "warning" }, lens.cautions.join(" "))] : []),
     ...drawn.map((piece) => piece.node),
   );
-  it.draw();
-  chart("mistakes-curves", it.draw);
+  charts.push(() => whenOpen(section, drawText));
+  chart("mistakes-curves", curve.draw);
 };
 
 const BEST = ""; // in the place of a score's name: each model by its best one
@@ -42,14 +43,13 @@ function mistakesState(lens) {
   const estimates = new Map(findings.map((f) => [key(f.model, f.score, f.metric), f]));
   const scores = new Map(lens.scores.map((s) => [s.score, s]));
   const offered = lens.scores.filter((s) => s.offered);
-  const first = offered.some((s) => s.score === "total-entropy") ? "total-entropy" : BEST;
   const models = lens.models.map((m) => ({ ...m, j: placeOf(m.model) }));
   const it = {
     lens,
     models,
     offered,
     text: lens.text,
-    chosen: { score: first, share: lens.refused.find((r) => r >= 0.1), layout: "short", metric: lens.compared[0], over: null },
+    chosen: { ...lens.first, layout: "short", metric: lens.compared[0], over: null },
     label: (score) => scores.get(score).label,
     explain: (score) => (scores.get(score).known ? what(score) : null),
     estimate: (m, score, metric) => estimates.get(key(m.model, score, metric)) ?? null,
@@ -70,22 +70,21 @@ function mistakesState(lens) {
 // -- refusing --------------------------------------------------------------------------------------------------------
 
 function refusalPiece(it) {
-  const sentence = el("p", { class: "said" });
   const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": it.text.refusal_table });
   const note = el("p", { class: "note" });
   const draw = () => {
     const k = it.lens.refused.indexOf(it.chosen.share);
     const rows = it.judged().filter((m) => !m.unmixed).map((m) => refusalRow(it, m, k));
     const places = percentPlaces(rows.flatMap((r) => [r.kept, r.gain].map((e) => e.slice(1))));
-    const top = rows.reduce((a, b) => (number(b.kept[0]) > number(a.kept[0]) ? b : a));
-    const accuracy = (m) => number(finding(m.model, "accuracy").estimate);
-    const greatest = rows.length > 1 && it.models.every((m) => accuracy(m) <= number(top.kept[0]));
-    fill(sentence, refusalSentence(it, top, places, rows.length > 1), greatest ? it.text.no_higher : null);
+    tellFinding("lens-mistakes", it.view().refusal[k]);
     const caption = it.text.votes || null;
-    fill(holder, rows.length > 1 ? table(refusalColumns(it, rows, places), rows, { caption }) : null);
+    if (rows.length > 1) fillModelTable(holder, refusalColumns(it, rows, places), rows, { caption });
+    else fill(holder);
     fill(note, [it.view().absent, it.view().refusal_notes[k]].filter(Boolean).join(" "));
+    node.hidden = rows.length < 2 && !note.textContent; // then the finding says it all
   };
-  return { node: el("div", { id: "mistakes-refusal" }, el("h3", {}, it.text.refusal_title), sentence, holder, note), draw };
+  const node = el("div", { id: "mistakes-refusal" }, el("h3", {}, it.text.refusal_title), holder, note);
+  return { node, draw };
 }
 
 function refusalRow(it, m, k) {
@@ -110,7 +109,7 @@ function refusalColumns(it, rows, places) {
   ];
   if (rows.some((r) => refusalOutcome(r) !== "gain")) {
     const said = (r) => el("span", { class: "i" }, it.text.outcomes[refusalOutcome(r)]);
-    columns.push({ title: "", text: true, cell: said });
+    columns.push({ title: it.text.heads.outcome, text: true, cell: said });
   }
   return columns;
 }
@@ -120,26 +119,4 @@ function refusalOutcome(r) {
   if (!Number.isFinite(low) || !Number.isFinite(high)) return "unknown";
   if (low > 0) return "gain";
   return high < 0 ? "loss" : "none";
-}
-
-// The sentence on the model with the highest accuracy of what is kept; with several models it says that it compares them.
-function refusalSentence(it, r, places, several) {
-  const templates = several ? it.text.refusal_of_best : it.text.refusal;
-  const outcome = refusalOutcome(r);
-  const [before, after] = [r.all.estimate, r.kept[0]].map((v) => unbroken(wording.percent(number(v), places)));
-  const falls = outcome === "unknown" && number(r.gain[0]) < 0 ? "-fall" : "";
-  const ends = unbroken(wording.percentInterval(number(r.kept[1]), number(r.kept[2]), places));
-  const known = Number.isFinite(number(r.kept[1]));
-  const [gain, gain_low, gain_high] = r.gain.map((v) => points(v, places));
-  return templatePieces(templates[`${outcome}${falls}${before === after ? "-stays" : ""}`], {
-    share: shareText(it.chosen.share),
-    score: several ? it.view().by : it.label(r.score),
-    model: el("strong", {}, el("bdi", {}, r.m.model)),
-    before,
-    after,
-    interval: known ? fillTemplate(templates.interval, { ends }) : "",
-    gain,
-    gain_low,
-    gain_high,
-  });
 }

@@ -1,6 +1,6 @@
 """The page's section on whether a model knows when it is wrong: refusal, ranking metrics, curves, paired tests."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from uqassay.report.sentences.mistakes import (
     why_absent,
     why_nothing,
 )
+from uqassay.report.sentences.refusal import Refused, refusal_sentence
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["BEST", "COVERAGES", "best_scores", "mistakes_section", "ranked_scores", "risk_curve"]
 
 Floats = NDArray[np.float64]
+FIRST_SCORE, FIRST_SHARE = "total-entropy", 0.1  # that the section begins with
 REFUSED = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 COVERAGES = (0.01, *(i / 100 for i in range(2, 101, 2)))
 TABLED = ("uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection")
@@ -51,26 +53,32 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
     Returns
     -------
     dict
-        "scores": every score of some model, "known" where it has a definition, "offered" where it can be chosen; "refused" and
-        "coverages": shares; "compared": the metrics of the paired tests. "models": one entry per model with its "best" score
+        "finding": what the section says first; "first": the score and the share that this is about. "scores": every score of
+        some model, "known" where it has a definition, "offered" where it can be chosen; "refused" and "coverages": shares;
+        "compared": the metrics of the paired tests. "models": one entry per model with its "best" score
         (None without mistakes or right predictions), "unmixed" (what it makes where that is so), the scores that are
         "constant", and under "scores" of each other score "refusals" (per share the accuracy of what is kept and the gain,
         each with its ends; none of an unmixed model), "curve" (risk, low and high per coverage), "backward" (whether it is
         in `Assay.backward`) and "undefined" (per metric why it has no value). "comparisons": matrices over the models
         of each score and over the scores of each model.
         "views": sentences that follow the chosen score; "text": all others; "cautions". The estimates of the ranking metrics
-        are among the findings. Where nothing can be ranked, only {"nothing": why}.
+        are among the findings. Where nothing can be ranked, there is only the "finding".
     """
     found = _Found(assay)
     if not found.estimates:
         return None
     if not any(found.best.values()):
-        return {"nothing": why_nothing(found.unmixed)}
+        return {"finding": why_nothing(found.unmixed)}
     names = list(dict.fromkeys(score for _, score, _ in found.estimates))
     mixed = [m for m in assay.model_names if not found.unmixed[m]]
     offered = [s for s in names if any(s in found.ranked[m] for m in mixed)]
     cautions = remarks(assay, {(m, s): found.estimates[m, s, "uq-auc"] for m in mixed for s in found.ranked[m]})
+    views = [_view(found, score, cautions) for score in (BEST, *offered)]
+    first = FIRST_SCORE if FIRST_SCORE in offered else BEST
+    share = next(share for share in found.refused if share >= FIRST_SHARE)
     return {
+        "finding": next(view for view in views if view["score"] == first)["refusal"][found.refused.index(share)],
+        "first": {"score": first, "share": share},
         "scores": [{"score": s, "label": score_label(s), "known": s in SCORES, "offered": s in offered} for s in names],
         "refused": found.refused,
         "coverages": found.coverages,
@@ -78,7 +86,7 @@ def mistakes_section(assay: "Assay") -> dict[str, Any] | None:
         "tabled": [[metric, "↑" if RANKING_METRICS[metric].higher_is_better else "↓"] for metric in TABLED],
         "cautions": cautions,
         "text": mistakes_sentences(assay) | {"backward_note": backward_note(found.backward)},
-        "views": [_view(found, score, cautions) for score in (BEST, *offered)],
+        "views": views,
         "models": [_model(found, m) for m in assay.model_names],
         "comparisons": _comparisons(found),
     }
@@ -109,6 +117,7 @@ class _Found:
             self.fast = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
         self.refusals: dict[tuple[str, str], list[SelectiveGain]] = {}
         self.curves: dict[tuple[str, str], Floats] = {}
+        self._adjusted: dict[tuple[str, str, int], list[SelectiveGain]] = {}
         for m, scores in self.ranked.items() if any(self.best.values()) else ():
             first = errors_in_order(assay[m])
             for s in scores:
@@ -116,6 +125,16 @@ class _Found:
                 self.curves[m, s] = sorted_once.curve(self.coverages)
                 if not self.unmixed[m]:
                     self.refusals[m, s] = sorted_once.refusals([1 - share for share in self.refused])
+
+    def adjusted(self, model: str, score: str, choices: int) -> list["SelectiveGain"]:
+        """The refusals with intervals that hold for whichever of so many models or scores the accuracy chooses."""
+        if choices == 1:
+            return self.refusals[model, score]
+        if (model, score, choices) not in self._adjusted:
+            level = 1 - (1 - self.assay.settings.level) / choices
+            ranked = RankedScore(self.fast, model, score, level=level, like=errors_in_order(self.assay[model]))
+            self._adjusted[model, score, choices] = ranked.refusals([1 - share for share in self.refused])
+        return self._adjusted[model, score, choices]
 
     def constant(self, model: str) -> list[str]:
         return [s for s in self.assay.uncertainty_names(model) if s not in self.ranked[model]]
@@ -140,9 +159,34 @@ def _view(found: _Found, score: str, cautions: Sequence[str]) -> dict[str, Any]:
         {(m, ""): found.refusals[m, own][k].accuracy_kept for m, own in judged.items()}
         for k in range(len(found.refused))
     ]
-    return view_sentences(assay, score, absent, notes) | {
-        "refusal_notes": [" ".join(remarks(assay, kept, AT_AN_END)) for kept in ends]
+    view = view_sentences(assay, score, absent, notes)
+    return view | {
+        "refusal": [
+            refusal_sentence(assay, share, view["by"], _refused(found, score, judged, k))
+            for k, share in enumerate(found.refused)
+        ],
+        "refusal_notes": [" ".join(remarks(assay, kept, AT_AN_END)) for kept in ends],
     }
+
+
+def _refused(found: _Found, score: str, judged: Mapping[str, str], k: int) -> list[Refused]:
+    """Each model's refusal of one share, with the digits of the page; of the one told, intervals adjusted for its choice."""
+    kept_by = {m: float(found.refusals[m, own][k].accuracy_kept) for m, own in judged.items()}
+    told = max(kept_by, key=kept_by.__getitem__)
+    choices = sum(len(found.ranked[m]) for m in judged) if score == BEST and len(judged) > 1 else len(judged)
+    out = []
+    for m, own in judged.items():
+        refusal = found.adjusted(m, own, choices)[k] if m == told else found.refusals[m, own][k]
+        kept, kept_low, kept_high, gain, low, high = _six(refusal)
+        accuracy = float(found.assay[m].columns["correct"].mean())
+        out.append(Refused(m, score_label(own), accuracy, (kept, kept_low, kept_high), (gain, low, high)))
+    return out
+
+
+def _six(refusal: "SelectiveGain") -> list[float]:
+    """Accuracy of the instances kept and the gain, each with its interval, with the digits of the page."""
+    kept, gain = refusal.accuracy_kept, refusal.gain
+    return rounded([kept, kept.low, kept.high, gain, gain.low, gain.high], 5)
 
 
 def _model(found: _Found, model: str) -> dict[str, Any]:
@@ -195,14 +239,10 @@ def _unmixed(assay: "Assay", model: str) -> str:
 
 
 def _one_score(found: _Found, model: str, score: str) -> dict[str, Any]:
-    refusals = []
-    for refusal in found.refusals.get((model, score), ()):
-        kept, gain = refusal.accuracy_kept, refusal.gain
-        refusals.append(rounded([kept, kept.low, kept.high, gain, gain.low, gain.high], 5))
     undefined = {metric: found.estimates[model, score, metric] for metric in TESTED}
     return {
         "score": score,
-        "refusals": refusals,
+        "refusals": [_six(refusal) for refusal in found.refusals.get((model, score), ())],
         "curve": [rounded(x, 4) for x in found.curves[model, score]],
         "backward": any((b.model, b.score) == (model, score) for b in found.backward),
         "undefined": {metric: undefined_text(e) for metric, e in undefined.items() if np.isnan(e)},

@@ -41,7 +41,7 @@ function forestGraph(e, j, { x, ticks }) {
 }
 
 // groups: {title, rows: {m, name, cells, reasons}}, one cell per metric.
-function forest(groups, metrics) {
+function forest(groups, metrics, first) {
   const cells = groups.flatMap((g) => g.rows.flatMap((r) => r.cells)).filter(Boolean);
   const column = (k) => groups.flatMap((g) => g.rows.map((r) => r.cells[k])).filter(Boolean);
   const axes = metrics.map((_, k) => forestAxis(column(k)));
@@ -59,7 +59,7 @@ function forest(groups, metrics) {
     const scale = el("div", { class: "pair" }, forestScale(axes[k]), el("span", { class: "number" }));
     return el("th", { scope: "col", class: "text" }, page.definitions[metric].title, "\u00a0", what(metric), scale);
   };
-  const head = el("tr", {}, el("th", { scope: "col", class: "text" }, ""), metrics.map(heading));
+  const head = el("tr", {}, el("th", { scope: "col", class: "text" }, first), metrics.map(heading));
   const row = (r) => {
     const name = el("th", { scope: "row", class: "text name" }, r.name);
     return el("tr", { "data-key": r.m.model }, name, r.cells.map((_, k) => cell(r, k)));
@@ -77,13 +77,16 @@ function drawCurves(node, it, models) {
   const x = it.lens.coverages.map((c) => 100 * c);
   const kept = 100 * (1 - it.chosen.share);
   const percents = (values) => values.map((v) => (Number.isFinite(number(v)) ? 100 * number(v) : null));
-  const marks = [];
+  const others = candidates.length > MANY ? it.judged().filter((m) => !models.includes(m)) : [];
+  const pale = { color: css("--line"), width: 1 };
+  const marks = others.map((m) => ({ line: true, x, y: percents(it.scoreOf(m).curve[0]), stroke: pale }));
   let top = 0;
   for (const m of models) {
     const [risk, low, high] = it.scoreOf(m).curve.map(percents);
-    marks.push(...curveMarks(it, m, x, { risk, low, high }));
+    const banded = models.length <= MOST_BANDS;
+    marks.push(...curveMarks(it, m, x, { risk, low, high }).slice(banded ? 0 : 1));
     x.forEach((c, i) => {
-      top = Math.max(top, c >= 5 ? risk[i] : 0, c >= 20 ? (high[i] ?? 0) : 0);
+      top = Math.max(top, c >= 5 ? risk[i] : 0, banded && c >= 20 ? (high[i] ?? 0) : 0);
     });
   }
   const stroke = { color: css("--ink"), width: 1.5 };
@@ -116,4 +119,16 @@ function curveMarks(it, m, x, { risk, low, high }) {
       says: (i) => hover(m.model, ...words(x[i], i)),
     },
   ];
+}
+
+// The numbers of the curves: a row for each share kept, a column for each model drawn.
+function curveTable(figure, it, models) {
+  const ends = (m) => it.lens.coverages.map((_, i) => it.scoreOf(m).curve.slice(1).map((e) => e[i]));
+  const places = percentPlaces(models.flatMap(ends));
+  const share = { title: it.text.heads.share, text: true, rowHeader: true, cell: (i) => shareText(it.lens.coverages[i]) };
+  const column = (m) => ({
+    title: nameCell(m.j),
+    cell: (i) => shareCell(it.scoreOf(m).curve.map((values) => values[i]), places),
+  });
+  chartTable(figure, it.text.curve_data, [share, ...models.map(column)], () => it.lens.coverages.map((_, i) => i));
 }

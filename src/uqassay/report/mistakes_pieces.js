@@ -15,7 +15,8 @@ function rankingPiece(it) {
     buttons.forEach((b, i) => b.setAttribute("aria-pressed", String(layouts[i][0] === it.chosen.layout)));
     const short = it.chosen.layout === "short";
     holder.classList.toggle("tall", !short);
-    fill(holder, forest(rankingGroups(it).filter((g) => g.rows.length), it.lens.compared));
+    const first = it.chosen.layout === "model" ? it.text.heads.score : it.text.heads.model;
+    fillGroupedModels(holder, forest(rankingGroups(it).filter((g) => g.rows.length), it.lens.compared, first));
     const notes = [it.text.ranking_note, it.text.backward_note, short ? it.text.flattered : "", it.text.left_out];
     fill(note, notes.filter(Boolean).join(" "));
   };
@@ -53,27 +54,22 @@ function rankingGroups(it) {
 function curvePiece(it) {
   const node = el("div", { class: "chart", id: "mistakes-curves" });
   const caption = el("figcaption");
-  const candidate = (m) => candidates.findIndex((c) => c.j === m.j);
-  const other = (m) => [...byId("filter").querySelectorAll(".model")][candidate(m)];
-  const button = (m) => {
-    const attributes = { type: "button", class: "model", title: m.model };
-    const on = { click: () => toggle(candidates[candidate(m)], other(m)) };
-    return el("button", { ...attributes, on }, swatch(m.j), el("bdi", {}, m.model));
-  };
-  const buttons = it.models.map(button);
   const draw = () => {
-    buttons.forEach((b, i) => {
-      b.setAttribute("aria-pressed", String(!state.hidden.has(it.models[i].j)));
-      b.querySelector(".swatch").style.background = colour(it.models[i].j);
-      b.hidden = !it.scoreOf(it.models[i]);
-    });
-    fill(caption, fillTemplate(it.view().curve, { by: it.view().by, share: shareText(1 - it.chosen.share) }));
-    const drawn = it.judged().filter((m) => !state.hidden.has(m.j));
-    if (drawn.length) drawCurves(node, it, drawn);
-    else empty(node, it.text.no_curve);
+    const places = shownPlaces();
+    const drawn = it.judged().filter((m) => places.has(m.j));
+    const words = fillTemplate(it.view().curve, { by: it.view().by, share: shareText(1 - it.chosen.share) });
+    fill(caption, words, drawn.length > MOST_BANDS ? page.text.models.without_bands : null);
+    if (drawn.length) {
+      drawCurves(node, it, drawn);
+      curveTable(figure, it, drawn);
+    } else {
+      empty(node, it.text.no_curve);
+      noChartTable(figure);
+    }
   };
-  const legend = it.models.length > 1 ? el("p", { class: "legend" }, buttons) : null;
-  return { node: el("figure", { id: "mistakes-curve" }, el("h3", {}, it.text.curve_title), legend, node, caption), draw };
+  const legend = it.models.length > 1 ? modelControl({ grey: true }) : null;
+  const figure = el("figure", { id: "mistakes-curve" }, el("h3", {}, it.text.curve_title), legend, node, caption);
+  return { node: figure, draw };
 }
 
 // -- paired tests ----------------------------------------------------------------------------------------------------
@@ -85,6 +81,7 @@ function testsPiece(it) {
   it.chosen.over = overs[0];
   const holder = el("div", { class: "scroll matrix" });
   const told = el("p", { class: "told screen" });
+  const control = el("div", {}, it.models.length > MANY ? modelControl() : null);
   const note = el("p", { class: "note" });
   const draw = () => {
     const { over, metric, score } = it.chosen;
@@ -92,6 +89,7 @@ function testsPiece(it) {
     const held = it.lens.comparisons.find(mine);
     fill(told, held ? it.text.point_at : "");
     fill(note, held?.note);
+    control.hidden = !held || Boolean(over);
     if (held) fill(holder, matrix(held, sidesOf(it, held), page.definitions[metric].title, told, it.text.matrix));
     else fill(holder, el("p", { class: "empty" }, over ? over.few_scores : it.view().few_models));
   };
@@ -106,15 +104,19 @@ function testsPiece(it) {
     draw();
   });
   const choices = el("p", { class: "choices" }, compared, " ", metric);
-  return { node: el("div", { id: "mistakes-tests" }, el("h3", {}, it.text.tests_title), choices, holder, told, note), draw };
+  const title = el("h3", {}, it.text.tests_title);
+  return { node: el("div", { id: "mistakes-tests" }, title, choices, control, holder, told, note), draw };
 }
 
-// What stands along both sides of a matrix: models, or the scores of one model.
+// What stands along both sides of a matrix, each with its place among the pairs: models (of many those that the charts show),
+// or the scores of one model.
 function sidesOf(it, held) {
-  if (it.chosen.over) return held.rows.map((score) => ({ name: it.label(score), j: null, by: null }));
+  if (it.chosen.over) return held.rows.map((score, at) => ({ at, name: it.label(score), j: null, by: null }));
   const model = (name) => it.models.find((m) => m.model === name);
   const by = (m) => (it.chosen.score ? null : it.label(it.scoreOf(m).score));
-  return held.rows.map((name) => ({ name, j: model(name).j, by: by(model(name)) }));
+  const sides = held.rows.map((name, at) => ({ at, name, j: model(name).j, by: by(model(name)) }));
+  const places = shownPlaces();
+  return sides.length > MANY ? sides.filter(({ j }) => places.has(j)) : sides;
 }
 
 // -- every metric ----------------------------------------------------------------------------------------------------
@@ -133,7 +135,7 @@ function metricsPiece(it) {
       return { title, define: metric, value: (r) => get(r).estimate, cell: (r) => cell(get(r)) };
     };
     const columns = [it.modelColumn(), ...it.lens.tabled.map(column)];
-    fill(holder, table(columns, rows, { caption: it.view().metrics }));
+    fillModelTable(holder, columns, rows, { caption: it.view().metrics });
     fill(note, it.view().metrics_note);
   };
   return { node: el("div", { id: "mistakes-metrics" }, el("h3", {}, it.text.metrics_title), holder, note), draw };

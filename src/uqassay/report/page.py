@@ -6,9 +6,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from uqassay.evidence.verdict import details
+from uqassay.report.answer import answer_card, caution_section
 from uqassay.report.instances import InstancePacker
-from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
+from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, shown, write_html
 from uqassay.report.page_data import STEPS, payload
+from uqassay.report.sentences.comparison import comparison_sentences
+from uqassay.report.sentences.sections import section_findings
 from uqassay.report.sentences.template import template_sentences
 
 if TYPE_CHECKING:
@@ -19,10 +23,15 @@ __all__ = ["render", "write_page"]
 SCRIPTS = (
     "wording.js",
     "base.js",
+    "sections.js",
+    "labels.js",
     "tables.js",
+    "chart_tables.js",
+    "shown_models.js",
     "ranking.js",
     "rank_sets.js",
     "picture.js",
+    "label_places.js",
     "pointer.js",
     "charts.js",
     "plane.js",
@@ -43,7 +52,7 @@ SCRIPTS = (
     "scheme.js",
     "main.js",
 )
-SHOWN_WARNINGS = 6
+STYLES = ("page.css", "answer.css", "models.css")
 LONG_HEADING = 60  # characters of the models' names; more would take several lines
 ELEMENTS = {
     "tradeoff": "<span data-lambda></span>",
@@ -99,24 +108,30 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "title": html.escape(f"{names} – uqassay report"),
         "heading": html.escape(_heading(assay)),
         "version": html.escape(__version__),
-        "css": page_file("page.css"),
-        "verdict": _verdict(values["assay"]),
-        "warnings": _warnings(assay),
+        "css": "\n".join(page_file(name) for name in STYLES),
+        "answer": answer_card(assay),
+        "caution": caution_section(assay),
+        "compared": kept(comparison_sentences(assay)["compared"]),
+        "numbers": "".join(f"<p>{kept(text)}</p>" for text in details(assay)),
         "command": _command(command),
+        "lens_links": "".join(f' <a href="#lens-{x["id"]}">{shown(x["short"])}</a>' for x in values["lenses"]),
+        "lenses": "\n\n".join(map(_lens, values["lenses"])),
         "payload": packed,
         "instances": instances,
         "js": "\n".join(page_file(name) for name in SCRIPTS),
     }
+    parts |= {f"finding.{name}": kept(text) for name, text in section_findings(assay).items()}
     parts |= {f"text.{name}": _marked(text) for name, text in template_sentences(assay).items()}
     return filled(page_file("page.html"), {**parts, "head": filled(page_file("head.html"), parts)})
 
 
-def _verdict(values: Mapping[str, Any]) -> str:
-    """The headline, and the further sentences of the verdict below it."""
-    first = len(values["headline"])
-    headline, details = values["verdict"][:first], values["verdict"][first:]
-    large = "".join(f'<p class="headline">{kept(text)}</p>' for text in headline)
-    return large + "".join(f"<p>{kept(text)}</p>" for text in details)
+def _lens(lens: Mapping[str, Any]) -> str:
+    """The folded section of a lens; the page's script fills it."""
+    place = f"lens-{lens['id']}"
+    heading = f'<h2 id="{place}-h">{shown(lens["title"])}</h2>'
+    finding = f'<span class="finding" id="{place}-finding">{kept(lens["finding"])}</span>'
+    summary = f"<summary>{heading} {finding}</summary>"
+    return f'<details class="section" id="{place}" aria-labelledby="{place}-h">\n  {summary}\n</details>'
 
 
 def _command(command: str | None) -> str:
@@ -139,14 +154,3 @@ def _heading(assay: "Assay") -> str:
 def _marked(text: str) -> str:
     """A sentence of the template as markup, with its elements in their places."""
     return re.sub(r"\{(\w+)\}", lambda place: ELEMENTS[place[1]], html.escape(text))
-
-
-def _warnings(assay: "Assay") -> str:
-    if not assay.warnings:
-        return ""
-    items = [f"<li>{html.escape(note.text)}</li>" for note in assay.warnings]
-    more = items[SHOWN_WARNINGS:]
-    shown = f"<ul>{''.join(items[:SHOWN_WARNINGS])}</ul>"
-    if more:
-        shown += f"<details><summary>{len(more)} more</summary><ul>{''.join(more)}</ul></details>"
-    return f'<div class="warnings"><h2>Before believing it</h2>{shown}</div>'

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from uqassay._json import plain
 from uqassay.errors import InputError
+from uqassay.evidence.colour_order import colour_order
 from uqassay.evidence.rank_sets import rank_sets_at
 from uqassay.evidence.storage import to_json
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -20,6 +21,7 @@ from uqassay.report.rank_sets import rank_sets_section
 from uqassay.report.sentences import page_sentences
 from uqassay.report.sentences.comparison import kind_text
 from uqassay.report.sentences.ranking import answer_sentence, beyond_sentence, cost_label, winner_sentence
+from uqassay.report.sentences.sections import order_values
 from uqassay.wording import level_text, listed
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def payload(
         "findings": lambda: _found_before(assay.rows("findings")),
         "conclusions": lambda: {
             "assay": to_json(assay),
-            "models": [_model(m) for m in assay.models],
+            "models": _models(assay),
             "facts": _facts(assay),
             "text": page_sentences(assay),
             "definitions": {name: d._asdict() for name, d in _definitions(assay).items()},
@@ -99,6 +101,11 @@ def payload(
 def _found_before(found: object) -> dict[str, Any]:
     """Nothing of the page: what is found here is kept by the assay, and later stages take it from there."""
     return {}
+
+
+def _models(assay: "Assay") -> list[dict[str, Any]]:
+    places = {name: place for place, name in enumerate(colour_order(assay))}
+    return [_model(m) | {"colour": places.get(m.name)} for m in assay.models]
 
 
 def _model(m: "ModelScores") -> dict[str, Any]:
@@ -177,11 +184,12 @@ def _scale(assay: "Assay") -> float:
 def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
     """Tables of all models along λ, the winners with their words, changes of the order, the questionnaire."""
     tables: dict[str, list[dict[str, Any]]] = {m.name: [] for m in assay.models}
-    order = []
+    order, findings = [], list[dict[str, Any]]()
     rank_sets_at(assay, grid.tolist())  # those of all λ together, which `ranked` takes
     for tradeoff in grid.tolist():
         ranked = assay.ranked(tradeoff)
         order.append([r.model for r in ranked])
+        findings.append(order_values(ranked, alpha=1 - assay.settings.level))
         for r in ranked:
             tables[r.model].append(_ranked(r, one=assay.n_units == 1))
     place = {m.name: j for j, m in enumerate(assay.models)}
@@ -200,9 +208,15 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
         ],
         "beyond": beyond_sentence(assay, winners, top),
         "changes": changes,
+        "findings": _stretches(findings),
         "questions": _questions(winners, _scale(assay)),
         "scale": _scale(assay),
     }
+
+
+def _stretches(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Findings that are the same at neighbouring λ once, each "from" its first place of the grid."""
+    return [{"from": i} | found for i, found in enumerate(findings) if not i or found != findings[i - 1]]
 
 
 def _ranked(row: "Ranked", *, one: bool) -> dict[str, Any]:

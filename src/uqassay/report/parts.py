@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from uqassay.evidence.findings import part_rows
-from uqassay.wording import listed, tradeoff
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.wording import listed, number, percent, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
 __all__ = ["parts_section"]
 
+SHOWN_NAMES = 4  # before the others are counted
 MOST_PARTS = 40  # of one subgroup; more are an identifier rather than a part of the test set
 METRICS = {"unified": "mean E", "accuracy": "accuracy", "distance": "mean distance", "nonspecificity": "mean NS"}
 BEST = {
@@ -29,9 +31,9 @@ def parts_section(assay: "Assay") -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        "metrics": names of the metrics; "tables": one per subgroup, with its "parts", and by metric the "views": one per λ of
-        the findings for E, one for any other metric, each with the "best" model of every part, a "sentence" and a "caption".
-        None where no subgroup has two parts.
+        "finding": what the section says first; "metrics": names of the metrics; "tables": one per subgroup, with its "parts",
+        and by metric the "views": one per λ of the findings for E, one for any other metric, each with the "best" model of
+        every part, a "sentence" and a "caption". None where no subgroup has two parts.
     """
     kinds = [name for name, values in assay.subgroups.items() if 1 < len(np.unique(values)) <= MOST_PARTS]
     if assay.n_classes <= MOST_PARTS:
@@ -46,15 +48,21 @@ def parts_section(assay: "Assay") -> dict[str, Any] | None:
         "metric": "Metric",
         "part": "Parts of the test set",
     }
-    return {"tables": tables, "metrics": METRICS, "tradeoffs": list(assay.tradeoffs), "text": text}
+    finding = tables[0]["views"]["unified"][_nearest(assay, DEFAULT_TRADEOFF)]["sentence"]
+    return {"finding": finding, "tables": tables, "metrics": METRICS, "tradeoffs": list(assay.tradeoffs), "text": text}
+
+
+def _nearest(assay: "Assay", tradeoff: float) -> int:
+    return min(range(len(assay.tradeoffs)), key=lambda i: abs(assay.tradeoffs[i] - tradeoff))
 
 
 def _table(assay: "Assay", by: str) -> dict[str, Any]:
     cells = _cells(assay, by)
     parts = [{"part": part, "models": models} for part, models in cells.items()]
-    views = {metric: [_view(assay, parts, metric)] for metric in METRICS if metric != "unified"}
-    views["unified"] = [_view(assay, parts, "unified", place) for place in range(len(assay.tradeoffs))]
-    return {"by": by, "title": "true class" if by == "class" else by, "parts": parts, "views": views}
+    title = "true class" if by == "class" else by
+    views = {metric: [_view(assay, title, parts, metric)] for metric in METRICS if metric != "unified"}
+    views["unified"] = [_view(assay, title, parts, "unified", place) for place in range(len(assay.tradeoffs))]
+    return {"by": by, "title": title, "parts": parts, "views": views}
 
 
 def _cells(assay: "Assay", by: str) -> dict[str, dict[str, dict[str, Any]]]:
@@ -73,24 +81,46 @@ def _cells(assay: "Assay", by: str) -> dict[str, dict[str, dict[str, Any]]]:
     return cells
 
 
-def _view(assay: "Assay", parts: Sequence[dict[str, Any]], metric: str, place: int = 0) -> dict[str, Any]:
+def _view(assay: "Assay", title: str, parts: Sequence[dict[str, Any]], metric: str, place: int = 0) -> dict[str, Any]:
     """Who is best in every part by one metric (at one λ), and what that amounts to."""
-    at = f"E at λ = {tradeoff(assay.tradeoffs[place])}; i" if metric == "unified" else "I"
-    near = at.replace("; i", ", the nearest λ of the findings; i")
-    caption = "ntervals are not adjusted for the number of parts."
-    view: dict[str, Any] = {"best": None, "sentence": "", "caption": at + caption, "caption_near": near + caption}
-    if metric not in BEST or len(assay.model_names) < 2:
-        return view
+    judged = metric in BEST and len(assay.model_names) > 1
+    at = f"E at λ = {tradeoff(assay.tradeoffs[place])}" if metric == "unified" else METRICS[metric]
+    marks = "; bold: the best of a part" if judged else ""
+    rest = f"{marks}; intervals are not adjusted for the number of parts."
+    at = f"{at[0].upper()}{at[1:]}"
+    view = {"best": None, "caption": f"{at}{rest}", "caption_near": f"{at}, the nearest λ of the findings{rest}"}
+    if not judged:
+        single = len(assay.model_names) == 1
+        return view | {"sentence": _range(assay, title, parts, metric, place) if single else ""}
     best = [_best(assay.model_names, part["models"], metric, place) for part in parts]
     what = BEST[metric].format(tradeoff=tradeoff(assay.tradeoffs[place]))
     won = Counter(best)
-    tally = sorted(((name, won[name]) for name in assay.model_names if won[name]), key=lambda pair: -pair[1])
-    if len(tally) == 1:
-        sentence = f"{tally[0][0]} has {what} in all {len(parts)} parts."
+    (first, n), *others = sorted(
+        ((name, won[name]) for name in assay.model_names if won[name]), key=lambda pair: -pair[1]
+    )
+    where = f"{n} of the {len(parts)} parts by {title}"
+    if others:
+        rest_of = listed([f"{name} in {k}" for name, k in others], most=SHOWN_NAMES)
+        sentence = f"{first} has {what} in {where}, {rest_of}."
     else:
-        names = listed([f"{name} ({n})" for name, n in tally])
-        sentence = f"In {len(parts)} parts {what} goes to {names}; bold marks it."
+        sentence = f"{first} has {what} in all {len(parts)} parts by {title}."
     return view | {"best": best, "sentence": sentence}
+
+
+def _range(assay: "Assay", title: str, parts: Sequence[dict[str, Any]], metric: str, place: int) -> str:
+    """Between which parts the value of the only model differs most."""
+    (name,) = assay.model_names
+
+    def value(part: dict[str, Any]) -> float:
+        found = part["models"][name]
+        return float(found["unified"][place][1] if metric == "unified" else found[metric][0])
+
+    least, most = min(parts, key=value), max(parts, key=value)
+    low, high = (percent(value(p)) if metric == "accuracy" else number(value(p), bounded=True) for p in (least, most))
+    at = f" at λ = {tradeoff(assay.tradeoffs[place])}" if metric == "unified" else ""
+    return (
+        f"By {title}, the {METRICS[metric]} of {name}{at} goes from {low} ({least['part']}) to {high} ({most['part']})."
+    )
 
 
 def _best(names: Sequence[str], models: dict[str, dict[str, Any]], metric: str, place: int) -> str:

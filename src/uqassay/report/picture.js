@@ -9,6 +9,7 @@
 
 const DASHED = { dash: [3, 2.4], dot: [1, 2], dashdot: [3, 2, 1, 2] }; // in widths of the line
 const TEXT = 12; // pixels
+const MOST_BANDS = 4; // models whose intervals one picture shows; those of more hide each other
 const NEAR = 20; // pixels from a point at which its words are shown
 const pictures = new Map(); // marks and layout of every picture by its node
 
@@ -178,12 +179,53 @@ function markOf(m, sx, sy) {
 const BASELINES = { top: "0.9em", middle: "0.35em", bottom: "-0.3em" };
 
 // {text, x or acrossAt (share of the width), y or upAt (share of the height), dx, dy, anchor, base, size, color, halo}
-function noteMark(note, frame, sx, sy) {
-  const { text, anchor = "middle", base = "middle", size = TEXT, color = null, halo = false } = note;
+function notePlace(note, frame, sx, sy) {
   const x = note.x === undefined ? frame.left + note.acrossAt * (frame.right - frame.left) : sx(note.x);
   const y = note.y === undefined ? frame.middle - note.upAt * (frame.middle - frame.top) : sy(note.y);
-  const place = { x: round(x + (note.dx ?? 0)), y: round(y + (note.dy ?? 0)), dy: BASELINES[base], "text-anchor": anchor };
+  return [round(x + (note.dx ?? 0)), round(y + (note.dy ?? 0))];
+}
+
+function noteMark(note, frame, sx, sy) {
+  const { text, anchor = "middle", base = "middle", size = TEXT, color = null, halo = false } = note;
+  const [x, y] = notePlace(note, frame, sx, sy);
+  const place = { x, y, dy: BASELINES[base], "text-anchor": anchor };
   return el("text", { ...place, class: halo ? "halo" : null, style: { fontSize: `${size}px`, fill: color ?? "" } }, text);
+}
+
+function noteBox(note, frame, sx, sy) {
+  const { text, anchor = "middle", base = "middle", size = TEXT } = note;
+  const [x, y] = notePlace(note, frame, sx, sy);
+  const width = textWidth(text, size) + 4;
+  const left = x - { start: 0, middle: 0.5, end: 1 }[anchor] * width;
+  const middle = y + { top: 0.6, middle: 0, bottom: -0.6 }[base] * size;
+  return [left, middle - 0.65 * size, left + width, middle + 0.65 * size];
+}
+
+// Names next to their points: {text, x, y, rx, ry, color, must}; see `placedLabels`.
+function labelMarks(labels, notes, frame, sx, sy) {
+  const inPixels = labels.map((l) => {
+    const reach = [Math.abs(sx(l.x + (l.rx ?? 0)) - sx(l.x)), Math.abs(sy(l.y + (l.ry ?? 0)) - sy(l.y))];
+    return { ...l, at: [sx(l.x), sy(l.y)], reach };
+  });
+  const panel = [frame.left + 2, frame.top, frame.right, frame.middle];
+  const found = placedLabels(inPixels, panel, notes.map((note) => noteBox(note, frame, sx, sy)));
+  return found.flatMap(({ text, box: [left, top, , bottom], leader, color }) => [
+    leader ? leaderMark(leader, color) : null,
+    el("text", { x: round(left + 2), y: round((top + bottom) / 2), dy: "0.35em", class: "halo direct" }, text),
+  ]);
+}
+
+const leaderMark = (points, color) =>
+  el("path", { d: pathOf(points.map((p) => p.map(round))), class: "leader", stroke: color });
+
+// Names of lines at their right ends: {text, y, color}, pushed apart.
+function endMarks(ends, frame, sy) {
+  const wishes = ends.map((e) => sy(e.y));
+  const heights = stackedHeights(wishes, frame.top - 8, frame.bottom + 8) ?? [];
+  return heights.flatMap((y, i) => [
+    leaderMark([[frame.right + 1, wishes[i]], [frame.right + 12, y]], ends[i].color),
+    el("text", { x: frame.right + 15, y: round(y), dy: "0.35em", class: "direct" }, ends[i].text),
+  ]);
 }
 
 function ruleMark(rule, frame, sx, sy) {
@@ -197,13 +239,13 @@ function ruleMark(rule, frame, sx, sy) {
 
 // x, y: {title, range, log, ticks, percent, grid, labels, zero}; under: {range, share} of a panel below, from: where y begins.
 function plot(node, marks, layout) {
-  const { x, y, under = null, notes = [], rules = [] } = layout;
+  const { x, y, under = null, notes = [], rules = [], labels = [], ends = [] } = layout;
   const frame = frameOf(node, { height: 340, ...layout });
   const { width, height, left, right, top, bottom, middle } = frame;
   const sx = scaleOf(x, left, right);
   const sy = scaleOf(y, middle, top);
   const lower = under ? scaleOf(under, bottom, bottom - under.share * (bottom - top)) : null;
-  const { grid, labels, titles } = axisParts(frame, layout, sx, sy);
+  const axes = axisParts(frame, layout, sx, sy);
   const drawn = marks.map((m) => ({ m, node: markOf(m, sx, m.under ? lower : sy), sy: m.under ? lower : sy }));
   const cut = { x: left, y: top, width: right - left, height: bottom - top };
   const view = `${cut.x} ${cut.y} ${cut.width} ${cut.height}`;
@@ -211,13 +253,15 @@ function plot(node, marks, layout) {
   const svg = el(
     "svg",
     { class: "drawn", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-    grid,
+    axes.grid,
     inside,
     drawn.filter(({ m }) => m.free).map((d) => d.node),
-    labels,
-    titles,
+    axes.labels,
+    axes.titles,
     rules.map((rule) => ruleMark(rule, frame, sx, sy)),
     notes.map((note) => noteMark(note, frame, sx, sy)),
+    labelMarks(labels, notes, frame, sx, sy),
+    endMarks(ends, frame, sy),
   );
   pictures.set(node, { marks, ...layout });
   fill(node, svg);
@@ -227,4 +271,6 @@ function plot(node, marks, layout) {
 function empty(node, text) {
   pictures.delete(node);
   fill(node, el("p", { class: "empty" }, text));
+  // a picture hides its content from screen readers
+  node.setAttribute("aria-label", `${node.getAttribute("aria-label")}: ${text}`);
 }

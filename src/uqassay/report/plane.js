@@ -14,78 +14,57 @@ function ellipse(region) {
   };
 }
 
-// Puts each label where no earlier label or point lies, next to its point.
-function placeLabels(points, xRange, yRange, width, height) {
-  const [xSpan, ySpan] = [xRange[1] - xRange[0], yRange[1] - yRange[0]];
-  const px = (p) => [((p.x - xRange[0]) / xSpan) * width, (1 - (p.y - yRange[0]) / ySpan) * height];
-  const reach = (p) => [(p.rx / xSpan) * width, (p.ry / ySpan) * height].map((r) => Math.max(6, r));
-  const boxes = points.map((p) => {
-    const [[x, y], [a, b]] = [px(p), reach(p)];
-    return [x - a, y - b, x + a, y + b];
-  });
-  const overlaps = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
-  return points.map((p, i) => {
-    const [x, y] = px(p);
-    const w = 7 * p.text.length + 4;
-    const [a, b] = reach(p).map((r) => r + 4);
-    const options = [[a, 0], [-a, 0], [0, -b - 8], [0, b + 8], [a, -16], [a, 16], [-a, -16], [-a, 16], [a, -32], [a, 32]];
-    const boxFor = ([dx, dy]) => {
-      let left = x - w / 2;
-      if (dx !== 0) left = dx > 0 ? x + dx : x + dx - w;
-      return [left, y + dy - 8, left + w, y + dy + 8];
-    };
-    const inside = (box) => box[0] >= 0 && box[2] <= width && box[1] >= 0 && box[3] <= height;
-    const fits = (box) => inside(box) && boxes.every((other, k) => k === i || !overlaps(box, other));
-    const [dx, dy] = options.find((o) => fits(boxFor(o))) ?? options[0];
-    boxes.push(boxFor([dx, dy]));
-    return {
-      x: p.x,
-      y: p.y,
-      text: p.text,
-      dx,
-      dy,
-      anchor: { 1: "start", "-1": "end" }[Math.sign(dx)] ?? "middle",
-      halo: true,
-      color: p.color,
-    };
-  });
-}
+const GREY_ROOM = 1.5; // of the span of the models shown, on either side of them, for the others
 
 function drawPlane(node) {
   const regions = (page.regions[state.part] ?? []).filter((r) => r !== null);
-  const points = shown()
-    .map((m) => ({ m, region: regions.find((r) => r.model === m.name) }))
-    .filter((p) => p.region && Number.isFinite(number(p.region.distance[0])));
+  const located = (models) =>
+    models
+      .map((m) => ({ m, region: regions.find((r) => r.model === m.name) }))
+      .filter((p) => p.region && Number.isFinite(number(p.region.distance[0])));
+  const [points, others] = [located(shown()), located(contextModels())];
+  planeTable(node, [...points, ...others]);
   if (!points.length) {
-    empty(node, page.text.charts.no_instances);
+    empty(node, shown().length ? page.text.charts.no_instances : page.text.models.no_model);
     return;
   }
-  const { xRange, yRange } = planeRanges(points);
+  const { xRange, yRange } = planeRanges(points, others);
   const { marks, notes } = equalLines(points, xRange, yRange);
+  if (others.length) marks.unshift(otherPoints(others));
   for (const p of points) marks.push(...regionMarks(p));
-  const absent = absentModels(points, regions);
-  const labels = placeLabels(points.map(labelOf), xRange, yRange, node.clientWidth - 70, 288);
+  const above = absentNote(node, points, regions);
   const [xTitle, yTitle] = page.text.charts.plane_axes;
   plot(node, marks, {
-    notes: [...notes, ...absent, ...labels],
-    margin: absent.length ? { top: 22 } : {},
+    notes: [...notes, ...above],
+    labels: byRank(points).map((p) => labelOf(p, points.length)),
+    margin: above.length ? { top: 22 } : {},
     x: { title: xTitle, range: xRange },
     y: { title: yTitle, range: yRange },
   });
 }
 
 // Axes around the finite ends of all intervals.
-function planeRanges(points) {
+function planeRanges(points, others) {
   const outer = (key, i) =>
     points.map(({ region }) => {
       const v = number(region[key][i]);
       return Number.isFinite(v) ? v : number(region[key][0]);
     });
-  const xTop = (Math.max(...outer("nonspecificity", 2)) || 0.1) * 1.18;
-  const [yLow, yTop] = [Math.min(...outer("distance", 1)), Math.max(...outer("distance", 2))];
+  const reach = (key, low, high) => {
+    const room = GREY_ROOM * (high - low || high || 1);
+    const near = others.map(({ region }) => number(region[key][0])).filter((v) => v >= low - room && v <= high + room);
+    return [Math.min(low, ...near), Math.max(high, ...near)];
+  };
+  const x = [Math.min(...outer("nonspecificity", 1)), Math.max(...outer("nonspecificity", 2))];
+  const [xLow, xEnd] = reach("nonspecificity", ...x);
+  const y = [Math.min(...outer("distance", 1)), Math.max(...outer("distance", 2))];
+  const [yLow, yTop] = reach("distance", ...y);
   const yPad = 0.1 * (yTop - yLow || yTop || 1);
   const bottom = yLow < 0.45 * yTop ? -0.02 * yTop : yLow - yPad;
-  return { xRange: [-0.05 * xTop, xTop], yRange: [bottom, yTop + yPad] };
+  const xTop = xEnd || 0.1;
+  const xPad = 0.12 * (xTop - xLow || xTop);
+  const xRange = xLow < 0.45 * xTop ? [-0.06 * xTop, 1.18 * xTop] : [xLow - xPad, xTop + 2 * xPad];
+  return { xRange, yRange: [bottom, yTop + yPad] };
 }
 
 // Lines d = E − λ NS at round values of E, and the one through the best model.
@@ -100,49 +79,81 @@ function equalLines(points, xRange, yRange) {
     if (e < 1e-12) continue;
     iso(e, { color: css("--line"), width: 1 });
     const y = e - at * xRange[1];
-    const place = { x: xRange[1], y, anchor: "end", base: "bottom", size: 10, color: css("--faint") };
+    const place = { x: xRange[1], y, anchor: "end", base: "bottom", size: 10, color: css("--soft") };
     if (y > yRange[0] && y < yRange[1]) notes.push({ ...place, text: `E ${wording.general(e, 3)}` });
   }
   iso(loss(best), { color: colour(best.m.j), width: 2, dash: "dash" });
   return { marks, notes };
 }
 
-function regionMarks({ m, region }) {
-  const oval = ellipse(region);
-  const face = { area: tinted(colour(m.j), 0.22), stroke: { color: colour(m.j), width: 1 } };
+// What the pointer says of a model.
+function regionWords({ m, region }) {
   const [distance, distance_low, distance_high] = region.distance.map((v) => fixed(v));
   const [nonspecificity, nonspecificity_low, nonspecificity_high] = region.nonspecificity.map((v) => fixed(v));
   const text = page.text.charts;
-  const lines = [
+  return hover(
+    m.name,
     fillTemplate(text.point_hover, { distance, distance_low, distance_high }),
     fillTemplate(text.size_hover, { nonspecificity, nonspecificity_low, nonspecificity_high }),
     fillTemplate(text.n_hover, { n: wording.count(region.n) }),
-  ];
-  const point = {
-    points: true,
-    x: [number(region.nonspecificity[0])],
-    y: [number(region.distance[0])],
-    marker: { color: colour(m.j), size: 9, symbol: marker(m.j) },
-    says: () => hover(m.name, ...lines),
-  };
+  );
+}
+
+const placeOfRegion = ({ region }) => [number(region.nonspecificity[0]), number(region.distance[0])];
+
+function regionMarks(p) {
+  const [oval, c] = [ellipse(p.region), colour(p.m.j)];
+  const [x, y] = placeOfRegion(p);
+  const face = { area: tinted(c, 0.22), stroke: { color: c, width: 1 } };
+  const look = { color: c, size: 9, symbol: marker(p.m.j) };
+  const point = { points: true, x: [x], y: [y], marker: look, says: () => regionWords(p) };
   return oval ? [{ ...oval, ...face }, point] : [point];
 }
 
-// A note above the picture that names the models it cannot show.
-function absentModels(points, regions) {
+// The models that are not shown: small, grey, without names.
+function otherPoints(others) {
+  const places = others.map(placeOfRegion);
+  const [x, y] = [0, 1].map((axis) => places.map((at) => at[axis]));
+  const look = { color: css("--faint"), size: 5, symbol: "circle" };
+  return { points: true, x, y, marker: look, says: (i) => regionWords(others[i]) };
+}
+
+// A note above the picture on the shown models that it has no place for.
+function absentNote(node, points, regions) {
   const absent = shown().filter((m) => !points.some((p) => p.m.j === m.j));
   if (!absent.length) return [];
   const infinite = regions.some((r) => r.model === absent[0].name);
   const template = infinite ? page.text.charts.absent_infinite : page.text.charts.absent;
-  const text = fillTemplate(template, { models: absent.map((m) => m.name).join(", ") });
+  const written = (models) => fillTemplate(template, { models });
+  const names = written(absent.map((m) => label(m.j)).join(", "));
+  const fits = textWidth(names, 11) < node.clientWidth - 80;
+  const text = fits ? names : written(fillTemplate(page.text.charts.absent_many, { n: absent.length }));
   return [{ acrossAt: 0.5, upAt: 1, base: "bottom", text, size: 11, color: css("--soft") }];
 }
 
-const labelOf = ({ m, region }) => ({
-  x: number(region.nonspecificity[0]),
-  y: number(region.distance[0]),
-  rx: number(region.half_widths[1]) || 0,
-  ry: number(region.half_widths[0]) || 0,
-  text: elided(m.name, 20),
-  color: colour(m.j),
-});
+function labelOf(p, n) {
+  const [x, y] = placeOfRegion(p);
+  const [ry, rx] = p.region.half_widths.map((v) => number(v) || 0);
+  return { x, y, rx, ry, text: label(p.m.j), color: colour(p.m.j), must: n <= MANY };
+}
+
+// In the order of the ranking at the chosen λ.
+function byRank(points) {
+  const place = new Map(ranking.order[state.index].map((j, i) => [j, i]));
+  return [...points].sort((a, b) => place.get(a.m.j) - place.get(b.m.j));
+}
+
+function planeTable(node, points) {
+  const heads = page.text.charts.heads;
+  const ends = (key) => decimalsFor(points.map(({ region }) => region[key].slice(1)));
+  const places = { distance: ends("distance"), nonspecificity: ends("nonspecificity") };
+  const cell = (key) => (p) => interval(...p.region[key], places[key]);
+  const part = page.text.charts.parts[state.part];
+  const columns = [
+    { title: heads.model, text: true, cls: "name", cell: (p) => nameCell(p.m.j) },
+    { title: fillTemplate(heads.n, { part }), cell: (p) => wording.count(p.region.n) },
+    { title: page.text.charts.plane_axes[1], cell: cell("distance") },
+    { title: page.text.charts.plane_axes[0], cell: cell("nonspecificity") },
+  ];
+  chartTable(node.closest("figure"), page.text.charts.plane_data, columns, () => byRank(points));
+}

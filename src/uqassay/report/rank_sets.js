@@ -1,7 +1,5 @@
 // Section 2, below the ranking: the ranks that each model can have by a metric, and the models of the top group at every λ.
 
-const MANY_MODELS = 12; // from more on, models that are never in the top group are counted and not drawn
-
 function startRankSets() {
   const sets = page.rank_sets;
   if (!sets) return;
@@ -24,7 +22,7 @@ function startRankSets() {
       el("figcaption", {}, text.note)),
     el("figure", {}, el("h3", {}, text.top_title), strips, never, el("figcaption", {}, text.top_note)),
   );
-  listeners.push(draw);
+  listeners.push(() => whenOpen(by, draw));
 }
 
 // Rank sets by E at the λ of the slider, from the ranking.
@@ -58,7 +56,7 @@ function drawRankBars(holder, chosen) {
     { title: text.heads.value, wide: true, cell: written },
   ];
   const rowClass = (r) => (r.top === null ? "baseline" : null);
-  fill(holder, table(columns, rows, { sortable: false, rowClass }));
+  fillModelTable(holder, columns, rows, { sortable: false, rowClass });
 }
 
 const rankCell = (r) => el("span", { class: r.top ? "sure" : "soft" }, wording.rankRange(r.low, r.high));
@@ -113,19 +111,24 @@ function stretches(holds) {
 function drawTopStrips(holder, never) {
   const text = page.text.rank_sets;
   const ever = candidates.filter((m) => ranking.models[m.j].top.some(Boolean));
-  const drawn = candidates.length > MANY_MODELS ? ever : candidates;
+  const drawn = candidates.length > MANY ? ever : candidates;
   const left = candidates.length - drawn.length;
   fill(never, left ? fillTemplate(text.never, { n: left, models: candidates.length }) : "");
   const columns = [
     { title: text.heads.model, text: true, cls: "name", cell: (m) => nameCell(m.j) },
     { title: tradeoffAxis(), text: true, cls: "graph", cell: topStrip },
   ];
-  fill(holder, table(columns, drawn.map((m) => ({ ...m, key: m.name })), { sortable: false }));
+  fillModelTable(holder, columns, drawn.map((m) => ({ ...m, key: m.name })), { sortable: false });
 }
 
 function topStrip(m) {
   const { top, below } = ranking.models[m.j];
   const c = colour(m.j);
+  const said = stretches((i) => top[i]).map(([low, high]) =>
+    fillTemplate(page.text.general.range, { low: wording.tradeoff(low), high: wording.tradeoff(high) }),
+  );
+  const template = said.length ? page.text.rank_sets.strip : page.text.rank_sets.strip_empty;
+  const words = fillTemplate(template, { model: m.name, ranges: said.join(", ") });
   const areas = [false, true].flatMap((behind) =>
     stretches((i) => top[i] && below[i].length > 0 === behind).map(([low, high]) => {
       const place = { x: across(low), width: across(high - low), y: 3, height: 12 };
@@ -135,7 +138,7 @@ function topStrip(m) {
   const x = across(lambda());
   return el(
     "svg",
-    { role: "img", "aria-label": fillTemplate(page.text.rank_sets.strip, { model: m.name }), class: "rank-bar" },
+    { role: "img", "aria-label": words, class: "rank-bar" },
     el("rect", { x: 0, width: "100%", y: 3, height: 12, fill: css("--grid"), rx: 2 }),
     areas,
     el("line", { x1: x, x2: x, y1: -6, y2: 24, stroke: css("--ink"), "stroke-width": 1.5 }),

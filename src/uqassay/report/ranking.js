@@ -4,7 +4,6 @@ const lambda = () => ranking.grid[state.index];
 const greatest = () => ranking.grid.at(-1);
 const lambdaText = () => wording.tradeoff(lambda());
 const listeners = [];
-const SLIVER = 0.04; // share of the strip in which no name can be read
 const narrow = () => innerWidth < 620;
 
 function setIndex(index) {
@@ -36,7 +35,10 @@ const changesOfWinner = () => ranking.winners.map((w) => number(w.low)).filter((
 
 const across = (x) => `${(100 * x) / greatest()}%`;
 
-function drawStrip() {
+// Widths are known where the section is open.
+const drawStrip = () => whenOpen(byId("strip"), paintStrip);
+
+function paintStrip() {
   const answer = currentAnswer();
   let range = null;
   if (answer && number(answer.low) < greatest()) {
@@ -44,7 +46,35 @@ function drawStrip() {
     range = el("div", { class: "range", style: { left: across(answer.low), width } });
   }
   const cursor = el("div", { class: "cursor", style: { left: across(lambda()) } });
-  fill(byId("strip"), stripAreas(), el("div", { class: "band" }, stripWinners()), stripTicks(), range, cursor);
+  const band = el("div", { class: "band" }, stripWinners());
+  fill(byId("strip"), stripAreas(), band, stripTicks(), range, cursor);
+  fill(byId("strip-rest"), stripRest());
+  stripTable();
+}
+
+// Shares of resamples at some λ; bold: the model with the lowest mean E.
+function stripTable() {
+  const places = gridPlaces();
+  const columns = [
+    { title: page.text.ranking.heads.model, text: true, cls: "name", cell: ({ j }) => nameCell(j) },
+    ...places.map((i) => ({
+      title: fillTemplate(page.text.ranking.at, { tradeoff: wording.tradeoff(ranking.grid[i]) }),
+      cell: ({ j }) => {
+        const first = ranking.order[i].find((k) => !page.models[k].baseline) === j;
+        const share = ranking.models[j].win_share[i];
+        return el("span", { class: first ? "sure" : null }, wording.shareOfDraws(share, page.facts.draws));
+      },
+    })),
+  ];
+  const rows = ranking.order[state.index].filter((j) => !page.models[j].baseline).map((j) => ({ j }));
+  chartTable(byId("strip").parentElement, page.text.ranking.strip_data, columns, rows);
+}
+
+// Some places of the grid of λ, evenly spread, and the chosen one.
+function gridPlaces() {
+  const step = (ranking.grid.length - 1) / 8;
+  const even = Array.from({ length: 9 }, (_, k) => Math.round(k * step));
+  return [...new Set([...even, state.index])].sort((a, b) => a - b);
 }
 
 // Shares of resamples, stacked.
@@ -63,31 +93,47 @@ function stripAreas() {
   return el("svg", { ...view, "aria-label": page.text.ranking.strip }, bands);
 }
 
-function stripWinners() {
-  return ranking.winners
+const winnersShown = () =>
+  ranking.winners
     .filter((w) => number(w.low) < greatest())
-    .map((w) => {
-      const face = colour(placeOf(w.models[0]));
-      const [low, high] = [number(w.low), Math.min(number(w.high), greatest())];
-      const style = { left: across(low), width: across(high - low), background: face, color: onColour(toHex(face)) };
-      if (high - low < SLIVER * greatest()) style.padding = 0;
-      return el("span", { title: w.words, style }, high - low < SLIVER * greatest() ? null : w.name);
-    });
+    .map((w) => ({ ...w, low: number(w.low), high: Math.min(number(w.high), greatest()) }));
+const winnerLabel = (w) => wording.listed(w.models.map((name) => label(placeOf(name))));
+const stripWidth = ({ low, high }) => ((high - low) / greatest()) * byId("strip").clientWidth;
+const fitsStrip = (w) => textWidth(winnerLabel(w), 13) + 14 < stripWidth(w);
+
+function stripWinners() {
+  return winnersShown().map((w) => {
+    const face = colour(placeOf(w.models[0]));
+    const style = { left: across(w.low), width: across(w.high - w.low), background: face, color: onColour(toHex(face)) };
+    if (!fitsStrip(w)) style.padding = 0;
+    return el("span", { title: w.words, style }, fitsStrip(w) ? winnerLabel(w) : null);
+  });
+}
+
+// The winners whose names have no room in the strip.
+function stripRest() {
+  const rest = winnersShown().filter((w) => !fitsStrip(w));
+  const words = ({ low, high }) =>
+    fillTemplate(page.text.ranking.from_to, { low: wording.tradeoff(low), high: wording.tradeoff(high) });
+  const names = (w) => w.models.map((name) => nameCell(placeOf(name)));
+  return rest.map((w) => el("span", {}, names(w), ` ${words(w)}`));
 }
 
 // Round values, but for those that would touch the numbers of a change.
 function stripTicks() {
   const steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10];
   const step = steps.find((s) => greatest() / s <= (narrow() ? 4 : 8)) ?? greatest() / 4;
-  const round = Array.from({ length: Math.floor(greatest() / step + 1e-9) + 1 }, (_, i) => i * step);
-  const kept = [];
-  for (const x of changesOfWinner()) if (kept.every((y) => Math.abs(x - y) > 0.05 * greatest())) kept.push(x);
-  const gap = (narrow() ? 0.09 : 0.05) * greatest();
-  const free = round.filter((x) => kept.every((y) => Math.abs(x - y) > gap));
-  return [
-    ...free.map((x) => el("span", { class: "tick", style: { left: across(x) } }, wording.general(x, 3))),
-    ...kept.map((x) => el("span", { class: "tick change", style: { left: across(x) } }, wording.tradeoff(x))),
+  const even = Array.from({ length: Math.floor(greatest() / step + 1e-9) + 1 }, (_, i) => i * step);
+  const wanted = [
+    ...changesOfWinner().map((x) => ({ x, text: wording.tradeoff(x), cls: "tick change" })),
+    ...even.map((x) => ({ x, text: wording.general(x, 3), cls: "tick" })),
   ];
+  const [scale, kept] = [byId("strip").clientWidth / greatest(), []];
+  const half = (tick) => textWidth(tick.text, 13) / 2 + 4;
+  for (const tick of wanted) {
+    if (kept.every((other) => Math.abs(tick.x - other.x) * scale > half(tick) + half(other))) kept.push(tick);
+  }
+  return kept.map(({ x, text, cls }) => el("span", { class: cls, style: { left: across(x) } }, text));
 }
 
 // -- the table -------------------------------------------------------------------------------------------------------
@@ -104,7 +150,7 @@ function intervalGraph(row, limit) {
   const [low, high] = [number(row.low), number(row.high)];
   const parts = [el("line", { class: "axis", x1: 0, x2: "100%", y1: 11, y2: 11 })];
   if (number(row.estimate) > limit) {
-    parts.push(el("text", { x: "100%", y: 15, "text-anchor": "end", fill: c, "font-size": 12 }, "▸"));
+    parts.push(el("text", { x: "100%", y: 15, "text-anchor": "end", fill: css("--ink"), "font-size": 12 }, "▸"));
   } else {
     const bar = { x1: x(low), x2: x(high), y1: 11, y2: 11, stroke: c, "stroke-width": 5, "stroke-opacity": 0.45 };
     if (Number.isFinite(low) && Number.isFinite(high)) parts.push(el("line", bar));
@@ -131,14 +177,16 @@ function drawRanking() {
   const columns = rankingColumns(own, niceCeil(Math.max(...reach)), places);
   const everyone = own.every((r) => r.top);
   const rowClass = (r) => (r.rank === null ? "baseline" : r.top && !everyone ? "best" : null);
-  fill(byId("ranking"), table(columns, rows, { sortable: false, rowClass }));
+  fillModelTable(byId("ranking"), columns, rows, { sortable: false, rowClass });
   fill(byId("ranking-marks"), markNotes(rows));
   const cursor = document.querySelector("#strip .cursor");
   if (cursor) cursor.style.left = across(lambda());
+  stripTable();
   const next = ranking.changes.find((c) => c.at > lambda());
   const near = next && wording.tradeoff(next.at) === wording.tradeoff(lambda()); // would read as the λ at hand
   const where = next && (near ? String(Number(next.at.toPrecision(4))) : wording.tradeoff(next.at));
-  const change = next ? fillTemplate(text.next_change, { ...next, tradeoff: where }) : text.no_change;
+  const names = next && { above: nameText(placeOf(next.above)), below: nameText(placeOf(next.below)) };
+  const change = next ? templatePieces(text.next_change, { ...names, tradeoff: where }) : text.no_change;
   fill(byId("next-sentence"), candidates.length < 2 ? "" : change);
   byId("previous-change").disabled = !changesOfWinner().some((x) => indexAt(x) < state.index);
   byId("next-change").disabled = !changesOfWinner().some((x) => indexAt(x) > state.index);
@@ -237,11 +285,11 @@ function startRanking() {
     const heads = page.text.ranking.heads;
     const columns = [
       { title: "λ", value: (r) => r.at, cell: (r) => wording.tradeoff(r.at) },
-      { title: heads.below, text: true, value: (r) => r.below, cell: (r) => el("bdi", {}, r.below) },
-      { title: heads.above, text: true, value: (r) => r.above, cell: (r) => el("bdi", {}, r.above) },
+      { title: heads.below, text: true, value: (r) => r.below, cell: (r) => nameText(placeOf(r.below)) },
+      { title: heads.above, text: true, value: (r) => r.above, cell: (r) => nameText(placeOf(r.above)) },
     ];
     fill(byId("changes").querySelector(".scroll"), table(columns, ranking.changes.map((c) => ({ ...c }))));
   } else byId("changes").hidden = true;
   fill(byId("beyond"), ranking.beyond);
-  listeners.push(drawRanking);
+  listeners.push(() => whenOpen(byId("ranking"), drawRanking));
 }

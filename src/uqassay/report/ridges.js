@@ -6,12 +6,18 @@ function ridges(quantity) {
   return (node) => {
     const { axis, models } = ridgeSource(quantity);
     const rows = shown().map((m) => ({ m, parts: models[candidates.findIndex((c) => c.j === m.j)] }));
+    if (!rows.length) {
+      noChartTable(node.closest("figure"));
+      empty(node, page.text.models.no_model);
+      return;
+    }
+    ridgeTable(node, rows);
     const [marks, notes] = [[], []];
     rows.forEach(({ m, parts }, i) => {
       const y0 = rows.length - 1 - i;
       if (SIDES.every(([side]) => !parts[side] || parts[side].zero)) {
-        const place = { acrossAt: 0.5, y: y0, base: "bottom", size: 11, color: css("--faint") };
-        notes.push({ ...place, text: nothingBut(m, parts, quantity) });
+        const place = { acrossAt: 0.5, y: y0, base: "bottom", size: 11, color: css("--soft") };
+        notes.push({ ...place, text: nothingBut(m, parts, quantity), halo: true });
         return;
       }
       for (const [side, sign] of SIDES) {
@@ -21,7 +27,9 @@ function ridges(quantity) {
         notes.push(...half.notes);
       }
     });
-    plot(node, marks, { notes, ...ridgeLayout(node, rows, axis, quantity) });
+    const layout = ridgeLayout(node, rows, axis, quantity);
+    const above = ({ m }, i) => ({ acrossAt: 0, y: rows.length - 0.56 - i, anchor: "start", text: label(m.j), halo: true });
+    plot(node, marks, { notes: layout.overRows ? [...notes, ...rows.map(above)] : notes, ...layout });
   };
 }
 
@@ -71,13 +79,17 @@ function halfRidge(m, part, { side, sign, y0, axis }) {
 function ridgeLayout(node, rows, axis, quantity) {
   const printing = document.documentElement.classList.contains("printing");
   const named = quantity === "distance" || !(innerWidth > 900 || printing); // elsewhere the first picture names the rows
+  const widest = Math.max(...rows.map(({ m }) => textWidth(label(m.j)))) + 8;
+  const above = widest > 0.3 * byId("ridge-distance").clientWidth; // then a name stands over its row, and all rows are higher
+  const used = 30 + (above || !named ? 0 : widest);
   const [left, right] = [axis[0], axis.at(-1)].map(Math.log10);
   const ends = rows.some(({ parts }) => Object.values(parts).some((p) => p?.at_end > 0.01));
-  const gutter = ((ends ? 48 : 4) / Math.max(120, node.clientWidth - (named ? 130 : 30))) * (right - left);
-  const ticks = ridgeTicks(axis, right - left, Math.max(60, node.clientWidth - (named ? 140 : 40)));
+  const gutter = ((ends ? 48 : 4) / Math.max(120, node.clientWidth - used)) * (right - left);
+  const ticks = ridgeTicks(axis, right - left, Math.max(60, node.clientWidth - used));
   return {
-    height: 74 + 64 * rows.length,
-    margin: { left: 20, right: 10, top: 6 },
+    overRows: named && above,
+    height: 74 + (above ? 80 : 64) * rows.length,
+    margin: { left: 20, right: 10, top: above ? 14 : 6 },
     x: {
       log: true,
       title: page.text.charts.ridge_axes[quantity],
@@ -86,8 +98,8 @@ function ridgeLayout(node, rows, axis, quantity) {
     },
     y: {
       range: [-0.55, rows.length - 0.45],
-      ticks: rows.map(({ m }, i) => ({ at: rows.length - 1 - i, text: elided(m.name, 16) })),
-      labels: named,
+      ticks: rows.map(({ m }, i) => ({ at: rows.length - 1 - i, text: label(m.j) })),
+      labels: named && !above,
     },
   };
 }
@@ -100,6 +112,29 @@ function ridgeTicks(axis, span, width) {
   const within = all.filter((t) => t >= axis[0] && t <= axis.at(-1));
   const every = Math.ceil((40 * within.length) / width);
   return within.filter((_, i) => (within.length - 1 - i) % every === 0);
+}
+
+function ridgeTable(node, rows) {
+  const text = page.text.charts;
+  const figure = node.closest("figure");
+  const title = figure.querySelector("h4")?.firstChild.textContent ?? "";
+  const middle = (part) => {
+    const [low, median, high] = part.quartiles.map((v) => wording.general(number(v), 2));
+    return `${median} (${low}–${high})`;
+  };
+  const column = (key, side, write) => ({
+    title: fillTemplate(text.ridge_heads[key], { part: text.parts[side] }),
+    cell: ({ parts }) => (parts[side] ? write(parts[side]) : missing(text.no_such[side])),
+  });
+  const columns = [
+    { title: text.heads.model, text: true, cls: "name", cell: ({ m }) => nameCell(m.j) },
+    ...SIDES.flatMap(([side]) => [
+      column("n", side, (part) => wording.count(part.n)),
+      column("mean", side, (part) => fixed(part.mean)),
+      column("middle", side, middle),
+    ]),
+  ];
+  chartTable(figure, fillTemplate(text.ridge_data, { title }), columns, rows);
 }
 
 // Words for a row without a density.
@@ -123,7 +158,7 @@ function drawCorrectness() {
   for (const [side] of SIDES) columns.push(...sideColumns(rows, side));
   const known = rows.some((r) => number(unifiedEnds(r.correct ?? r.wrong)[0]) >= 0);
   const template = known ? page.text.charts.by_correctness : page.text.charts.by_correctness_apart;
-  fill(byId("by-correctness"), table(columns, rows, { caption: fillTemplate(template, { tradeoff: lambdaText() }) }));
+  fillModelTable(byId("by-correctness"), columns, rows, { caption: fillTemplate(template, { tradeoff: lambdaText() }) });
 }
 
 const unifiedOf = (region) =>

@@ -12,8 +12,8 @@ function startScatter() {
   const confidence = (m) => page.instances.confidences[m.name];
   const sets = () => shown().filter((m) => !m.precise);
   const has = (name) => candidates.every((m) => name in page.instances.columns[m.name]);
-  byId("sample-note").textContent = text.sample;
   chart("width", (node) => {
+    byId("sample-note").textContent = sampleSentence();
     if (!has("credal-width")) empty(node, text.no_width);
     else scatter(node, sets(), column("nonspecificity"), column("credal-width"));
   });
@@ -24,17 +24,30 @@ function startScatter() {
   });
 }
 
+// Points of each model in one picture.
+const pointsEach = () =>
+  Math.min(page.instances.sample.length, Math.floor(page.text.charts.points / Math.max(1, shown().length)));
+
+function sampleSentence() {
+  const n = pointsEach();
+  const { some, all } = page.text.charts.sample;
+  return n < page.facts.instances ? fillTemplate(some, { n: wording.count(n) }) : all;
+}
+
 // x and y: values of all instances held, by model; `lines` names the means by confidence to draw over the points.
 function scatter(node, models, x, y, lines = null) {
   if (!models.length) {
-    empty(node, page.text.charts.no_sets);
+    noChartTable(node.closest("figure"));
+    empty(node, shown().length ? page.text.charts.no_sets : page.text.models.no_model);
     return;
   }
+  if (lines) meansTable(node, models, lines);
   const held = page.instances;
   const axes = page.text.charts.scatter_axes[node.id];
-  const each = Math.min(held.sample.length, Math.floor(page.text.charts.points / models.length));
-  const chosen = Array.from(held.sample).sort((a, b) => scramble(a) - scramble(b)).slice(0, each);
-  const marks = models.map((m) => pointMarks(m, chosen, x(m), y(m), axes));
+  const chosen = Array.from(held.sample).sort((a, b) => scramble(a) - scramble(b)).slice(0, pointsEach());
+  const alpha = Math.min(0.4, Math.max(0.12, 1 / models.length));
+  const marks = models.map((m) => pointMarks(m, chosen, x(m), y(m), { axes, alpha }));
+  if (!lines) pointsTable(node, models, chosen, { x, y, axes });
   for (const m of lines ? models : []) marks.push(...meanMarks(m, lines));
   plot(node, marks, {
     height: 320,
@@ -52,7 +65,7 @@ function rangeAround(lists) {
   return low < high || low === high ? [low - pad, high + pad] : [0, 1];
 }
 
-function pointMarks(m, chosen, xs, ys, [x_name, y_name]) {
+function pointMarks(m, chosen, xs, ys, { axes: [x_name, y_name], alpha }) {
   const text = page.text.charts;
   const lines = (i) => [
     fillTemplate(text.instance_hover, { instance: instanceName(i) }),
@@ -65,15 +78,44 @@ function pointMarks(m, chosen, xs, ys, [x_name, y_name]) {
     says: (k) => hover(m.name, ...lines(chosen[k])),
     pick: (k) => {
       pickInstance(chosen[k]);
-      byId("instances").scrollIntoView();
+      goTo("instances");
+      byId("picked").focus({ preventScroll: true });
     },
-    marker: { color: tinted(colour(m.j), 0.4), size: 4, symbol: marker(m.j) },
+    marker: { color: tinted(colour(m.j), alpha), size: 4, symbol: marker(m.j) },
   };
+}
+
+function pointsTable(node, models, chosen, { x, y, axes }) {
+  const columns = [
+    { title: page.text.charts.heads.model, text: true, cls: "name", cell: (r) => nameCell(r.m.j) },
+    { title: page.text.instances.heads.instance, cell: (r) => instanceName(r.i) },
+    { title: axes[0], cell: (r) => fixed(x(r.m)[r.i]) },
+    { title: axes[1], cell: (r) => fixed(y(r.m)[r.i]) },
+  ];
+  const rows = () => models.flatMap((m) => chosen.map((i) => ({ m, i })));
+  chartTable(node.closest("figure"), page.text.charts.points_data, columns, rows);
+}
+
+const meansOf = (m, lines) => page.confidence[lines][candidates.findIndex((c) => c.j === m.j)];
+
+function meansTable(node, models, lines) {
+  const text = page.text.charts;
+  const rows = models.flatMap((m) => {
+    const { confidence, mean, n } = meansOf(m, lines);
+    return confidence.map((c, i) => ({ m, confidence: c, mean: mean[i], n: n[i] }));
+  });
+  const columns = [
+    { title: text.heads.model, text: true, cls: "name", cell: (r) => nameCell(r.m.j) },
+    { title: text.means_heads.confidence, cell: (r) => fixed(r.confidence, 2) },
+    { title: fillTemplate(text.means_heads.mean, { quantity: text.scatter_axes[node.id][1] }), cell: (r) => fixed(r.mean) },
+    { title: text.means_heads.n, cell: (r) => wording.count(r.n) },
+  ];
+  chartTable(node.closest("figure"), text.means_data, columns, rows);
 }
 
 function meanMarks(m, lines) {
   const text = page.text.charts;
-  const line = page.confidence[lines][candidates.findIndex((c) => c.j === m.j)];
+  const line = meansOf(m, lines);
   const words = (n, i) => [
     fillTemplate(text.mean_hover, { mean: fixed(line.mean[i]), n: wording.count(n) }),
     fillTemplate(text.confidence_hover, { confidence: fixed(line.confidence[i], 2) }),

@@ -14,6 +14,7 @@ __all__ = [
     "bullets",
     "contender_section",
     "facts_list",
+    "figure_data",
     "how_to_read",
     "in_groups",
     "overview_figure",
@@ -21,6 +22,7 @@ __all__ = [
     "overview_table",
     "panels",
     "warning_list",
+    "with_ends",
     "with_interval",
 ]
 
@@ -36,8 +38,13 @@ def bullets(sentences: Sequence[str]) -> str:
 
 def with_interval(value: Estimate, decimals: int) -> str:
     """A number with its interval below it, as the content of a cell."""
-    ends = interval(value.low, value.high, decimals)
-    return number(float(value), decimals) + ("" if ends == ABSENT else f'<span class="i">{ends}</span>')
+    return with_ends(float(value), value.low, value.high, decimals=decimals)
+
+
+def with_ends(value: float, low: float, high: float, *, decimals: int) -> str:
+    """The same for a number and the ends of its interval, or of a band."""
+    ends = interval(low, high, decimals)
+    return number(value, decimals) + ("" if ends == ABSENT else f'<span class="i">{ends}</span>')
 
 
 def in_groups(groups: Mapping[str, Sequence[Item]], draw: Callable[[Item], str]) -> str:
@@ -72,25 +79,54 @@ def overview_row(label: str, place: str, cells: Sequence[str] | str, *, width: i
     return f"<tr{' class=best' if best else ''}>{name}{held}</tr>"
 
 
-def overview_figure(figure: str, caption: str) -> str:
-    """A figure that scrolls where the page is narrower; nothing without a figure."""
+def overview_figure(title: str, figure: str, data: str, caption: str) -> str:
+    """A figure with its data, which scrolls where the page is narrower; nothing without a figure."""
     if not figure:
         return ""
-    below = f"<figcaption>{shown(caption)}</figcaption>"
-    return f'<figure class="overview"><div class="scroll">{figure}</div>{below}</figure>'
+    held = f'<div class="scroll" tabindex="0" role="group" aria-label="{shown(title)}">{figure}</div>'
+    return f'<figure class="overview">{held}{data}<figcaption>{shown(caption)}</figcaption></figure>'
 
 
 # -- contenders ---------------------------------------------------------------------------------------------------------
 
 
-def panels(figures: Mapping[str, str], text: Mapping[str, str], *, captions: bool = True) -> str:
-    """Figures side by side, each with its heading `text[NAME]` and its caption `text[NAME_caption]`, if there is one."""
+def panels(
+    figures: Mapping[str, str],
+    text: Mapping[str, str],
+    *,
+    data: Mapping[str, str] | None = None,
+    level: int = 4,
+    captions: bool = True,
+) -> str:
+    """Figures side by side, each with its heading `text[NAME]`, its data from `figure_data` and its caption
+    `text[NAME_caption]`, where there are any; `level` is that of the headings.
+    """
     drawn = []
     for name, figure in figures.items():
         caption = text.get(f"{name}_caption", "") if captions else ""
         below = f"<figcaption>{shown(caption)}</figcaption>" if caption else ""
-        drawn.append(f"<figure><h4>{shown(text[name])}</h4>{figure}{below}</figure>")
+        heading = f"<h{level}>{shown(text[name])}</h{level}>"
+        drawn.append(f"<figure>{heading}{figure}{(data or {}).get(name, '')}{below}</figure>")
     return f'<div class="panels">{"".join(drawn)}</div>'
+
+
+def figure_data(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], text: Mapping[str, str]) -> str:
+    """The numbers of a figure as a folded table, for readers who do not see it.
+
+    The first cell of a row is its heading, as text; the others are markup.
+    """
+    cells = "".join(f'<th scope="col"{"" if i else " class=text"}>{shown(head)}</th>' for i, head in enumerate(heads))
+    body = "".join(
+        f'<tr><th scope="row" class="text">{shown(first)}</th>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>'
+        for first, *others in rows
+    )
+    summary = f'{shown(text["data"])}<span class="visually-hidden">: {shown(caption)}</span>'
+    return (
+        f'<details class="chart-data"><summary>{summary}</summary>'
+        f'<div class="scroll short" tabindex="0" role="group" aria-label="{shown(caption)}"><table>'
+        f"<caption><span>{shown(caption)}</span></caption>"
+        f"<thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div></details>"
+    )
 
 
 def contender_section(label: str, place: str, sentences: Sequence[str], markup: str) -> str:

@@ -32,7 +32,7 @@ function percentPlaces(intervals) {
 }
 
 // columns: {title, value(row) for sorting, cell(row), text, define, wide, cls, rowHeader}; rows keep their order until sorted.
-function table(columns, rows, { caption = null, rowClass = () => null, sortable = true } = {}) {
+function table(columns, rows, { caption = null, rowClass = () => null, sortable = true, keep = () => true } = {}) {
   const body = el("tbody");
   const head = columns.map((column, c) => {
     const sorts = sortable && column.value;
@@ -61,11 +61,72 @@ function table(columns, rows, { caption = null, rowClass = () => null, sortable 
     for (const th of head) if (th.hasAttribute("aria-sort")) th.setAttribute("aria-sort", "none");
     head[c].setAttribute("aria-sort", next);
     const sign = next === "ascending" ? 1 : -1;
-    draw([...rows].sort((a, b) => compare(columns[c].value(a), columns[c].value(b), sign)));
+    ordered = [...rows].sort((a, b) => compare(columns[c].value(a), columns[c].value(b), sign));
+    draw(ordered.filter(keep));
   }
-  draw(rows);
+  let ordered = rows;
+  draw(ordered.filter(keep));
   const titled = caption ? el("caption", {}, el("span", {}, caption)) : null;
-  return el("table", {}, titled, el("thead", {}, el("tr", {}, head)), body);
+  const on = { keep: () => draw(ordered.filter(keep)) };
+  return el("table", { on }, titled, el("thead", {}, el("tr", {}, head)), body);
+}
+
+// -- tables of many models -------------------------------------------------------------------------------------------
+
+const tableFilters = new WeakMap(); // by the holder of the table
+
+// Fills a holder with a table whose rows are models (`key`: the name). With many models its rows take one line each, and a
+// field above filters them by name; the filter stays when the table is filled again.
+function fillModelTable(holder, columns, rows, options = {}) {
+  const many = rows.length > MANY;
+  const filter = tableFilters.get(holder) ?? (many ? newTableFilter(holder) : null);
+  if (!filter) {
+    fill(holder, table(columns, rows, options));
+    return;
+  }
+  holder.classList.toggle("compact", many);
+  filter.node.hidden = !many;
+  filter.rows = rows;
+  fill(holder, table(columns, rows, { ...options, keep: (row) => filter.matches(row.key) }));
+  filter.say();
+}
+
+// The same for a table in groups, whose rows of models have a `data-key`.
+function fillGroupedModels(holder, node) {
+  const rows = [...node.querySelectorAll("tbody tr[data-key]")];
+  const keyed = rows.map((row) => ({ key: row.dataset.key }));
+  const many = new Set(keyed.map(({ key }) => key)).size > MANY;
+  fill(holder, node);
+  holder.classList.toggle("compact", many);
+  const filter = tableFilters.get(holder) ?? (many ? newTableFilter(holder) : null);
+  if (!filter) return;
+  filter.node.hidden = !many;
+  filter.rows = keyed;
+  const keep = () => {
+    for (const row of rows) row.hidden = !filter.matches(row.dataset.key);
+  };
+  node.addEventListener("keep", keep);
+  keep();
+  filter.say();
+}
+
+function newTableFilter(holder) {
+  const text = page.text.models;
+  const said = el("span", { class: "note", role: "status" });
+  const filter = { rows: [], matches: () => true };
+  filter.say = () => {
+    const n = filter.rows.filter((row) => filter.matches(row.key)).length;
+    fill(said, fillTemplate(text.rows, { n, rows: filter.rows.length }));
+  };
+  const field = nameField(text.filter, (matches) => {
+    filter.matches = matches;
+    holder.querySelector("table").dispatchEvent(new Event("keep"));
+    filter.say();
+  });
+  filter.node = el("p", { class: "table-filter" }, field, said);
+  holder.before(filter.node);
+  tableFilters.set(holder, filter);
+  return filter;
 }
 
 function tableRow(columns, row, rowClass) {

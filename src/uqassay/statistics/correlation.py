@@ -245,7 +245,7 @@ def pearson_estimate(
         else:
             left_out = _correlation(_means_without(moments, units))
             if not (np.abs(left_out) < 1).all():  # nan: constant
-                notes.append(Note("no-interval", "constant or linear without one unit: no interval"))
+                notes.append(Note("no-interval", "one instance or group decides the value: no interval"))
             elif method == "jackknife":
                 low, high = _jackknife(value, left_out, level)
             else:
@@ -253,7 +253,7 @@ def pearson_estimate(
                 defined = ~np.isnan(draws)
                 if not defined.all():
                     missing = int((~defined).sum())
-                    notes.append(Note("left-out", f"constant in {missing} of {n_draws} draws, which are left out"))
+                    notes.append(Note("left-out", f"undefined in {missing} of {n_draws} resamples, which are left out"))
                 if defined.any():
                     ends = bca_interval(value, draws[defined], left_out, level=level)
                     low, high = float(ends[0]), float(ends[1])

@@ -249,7 +249,7 @@ def mean_estimate(
         if method == "bca":
             low, high = _bca(runs, units, level, n_draws, generator(rng))
             if np.isnan(low):
-                notes.append(Note("no-interval", "all draws on one side: no interval"))
+                notes.append(Note("no-interval", "all resamples lie on one side of the value: no interval"))
         else:
             spread = spread_of_mean(averaged - value, units, [run_means(runs, units)])
             low, high = spread.interval(value, level, method)

@@ -118,13 +118,13 @@ def bootstrap_estimate(
     defined = ~np.isnan(draws)
     missing = int((~defined).sum())
     if missing:
-        notes.append(Note("left-out", f"undefined in {missing} of {n_draws} draws, which are left out"))
+        notes.append(Note("left-out", f"undefined in {missing} of {n_draws} resamples, which are left out"))
     draws = draws[defined]
     infinite = int(np.isinf(draws).sum())
     if infinite:
-        notes.append(Note("infinite", f"infinite in {infinite} of {n_draws} draws"))
+        notes.append(Note("infinite", f"infinite in {infinite} of {n_draws} resamples"))
     if draws.size == 0 or (draws == draws[0]).all():
-        why = "all draws are equal" if draws.size else "no draw is defined"
+        why = "all resamples give the same value" if draws.size else "no resample gives a value"
         notes.append(Note("no-interval", f"{why}: no interval"))
         return estimate()
     if method == "percentile":
@@ -132,11 +132,11 @@ def bootstrap_estimate(
         return estimate()
     pull = _unit_influence(psi, resampler) if psi is not None else _jackknife(statistic, resampler)
     if np.isnan(pull).any():
-        notes.append(Note("no-interval", "not finite without one unit: no interval"))
+        notes.append(Note("no-interval", "one instance or group decides whether the value is finite: no interval"))
         return estimate()
     low, high = (float(end) for end in bca_interval(value, draws, -pull, level=level))
     if np.isnan(low):
-        notes.append(Note("no-interval", "all draws on one side: no interval"))
+        notes.append(Note("no-interval", "all resamples lie on one side of the value: no interval"))
     return estimate()
 
 

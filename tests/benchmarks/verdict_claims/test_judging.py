@@ -102,6 +102,12 @@ def test_models_told_in_a_part_of_a_choice():
     assert counted(group(0.0, 0.6)) == [("headline: told at some λ", False)]
 
 
+@pytest.mark.parametrize(("high", "true"), [(0.4, True), (0.6, False)])
+def test_leaders_that_are_told_from_later_ones_are_counted(high, true):
+    facts = {"lowest": [[0.0, 1.0, "a"], [1.0, 2.0, "b"]], "among": [["a", "b", 0.0, high]]}
+    assert counted(Claim("top-group", ("a", "b"), (), 0.0, 2.0, facts=facts)) == [("headline: told at some λ", true)]
+
+
 def estimate(low, high):
     return uq.Estimate((low + high) / 2, low=low, high=high, level=0.95, n=9, method="student-t")
 

@@ -1,7 +1,6 @@
 """Classifiers of messages: own ones against scikit-learn's plain use, those of transformers by stand-ins of its interface."""
 
 import sys
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -121,8 +120,7 @@ def test_other_classes_and_models_that_cannot_be_loaded(monkeypatch, needs):
         transformer_probs("a/model", GOOD)
 
 
-def test_missing_transformers_names_the_extra():
-    if find_spec("transformers") is not None:
-        pytest.skip("transformers is installed")
+def test_missing_transformers_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "transformers", None)
     with refuses("transformers", "package", got=r"pip install .\.\[text\].*tf-idf", error=MissingDependencyError):
         transformer_probs("facebook/bart-large-mnli", GOOD)

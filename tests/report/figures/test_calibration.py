@@ -11,7 +11,7 @@ from tests.report.figures.cases import blank, drawn
 from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.notes import Note
 from uqassay.report import figures
-from uqassay.wording import pvalue_text
+from uqassay.wording import pvalue
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +28,12 @@ def test_rows_against_the_tests(assay, measure):
     ax = drawn(figures.plot_calibration_tests(assay, measure, ax=blank()))
     assert [t.get_text() for t in ax.get_yticklabels()] == list(assay.model_names)
     adjusted = dict(zip(map(id, assay.calibration), adjusted_pvalues(assay.calibration), strict=True))
+    head, *cells = ax.texts
+    assert head.get_text() == "p (adjusted)"
     for at, name in enumerate(assay.model_names):
         t = one(assay, name, measure)
         mine = [line for line in ax.lines if line.get_ydata()[0] == at]
-        bar = next(line for line in mine if line.get_linewidth() == 7)
+        bar = next(line for line in mine if line.get_linewidth() == 6)
         np.testing.assert_allclose(bar.get_xdata(), [t.null.min(), np.quantile(t.null, 0.95)])
         hollow = [line for line in mine if line.get_markerfacecolor() == "white"]
         assert [line.get_xdata()[0] for line in hollow] == ([t.mean_value] if t.n_members > 1 else [])
@@ -39,8 +41,10 @@ def test_rows_against_the_tests(assay, measure):
         assert colors.to_hex(mine[-1].get_color()) == figures.model_colours(assay)[name].lower()
         ticks = [x for line in mine if line.get_marker() == "|" for x in line.get_xdata()]
         assert ticks == t.member_values.tolist()
-        assert ax.texts[at].get_text() == pvalue_text(adjusted[id(t)])
-        assert (ax.texts[at].get_fontweight() == "bold") == (adjusted[id(t)] <= 0.05)
+        assert cells[at].get_text() == pvalue(adjusted[id(t)])
+        assert (cells[at].get_fontweight() == "bold") == (adjusted[id(t)] <= 0.05)
+    legend = [t.get_text() for t in ax.get_legend().get_texts()]
+    assert legend == ["95 % of the null draws", "best mixture", "model's mean", "single members"]
     assert "p by Holm over 8 tests" in ax.get_title(loc="left").replace("\n", " ")
 
 
@@ -48,4 +52,4 @@ def test_undefined_tests_are_named(assay):
     notes = (Note("undefined", "undefined here"),)
     t = made_up("ensemble", "hosmer-lemeshow", pvalue=float("nan"), statistic=float("nan"), notes=notes)
     ax = drawn(figures.plot_calibration_tests(dataclasses.replace(assay, calibration=(t,)), ax=blank()))
-    assert [x.get_text() for x in ax.texts] == ["undefined here", "p undefined"]
+    assert [x.get_text() for x in ax.texts] == ["undefined here", "p (adjusted)", pvalue(float("nan"))]

@@ -105,6 +105,7 @@ def test_maps_of_folds_and_of_all_instances(ax, n_runs):
 def test_without_axes_a_figure_is_made(study):
     import matplotlib.pyplot as plt
 
-    ax = plot_delay_curve(study.result())
-    assert ax.figure.get_size_inches().tolist() == [4.6, 3.4]
-    plt.close(ax.figure)
+    for width, inches in (("column", 3.3), ("text", 6.8)):
+        ax = plot_delay_curve(study.result(), width=width)
+        assert ax.figure.get_size_inches()[0] == inches
+        plt.close(ax.figure)

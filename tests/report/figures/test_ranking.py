@@ -1,4 +1,4 @@
-"""At one λ: the ranking, its parts, and how it depends on the members."""
+"""At one λ: the ranking, and how it depends on the members."""
 
 from dataclasses import replace
 
@@ -9,7 +9,6 @@ from tests.report.figures.cases import blank, members, texts
 
 import uqassay as uq
 from uqassay.report import figures
-from uqassay.report.distributions import mean_regions
 from uqassay.report.figures.style import looks, plain
 from uqassay.wording import rank_range, share_of_draws
 
@@ -39,33 +38,6 @@ def test_ranking_says_who_is_worse_than_silence():
     ax = figures.plot_ranking(a, 1.0, ax=blank())
     assert [t.get_text() for t in ax.get_yticklabels()] == ["class-prior", "vacuous", "1  bad *"]
     assert "* a baseline has a lower mean E" in ax.get_title(loc="left")
-
-
-@pytest.mark.parametrize("name", ["assay", "grouped"])
-def test_regions_and_equal_lines_against_their_definition(name, request):
-    a = request.getfixturevalue(name)
-    ax = figures.plot_distance_nonspecificity(a, 0.4, ax=blank())
-    points = {tuple(np.r_[line.get_xdata(), line.get_ydata()]) for line in ax.lines if len(line.get_xdata()) == 1}
-    totals = {}
-    for patch, model in zip(ax.patches, a.candidates, strict=False):
-        d, ns = (model.columns[c].mean() for c in ("distance", "nonspecificity"))
-        totals[model.name] = d + 0.4 * ns
-        assert any(p == pytest.approx((ns, d)) for p in points)
-        region = mean_regions(a)["all"][a.model_names.index(model.name)]
-        h_d, h_ns = region["half_widths"]
-        away = patch.get_xy() - [ns, d]
-        if h_ns > 0:
-            shape = np.array([[h_ns**2, region["covariance"]], [region["covariance"], h_d**2]])
-            np.testing.assert_allclose(np.einsum("pi,ij,pj->p", away, np.linalg.inv(shape), away), 1.0, rtol=1e-6)
-        else:
-            np.testing.assert_allclose(away[:, 0], 0.0, atol=1e-12)
-            assert abs(away[:, 1]).max() == pytest.approx(h_d, rel=1e-2)
-    lines = [line for line in ax.lines if len(line.get_xdata()) == 2]
-    for line in lines:
-        (x0, x1), (y0, y1) = line.get_xdata(), line.get_ydata()
-        assert (y1 - y0) / (x1 - x0) == pytest.approx(-0.4)
-    dashed = [line for line in lines if line.get_linestyle() == "--"]
-    assert dashed[0].get_ydata()[0] + 0.4 * dashed[0].get_xdata()[0] == pytest.approx(min(totals.values()))
 
 
 def test_members_against_the_rankings():

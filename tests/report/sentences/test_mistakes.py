@@ -11,7 +11,6 @@ from uqassay.notes import Note
 from uqassay.report.sentences.mistakes import (
     comparison_note,
     few_scores,
-    mistakes_sentences,
     remarks,
     undefined_text,
     view_sentences,
@@ -29,21 +28,6 @@ def assay():
 
 def estimate(*notes, value=0.5):
     return Estimate(value, low=0.4, high=0.6, level=0.95, n=9, method="", notes=notes)
-
-
-@pytest.mark.parametrize("sentence", ["refusal", "refusal_of_best"])
-def test_refusals_have_a_template_for_every_outcome(assay, sentence):
-    templates = mistakes_sentences(assay)[sentence]
-    outcomes = {"gain", "loss", "none", "unknown", "unknown-fall"}
-    assert set(templates) == {"interval", *outcomes, *(f"{outcome}-stays" for outcome in outcomes)}
-    for outcome in outcomes:
-        places = set(re.findall(r"\{(\w+)\}", templates[outcome]))
-        assert places >= {"share", "score", "model", "before", "after", "interval"}
-        assert "{before}" not in templates[f"{outcome}-stays"]
-        assert ("{gain}" in templates[outcome]) != outcome.startswith("unknown")
-    one = uq.assay({"m": uq.Point([[0.9, 0.1]] * 4)}, [0, 1, 0, 1], groups=[0, 0, 0, 0], n_draws=5)
-    assert "(1 group: no interval)" in mistakes_sentences(one)[sentence]["unknown"]
-    assert ("none is more accurate" in templates["gain"]) == (sentence == "refusal_of_best")
 
 
 def test_remarks_are_told_once_with_their_models(assay):

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from uqassay.experiments.unified.tables import PARTS, Value, interval_text, means_by_part
 from uqassay.report import figures
-from uqassay.report.figures.style import draw_legend, headline, looks, plain, quantity_label, swatch
+from uqassay.report.figures.layout import draw_legend, headline
+from uqassay.report.figures.style import looks, plain, quantity_label, swatch
 from uqassay.wording import count
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def draw_scatter(convention: str) -> Draw:
                 ax.set_xlim(left=-0.02 * max([1e-9, *(ns.max(initial=0.0) for ns, _ in points.values())]))
                 headline(ax, f"{PARTS[part]} predictions", f"first run, at most {count(DOTS)} instances of a model")
         handles = [swatch(looks(judged.assays[convention])[name], plain(name), line=False) for name in names]
-        draw_legend(rows[0, 1], handles, "right")
+        draw_legend(rows[0, 1], handles)
 
     return draw
 

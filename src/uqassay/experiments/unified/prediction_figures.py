@@ -12,7 +12,8 @@ from uqassay.experiments.unified.four_classes import given_classes
 from uqassay.losses import unified_loss
 from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.report import figures
-from uqassay.report.figures.style import GREY, headline, look_at, looks, matplotlib_module, plain
+from uqassay.report.figures.layout import headline
+from uqassay.report.figures.style import GREY, look_at, looks, matplotlib_module, plain
 from uqassay.wording import number, percent, significant
 
 if TYPE_CHECKING:
@@ -37,8 +38,7 @@ Array = NDArray[np.float64]
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # as `plot_simplex` has them
 TRUTH = 1  # class b of Figure 1, (0, 1, 0)
 ROUNDING = 1e-9
-SHOWN_CLASSES = 12
-SHOWN_SETS = 32
+SHOWN_CLASSES, SHOWN_SETS = 12, 32
 QUANTILES = (1.0, 0.99, 0.95)  # of NS, the instances of Figure 5
 
 

@@ -137,7 +137,9 @@ def fpr_estimate(
         if any(one.tied_at(tpr) for one in ranked):  # the curve may have a corner here: use the steeper side
             down = up = max(down, up)
         if more > 1:
-            notes.append(Note("one-sided", f"too few {SAMPLES[positive == 'in']} to bound the threshold"))
+            notes.append(
+                Note("one-sided", f"one-sided interval: more {SAMPLES[positive == 'in']} would bound the other side")
+            )
         between = q * float(values.std(ddof=1)) / len(runs) ** 0.5 if len(runs) > 1 else 0.0
         low = max(value - float(np.linalg.norm([value - below, down, between])), 0.0)
         high = min(value + float(np.linalg.norm([above - value, up, between])), 1.0)

@@ -49,7 +49,7 @@ Risk = Literal["generalised", "selective"]
 Convention = Literal["exact", "trapezoid"]
 
 ALL_EQUAL = (Note("undefined", "all errors are equal"),)
-NONE_WRONG = (Note("no-width", "no instance is ranked wrongly"),)
+NONE_WRONG = (Note("no-width", "no instance is ranked wrongly, so the interval has no width"),)
 TINY = 1e-13  # a standard error below this counts as 0 (rounding error)
 LEAST_DOF = 3.0  # of Student's t if one instance decides the standard error
 

@@ -23,7 +23,7 @@ CALIBRATION: dict[str, Definition] = {
         "for the labels that came, and as well for labels drawn from a mixture, which is calibrated for them; p is the share "
         "of draws that end as far off. A low p: no mixture is calibrated. A high p is no proof that one is. A model without "
         "such members is tested by its mean.",
-        "H₀: some λ makes Σ λ(m) p(m) calibrated;  p = (1 + #{draws ≥ min over λ}) / (1 + number of draws)",
+        "H₀: some weights w make Σ w(m) p(m) calibrated;  p = (1 + #{draws ≥ min over w}) / (1 + number of draws)",
         f"{CALIBRATION_PAPER}, algorithm 1, with the minimum taken in every draw; Vaicenavicius et al. (2019) for single "
         "models",
     ),
@@ -34,7 +34,7 @@ _CALIBRATION_TEST = {
         "Minimum found",
         "The calibration measure of the least miscalibrated mixture of the members: what the test compares with its draws. It "
         "is above 0 even where a mixture is calibrated, for labels scatter.",
-        "t = min over λ of g(Σ λ(m) p(m), y),  λ ≥ 0, Σ λ(m) = 1",
+        "t = min over w of g(Σ w(m) p(m), y),  w ≥ 0, Σ w(m) = 1",
         f"{CALIBRATION_PAPER}, algorithm 1",
     ),
     "calibration-width": Definition(

@@ -26,8 +26,9 @@ from uqassay.report.figures.gain import plot_delay_curve, plot_epistemic_map, pl
 from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
 from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
 from uqassay.report.figures.mistakes import plot_mistake_ranking, plot_risk_coverage
+from uqassay.report.figures.plane import plot_distance_nonspecificity
 from uqassay.report.figures.rank_sets import plot_rank_sets, plot_top_group
-from uqassay.report.figures.ranking import plot_distance_nonspecificity, plot_members, plot_ranking
+from uqassay.report.figures.ranking import plot_members, plot_ranking
 from uqassay.report.figures.second_order import plot_second_order
 from uqassay.report.figures.simplex import plot_simplex
 from uqassay.report.figures.style import model_colours

@@ -1,7 +1,7 @@
 """Which calibration tests a figure shows, and how it names them."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,14 +13,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.calibration_result import ModelCalibration
     from uqassay.evidence.result import Assay
 
-__all__ = ["NEXT_TO", "all_tests", "instances_tested", "named_run", "one_test"]
-
-NEXT_TO: dict[str, Any] = {
-    "xycoords": ("axes fraction", "data"),
-    "textcoords": "offset points",
-    "fontsize": "small",
-    "annotation_clip": False,
-}
+__all__ = ["all_tests", "instances_tested", "named_run", "one_test", "run_of"]
 
 
 def _made(assay: "Assay") -> list["ModelCalibration"]:
@@ -102,7 +95,12 @@ def instances_tested(t: "ModelCalibration") -> str:
     return f"{count(t.n_tested)} of {counted(t.n_instances, 'instance')}"
 
 
+def run_of(assay: "Assay", t: "ModelCalibration") -> str:
+    """The run of a test, where its model has several, as it follows the name."""
+    runs = {o.run for o in assay.calibration if o.model == t.model}
+    return f", run {t.run + 1}" if len(runs) > 1 else ""
+
+
 def named_run(assay: "Assay", t: "ModelCalibration") -> str:
     """The model of a test, with its run where there are several."""
-    runs = {o.run for o in assay.calibration if o.model == t.model}
-    return plain(t.model) + (f", run {t.run + 1}" if len(runs) > 1 else "")
+    return plain(t.model) + run_of(assay, t)

@@ -6,8 +6,18 @@ import numpy as np
 
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_verdict import measure_label
-from uqassay.report.figures.calibration_choice import NEXT_TO, instances_tested, named_run, one_test
-from uqassay.report.figures.style import GREY, Look, axes_for, draw_legend, headline, interval_level, looks, swatch
+from uqassay.report.figures.calibration_choice import instances_tested, named_run, one_test
+from uqassay.report.figures.layout import (
+    Width,
+    axes_for,
+    beside,
+    draw_legend,
+    headline,
+    label_axes,
+    room_for,
+    text_size,
+)
+from uqassay.report.figures.style import GREY, Look, interval_level, looks, swatch
 from uqassay.report.histograms import null_histogram
 from uqassay.wording import count, counted, pvalue_text, significant
 
@@ -23,7 +33,13 @@ MANY_MEMBERS = 24  # more stand in the order of their weights
 
 
 def plot_calibration_null(
-    assay: "Assay", model: str | None = None, measure: str | None = None, *, run: int = 0, ax: "Axes | None" = None
+    assay: "Assay",
+    model: str | None = None,
+    measure: str | None = None,
+    *,
+    run: int = 0,
+    ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """Null draws of one calibration test, with the least value that was found and that of the model's mean.
 
@@ -37,6 +53,8 @@ def plot_calibration_null(
     run : int
         0 for the first.
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -71,42 +89,44 @@ def plot_calibration_null(
             code="finite",
         )
     look = looks(assay)[t.model]
-    ax = axes_for(ax, (5.2, 3.4))
     left = bars["start"] + bars["width"] * np.arange(len(bars["counts"]))
-    reaching = left > t.statistic - bars["width"] / 2
-    colours = [look.colour if r else "0.75" for r in reaching]
+    mixed, members = t.n_members > 1, np.asarray(t.member_values)[np.isfinite(t.member_values)]
+    ends = min(left[0], t.statistic), max(left[-1] + bars["width"], t.statistic, t.mean_value)
+    near = members[(members >= ends[0] - 0.1 * np.ptp(ends)) & (members <= ends[1] + 0.8 * np.ptp(ends))]
+    beyond = f", {len(members) - len(near)} beyond the axis" if len(near) < len(members) else ""
+    found = f"{'minimum' if mixed else 'found'} {significant(t.statistic)}"
+    mean, single = f"model's mean {significant(t.mean_value)}", f"single members{beyond}"
+    legend = [found, *([mean] if mixed else []), *([single] if members.size else [])]
+    ax = axes_for(ax, width, 2.3, legend=legend)
+    colours = [look.colour if start > t.statistic - bars["width"] / 2 else "0.75" for start in left]
     ax.bar(left, bars["counts"], bars["width"], align="edge", color=colours, edgecolor="white", linewidth=0.5)
-    mixed = t.n_members > 1
-    name = "minimum" if mixed else "found"
-    ax.axvline(t.statistic, color="black", linewidth=1.6, label=f"{name} {significant(t.statistic)}")
+    handles = [ax.axvline(t.statistic, color="black", linewidth=1.4, label=found)]
     if mixed:
-        ax.axvline(
-            t.mean_value, color=GREY, linewidth=1.2, linestyle="--", label=f"model's mean {significant(t.mean_value)}"
-        )
-    if len(t.member_values):
-        at = np.asarray(t.member_values)[np.isfinite(t.member_values)]
-        ends = min(left[0], t.statistic), max(left[-1] + bars["width"], t.statistic, t.mean_value)
-        near = at[(at >= ends[0] - 0.1 * np.ptp(ends)) & (at <= ends[1] + 0.8 * np.ptp(ends))]
-        beyond = f", {len(at) - len(near)} beyond the axis" if len(near) < len(at) else ""
-        label = f"single members{beyond}"
-        height = -0.03 * max(bars["counts"])
-        ax.plot(near, np.full(len(near), height), "|", color=look.colour, markersize=7, label=label)
+        handles.append(ax.axvline(t.mean_value, color=GREY, linewidth=1.2, linestyle="--", label=mean))
+    highest = max(bars["counts"])
+    if members.size:
+        ticks = np.full(len(near), -0.03 * highest)
+        handles += ax.plot(near, ticks, "|", color=look.colour, markersize=6, label=single)
     ax.axhline(0.0, color="black", linewidth=0.6)
-    ax.set_ylim(-0.06 * max(bars["counts"]) if len(t.member_values) else 0.0, 1.08 * max(bars["counts"]))
-    ax.set_xlabel(measure_label(t.measure))
-    ax.set_ylabel("null draws")
+    ax.set_ylim(-0.06 * highest if members.size else 0.0, 1.08 * highest)
+    label_axes(ax, measure_label(t.measure), "null draws")
     infinite = f"{counted(bars['infinite'], 'draw')} infinite, not drawn" if bars["infinite"] else ""
-    headline(
-        ax, named_run(assay, t), instances_tested(t), f"{pvalue_text(t.pvalue)}, {count(t.n_draws)} draws", infinite
-    )
-    ax.legend(fontsize="small", framealpha=0.85)
+    test = f"{pvalue_text(t.pvalue)}, {count(t.n_draws)} draws"
+    headline(ax, named_run(assay, t), instances_tested(t), test, infinite, taken=beside(ax, legend))
+    draw_legend(ax, handles)
     return ax
 
 
 def plot_ensemble_weights(
-    assay: "Assay", model: str | None = None, measure: str | None = None, *, run: int = 0, ax: "Axes | None" = None
+    assay: "Assay",
+    model: str | None = None,
+    measure: str | None = None,
+    *,
+    run: int = 0,
+    ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
-    """Weights λ of the mixture that one calibration measure likes best, against the same weight 1/M for all.
+    """Weights of the mixture that one calibration measure likes best, against the same weight 1/M for all.
 
     Parameters
     ----------
@@ -118,6 +138,8 @@ def plot_ensemble_weights(
     run : int
         0 for the first.
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -143,16 +165,16 @@ def plot_ensemble_weights(
     t = one_test(assay, model, measure, run, mixed=True)
     look, weights = looks(assay)[t.model], np.asarray(t.weights)
     many = len(weights) > MANY_MEMBERS
-    ax = axes_for(ax, (5.2, 3.2))
+    ax = axes_for(ax, width, 2.1)
     x = np.arange(1, len(weights) + 1)
     ax.bar(x, np.sort(weights)[::-1] if many else weights, 0.85 if many else 0.65, color=look.colour)
     ax.axhline(1 / len(weights), color="black", linewidth=1.0, linestyle="--")
-    ax.annotate("1/M", (1.0, 1 / len(weights)), (3, 0), **NEXT_TO, va="center")
+    place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    ax.annotate("1/M", (1.0, 1 / len(weights)), (3, 0), **place, va="center", fontsize=text_size())
     ax.set_xlim(0.4, len(weights) + 0.6)
     if not many:
-        ax.set_xticks(x)
-    ax.set_xlabel(f"{t.noun}, the heaviest first" if many else t.noun)
-    ax.set_ylabel("weight λ")
+        ax.set_xticks(x[:: 1 + int(16 * len(x) / room_for(ax, width))])
+    label_axes(ax, f"{t.noun}, the heaviest first" if many else t.noun, "weight in the mixture")
     label = measure_label(t.measure)
     least = f"least {label}: {significant(t.statistic)}, model's mean {significant(t.mean_value)}"
     headline(ax, named_run(assay, t), least)
@@ -160,7 +182,13 @@ def plot_ensemble_weights(
 
 
 def plot_calibration_before_after(
-    assay: "Assay", model: str | None = None, measure: str | None = None, *, run: int = 0, ax: "Axes | None" = None
+    assay: "Assay",
+    model: str | None = None,
+    measure: str | None = None,
+    *,
+    run: int = 0,
+    ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """Reliability diagrams of the model's mean and of the best mixture, with Wilson intervals.
 
@@ -174,6 +202,8 @@ def plot_calibration_before_after(
     run : int
         0 for the first.
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -202,24 +232,23 @@ def plot_calibration_before_after(
     """
     t = one_test(assay, model, measure, run, mixed=True)
     look = looks(assay)[t.model]
-    ax = axes_for(ax, (4.6, 4.3))
+    accuracies = significant(t.accuracy_mean), significant(t.accuracy_weighted)
+    labels = [f"{name}, accuracy {a}" for name, a in zip(("model's mean", "best mixture"), accuracies, strict=True)]
+    ax = axes_for(ax, width, 2.8, legend=labels)
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
     handles = []
-    sides = (
-        ("model's mean", t.before, t.accuracy_mean, Look(GREY, "s", ":", ""), -0.006),
-        ("best mixture", t.after, t.accuracy_weighted, look, 0.006),
-    )
-    for name, bins, accuracy, own, shift in sides:
+    sides = ((t.before, Look(GREY, "s", ":", ""), -0.006), (t.after, look, 0.006))
+    for label, (bins, own, shift) in zip(labels, sides, strict=True):
         assert bins is not None  # as weights are defined
         _draw_bins(ax, bins, own, shift)
-        handles.append(swatch(own, f"{name}, accuracy {significant(accuracy)}"))
+        handles.append(swatch(own, label))
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
-    ax.set_xlabel("confidence")
-    ax.set_ylabel("accuracy")
+    label_axes(ax, "confidence", "accuracy")
     best = f"mixture of least {measure_label(t.measure)}"
-    headline(ax, named_run(assay, t), instances_tested(t), f"{interval_level(assay)} intervals", best)
-    draw_legend(ax, handles, "lower right")
+    parts = named_run(assay, t), instances_tested(t), f"{interval_level(assay)} intervals", best
+    headline(ax, *parts, taken=beside(ax, labels))
+    draw_legend(ax, handles)
     return ax
 
 

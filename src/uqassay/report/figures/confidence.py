@@ -8,11 +8,18 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.report.distributions import confidence_lines
-from uqassay.report.figures.style import (
-    INSIDE_LEGEND,
+from uqassay.report.figures.layout import (
+    Width,
     axes_for,
+    beside,
     draw_legend,
     headline,
+    label_axes,
+    legend_names,
+    room_for,
+    text_size,
+)
+from uqassay.report.figures.style import (
     interval_level,
     looks,
     matplotlib_module,
@@ -35,10 +42,16 @@ __all__ = ["plot_confidence", "plot_reliability", "plot_width_nonspecificity"]
 
 Array = NDArray[np.float64]
 CELLS = 50  # of a heat map in each direction
+BARRED = 92.0  # points that the y axis and a bar of colours take
 
 
 def plot_reliability(
-    assay: "Assay", models: Sequence[str] | None = None, *, n_bins: int = 10, ax: "Axes | None" = None
+    assay: "Assay",
+    models: Sequence[str] | None = None,
+    *,
+    n_bins: int = 10,
+    ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """Accuracy against confidence in equal-width bins, with Wilson intervals; the diagonal is perfect calibration.
 
@@ -49,6 +62,8 @@ def plot_reliability(
         All models by default.
     n_bins : int
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -76,8 +91,8 @@ def plot_reliability(
     if not names:
         raise InputError("models", "needs at least one model", "got none", "leave it out for all", code="empty")
     bins = {name: assay.reliability(named_model(assay, name).name, n_bins=n_bins) for name in names}
-    labels = [plain(name) for name in names]
-    ax = axes_for(ax, (4.6, 4.3), names=labels if len(labels) > INSIDE_LEGEND else ())
+    labels = legend_names(names, room_for(ax, width))
+    ax = axes_for(ax, width, 2.8, legend=labels)
     ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
     handles = []
     for name, label in zip(names, labels, strict=True):
@@ -95,11 +110,10 @@ def plot_reliability(
         handles.append(swatch(look, label))
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(-0.02, 1.02)
-    ax.set_xlabel("confidence")
-    ax.set_ylabel("accuracy")
+    label_axes(ax, "confidence", "accuracy")
     size = "numbers: instances" if len(names) == 1 else "marker area: share of instances"
-    headline(ax, resampled_units(assay), f"{interval_level(assay)} intervals", size)
-    draw_legend(ax, handles, "lower right")
+    headline(ax, resampled_units(assay), f"{interval_level(assay)} intervals", size, taken=beside(ax, labels))
+    draw_legend(ax, handles)
     return ax
 
 
@@ -115,11 +129,11 @@ def _write_counts(ax: Any, bins: "Reliability") -> None:
                 textcoords="offset points",
                 ha="right" if x > 0.93 else "center",
                 va="bottom" if above else "top",
-                fontsize="x-small",
+                fontsize=text_size(),
             )
 
 
-def plot_width_nonspecificity(assay: "Assay", model: str, *, ax: "Axes | None" = None) -> "Axes":
+def plot_width_nonspecificity(assay: "Assay", model: str, *, ax: "Axes | None" = None, width: Width = "text") -> "Axes":
     """How non-specificity follows the width of the credal sets: heat map of one model's instances, log counts.
 
     Parameters
@@ -129,6 +143,8 @@ def plot_width_nonspecificity(assay: "Assay", model: str, *, ax: "Axes | None" =
     model : str
     ax : matplotlib Axes, optional
         The colour bar becomes an inset of it and takes no room from other axes.
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -156,16 +172,20 @@ def plot_width_nonspecificity(assay: "Assay", model: str, *, ax: "Axes | None" =
     """
     scores = named_model(assay, model)
     x, y = _column(assay, scores, "credal-width"), _column(assay, scores, "nonspecificity")
-    ax = axes_for(ax, (5.0, 3.9))
+    ax = axes_for(ax, width, 2.6)
     _heat_map(ax, x, y, x_end=float(x.max(initial=0.0)))
-    ax.set_xlabel(quantity_label(assay, "credal-width"))
-    ax.set_ylabel(quantity_label(assay, "nonspecificity"))
-    headline(ax, plain(model), _counted(assay, scores))
+    label_axes(ax, quantity_label(assay, "credal-width"), quantity_label(assay, "nonspecificity"), taken=BARRED)
+    headline(ax, plain(model), _counted(assay, scores), taken=BARRED)
     return ax
 
 
 def plot_confidence(
-    assay: "Assay", model: str, quantity: str = "nonspecificity", *, ax: "Axes | None" = None
+    assay: "Assay",
+    model: str,
+    quantity: str = "nonspecificity",
+    *,
+    ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """Whether an uncertainty says more than confidence does: heat map of one model's instances, and the mean per bin.
 
@@ -175,7 +195,7 @@ def plot_confidence(
     model : str
     quantity : str
         "nonspecificity", or one of the assay's measures such as "total-entropy".
-    ax : matplotlib Axes, optional
+    ax, width
         As in `plot_width_nonspecificity`.
 
     Returns
@@ -204,15 +224,14 @@ def plot_confidence(
     """
     scores = named_model(assay, model)
     y, confidence = _column(assay, scores, quantity), scores.columns["confidence"].ravel()
-    ax = axes_for(ax, (5.0, 3.9))
+    ax = axes_for(ax, width, 2.6)
     _heat_map(ax, confidence, y, x_end=1.0)
     look = looks(assay)[model]
     line = confidence_lines(assay, (quantity,))[quantity][assay.model_names.index(model)]
     ax.plot(line["confidence"], line["mean"], color="white", linewidth=3.2)
     ax.plot(line["confidence"], line["mean"], color=look.colour, marker=look.marker, markersize=4, linewidth=1.4)
-    ax.set_xlabel("confidence in the predicted class")
-    ax.set_ylabel(quantity_label(assay, quantity))
-    headline(ax, plain(model), _counted(assay, scores), "line: mean per bin")
+    label_axes(ax, "confidence in the predicted class", quantity_label(assay, quantity), taken=BARRED)
+    headline(ax, plain(model), _counted(assay, scores), "line: mean per bin", taken=BARRED)
     return ax
 
 
@@ -261,7 +280,9 @@ def _heat_map(ax: Any, x: Array, y: Array, *, x_end: float) -> None:
         cmap=greys,
         rasterized=True,
     )
-    ax.figure.colorbar(mesh, cax=ax.inset_axes([1.03, 0.0, 0.035, 1.0]), label="instances")
+    bar = ax.figure.colorbar(mesh, cax=ax.inset_axes([1.03, 0.0, 0.035, 1.0]))
+    bar.set_label("instances", size=text_size())
+    bar.ax.tick_params(labelsize=text_size())
     ax.set_xlim(x_edges[0] - 0.01 * ends[0], 1.02 * ends[0])
     ax.set_ylim(y_edges[0] - 0.01 * ends[1], 1.03 * ends[1])
     left_out = len(kept) - int(kept.sum())
@@ -273,5 +294,5 @@ def _heat_map(ax: Any, x: Array, y: Array, *, x_end: float) -> None:
             transform=ax.transAxes,
             ha="right",
             va="top",
-            fontsize="x-small",
+            fontsize=text_size(),
         )

@@ -4,7 +4,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.report.figures.style import GREY, PALETTE, axes_for, headline, plain
+from uqassay.report.figures.layout import (
+    Width,
+    axes_for,
+    beside,
+    draw_legend,
+    every,
+    fitting,
+    headline,
+    label_axes,
+    points_of,
+    room_for,
+    text_size,
+    text_width,
+)
+from uqassay.report.figures.style import GREY, LINES, MARKERS, PALETTE
 from uqassay.wording import ABSENT, estimate_text, number, percent
 
 if TYPE_CHECKING:
@@ -12,20 +26,25 @@ if TYPE_CHECKING:
 
     from uqassay.metrics import DoubtSources, EpistemicTrend, EstimateCorrelations
 
-__all__ = ["plot_doubt_sources", "plot_epistemic_trend", "plot_estimate_correlations"]
+__all__ = ["SOURCES", "plot_doubt_sources", "plot_epistemic_trend", "plot_estimate_correlations"]
 
 SOURCES = {"seed": "seed", "few-data": "few data", "bias": "bias of the family"}
 DARK = 0.55  # correlations beyond this are written in white
-MOST_CELLS = 12  # estimates whose correlations are written into the cells
+BARRED = 70.0  # points that the bar of colours takes
+TREND = ("90 % of the instances", "50 % of the instances", "mean of a run", "mean of the runs", "a step that rises")
 
 
-def plot_estimate_correlations(found: "EstimateCorrelations", *, ax: "Axes | None" = None) -> "Axes":
+def plot_estimate_correlations(
+    found: "EstimateCorrelations", *, ax: "Axes | None" = None, width: Width = "text"
+) -> "Axes":
     """Rank correlations of every estimate with every other, as a matrix of colours and numbers.
 
     Parameters
     ----------
     found : EstimateCorrelations
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -47,32 +66,40 @@ def plot_estimate_correlations(found: "EstimateCorrelations", *, ax: "Axes | Non
     ['1.00', '0.60', '0.60', '1.00']
     """
     matrix, j = found.matrix, len(found.names)
-    names = [plain(name, limit=40) for name in found.names]
-    size = 1.2 + 0.5 * j
-    ax = axes_for(ax, (size, size), names=names)
-    image = ax.imshow(np.ma.masked_invalid(matrix), cmap="RdBu_r", vmin=-1, vmax=1)
+    room = room_for(ax, width)
+    names = fitting(found.names, 0.3 * room)
+    taken = text_width(names) + BARRED
+    cell, row = (room - taken) / j, 2.4 * text_size()  # points of a cell
+    written = cell >= text_width(["−0.00"]) + 4
+    ax = axes_for(ax, width, (row * j + text_width(names) + 45) / 72)
+    image = ax.imshow(np.ma.masked_invalid(matrix), cmap="RdBu_r", vmin=-1, vmax=1, aspect="auto")
     for a, b in np.ndindex(j, j):
         value = float(matrix[a, b])
         if np.isnan(value):
-            ax.text(b, a, "×", ha="center", va="center", color=GREY)
-        elif j <= MOST_CELLS:
+            ax.text(b, a, "×", ha="center", va="center", color=GREY, fontsize=text_size())
+        elif written:
             colour = "white" if abs(value) > DARK else "black"
-            ax.text(b, a, number(value, 2), ha="center", va="center", color=colour, fontsize="x-small")
-    ax.set_xticks(range(j), names, rotation=90, fontsize="small")
-    ax.set_yticks(range(j), names, fontsize="small")
+            ax.text(b, a, number(value, 2), ha="center", va="center", color=colour, fontsize=text_size())
+    step = every(cell)
+    ax.set_xticks(range(j)[::step], names[::step], rotation=90)
+    ax.set_yticks(range(j), names)
     ax.tick_params(length=0)
-    ax.figure.colorbar(image, ax=ax, shrink=0.7, label="Spearman correlation")
-    headline(ax, "Correlations of the estimates", found.notes[0].text)
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.9)
+    bar.set_label("Spearman correlation", size=text_size())
+    bar.ax.tick_params(labelsize=text_size())
+    headline(ax, "Correlations of the estimates", found.notes[0].text, taken=taken)
     return ax
 
 
-def plot_epistemic_trend(found: "EpistemicTrend", *, ax: "Axes | None" = None) -> "Axes":
+def plot_epistemic_trend(found: "EpistemicTrend", *, ax: "Axes | None" = None, width: Width = "text") -> "Axes":
     """Epistemic uncertainty by the share of the training instances: each run, and bands of the instances.
 
     Parameters
     ----------
     found : EpistemicTrend
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -89,37 +116,42 @@ def plot_epistemic_trend(found: "EpistemicTrend", *, ax: "Axes | None" = None) -
     >>> plot_epistemic_trend(found, ax=Figure().subplots()).get_ylabel()
     'epistemic uncertainty'
     """
-    ax = axes_for(ax, (5.2, 3.4))
+    rising = [k for k, step in enumerate(found.steps) if step.rises]
+    labels = TREND if rising else TREND[:-1]
+    ax = axes_for(ax, width, 2.3, legend=labels)
     x = np.arange(len(found.shares))
     colour, orange = PALETTE[0], PALETTE[1]
     low, lower, _, upper, high = found.quantiles
-    ax.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0, label="90 % of the instances")
-    ax.fill_between(x, lower, upper, color=colour, alpha=0.22, linewidth=0, label="50 % of the instances")
-    for i, means in enumerate(found.means):
-        ax.plot(x, means, color=colour, linewidth=0.6, alpha=0.6, label="mean of a run" if i == 0 else None)
+    handles: list[Any] = [
+        ax.fill_between(x, low, high, color=colour, alpha=0.12, linewidth=0),
+        ax.fill_between(x, lower, upper, color=colour, alpha=0.3, linewidth=0),
+    ]
+    runs = [ax.plot(x, means, color=colour, linewidth=0.6, alpha=0.6)[0] for means in found.means]
     overall = found.means.mean(axis=0)
-    ax.plot(x, overall, color=colour, linewidth=2.2, marker="o", markersize=4, label="mean of the runs")
-    rising = [k for k, step in enumerate(found.steps) if step.rises]
-    for k in rising:
-        label = "a step that rises" if k == rising[0] else None
-        ax.plot(x[k : k + 2], overall[k : k + 2], color=orange, linewidth=2.6, label=label)
-    ax.set_xticks(x, [_share(share) for share in found.shares])
-    ax.set_xlabel("share of the training instances")
-    ax.set_ylabel("epistemic uncertainty")
+    handles += [runs[0], *ax.plot(x, overall, color=colour, linewidth=1.8, marker="o", markersize=4)]
+    steps = [ax.plot(x[k : k + 2], overall[k : k + 2], "--", color=orange, linewidth=2.2)[0] for k in rising]
+    for handle, label in zip([*handles, *steps[:1]], labels, strict=True):
+        handle.set_label(label)
+    shares = [_share(share) for share in found.shares]
+    _share_axis(ax, shares)
+    label_axes(ax, "share of the training instances", "epistemic uncertainty")
     ax.set_ylim(bottom=min(0.0, float(low.min())))
     tau = found.mean_tau
-    headline(ax, f"mean τ {estimate_text(float(tau), tau.low, tau.high, level=tau.level, decimals=2)}")
-    ax.legend(fontsize="x-small", frameon=False)
+    title = f"mean τ {estimate_text(float(tau), tau.low, tau.high, level=tau.level, decimals=2)}"
+    headline(ax, title, taken=beside(ax, labels))
+    draw_legend(ax, [*handles, *steps[:1]])
     return ax
 
 
-def plot_doubt_sources(found: "DoubtSources", *, ax: "Axes | None" = None) -> "Axes":
+def plot_doubt_sources(found: "DoubtSources", *, ax: "Axes | None" = None, width: Width = "text") -> "Axes":
     """How an epistemic estimate follows seed, few data and bias, at each share of the training instances.
 
     Parameters
     ----------
     found : DoubtSources
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -136,10 +168,13 @@ def plot_doubt_sources(found: "DoubtSources", *, ax: "Axes | None" = None) -> "A
     >>> plot_doubt_sources(found, ax=Figure().subplots()).get_ylabel()
     'correlation with the source'
     """
-    ax = axes_for(ax, (5.2, 3.4))
+    defined = {one.source for one in found.found if np.isfinite(float(one.correlation))}
+    labels = [label if source in defined else f"{label}: {ABSENT}" for source, label in SOURCES.items()]
+    ax = axes_for(ax, width, 2.3, legend=labels)
     ax.axhline(0, color=GREY, linewidth=0.8)
     places = {float(share): i for i, share in enumerate(found.shares)}
-    for k, (source, label) in enumerate(SOURCES.items()):
+    handles = []
+    for k, source in enumerate(SOURCES):
         rows: list[Any] = [one for one in found.found if one.source == source and np.isfinite(float(one.correlation))]
         x = np.array([places[one.share] for one in rows], dtype=float) + 0.12 * (k - 1)
         y = np.array([float(one.correlation) for one in rows])
@@ -147,21 +182,28 @@ def plot_doubt_sources(found: "DoubtSources", *, ax: "Axes | None" = None) -> "A
         reach = np.abs(np.nan_to_num(ends - y[:, None])).T
         style: dict[str, Any] = {
             "color": PALETTE[k],
-            "marker": "os^"[k],
+            "marker": MARKERS[k],
+            "linestyle": LINES[k],
             "markersize": 4,
             "linewidth": 1.2,
             "capsize": 2,
         }
-        ax.errorbar(x, y, yerr=reach if y.size else None, label=label if y.size else f"{label}: {ABSENT}", **style)
-    ax.set_xticks(range(len(found.shares)), [_share(share) for share in found.shares])
+        handles.append(ax.errorbar(x, y, yerr=reach if y.size else None, label=labels[k], **style))
+    _share_axis(ax, [_share(share) for share in found.shares])
     ax.set_xlim(-0.5, len(found.shares) - 0.5)
     ax.set_ylim(-1.0, 1.0)
-    ax.set_xlabel("share of the training instances")
-    ax.set_ylabel("correlation with the source")
-    headline(ax, "Sources of doubt that the estimate follows", found.notes[0].text)
-    ax.legend(fontsize="small", frameon=False, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+    label_axes(ax, "share of the training instances", "correlation with the source")
+    headline(ax, "Sources of doubt that the estimate follows", found.notes[0].text, taken=beside(ax, labels))
+    draw_legend(ax, handles)
     return ax
 
 
 def _share(share: float) -> str:
     return percent(float(share), 0 if float(100 * share) % 1 < 1e-9 else 1)
+
+
+def _share_axis(ax: Any, shares: list[str]) -> None:
+    """As many shares at the x axis as have room, the last one among them."""
+    step = 1 + int(len(shares) * (text_width(shares) + 6) / max(points_of(ax) - 60, 1.0))
+    places = range(len(shares))[::-step][::-1]
+    ax.set_xticks(places, [shares[i] for i in places])

@@ -10,8 +10,17 @@ from numpy.typing import NDArray
 from uqassay.evidence.disentanglement_measured import EXPERIMENTS, KINDS, chosen
 from uqassay.evidence.disentanglement_ranking import Contender
 from uqassay.evidence.over_runs import Curve, curve_over_runs
-from uqassay.metrics.disentanglement import Curves
-from uqassay.report.figures.style import GREY, Look, axes_for, axes_points, plain, swatch
+from uqassay.report.figures.layout import (
+    Width,
+    axes_for,
+    beside,
+    draw_legend,
+    headline,
+    label_axes,
+    points_of,
+    text_size,
+)
+from uqassay.report.figures.style import GREY, Look, plain, swatch
 from uqassay.wording import counted, level_text, percent
 
 if TYPE_CHECKING:
@@ -20,7 +29,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LOOKS",
+    "DrawnCurves",
     "accuracy_axes",
+    "computed_curves",
     "curve_handles",
     "draw_disentanglement_grid",
     "plot_disentanglement_curves",
@@ -41,15 +52,16 @@ TARGET = {"dataset-size": "epistemic", "label-noise": "aleatoric"}
 LEAST_MOVEMENT = (
     0.2  # of an expected curve, relative to its mean: so that its direction shows where the estimate is flat
 )
-THIN = {"linewidth": 1.2, "markersize": 3.2}
+THIN: dict[str, Any] = {"linewidth": 1.2, "markersize": 3.2}
 WIDTHS = {"aleatoric": {"linewidth": 2.4, "markersize": 5.0}}  # wider, so that it shows below an equal epistemic curve
+RIGHT = 40.0  # points that the axis of the accuracy takes
 TICK = 26.0  # points between two labels of the x axis
 WIDE = 10.0  # ratio of conditions from which the axis is logarithmic
 
 
 @final
-class _Drawn(NamedTuple):
-    """Everything that one panel shows, before it is drawn."""
+class DrawnCurves(NamedTuple):
+    """Everything that one panel shows, before it is drawn: means with their bands, and the expected behaviour, by kind."""
 
     conditions: Array
     bands: dict[str, Curve]
@@ -64,6 +76,7 @@ def plot_disentanglement_curves(
     level: float = 0.95,
     expected: bool = True,
     legend: bool = True,
+    width: Width = "text",
 ) -> "Axes":
     """Mean aleatoric and epistemic estimates (left axis) and accuracy (right axis) over the conditions of one experiment.
 
@@ -79,6 +92,8 @@ def plot_disentanglement_curves(
         Draw the expected behaviour dashed: the estimate that should not move stays at its mean, and the other one is linear
         in the accuracy, with its own mean and range. The size of a movement is not part of the expectation.
     legend : bool
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -86,18 +101,19 @@ def plot_disentanglement_curves(
         Of the estimates. As in Figures 2, 4 and 8 to 13 of paper 004.
     """
     chosen("experiment", experiment, EXPERIMENTS[:2])
-    curves = contender.study.experiment(experiment).curves(contender.decomposition)
-    ax = axes_for(ax, (5.2, 3.6))
+    drawn = computed_curves(contender, experiment, level=level)
+    handles = curve_handles(level, contender.study.n_runs, expected=expected) if legend else []
+    labels = [handle.get_label() for handle in handles]
+    ax = axes_for(ax, width, 2.3, legend=labels)
     right = accuracy_axes(ax)
-    drawn = _computed(curves, experiment, level)
     _draw(ax, right, drawn, expected=expected)
     _x_axis(ax, experiment, drawn.conditions)
     _from_zero(ax)
-    ax.set_ylabel("mean uncertainty", fontsize="small")
-    right.set_ylabel("accuracy", fontsize="small")
-    ax.set_title(f"{TITLES[experiment]}: {plain(contender.label)}", loc="left", fontsize="small")
+    label_axes(ax, y="mean uncertainty")
+    label_axes(right, y="accuracy")
+    headline(ax, f"{TITLES[experiment]}: {plain(contender.label, limit=60)}", taken=beside(ax, labels) + RIGHT)
     if legend:
-        ax.legend(handles=curve_handles(level, curves.n_runs, expected=expected), **_legend_place(ax, 2))
+        draw_legend(ax, handles, apart=RIGHT + 8)
     return ax
 
 
@@ -125,28 +141,30 @@ def draw_disentanglement_grid(
             if one is None:
                 ax.set_axis_off()
                 continue
-            curves = one.study.experiment(experiment).curves(one.decomposition)
-            right, drawn = accuracy_axes(ax), _computed(curves, experiment, level)
-            runs = max(runs, curves.n_runs)
+            ax.tick_params(labelsize=text_size())
+            right, drawn = accuracy_axes(ax), computed_curves(one, experiment, level=level)
+            runs = max(runs, one.study.n_runs)
             _draw(ax, right, drawn, expected=True)
             lowest = all(j >= len(below) or below[j] is None for below in contenders[i + 1 :])
             _x_axis(ax, experiment, drawn.conditions, labelled=lowest)
             last = j == n_columns - 1 or all(other is None for other in row[j + 1 :])
             right.tick_params(labelright=last)
             if last:
-                right.set_ylabel("accuracy", fontsize="small")
+                label_axes(right, y="accuracy")
             if j == 0:
-                ax.set_ylabel(f"{plain(one.decomposition)}\nmean uncertainty", fontsize="small")
+                ax.set_ylabel(f"{plain(one.decomposition)}\nmean uncertainty", fontsize=text_size())
             if all(j >= len(above) or above[j] is None for above in contenders[:i]):
-                ax.set_title(plain(one.study.method), loc="left", fontsize="small")
+                ax.set_title(plain(one.study.method), loc="left", fontsize=text_size())
         if any(one is not None for one in row):
             _from_zero(next(panels[i, j] for j, one in enumerate(row) if one is not None))
     handles = curve_handles(level, runs, expected=True)
     columns = len(handles) if n_columns > 1 else 2
-    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize="small")
+    figure.legend(handles=handles, loc="outside lower center", ncols=columns, frameon=False, fontsize=text_size())
 
 
-def plot_expected_behaviour(experiment: str, *, ax: "Axes | None" = None, legend: bool = True) -> "Axes":
+def plot_expected_behaviour(
+    experiment: str, *, ax: "Axes | None" = None, legend: bool = True, width: Width = "text"
+) -> "Axes":
     """The behaviour of perfectly disentangled estimates as a drawing (Figure 1 of paper 004).
 
     Parameters
@@ -154,9 +172,13 @@ def plot_expected_behaviour(experiment: str, *, ax: "Axes | None" = None, legend
     experiment : {"dataset-size", "label-noise", "left-out-class"}
     ax : Axes, optional
     legend : bool
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
     """
     chosen("experiment", experiment, EXPERIMENTS)
-    ax = axes_for(ax, (3.6, 2.8))
+    handles = [swatch(LOOKS[kind], kind) for kind in LOOKS]
+    shown = [handle.get_label() for handle in handles] if legend and experiment != EXPERIMENTS[2] else []
+    ax = axes_for(ax, width, 2.0, legend=shown)  # the third one names its estimates at the axis
     if experiment == EXPERIMENTS[2]:
         _draw_expected_classes(ax)
     else:
@@ -168,15 +190,14 @@ def plot_expected_behaviour(experiment: str, *, ax: "Axes | None" = None, legend
             accuracy, moving, still = 0.9 - 0.6 * x, 0.2 + 0.6 * x, np.full(60, 0.15)
         other = next(kind for kind in KINDS if kind != TARGET[experiment])
         for axis, kind, values in ((ax, TARGET[experiment], moving), (ax, other, still), (right, "accuracy", accuracy)):
-            axis.plot(x, values, color=LOOKS[kind].colour, linewidth=1.6)
+            axis.plot(x, values, color=LOOKS[kind].colour, marker=LOOKS[kind].marker, markevery=15, **THIN)
         ax.set(ylim=(0, 1), yticks=[], xticks=[])
         right.set_yticks([])
-        ax.set_xlabel(f"{X_LABELS[experiment]} →", fontsize="small")
-        ax.set_ylabel("mean uncertainty", fontsize="small")
-        right.set_ylabel("accuracy", fontsize="small")
-    ax.set_title(TITLES[experiment], loc="left", fontsize="small")
-    if legend and experiment != EXPERIMENTS[2]:  # its axis names both
-        ax.legend(handles=[swatch(LOOKS[kind]._replace(marker=""), kind) for kind in LOOKS], **_legend_place(ax, 3))
+        label_axes(ax, f"{X_LABELS[experiment]} →", "mean uncertainty")
+        label_axes(right, y="accuracy")
+    headline(ax, TITLES[experiment])
+    if shown:
+        draw_legend(ax, handles, apart=RIGHT)
     return ax
 
 
@@ -194,8 +215,10 @@ def accuracy_axes(ax: Any) -> Any:
     """The axes of the accuracy, with the same x axis, from 0 to 100 %."""
     right = ax.twinx()
     right.set_ylim(0, 1.03)
-    right.set_yticks([0, 0.25, 0.5, 0.75, 1.0], [percent(v, 0) for v in (0, 0.25, 0.5, 0.75, 1.0)], fontsize="small")
-    ax.tick_params(labelsize="small")
+    right.set_yticks([0, 0.25, 0.5, 0.75, 1.0], [percent(v, 0) for v in (0, 0.25, 0.5, 0.75, 1.0)])
+    right.tick_params(labelsize=text_size())
+    for axes in (ax, right):
+        axes.spines["top"].set_visible(False)
     ax.set_zorder(right.get_zorder() + 1)  # estimates above the accuracy
     ax.patch.set_visible(False)
     return right
@@ -204,9 +227,11 @@ def accuracy_axes(ax: Any) -> Any:
 # -- compute ------------------------------------------------------------------------------------------------------------
 
 
-def _computed(curves: Curves, experiment: str, level: float) -> _Drawn:
+def computed_curves(contender: Contender, experiment: str, *, level: float) -> DrawnCurves:
+    """Numbers of the curves of one contender in one experiment; parameters as in `plot_disentanglement_curves`."""
+    curves = contender.study.experiment(experiment).curves(contender.decomposition)
     bands = {kind: _band(getattr(curves, kind), level, highest=1.0 if kind == "accuracy" else np.inf) for kind in LOOKS}
-    return _Drawn(np.array(curves.conditions), bands, _expected(bands, experiment))
+    return DrawnCurves(np.array(curves.conditions), bands, _expected(bands, experiment))
 
 
 def _band(values: Array, level: float, *, highest: float) -> Curve:
@@ -234,7 +259,7 @@ def _expected(bands: dict[str, Curve], experiment: str) -> dict[str, Array]:
 # -- draw ---------------------------------------------------------------------------------------------------------------
 
 
-def _draw(ax: Any, right: Any, drawn: _Drawn, *, expected: bool) -> None:
+def _draw(ax: Any, right: Any, drawn: DrawnCurves, *, expected: bool) -> None:
     for kind, band in drawn.bands.items():
         axis, look = (right if kind == "accuracy" else ax), LOOKS[kind]
         axis.fill_between(drawn.conditions, band.low, band.high, color=look.colour, alpha=0.18, linewidth=0)
@@ -259,16 +284,16 @@ def _x_axis(ax: Any, experiment: str, conditions: Array, *, labelled: bool = Tru
         ax.set_xscale("log")
     places = np.log(conditions) if logarithmic else conditions
     span = float(np.ptp(places)) or 1.0
-    room = axes_points(ax)
+    room = points_of(ax) - 80
     kept: list[int] = []
     order = np.argsort(places, kind="stable").tolist()
     for i in [order[-1], *order]:  # the last one first, then from the left as they fit
         if all(abs(places[i] - places[j]) / span * room >= TICK for j in kept):
             kept.append(i)
-    ax.set_xticks(conditions[kept], [percent(float(conditions[i]), 0) for i in kept], fontsize="small")
+    ax.set_xticks(conditions[kept], [percent(float(conditions[i]), 0) for i in kept])
     ax.minorticks_off()
     if labelled:
-        ax.set_xlabel(X_LABELS[experiment], fontsize="small")
+        label_axes(ax, X_LABELS[experiment], taken=80)
 
 
 def _draw_expected_classes(ax: Any) -> None:
@@ -277,16 +302,5 @@ def _draw_expected_classes(ax: Any) -> None:
         ax.plot([mean], [1 - place], color=LOOKS[kind].colour, marker=LOOKS[kind].marker, markersize=6)
     ax.axvline(0.5, color=GREY, linewidth=0.8)
     ax.set(xlim=(0.4, 1.0), ylim=(-0.6, 1.6), yticks=[1, 0])
-    ax.set_yticklabels(["aleatoric", "epistemic"], fontsize="small")
-    ax.tick_params(axis="x", labelsize="small")
-    ax.set_xlabel("ROC-AUC for the class left out", fontsize="small")
-
-
-def _legend_place(ax: Any, columns: int) -> dict[str, Any]:
-    return {
-        "loc": "upper center",
-        "bbox_to_anchor": (0.5, -0.16 if ax.get_ylabel() else -0.1),
-        "ncols": columns,
-        "frameon": False,
-        "fontsize": "small",
-    }
+    ax.set_yticklabels(["aleatoric", "epistemic"])
+    label_axes(ax, "ROC-AUC for the class left out")

@@ -10,7 +10,19 @@ from uqassay.evidence.disentanglement_measured import KINDS
 from uqassay.evidence.disentanglement_ranking import Contender, RankedContender
 from uqassay.metrics.disentanglement import Term, expected_absolute_correlation
 from uqassay.report.figures.disentanglement_curves import LOOKS
-from uqassay.report.figures.style import GREY, axes_for, plain, swatch
+from uqassay.report.figures.layout import (
+    Width,
+    axes_for,
+    beside,
+    draw_legend,
+    fitting,
+    label_axes,
+    points_of,
+    room_for,
+    text_size,
+    text_width,
+)
+from uqassay.report.figures.style import GREY, swatch
 from uqassay.wording import level_text, number
 
 if TYPE_CHECKING:
@@ -18,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "INK",
+    "TERMS",
     "plot_disentanglement_ranking",
     "plot_disentanglement_terms",
     "plot_left_out_classes",
@@ -34,7 +47,9 @@ INK = "#111111"
 MOST_CLASSES = 20  # rows of the figure of the classes left out
 
 
-def plot_disentanglement_terms(contender: Contender, *, ax: "Axes | None" = None, level: float = 0.95) -> "Axes":
+def plot_disentanglement_terms(
+    contender: Contender, *, ax: "Axes | None" = None, level: float = 0.95, width: Width = "text"
+) -> "Axes":
     """Deviation of the four correlations from their ideals, with intervals over the runs; the error is their mean.
 
     Dotted: the mean deviation of mere jitter, for the two estimates that should not move.
@@ -45,9 +60,15 @@ def plot_disentanglement_terms(contender: Contender, *, ax: "Axes | None" = None
         With both experiments.
     ax : Axes, optional
     level : float
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
     """
     found = contender.disentanglement(level=level)
-    ax = axes_for(ax, (4.6, 2.4), names=list(TERMS.values()))
+    names = [TERMS[_key(term)] for term in found.terms]
+    if text_width(names) > 0.4 * room_for(ax, width):
+        names = [name.replace(": ", ":\n") for name in names]
+    taken = text_width(names) + 12
+    ax = axes_for(ax, width, 1.8)
     highest = 1.0
     for place, term in enumerate(found.terms):
         look, deviation = LOOKS[term.estimate], term.deviation
@@ -64,21 +85,22 @@ def plot_disentanglement_terms(contender: Contender, *, ax: "Axes | None" = None
             xytext=(5, 0),
             textcoords="offset points",
             va="center",
-            fontsize="x-small",
+            fontsize=text_size(),
         )
         if term.ideal == 0:
             conditions = found.conditions[0 if term.experiment == "dataset-size" else 1]
             jitter = expected_absolute_correlation(len(conditions))
             ax.plot([jitter] * 2, [-place - 0.38, -place + 0.38], color=GREY, linewidth=1.2, linestyle=":")
-    ax.set_yticks([-i for i in range(4)], [TERMS[_key(term)] for term in found.terms], fontsize="small")
-    ax.tick_params(axis="x", labelsize="small")
-    ax.set_xlim(0, 1.35 * highest)  # room for r
-    ax.set_xlabel(f"|r − ideal|, {level_text(level)} intervals", fontsize="small")
+    ax.set_yticks([-i for i in range(4)], names)
+    said = text_width(["r = −0.00"]) + 8  # right of the longest bar
+    axes = max(points_of(ax) - taken, 2 * said)
+    ax.set_xlim(0, highest * axes / (axes - said))
+    label_axes(ax, f"|r − ideal|, {level_text(level)} intervals", taken=taken)
     return ax
 
 
 def plot_disentanglement_ranking(
-    ranked: Sequence[RankedContender], *, ax: "Axes | None" = None, level: float = 0.95
+    ranked: Sequence[RankedContender], *, ax: "Axes | None" = None, level: float = 0.95, width: Width = "text"
 ) -> "Axes":
     """Disentanglement errors of the contenders of one data set with intervals, next to floor and chance.
 
@@ -89,6 +111,8 @@ def plot_disentanglement_ranking(
     ax : Axes, optional
     level : float
         At which a contender is told from the best one: those that are not have filled markers.
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Raises
     ------
@@ -113,14 +137,15 @@ def plot_disentanglement_ranking(
             "rank the contenders of one data set",
             code="mismatch",
         )
-    labels = [plain(row.contender.label, limit=44) for row, _ in rows]
-    ax = axes_for(ax, (5.2, 1.3 + 0.34 * len(rows)), names=labels)
+    labels = fitting([row.contender.label for row, _ in rows], 0.4 * room_for(ax, width))
+    taken = text_width(labels) + 12
+    ax = axes_for(ax, width, 1.05 + 0.19 * len(rows))
     for place, (row, found) in enumerate(rows):
         error = found.error
         apart = row.told_apart(level)
         colour = GREY if apart else INK
         if np.isfinite(error.low):
-            ax.plot([error.low, error.high], [-place] * 2, color=colour, linewidth=2.0, solid_capstyle="butt")
+            ax.plot([error.low, error.high], [-place] * 2, color=colour, linewidth=1.6, solid_capstyle="butt")
         fill = "#FFFFFF" if apart else colour
         ax.plot(
             [float(error)], [-place], marker="o", markersize=6, color=colour, markerfacecolor=fill, linestyle="none"
@@ -139,19 +164,20 @@ def plot_disentanglement_ranking(
             xytext=(0, 3),
             textcoords="offset points",
             ha="right" if name.startswith("one") else "left" if name == "chance" else "center",
-            fontsize="x-small",
+            fontsize=text_size(),
             color=GREY,
         )
     ends = [end for _, one in rows for end in (float(one.error), one.error.high)]
     ax.set_xlim(0, 1.04 * max([found.chance, *(end for end in ends if np.isfinite(end))]))
     ax.set_ylim(-len(rows) + 0.4, 0.6)
-    ax.set_yticks([-i for i in range(len(rows))], labels, fontsize="small")
-    ax.tick_params(axis="x", labelsize="small")
-    ax.set_xlabel(f"disentanglement error, {level_text(level)} intervals over the runs", fontsize="small")
+    ax.set_yticks([-i for i in range(len(rows))], labels)
+    label_axes(ax, f"disentanglement error, {level_text(level)} intervals over the runs", taken=taken)
     return ax
 
 
-def plot_left_out_classes(contender: Contender, *, ax: "Axes | None" = None, level: float = 0.95) -> "Axes":
+def plot_left_out_classes(
+    contender: Contender, *, ax: "Axes | None" = None, level: float = 0.95, width: Width = "text"
+) -> "Axes":
     """ROC-AUC of both estimates for each class left out of the training, and their means.
 
     Parameters
@@ -160,11 +186,15 @@ def plot_left_out_classes(contender: Contender, *, ax: "Axes | None" = None, lev
         Whose study has left-out classes.
     ax : Axes, optional
     level : float
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
     """
     found = contender.study.detection(contender.decomposition, level=level)
     shown = shown_classes(contender)
-    labels = ["mean", *(plain(contender.study.class_names[k], limit=24) for k in shown)]
-    ax = axes_for(ax, (4.6, 1.0 + 0.26 * len(labels)), names=labels)
+    names = fitting([contender.study.class_names[k] for k in shown], 0.35 * room_for(ax, width))
+    labels = ["mean", *names]
+    taken = text_width(labels) + 12
+    ax = axes_for(ax, width, 0.75 + 0.2 * len(labels), legend=KINDS)
     for shift, kind in zip((0.16, -0.16), KINDS, strict=True):
         look = LOOKS[kind]
         estimates = [getattr(found, f"{kind}_mean"), *(found.of_class(k, kind) for k in shown)]
@@ -179,20 +209,13 @@ def plot_left_out_classes(contender: Contender, *, ax: "Axes | None" = None, lev
             ax.plot([float(auc)], [y], color=look.colour, marker=look.marker, markersize=5 if place else 6.5)
     ax.axvline(0.5, color=GREY, linewidth=0.9, linestyle="--", zorder=0)
     ax.axhline(-0.5, color=GREY, linewidth=0.5)
-    ax.set_yticks([-i for i in range(len(labels))], labels, fontsize="small")
+    ax.set_yticks([-i for i in range(len(labels))], labels)
     ax.set_ylim(-len(labels) + 0.45, 0.55)
     low, high = ax.get_xlim()
     ax.set_xlim(max(0.0, min(low, 0.45)), min(1.02, max(high, 0.6)))
-    ax.tick_params(axis="x", labelsize="small")
-    ax.set_xlabel(f"ROC-AUC, {level_text(level)} intervals; 0.5: no reaction", fontsize="small")
-    ax.legend(
-        handles=[swatch(LOOKS[kind], kind, line=False) for kind in KINDS],
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        ncols=2,
-        frameon=False,
-        fontsize="small",
-    )
+    taken += beside(ax, KINDS) - beside(ax, ())
+    label_axes(ax, f"ROC-AUC, {level_text(level)} intervals; 0.5: no reaction", taken=taken)
+    draw_legend(ax, [swatch(LOOKS[kind], kind, line=False) for kind in KINDS])
     return ax
 
 

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.evidence.gain_result import GainResult
 from uqassay.evidence.over_runs import Curve
-from uqassay.report.figures.style import GREY, Look, axes_for, draw_legend, look_at, matplotlib_module, plain, swatch
+from uqassay.report.figures.layout import Width, axes_for, beside, draw_legend, headline, label_axes
+from uqassay.report.figures.style import GREY, Look, look_at, matplotlib_module, plain, swatch
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import counted, level_text, listed, number
 
@@ -55,6 +56,7 @@ def plot_gain_by_uncertainty(
     band: Band = "interval",
     estimates: bool | None = None,
     legend: bool = True,
+    width: Width = "text",
 ) -> "Axes":
     """Mean gain, mean estimate and mean mapped estimate in each interval of the estimates (Figures 3 and 4 of paper 002).
 
@@ -68,6 +70,8 @@ def plot_gain_by_uncertainty(
         Draw the estimates as they are. By default where they are not so large that they would flatten the other curves; the
         legend tells their mean where they are left out.
     legend : bool
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -75,7 +79,11 @@ def plot_gain_by_uncertainty(
     """
     check_choice(band, "band", ("interval", "sd", "none"))
     drawn = _computed(result, estimates)
-    ax = axes_for(ax, (4.6, 3.4))
+    labels = [NAMES[name] for name in drawn.curves]
+    if not np.isnan(drawn.left_out):
+        labels.append(f"estimate not drawn: mean {number(drawn.left_out, 2)}")
+    shown = labels if legend else []
+    ax = axes_for(ax, width, 2.3, legend=shown)
     x = np.arange(1, result.bins.n_bins + 1)
     handles = []
     for name, curve in drawn.curves.items():
@@ -91,15 +99,14 @@ def plot_gain_by_uncertainty(
         )
         handles.append(swatch(look, NAMES[name]))
     if not np.isnan(drawn.left_out):
-        handles.append(
-            swatch(Look(GREY, "", "", ""), f"estimate not drawn: mean {number(drawn.left_out, 2)}", line=False)
-        )
+        handles.append(swatch(Look(GREY, "", "", ""), labels[-1], line=False))
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     _interval_axis(ax, len(x))
-    _labels(ax, "interval of the estimates, from the least to the greatest", Y_LABELS[result.loss])
-    ax.set_title(f"{plain(result.label)} ({_band_words(result, band)})", loc="left", fontsize="small")
+    taken = beside(ax, shown)
+    label_axes(ax, "interval of the estimates, from the least to the greatest", Y_LABELS[result.loss], taken=taken)
+    headline(ax, f"{plain(result.label, limit=60)} ({_band_words(result, band)})", taken=taken)
     if legend:
-        draw_legend(ax, handles, "upper left")
+        draw_legend(ax, handles)
     return ax
 
 
@@ -109,6 +116,7 @@ def plot_delay_curve(
     ax: "Axes | None" = None,
     band: Band = "interval",
     legend: bool = True,
+    width: Width = "text",
 ) -> "Axes":
     """Gain over all cases against the share of the most uncertain cases that wait for more data.
 
@@ -119,6 +127,8 @@ def plot_delay_curve(
     ax : Axes, optional
     band : {"interval", "sd", "none"}
     legend : bool
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -139,7 +149,9 @@ def plot_delay_curve(
             "draw each loss on its own axes",
             code="mismatch",
         )
-    ax = axes_for(ax, (4.6, 3.4))
+    labels = [*(_legend_name(one, found) for one in found), "random choice"]
+    shown = labels if legend else []
+    ax = axes_for(ax, width, 2.3, legend=shown)
     handles: list[Any] = []
     random: dict[tuple[str, str], tuple[Array, Array, str]] = {}
     for place, one in enumerate(found):  # wider below narrower lines, so that equal curves show
@@ -148,24 +160,29 @@ def plot_delay_curve(
         x = one.delay.shares
         if band != "none" and np.isfinite(low).any():
             ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
-        ax.plot(x, curve.mean, color=look.colour, linestyle=look.line, linewidth=1.3 + 0.8 * (len(found) - 1 - place))
-        handles.append(swatch(look._replace(marker=""), _legend_name(one, found)))
+        style = {"linestyle": look.line, "linewidth": 1.3 + 0.5 * min(len(found) - 1 - place, 4)}
+        every = (0.06 + 0.03 * (place % 4), 0.2)  # markers of different results apart
+        ax.plot(x, curve.mean, color=look.colour, marker=look.marker, markersize=4, markevery=every, **style)
+        handles.append(swatch(look, labels[place]))
         random.setdefault((one.method, one.dataset), (x, one.delay.random.mean, look.colour))
     for x, mean, colour in random.values():
         ax.plot(x, mean, color=GREY if len(random) == 1 else colour, linestyle="--", linewidth=1.0)
-    handles.append(swatch(Look(GREY, "", "--", ""), "random choice"))
+    handles.append(swatch(Look(GREY, "", "--", ""), labels[-1]))
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     percents = matplotlib_module("ticker").PercentFormatter(1.0, decimals=0, symbol=" %")
     ax.xaxis.set_major_formatter(percents)
     ax.set_xlim(0, 1)
-    _labels(ax, "share of the cases that wait, the most uncertain first", Y_LABELS[found[0].loss])
-    ax.set_title(f"Delay curve ({_band_words(found[0], band)})", loc="left", fontsize="small")
+    taken = beside(ax, shown)
+    label_axes(ax, "share of the cases that wait, the most uncertain first", Y_LABELS[found[0].loss], taken=taken)
+    headline(ax, f"Delay curve ({_band_words(found[0], band)})", taken=taken)
     if legend:
-        draw_legend(ax, handles, "lower right")
+        draw_legend(ax, handles)
     return ax
 
 
-def plot_epistemic_map(result: GainResult, *, ax: "Axes | None" = None, legend: bool = True) -> "Axes":
+def plot_epistemic_map(
+    result: GainResult, *, ax: "Axes | None" = None, legend: bool = True, width: Width = "text"
+) -> "Axes":
     """The map γ of estimates to gains: one line for each run, fitted on its calibration instances.
 
     For a cross-fitted map: a thin line for each fold, fitted on the other folds, and a black one for the map of all instances
@@ -176,6 +193,8 @@ def plot_epistemic_map(result: GainResult, *, ax: "Axes | None" = None, legend: 
     result : GainResult
     ax : Axes, optional
     legend : bool
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -196,7 +215,8 @@ def plot_epistemic_map(result: GainResult, *, ax: "Axes | None" = None, legend: 
             "make the study with calibration instances, or pass cross_fit=5 to its result",
             code="missing",
         )
-    ax = axes_for(ax, (4.6, 3.4))
+    longest = ["map γ of all instances"] * (3 if legend else 0)
+    ax = axes_for(ax, width, 2.3, legend=longest)
     look = GAIN_LOOKS["calibrated"]
     knots = np.concatenate([one.knots for one in maps])
     low, high = float(knots[:, 0].min()), float(knots[:, 0].max())
@@ -218,10 +238,10 @@ def plot_epistemic_map(result: GainResult, *, ax: "Axes | None" = None, legend: 
         ax.plot(same, same, color=GREY, linestyle=":", linewidth=1.0)
         handles.append(swatch(Look(GREY, "", ":", ""), "estimate = gain"))
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    _labels(ax, "estimate of epistemic uncertainty", Y_LABELS[result.loss])
-    ax.set_title(f"Map γ: {plain(result.label)}", loc="left", fontsize="small")
+    label_axes(ax, "estimate of epistemic uncertainty", Y_LABELS[result.loss])
+    headline(ax, f"Map γ: {plain(result.label, limit=60)}", taken=beside(ax, longest))
     if legend:
-        draw_legend(ax, handles, "upper left")
+        draw_legend(ax, handles)
     return ax
 
 
@@ -257,12 +277,6 @@ def _interval_axis(ax: Any, n: int) -> None:
     step = 1 if n <= 10 else 5
     ax.set_xticks([m for m in range(1, n + 1) if m == 1 or m % step == 0])
     ax.set_xlim(0.5, n + 0.5)
-
-
-def _labels(ax: Any, x: str, y: str) -> None:
-    ax.set_xlabel(x, fontsize="small")
-    ax.set_ylabel(y, fontsize="small")
-    ax.tick_params(labelsize="small")
 
 
 def _legend_name(result: GainResult, results: Sequence[GainResult]) -> str:

@@ -10,11 +10,21 @@ from uqassay.errors import InputError
 from uqassay.evidence.conclusion import PICTURED_POINTS
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.report.distributions import densities
+from uqassay.report.figures.columns import PLOT
+from uqassay.report.figures.layout import (
+    Width,
+    axes_for,
+    beside,
+    draw_legend,
+    fitting,
+    headline,
+    label_axes,
+    room_for,
+    text_size,
+    text_width,
+)
 from uqassay.report.figures.style import (
     at_tradeoff,
-    axes_for,
-    draw_legend,
-    headline,
     looks,
     loss_label,
     matplotlib_module,
@@ -22,7 +32,6 @@ from uqassay.report.figures.style import (
     plain,
     quantity_label,
     resampled_units,
-    text_width,
 )
 from uqassay.wording import count, percent, significant
 
@@ -45,8 +54,9 @@ def plot_by_correctness(
     *,
     tradeoff: float = DEFAULT_TRADEOFF,
     ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
-    """Distribution of a loss over the instances that each model gets right (above) and wrong (below its line).
+    """Distribution of a loss over the instances that each model gets right (full, above) and wrong (pale, below its line).
 
     Parameters
     ----------
@@ -55,6 +65,8 @@ def plot_by_correctness(
     tradeoff : float
         λ, for "unified".
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -94,15 +106,16 @@ def plot_by_correctness(
     found = densities(assay, tradeoff)[quantity]
     axis = np.asarray(found["axis"])
     models = found["models"][-1] if quantity == "unified" else found["models"]  # the last λ is the one asked for
-    names = [plain(m.name) for m in assay.candidates]
-    notes = [_part_notes(assay, m, parts) for m, parts in zip(assay.candidates, models, strict=True)]
-    taken = text_width(names, "medium"), text_width([n for pair in notes for n in pair], "x-small")
-    ax = axes_for(ax, (3.9 + sum(taken) / 72, 1.1 + 0.62 * len(models)))
+    room = room_for(ax, width)
+    names = fitting(assay.model_names, 0.34 * room)
+    notes = _fitting_notes(assay, models, room - text_width(names) - 20 - PLOT)
+    taken = text_width(names) + 12 + text_width([note for pair in notes for note in pair])
+    ax = axes_for(ax, width, 1.0 + 0.42 * len(models))
     highest = max((max(p["density"]) for parts in models for p in parts.values() if p is not None), default=0.0)
     for i, (model, parts) in enumerate(zip(assay.candidates, models, strict=True)):
         colour = looks(assay)[model.name].colour
         ax.axhline(i, color="0.8", linewidth=0.6, zorder=0)
-        for part, side, alpha, note in (("correct", -1, 0.35, notes[i][0]), ("wrong", 1, 0.85, notes[i][1])):
+        for part, side, alpha, note in (("correct", -1, 0.75, notes[i][0]), ("wrong", 1, 0.28, notes[i][1])):
             if parts[part] is not None:
                 _half_violin(ax, i + 0.03 * side, side, axis, parts[part], (colour, alpha), highest)
             ax.annotate(
@@ -112,7 +125,7 @@ def plot_by_correctness(
                 xycoords=ax.get_yaxis_transform(),
                 textcoords="offset points",
                 va="center",
-                fontsize="x-small",
+                fontsize=text_size(),
                 annotation_clip=False,
             )
     _logarithmic(ax, _heap(axis)[0] / 1.15, axis[-1] * 1.1)
@@ -125,18 +138,28 @@ def plot_by_correctness(
     if len(axis) == 1:  # no positive value anywhere
         ax.set_xticks([], [])
         label += ": 0 wherever it is finite"
-    ax.set_xlabel(label)
+    label_axes(ax, label, taken=taken)
     headline(
         ax,
         resampled_units(assay),
         at_tradeoff(tradeoff) if quantity == "unified" else "",
-        "pale, above: correct",
-        "full, below: wrong",
+        "full, above: correct",
+        "pale, below: wrong",
         "dots: medians",
         "bars: quartiles",
-        taken=taken[0],
+        taken=taken,
     )
     return ax
+
+
+def _fitting_notes(assay: "Assay", models: list[dict[str, Any]], points: float) -> list[tuple[str, str]]:
+    """What stands at the right of each row: in full, or the counts alone, or nothing, as there is room."""
+    full = [_part_notes(assay, m, parts) for m, parts in zip(assay.candidates, models, strict=True)]
+    counts = [(above.split(",")[0], below.split(",")[0]) for above, below in full]
+    for notes in (full, counts):
+        if text_width([note for pair in notes for note in pair]) <= points:
+            return notes
+    return [("", "")] * len(full)
 
 
 def _part_notes(assay: "Assay", model: "ModelScores", parts: dict[str, Any]) -> tuple[str, str]:
@@ -167,7 +190,8 @@ def _half_violin(
     low, middle, high = (max(q, _heap(axis).mean()) for q in part["quartiles"])
     at = base + side * 0.1
     ax.plot([low, high], [at, at], color="black", linewidth=1.0, solid_capstyle="butt")
-    ax.plot([middle], [at], color="white", marker="o", markersize=4.5, markeredgecolor="black", linestyle="none")
+    dot: dict[str, Any] = {"color": "white", "markeredgecolor": "black", "markeredgewidth": 0.8, "linestyle": "none"}
+    ax.plot([middle], [at], marker="o", markersize=3.5, **dot)
 
 
 def _logarithmic(ax: Any, low: float, high: float) -> None:
@@ -186,7 +210,9 @@ def _heap(axis: Array) -> Array:
     return axis[0] / step ** np.array([1.3, 0.4])
 
 
-def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
+def plot_set_sizes(
+    assay: "Assay", model: str, *, rows: ArrayLike | None = None, ax: "Axes | None" = None, width: Width = "text"
+) -> "Axes":
     """Lower to upper probability of the predicted class, instance by instance.
 
     Parameters
@@ -197,6 +223,8 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
         Instances in the order to draw them, out of `assay.sets[model].rows`; by default 50 chosen at random (by the
         assay's seed, the same for all models), sorted by the mean probability.
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -242,7 +270,10 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
         ranks = np.lexsort((chosen, -mean))
         chosen, at, low, high, mean = (a[ranks] for a in (chosen, at, low, high, mean))
     hit = assay.hits(scores.name)[0][sample.rows[at]]
-    ax = axes_for(ax, (6.8, 3.2))
+    counts = count(int(hit.sum())), count(int((~hit).sum()))
+    labels = [f"correct ({counts[0]})", "its mean prediction", f"wrong ({counts[1]})", "its mean prediction"]
+    ax = axes_for(ax, width, 2.2, legend=labels)
+    below = 0.0
     look, place = looks(assay)[model], np.arange(len(at))
     for which, face in ((hit, look.colour), (~hit, "none")):
         ax.bar(
@@ -260,29 +291,30 @@ def plot_set_sizes(assay: "Assay", model: str, *, rows: ArrayLike | None = None,
     ax.set_ylim(0.0, 1.02)
     if len(at) <= 25:
         names = chosen if assay.ids is None else assay.ids[chosen]
-        ax.set_xticks(place, [plain(name, limit=14) for name in names], rotation=90, fontsize="x-small")
-        ax.set_xlabel("instance")
+        words = fitting([str(name) for name in names], 60)
+        ax.set_xticks(place, words, rotation=90)
+        below, label = text_width(words) - text_size(), "instance"
     else:
         ax.set_xticks([])
-        ax.set_xlabel("instances, by mean probability" if rows is None else "instances, in the order given")
-    ax.set_ylabel("probability of the predicted class")
-    width = np.maximum(high - low, 0.0)
+        label = "instances, by mean probability" if rows is None else "instances, in the order given"
+    label_axes(ax, label, "probability of the predicted class")
+    size = np.maximum(high - low, 0.0)
     headline(
         ax,
         plain(model),
         f"{count(len(at))} of {resampled_units(assay)}" + (" at random" if rows is None else ""),
-        f"width: mean {significant(float(width.mean()))}, greatest {significant(float(width.max()))}",
+        f"width: mean {significant(float(size.mean()))}, greatest {significant(float(size.max()))}",
+        taken=beside(ax, labels),
     )
-    counts = count(int(hit.sum())), count(int((~hit).sum()))
     patch, line = matplotlib_module("patches").Patch, matplotlib_module("lines").Line2D
     black: dict[str, Any] = {"color": "black", "linestyle": "none"}
     handles = [
-        patch(facecolor=look.colour, edgecolor=look.colour, label=f"correct ({counts[0]})"),
-        line([], [], marker="_", markersize=8, markeredgewidth=1.2, label="its mean prediction", **black),
-        patch(facecolor="none", edgecolor=look.colour, label=f"wrong ({counts[1]})"),
-        line([], [], marker="x", markersize=5, label="its mean prediction", **black),
+        patch(facecolor=look.colour, edgecolor=look.colour, label=labels[0]),
+        line([], [], marker="_", markersize=8, markeredgewidth=1.2, label=labels[1], **black),
+        patch(facecolor="none", edgecolor=look.colour, label=labels[2]),
+        line([], [], marker="x", markersize=5, label=labels[1], **black),
     ]
-    draw_legend(ax, handles, "lower left" if rows is None else "best")
+    draw_legend(ax, handles, below=below)
     return ax
 
 

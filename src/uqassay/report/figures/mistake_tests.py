@@ -9,17 +9,9 @@ from uqassay.errors import InputError
 from uqassay.evidence.mistake_ranking import METRICS
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.report.definitions import DEFINITIONS, score_label
+from uqassay.report.figures.layout import Width, axes_for, every, fitting, headline, room_for, text_size, text_width
 from uqassay.report.figures.mistakes import models_with, no_score, reason_of
-from uqassay.report.figures.style import (
-    GREY,
-    axes_for,
-    axes_points,
-    headline,
-    matplotlib_module,
-    named_model,
-    plain,
-    text_width,
-)
+from uqassay.report.figures.style import GREY, matplotlib_module, named_model
 from uqassay.report.mistakes import ranked_scores
 from uqassay.wording import decimals_for, number, pvalue_text
 
@@ -32,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_ranking_comparisons"]
 
 BETTER, WORSE = "#0072B2", "#D55E00"  # Okabe and Ito's blue and vermilion
+SAME = "same\norder"
 
 
 def plot_ranking_comparisons(
@@ -40,6 +33,7 @@ def plot_ranking_comparisons(
     *,
     metric: str = "uq-auc",
     ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """Matrix of paired tests: could the difference between two rankings be chance?
 
@@ -52,13 +46,16 @@ def plot_ranking_comparisons(
     metric : str
         "uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc" or "prediction-rejection".
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
     Axes
         In each cell the row minus the column, and the p-value adjusted for all pairs of the matrix (Shaffer); blue where the
         row ranks better, orange where it ranks worse, both only where p is at most 1 − level. The diagonal holds the
-        metric itself. What is undefined is named in the title with the reason.
+        metric itself. Cells too narrow for numbers have a + or a − where the difference is significant. What is undefined is
+        named in the title with the reason.
 
     Raises
     ------
@@ -88,19 +85,28 @@ def plot_ranking_comparisons(
     wanted = _wanted(assay, pairs)
     undefined = {pair: reason for pair in wanted if (reason := _undefined(assay, pair, metric))}
     kept = [pair for pair in wanted if pair not in undefined]
-    labels = dict(zip(wanted, _pair_labels(wanted), strict=True))
+    room = room_for(ax, width)
+    labels = dict(zip(wanted, fitting(_pair_labels(wanted), 0.3 * room), strict=True))
     names = [labels[pair] for pair in kept]
-    side, given = 0.62 * max(len(kept), 3), ax is not None
-    ax = axes_for(
-        ax, (side + 0.6 + text_width(names, "small") / 72, side + 0.7 + 0.5 * text_width(names, "small") / 72)
-    )
     found = assay.pairwise_uncertainties(kept, metric=metric) if kept else None
+    texts = [] if found is None else _cell_texts(found)
+    taken = text_width(names) + 20
+    cell = (room - taken) / max(len(kept), 1)
+    written = text_width([text for row in texts for text in row]) + 5 <= cell
+    row = (3.1 if written else 1.6) * text_size()
+    ax = axes_for(ax, width, (row * max(len(kept), 3) + 0.7 * text_width(names) + 45) / 72)
     if found is not None:
-        _draw_matrix(ax, found, 1 if RANKING_METRICS[metric].higher_is_better else -1)
+        better = 1 if RANKING_METRICS[metric].higher_is_better else -1
+        _draw_matrix(ax, found, better, texts if written else None)
     else:
-        ax.annotate("nothing to compare", (0.5, 0.5), xycoords="axes fraction", ha="center", color=GREY)
-    ax.set_xticks(range(len(kept)), names, rotation=40, ha="right", rotation_mode="anchor", fontsize="small")
-    ax.set_yticks(range(len(kept)), names, fontsize="small")
+        ax.annotate(
+            "nothing to compare", (0.5, 0.5), xycoords="axes fraction", ha="center", color=GREY, fontsize=text_size()
+        )
+    steep = not written and len(kept) > 6
+    turned: dict[str, Any] = {"rotation": 90} if steep else {"rotation": 40, "rotation_mode": "anchor"}
+    step = every(cell) if steep else 1
+    ax.set_xticks(range(len(kept))[::step], names[::step], ha="center" if steep else "right", **turned)
+    ax.set_yticks(range(len(kept)), names)
     ax.tick_params(length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
@@ -110,35 +116,50 @@ def plot_ranking_comparisons(
         ax,
         f"{DEFINITIONS[metric].title}, row minus column",
         f"p adjusted for {n_pairs} pairs" if n_pairs > 1 else "",
+        "" if written or not texts else "+ ranks better, − worse, both significant",
         f"not compared: {absent}" if absent else "",
-        taken=0.0 if given else max(axes_points(ax) - 72 * side, 0.0),
+        taken=taken,
     )
     return ax
 
 
-def _draw_matrix(ax: Any, found: "PairwiseComparisons", better: int) -> None:
+def _cell_texts(found: "PairwiseComparisons") -> list[list[str]]:
+    """The numbers of every cell."""
     j = len(found.names)
-    patches = matplotlib_module("patches")
-    size = "small" if j <= 6 else "x-small" if j <= 10 else "xx-small"
     below = np.tril_indices(j, -1)
     places = decimals_for(zip(found.low[below], found.high[below], strict=True))
+
+    def text(row: int, column: int) -> str:
+        d, p = found.difference[row, column], found.adjusted[row, column]
+        if row == column:
+            return number(found.values[row], places)
+        if d == found.low[row, column] == found.high[row, column] == 0:
+            return SAME
+        return f"{_signed(d, places)}\n{_tested(p)}"
+
+    return [[text(row, column) for column in range(j)] for row in range(j)]
+
+
+def _draw_matrix(ax: Any, found: "PairwiseComparisons", better: int, texts: list[list[str]] | None) -> None:
+    """Colours of the significant differences, and in the cells the numbers, or a sign where there are none."""
+    j = len(found.names)
+    patches = matplotlib_module("patches")
     ax.set_xlim(-0.5, j - 0.5)
     ax.set_ylim(j - 0.5, -0.5)
-    for row in range(j):
-        for column in range(j):
-            d, p = found.difference[row, column], found.adjusted[row, column]
-            if row == column:
-                text, look = number(found.values[row], places), {"color": GREY, "fontstyle": "italic"}
-            elif d == found.low[row, column] == found.high[row, column] == 0:
-                text, look = "same\norder", {"color": GREY}
-            else:
-                text, look = f"{_signed(d, places)}\n{_tested(p)}", {}
-                if p <= 1 - found.level:
-                    face = BETTER if better * d > 0 else WORSE
-                    corner = (column - 0.5, row - 0.5)
-                    ax.add_patch(patches.Rectangle(corner, 1, 1, facecolor=face, alpha=0.2, linewidth=0))
-                    look = {"fontweight": "bold"}
-            ax.text(column, row, text, ha="center", va="center", fontsize=size, linespacing=1.15, **look)
+    for row, column in np.ndindex(j, j):
+        text = "" if texts is None else texts[row][column]
+        significant = row != column and found.adjusted[row, column] <= 1 - found.level
+        look: dict[str, Any] = {"color": GREY} if row == column or text == SAME else {}
+        if row == column:
+            look["fontstyle"] = "italic"
+        elif significant:
+            ahead = better * found.difference[row, column] > 0
+            face = BETTER if ahead else WORSE
+            corner = (column - 0.5, row - 0.5)
+            ax.add_patch(patches.Rectangle(corner, 1, 1, facecolor=face, alpha=0.2, linewidth=0))
+            text, look = text or ("+" if ahead else "−"), {"fontweight": "bold"}
+        if text:
+            ax.text(column, row, text, ha="center", va="center", fontsize=text_size(), linespacing=1.15, **look)
     for at in np.arange(j + 1) - 0.5:
         ax.axhline(at, color="0.85", linewidth=0.6, zorder=0)
         ax.axvline(at, color="0.85", linewidth=0.6, zorder=0)
@@ -178,7 +199,7 @@ def _undefined(assay: "Assay", pair: tuple[str, str], metric: str) -> str:
 def _pair_labels(pairs: list[tuple[str, str]]) -> list[str]:
     """The part in which pairs differ: model, score, or both."""
     if len({s for _, s in pairs}) <= 1 < len({m for m, _ in pairs}):
-        return [plain(m) for m, _ in pairs]
+        return [m for m, _ in pairs]
     if len({m for m, _ in pairs}) <= 1:
-        return [plain(score_label(s)) for _, s in pairs]
-    return [f"{plain(m)}, {plain(score_label(s))}" for m, s in pairs]
+        return [score_label(s) for _, s in pairs]
+    return [f"{m}, {score_label(s)}" for m, s in pairs]

@@ -10,20 +10,30 @@ from uqassay.evidence.mistake_ranking import METRICS
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.notes import reason
 from uqassay.report.definitions import DEFINITIONS, score_label
+from uqassay.report.figures.columns import columns_width, fitting_columns, write_columns
+from uqassay.report.figures.layout import (
+    Width,
+    axes_for,
+    beside,
+    draw_legend,
+    fitting,
+    headline,
+    label_axes,
+    legend_names,
+    room_for,
+    text_size,
+    text_width,
+)
 from uqassay.report.figures.style import (
+    BANDED,
     GREY,
     Look,
-    axes_for,
-    axes_points,
-    draw_legend,
-    headline,
     interval_level,
     looks,
     named_model,
     plain,
     resampled_units,
     swatch,
-    text_width,
     window,
 )
 from uqassay.report.mistakes import COVERAGES, best_scores, ranked_scores, risk_curve
@@ -44,7 +54,6 @@ __all__ = [
     "reason_of",
 ]
 
-WIDTH = 3.2  # inches of the intervals alone
 NEAR_CHANCE = 0.7  # the line at ½ is drawn where an interval reaches below this
 
 
@@ -55,6 +64,7 @@ def plot_mistake_ranking(
     scores: Sequence[str] | None = None,
     models: Sequence[str] | None = None,
     ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """Forest plot of a ranking metric over models and scores, with intervals.
 
@@ -69,7 +79,9 @@ def plot_mistake_ranking(
     models : sequence of str, optional
         By default all.
     ax : matplotlib Axes, optional
-        Where to draw; the numbers stand to the right of it.
+        Where to draw; the numbers stand to the right of it, where there is room.
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -106,45 +118,42 @@ def plot_mistake_ranking(
     groups = _forest_groups(assay, metric, scores, shown)
     rows = [row for group in groups for row in group.rows]
     places = decimals_for((row.estimate.low, row.estimate.high) for row in rows)
-    table = [
-        f"{plain(DEFINITIONS[metric].title)} [{interval_level(assay)}]",
-        *(_cell(r.estimate, places) for r in rows),
-    ]
-    names = [row.label for row in rows]
-    n_lines = len(rows) + sum(group.title != "" for group in groups)
-    size = WIDTH + (text_width(table, "small") + text_width(names, "medium")) / 72, 1.1 + 0.27 * n_lines
-    given = ax is not None
-    ax = axes_for(ax, size)
     better = 1 if RANKING_METRICS[metric].higher_is_better else -1
-    at, ticks = 0.0, []
-    for group in groups:
-        if group.title:
-            ax.annotate(group.title, (0.0, at), (4, 0), **_IN_ROW, fontweight="bold", ha="left")
-            at += 1
-        for row in sorted(group.rows, key=lambda r: -better * np.nan_to_num(float(r.estimate), nan=-better * np.inf)):
-            _forest_row(ax, at, row, _cell(row.estimate, places))
-            ticks.append((at, row.label))
-            at += 1
+    lines = _in_order(groups, better)
+    given = [row for _, row in lines if row is not None]
+    room = room_for(ax, width)
+    names = _row_names(given, 0.38 * room)
+    head = f"{plain(DEFINITIONS[metric].title)} [{interval_level(assay)}]"
+    numbers = [head, *("" if row is None else _cell(row.estimate, places) for _, row in lines)]
+    taken = text_width(names) + 12
+    columns = fitting_columns([numbers], room - taken, first=(0,))
+    taken += columns_width(columns)
+    ax = axes_for(ax, width, 0.95 + 0.17 * len(lines))
+    for at, (title, row) in enumerate(lines):
+        if row is None:
+            ax.annotate(title, (0.0, at), (4, 0), **_in_row(), fontweight="bold")
+        else:
+            _forest_row(ax, at, row)
+    if rows:
+        write_columns(ax, columns, range(len(lines)), top=-0.6)
     ends = np.array([x for row in rows for x in (float(row.estimate), row.estimate.low, row.estimate.high)])
     chance = 0.5 if metric in ("uq-auc", "uq-c-index") else 0.0 if metric == "prediction-rejection" else None
     if chance is not None and (ends[np.isfinite(ends)] < chance + NEAR_CHANCE - 0.5).any():
         ax.axvline(chance, color=GREY, linewidth=1.0, linestyle="--", zorder=0)
         ends = np.append(ends, chance)
     ax.set_xlim(*window(ends, from_zero=False))
-    ax.set_ylim(max(at, 1.0) - 0.4, -0.8)
-    ax.set_yticks([place for place, _ in ticks], [label for _, label in ticks])
-    if rows:
-        ax.annotate(table[0], (1.0, -0.6), (10, 2), **_BESIDE, fontweight="bold", va="bottom")
-    ax.set_xlabel(plain(DEFINITIONS[metric].title) + ("" if better > 0 else ", lower is better"))
+    ax.set_ylim(max(len(lines), 1) - 0.4, -0.6)
+    ax.set_yticks([at for at, (_, row) in enumerate(lines) if row is not None], names)
+    label_axes(ax, plain(DEFINITIONS[metric].title) + ("" if better > 0 else ", lower is better"), taken=taken)
     constant = sum(s not in ranked_scores(assay, m) for m in shown for s in assay.uncertainty_names(m))
     left_out = f"left out: {constant} that are the same in every instance" if constant and scores is None else ""
-    taken = 0.0 if given else max(axes_points(ax) - 72 * WIDTH, 0.0)
     headline(ax, resampled_units(assay), left_out, taken=taken)
     return ax
 
 
 class _Row(NamedTuple):
-    label: str
+    model: str
+    more: str  # what follows the model
     look: Look
     estimate: "Estimate"
 
@@ -154,19 +163,37 @@ class _Group(NamedTuple):
     rows: list[_Row]
 
 
-_IN_ROW: dict[str, Any] = {
-    "xycoords": ("axes fraction", "data"),
-    "textcoords": "offset points",
-    "va": "center",
-    "fontsize": "small",
-    "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.0},
-}
-_BESIDE: dict[str, Any] = {
-    "xycoords": ("axes fraction", "data"),
-    "textcoords": "offset points",
-    "fontsize": "small",
-    "annotation_clip": False,
-}
+def _in_row() -> dict[str, Any]:
+    """Place and look of a text on a row of the axes."""
+    return {
+        "xycoords": ("axes fraction", "data"),
+        "textcoords": "offset points",
+        "va": "center",
+        "ha": "left",
+        "fontsize": text_size(),
+        "bbox": {"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+    }
+
+
+def _in_order(groups: list[_Group], better: int) -> list[tuple[str, _Row | None]]:
+    """Lines from above: the title of each group that has one, then its rows, the best first."""
+    lines: list[tuple[str, _Row | None]] = []
+    for group in groups:
+        lines += [(group.title, None)] if group.title else []
+        worst = -better * np.inf
+        lines += [
+            ("", row) for row in sorted(group.rows, key=lambda r: -better * np.nan_to_num(float(r.estimate), nan=worst))
+        ]
+    return lines
+
+
+def _row_names(rows: list[_Row], points: float) -> list[str]:
+    """Models, and the scores that follow them, as they have room."""
+    more = [row.more for row in rows]
+    if text_width(more) > points / 2:
+        return fitting([f"{row.model}{row.more}" for row in rows], points)
+    names = fitting([row.model for row in rows], points - text_width(more))
+    return [f"{name}{score}" for name, score in zip(names, more, strict=True)]
 
 
 def _forest_groups(assay: "Assay", metric: str, scores: Sequence[str] | None, models: list[str]) -> list[_Group]:
@@ -176,27 +203,26 @@ def _forest_groups(assay: "Assay", metric: str, scores: Sequence[str] | None, mo
     groups = []
     if scores is None:
         chosen = [(m, best[m]) for m in models]
-        rows = [_Row(f"{plain(m)} ({plain(score_label(s))})", look[m], found[m, s]) for m, s in chosen if s is not None]
+        rows = [_Row(m, f" ({plain(score_label(s))})", look[m], found[m, s]) for m, s in chosen if s is not None]
         title = "each model's best score" if len(models) > 1 else "best score"
         groups = [_Group(title, rows)] if rows else []
     for score in ("total-entropy",) if scores is None else tuple(scores):
         having = [m for m in models if (m, score) in found]
         if not having and scores is not None:
             raise no_score(assay, score)
-        rows = [_Row(plain(m), look[m], found[m, score]) for m in having if score in ranked_scores(assay, m)]
+        rows = [_Row(m, "", look[m], found[m, score]) for m in having if score in ranked_scores(assay, m)]
         groups += [_Group(plain(score_label(score)), rows)] if rows else []
     return groups if len(groups) > 1 or scores is None else [group._replace(title="") for group in groups]
 
 
-def _forest_row(ax: Any, at: float, row: _Row, text: str) -> None:
+def _forest_row(ax: Any, at: int, row: _Row) -> None:
     e, look = row.estimate, row.look
     if np.isnan(e):
-        ax.annotate(reason_of(e), (0.0, at), (4, 0), **_IN_ROW, color=GREY, ha="left")
+        ax.annotate(reason_of(e), (0.0, at), (4, 0), **_in_row(), color=GREY)
         return
     if np.isfinite(e.low) and np.isfinite(e.high):
-        ax.plot([e.low, e.high], [at, at], color=look.colour, linewidth=2.0, solid_capstyle="butt")
+        ax.plot([e.low, e.high], [at, at], color=look.colour, linewidth=1.6, solid_capstyle="butt")
     ax.plot([float(e)], [at], color=look.colour, marker=look.marker, markersize=5, linestyle="none")
-    ax.annotate(text, (1.0, at), (10, 0), **_BESIDE, va="center")
 
 
 def _cell(e: "Estimate", places: int) -> str:
@@ -212,6 +238,7 @@ def plot_risk_coverage(
     *,
     models: Sequence[str] | None = None,
     ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """Risk-coverage curves: the error rate of what is kept when the most uncertain instances are refused.
 
@@ -223,12 +250,15 @@ def plot_risk_coverage(
     models : sequence of str, optional
         By default all that have the score.
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
     Axes
-        One line per model, averaged over its runs, with pointwise intervals: each holds at its coverage, not for the whole
-        curve. The axis is cut where few instances make a band wide. The legend gives the area under the curve (AURC).
+        One line per model, averaged over its runs; at most ten of them have pointwise intervals, each of which holds at its
+        coverage, not for the whole curve. The axis is cut where few instances make a band wide. The legend gives the area
+        under the curve (AURC).
 
     Raises
     ------
@@ -248,29 +278,32 @@ def plot_risk_coverage(
     """
     chosen = models_with(assay, score, models)
     area = {(r.model, r.score): r.estimate for r in assay.mistake_ranking() if r.run is None and r.metric == "aurc"}
-    labels = [
-        f"{plain(m)}{'' if score else f' ({plain(score_label(s))})'}  AURC {significant(float(area[m, s]))}"
-        for m, s in chosen
+    said = [
+        f"{'' if score else f' ({plain(score_label(s))})'}  AURC {significant(float(area[m, s]))}" for m, s in chosen
     ]
-    ax = axes_for(ax, (5.4, 3.8), names=labels)
+    labels = legend_names([m for m, _ in chosen], room_for(ax, width), said)
+    ax = axes_for(ax, width, 2.6, legend=labels)
     coverages = np.array([c for c in COVERAGES if c * assay.n_instances >= 1])
-    tops, handles = [0.0], []
-    for (model, own), label in zip(chosen, labels, strict=True):
-        look = looks(assay)[model]._replace(marker="")
+    tops, handles, banded = [0.0], [], len(chosen) <= BANDED
+    for place, ((model, own), label) in enumerate(zip(chosen, labels, strict=True)):
+        look = looks(assay)[model]
         risk, low, high = risk_curve(assay, model, own, coverages.tolist())
-        ax.plot(coverages, risk, color=look.colour, linestyle=look.line, linewidth=1.6, label=label)
-        ax.fill_between(coverages, low, high, color=look.colour, alpha=0.18, linewidth=0)
+        style = {"linestyle": look.line, "marker": look.marker, "markersize": 4, "linewidth": 1.4}
+        every = (0.06 + 0.03 * (place % 4), 0.2)  # markers of different models apart
+        ax.plot(coverages, risk, color=look.colour, markevery=every, label=label, **style)
+        if banded:
+            ax.fill_between(coverages, low, high, color=look.colour, alpha=0.15, linewidth=0)
         tops += [np.nanmax(risk[coverages >= 0.05]), np.nan_to_num(high[coverages >= 0.2]).max()]
         handles.append(swatch(look, label))
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(0.0, 1.05 * max(tops) or 1.0)
-    ax.set_xlabel("coverage: share of the instances kept, least uncertain first")
-    votes = assay.labels.ndim == 2
-    ax.set_ylabel("risk: votes against the prediction" if votes else "risk: error rate of what is kept")
+    risk_label = "risk: votes against the prediction" if assay.labels.ndim == 2 else "risk: error rate of what is kept"
+    label_axes(ax, "coverage: share of the instances kept, least uncertain first", risk_label, taken=beside(ax, labels))
     by = "each model's best score" if score is None else plain(score_label(score))
-    headline(ax, resampled_units(assay), f"uncertainty: {by}", f"bands: pointwise {interval_level(assay)} intervals")
+    bands = f"bands: pointwise {interval_level(assay)} intervals" if banded else ""
+    headline(ax, resampled_units(assay), f"uncertainty: {by}", bands, taken=beside(ax, labels))
     if handles:
-        draw_legend(ax, handles, "right")
+        draw_legend(ax, handles)
     return ax
 
 

@@ -8,11 +8,19 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.evidence.ranking_words import metric_label
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.report.definitions import score_label
+from uqassay.report.figures.layout import (
+    Width,
+    axes_for,
+    fitting,
+    headline,
+    label_axes,
+    room_for,
+    text_size,
+    text_width,
+)
 from uqassay.report.figures.style import (
     GREY,
     at_tradeoff,
-    axes_for,
-    headline,
     interval_level,
     looks,
     plain,
@@ -41,6 +49,7 @@ def plot_rank_sets(
     metric: str = "unified",
     score: str | None = None,
     ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """The ranks that each model can have, as bars, with the top group in full colour.
 
@@ -50,6 +59,8 @@ def plot_rank_sets(
     tradeoff, metric, score
         As in `Assay.rank_sets`.
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -76,14 +87,19 @@ def plot_rank_sets(
     """
     ranks = assay.rank_sets(tradeoff, metric=metric, score=score)
     order = _order(ranks)
-    labels = [f"{plain(ranks.names[k])}  {rank_range(int(ranks.low[k]), int(ranks.high[k]))}" for k in order]
-    ax = axes_for(ax, (3.6, 0.9 + 0.27 * len(order)), names=labels)
+    words = [f"  {rank_range(int(ranks.low[k]), int(ranks.high[k]))}" for k in order]
+    between = _baselines_between(ranks, order)
+    right = text_width([name for _, name in between])
+    names = fitting([ranks.names[k] for k in order], 0.45 * room_for(ax, width) - right - text_width(words))
+    labels = [f"{name}{word}" for name, word in zip(names, words, strict=True)]
+    taken = text_width(labels) + right + 20
+    ax = axes_for(ax, width, 0.95 + 0.17 * len(order))
     for i, k in enumerate(order):
         look, low, high = looks(assay)[ranks.names[k]], int(ranks.low[k]), int(ranks.high[k])
         ax.barh(i, high - low + 1, HEIGHT, left=low - 0.5, color=look.colour, alpha=1.0 if ranks.top[k] else PALE)
         if np.isfinite(ranks.values[k]):
-            ax.plot([i + 1], [i], "o", color="white", markeredgecolor="black", markersize=5)
-    for place, name in _baselines_between(ranks, order):
+            ax.plot([i + 1], [i], "o", color="white", markeredgecolor="black", markersize=4.5)
+    for place, name in between:
         ax.axhline(place, color=GREY, linestyle="--", linewidth=1.0)
         ax.annotate(
             plain(name),
@@ -92,7 +108,7 @@ def plot_rank_sets(
             xycoords=ax.get_yaxis_transform(),
             textcoords="offset points",
             va="center",
-            fontsize="small",
+            fontsize=text_size(),
             color=GREY,
             annotation_clip=False,
         )
@@ -102,12 +118,13 @@ def plot_rank_sets(
     ax.set_ylim(len(order) - 0.5, -0.5)
     ax.set_yticks(range(len(order)), labels)
     by = metric_label(metric, "" if score is None else score_label(score))
-    ax.set_xlabel(f"rank by {by}" + (f",  {at_tradeoff(tradeoff)}" if metric == "unified" else ""))
+    label_axes(ax, f"rank by {by}" + (f",  {at_tradeoff(tradeoff)}" if metric == "unified" else ""), taken=taken)
     headline(
         ax,
         f"{interval_level(assay)} for all at once",
         resampled_units(assay),
         "full colour: none shown to be better",
+        taken=taken,
     )
     return ax
 
@@ -122,15 +139,17 @@ def _baselines_between(ranks: "RankSets", order: list[int]) -> list[tuple[float,
     """Baselines that some model lies below: their place between the rows, and their name."""
     compared, sign = ranks.comparisons, -1.0 if ranks.greater_is_better else 1.0
     values = sign * ranks.values[order]
-    lines: list[tuple[float, str]] = []
+    lines: dict[float, list[str]] = {}
     for name in compared.references:
         ahead = int((values <= sign * compared.values[compared.names.index(name)]).sum())
         if ahead < len(order) and np.isfinite(values[ahead]):
-            lines.append((ahead - 0.5, name))
-    return lines
+            lines.setdefault(ahead - 0.5, []).append(name)
+    return [(place, ", ".join(names)) for place, names in lines.items()]
 
 
-def plot_top_group(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
+def plot_top_group(
+    assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None, width: Width = "text"
+) -> "Axes":
     """For each model a strip of the λ at which no model is shown to be better.
 
     Parameters
@@ -140,6 +159,8 @@ def plot_top_group(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "A
         The λ tested, at least two; by default 101 from 0 to the largest λ of the assay, and past the last change of the winner
         where that is near. An end of a strip lies half-way between two of them.
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -167,8 +188,9 @@ def plot_top_group(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "A
     grid = tradeoff_grid(assay, tradeoffs, 101)
     edges = np.concatenate([grid[:1], (grid[1:] + grid[:-1]) / 2, grid[-1:]])
     top, behind = _top_along(assay, grid)
-    names = [plain(name) for name in assay.model_names]
-    ax = axes_for(ax, (4.6, 0.9 + 0.27 * len(names)), names=names)
+    names = fitting(assay.model_names, 0.4 * room_for(ax, width))
+    taken = text_width(names) + 16
+    ax = axes_for(ax, width, 0.95 + 0.17 * len(names))
     for j, look in enumerate(list(looks(assay).values())[: len(names)]):
         spans = [(edges[i], edges[k] - edges[i], pale) for i, k, pale in _stretches(top[:, j], behind[:, j])]
         colours = [(look.colour, PALE if pale else 1.0) for _, _, pale in spans]
@@ -176,13 +198,14 @@ def plot_top_group(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "A
     ax.set_xlim(grid[0], grid[-1])
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_yticks(range(len(names)), names)
-    ax.set_xlabel("trade-off λ")
+    label_axes(ax, "trade-off λ", taken=taken)
     pale = bool((top & behind).any())
     headline(
         ax,
         f"no model shown to be better, {interval_level(assay)} at each λ",
         resampled_units(assay),
         "pale: a baseline has a lower mean E" if pale else "",
+        taken=taken,
     )
     return ax
 

@@ -5,7 +5,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uqassay.report.figures.style import GREY, axes_for, draw_legend, headline, look_at, plain, swatch
+from uqassay.report.figures.layout import (
+    Width,
+    axes_for,
+    beside,
+    draw_legend,
+    headline,
+    label_axes,
+    legend_names,
+    room_for,
+)
+from uqassay.report.figures.style import GREY, look_at, swatch
 from uqassay.wording import counted, level_text, pvalue_text
 
 if TYPE_CHECKING:
@@ -16,13 +26,17 @@ if TYPE_CHECKING:
 __all__ = ["plot_second_order"]
 
 
-def plot_second_order(tests: "SecondOrderTest | Mapping[str, SecondOrderTest]", *, ax: "Axes | None" = None) -> "Axes":
+def plot_second_order(
+    tests: "SecondOrderTest | Mapping[str, SecondOrderTest]", *, ax: "Axes | None" = None, width: Width = "text"
+) -> "Axes":
     """Observed epistemic variance of each bucket of instances against the stated one, with intervals.
 
     Parameters
     ----------
     tests : SecondOrderTest, or mapping of name to SecondOrderTest
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -46,9 +60,10 @@ def plot_second_order(tests: "SecondOrderTest | Mapping[str, SecondOrderTest]", 
     1
     """
     named = dict(tests) if isinstance(tests, Mapping) else {"": tests}
-    ax = axes_for(ax, (4.6, 3.8))
+    labels = legend_names(list(named), room_for(ax, width)) if len(named) > 1 else []
+    ax = axes_for(ax, width, 2.7, legend=labels)
     handles, greatest = [], 0.0
-    for place, (name, test) in enumerate(named.items()):
+    for place, test in enumerate(named.values()):
         look, stated = look_at(place), test.buckets.stated
         observed = np.array([float(o) for o in test.buckets.observed])
         low, high = (np.array([getattr(o, end) for o in test.buckets.observed]) for end in ("low", "high"))
@@ -63,15 +78,14 @@ def plot_second_order(tests: "SecondOrderTest | Mapping[str, SecondOrderTest]", 
             markersize=4.5,
             linewidth=1.2,
         )
-        handles.append(swatch(look, plain(name), line=False))
+        handles += [swatch(look, labels[place], line=False)] if labels else []
         greatest = max(greatest, float(stated.max()), float(np.nanmax(observed)))
     ax.plot([0.0, greatest], [0.0, greatest], color=GREY, linestyle="--", linewidth=1.0, zorder=0)
-    ax.set_xlabel("stated epistemic variance")
-    ax.set_ylabel("observed epistemic variance")
+    label_axes(ax, "stated epistemic variance", "observed epistemic variance")
     first = next(iter(named.values()))
     level = f"{level_text(first.observed.level)} intervals"
     if len(named) > 1:
-        headline(ax, counted(first.n, "instance"), level)
+        headline(ax, counted(first.n, "instance"), level, taken=beside(ax, labels))
         draw_legend(ax, handles)
     else:
         headline(ax, counted(first.n, "instance"), f"{first.by} {pvalue_text(first.pvalue)}", level)

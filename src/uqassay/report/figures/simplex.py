@@ -11,7 +11,8 @@ from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_
 from uqassay.credal.vertices import box_vertices, permutation_vertices
 from uqassay.errors import InputError
 from uqassay.predictions import Drawn, Intervals, Masses, Point, Prediction, Vertices
-from uqassay.report.figures.style import axes_for, draw_legend, headline, matplotlib_module, plain
+from uqassay.report.figures.layout import Width, axes_for, draw_legend, fitting, headline, points_of, text_size
+from uqassay.report.figures.style import matplotlib_module, plain
 from uqassay.wording import count, significant
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def plot_simplex(
     names: Sequence[str] | None = None,
     color: str = "#0072B2",
     ax: "Axes | None" = None,
+    width: Width = "text",
 ) -> "Axes":
     """Draw one instance's credal set in the simplex of three classes.
 
@@ -78,6 +80,8 @@ def plot_simplex(
     color : str
         Of the set; `model_colours` gives that of a model.
     ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
@@ -140,7 +144,8 @@ def plot_simplex(
     truth = None if label is None else _class_index(label, shown, "label")
     corners = _corners(credal, classes, truth, shown)
     seen = _project(credal, corners)
-    ax = axes_for(ax, (4.2, 3.9) if k > 2 else (4.2, 1.8))
+    marks = ["credal set", "probabilities", "prediction"]  # at most
+    ax = axes_for(ax, width, 2.6 if k > 2 else 1.2, legend=marks)
     _triangle(ax, [shown[c] for c in corners], None if truth is None else [c == truth for c in corners])
     noun = source.spanned_by if isinstance(source, Drawn) else SPANNED_BY.get(type(source).__name__, "points")
     _draw_set(ax, seen, color, noun)
@@ -153,6 +158,7 @@ def plot_simplex(
         f"given one of these {len(corners)} of {k} classes" if k > 3 else "",
         f"probability of these: {share}" if k > 3 else "",
         f"{count(seen.lost)} not shown: 0 for these classes" if seen.lost else "",
+        taken=0.45 * points_of(ax) if points_of(ax) >= 300 else 0.0,
     )
     return ax
 
@@ -304,18 +310,19 @@ def _triangle(ax: Any, names: list[str], is_label: list[bool] | None) -> None:
         for share in (0.25, 0.5, 0.75):
             ax.plot([share, share], [-0.015, 0.015], color="0.6", linewidth=0.7, zorder=0)
     ax.plot(*corners[[*range(len(names)), 0]].T, color="0.3", linewidth=1.0, zorder=1)
-    for i, name in enumerate(names):
+    for i, name in enumerate(fitting(names, 0.25 * points_of(ax))):
         marked = is_label is not None and is_label[i]
         if marked:
-            ax.plot(*corners[i], marker="*", markersize=13, color="black", linestyle="none", clip_on=False, zorder=5)
+            ax.plot(*corners[i], marker="*", markersize=10, color="black", linestyle="none", clip_on=False, zorder=5)
         low = i < 2
         ax.annotate(
-            plain(name, limit=20) + (" (label)" if marked else ""),
+            name + (" (label)" if marked else ""),
             tuple(corners[i]),
             (0, -10 if low else 9),
             textcoords="offset points",
             ha="center",
             va="top" if low else "bottom",
+            fontsize=text_size(),
             fontweight="bold" if marked else "normal",
         )
     ax.set_aspect("equal")
@@ -341,4 +348,4 @@ def _draw_set(ax: Any, seen: Projected, color: str, spanned_by: str) -> None:
         style = {"marker": "D", "markersize": 5.5, "linestyle": "none", "color": "white", "markeredgecolor": "black"}
         ax.plot(*(seen.mean @ corners)[:, None], **style, zorder=4)
         handles.append(line([], [], **style, label="mean" if len(outline) > 1 else "prediction"))
-    draw_legend(ax, handles, "below")
+    draw_legend(ax, handles)

@@ -1,7 +1,6 @@
-"""Shared by all figures: one look per model, plain text, numbers in words, and axes without global state."""
+"""Shared by all figures: one look per model, plain text, and numbers in words."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,24 +8,20 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric
 from uqassay._optional import optional_package
 from uqassay.errors import InputError
+from uqassay.evidence.colour_order import colour_order
 from uqassay.losses.unified import check_tradeoff
+from uqassay.report.figures.names import escaped, printable
 from uqassay.wording import counted, level_text, tradeoff
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores
 
 __all__ = [
+    "BANDED",
     "GREY",
-    "INSIDE_LEGEND",
     "Look",
     "at_tradeoff",
-    "axes_for",
-    "axes_points",
-    "draw_legend",
-    "headline",
     "interval_level",
     "look_at",
     "looks",
@@ -38,7 +33,6 @@ __all__ = [
     "quantity_label",
     "resampled_units",
     "swatch",
-    "text_width",
     "tradeoff_grid",
     "window",
 ]
@@ -47,7 +41,7 @@ Array = NDArray[np.float64]
 
 # Okabe and Ito (2008); black, the colour of text, and yellow, darkened so that it shows on white, come last
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", ">", "<", "p", "h", "*")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X", ">", "<", "p", "h", "*")
 LINES: tuple[Any, ...] = (
     "-",
     "-.",
@@ -59,7 +53,7 @@ GREY = "#737373"
 BASELINES = {"vacuous": ("x", "--"), "class-prior": ("+", ":")}
 
 LONGEST = 32  # characters of a name
-INSIDE_LEGEND = 6  # entries; longer legends stand outside
+BANDED = 10  # curves whose bands can be told apart; of more, bands are left out
 DISTANCES = {
     "kl": "KL divergence (nats)",
     "js": "JS divergence (nats)",
@@ -71,7 +65,7 @@ DISTANCES = {
 NONSPECIFICITIES = {
     "hartley": "non-specificity (nats)",
     "korner": "Körner non-specificity",
-    "pal": "Pal specificity",
+    "pal": "1 − Pal's specificity",
     "credal-uncertainty": "credal uncertainty (nats)",
     "credal-uncertainty-box": "credal uncertainty over the box (nats)",
 }
@@ -89,16 +83,16 @@ class Look(NamedTuple):
 
 
 def look_at(place: int) -> Look:
-    """Look of the model at a place of `assay.models`."""
-    turn = place // len(PALETTE) % len(LINES)
-    return Look(PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)], LINES[turn], HATCHES[turn])
+    """Look of the model at a place in the order of colours."""
+    turn = place // len(PALETTE)
+    line, hatch = LINES[turn % len(LINES)], HATCHES[(place + turn) % len(HATCHES)]
+    return Look(PALETTE[place % len(PALETTE)], MARKERS[place % len(MARKERS)], line, hatch)
 
 
 def looks(assay: "Assay") -> dict[str, Look]:
-    """Look of every model by its place in `assay.models`; baselines are grey."""
-    return {
-        m.name: Look(GREY, *BASELINES[m.name], "") if m.baseline else look_at(j) for j, m in enumerate(assay.models)
-    }
+    """Look of every model by its place in the order of colours; baselines are grey."""
+    places = {name: place for place, name in enumerate(colour_order(assay))}
+    return {m.name: Look(GREY, *BASELINES[m.name], "") if m.baseline else look_at(places[m.name]) for m in assay.models}
 
 
 def model_colours(assay: "Assay") -> dict[str, str]:
@@ -121,25 +115,6 @@ def matplotlib_module(name: str = "") -> Any:
     return optional_package(f"matplotlib.{name}".rstrip("."), "figures", "a figure")
 
 
-def axes_for(ax: "Axes | None", size: tuple[float, float], *, names: Sequence[str] = ()) -> Any:
-    """Return `ax`, or the axes of a new figure of this size (inches), widened for `names` to the left of the axis."""
-    if ax is not None:
-        return ax
-    width = size[0] + (0.5 + text_width(names, "small") / 72 if names else 0.0)
-    return matplotlib_module("pyplot").subplots(figsize=(width, size[1]), layout="constrained")[1]
-
-
-def axes_points(ax: Any) -> float:
-    """Width of the axes in points, before a layout engine moves them."""
-    return float(ax.bbox.width / ax.figure.dpi * 72)
-
-
-def text_width(texts: Sequence[str], size: Literal["x-small", "small", "medium"]) -> float:
-    """About the width of the longest text, in points."""
-    points = matplotlib_module().rcParams["font.size"] * {"x-small": 0.694, "small": 0.833, "medium": 1.0}[size]
-    return 0.6 * float(points) * max((len(t) for t in texts), default=0)
-
-
 def swatch(look: Look, label: str, *, line: bool = True) -> Any:
     """Legend entry of one model: its line and marker, or its marker alone."""
     return matplotlib_module("lines").Line2D(
@@ -153,45 +128,6 @@ def swatch(look: Look, label: str, *, line: bool = True) -> Any:
     )
 
 
-def draw_legend(ax: Any, handles: Sequence[Any], where: str = "best") -> None:
-    """Legend at a place inside the axes, to their "right", or "below" them; a long one always stands to the right."""
-    if where == "below":
-        ax.legend(
-            handles=list(handles),
-            fontsize="small",
-            loc="upper center",
-            bbox_to_anchor=(0.5, 0.0),
-            ncols=3,
-            frameon=False,
-        )
-    elif where == "right" or len(handles) > INSIDE_LEGEND:
-        ax.legend(
-            handles=list(handles),
-            fontsize="small",
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1.0),
-            borderaxespad=0.0,
-            frameon=False,
-        )
-    else:
-        ax.legend(handles=list(handles), fontsize="small", loc=where, framealpha=0.85)
-
-
-def headline(ax: Any, *parts: str, pad: float | None = None, taken: float = 0.0) -> None:
-    """Small title above the axes: parts with ";" between them, broken into lines by the width.
-
-    `taken` are points of the width that other text next to the axes will take.
-    """
-    room = axes_points(ax) - taken
-    lines: list[str] = []
-    for part in filter(None, parts):
-        if lines and text_width([f"{lines[-1]}; {part}"], "small") <= room:
-            lines[-1] += f"; {part}"
-        else:
-            lines.append(part)
-    ax.set_title("\n".join(lines), loc="left", fontsize="small", pad=pad)
-
-
 # -- words and numbers ------------------------------------------------------------------------------------------------
 
 
@@ -203,11 +139,8 @@ def plain(text: object, *, limit: int = LONGEST) -> str:
     >>> plain("$x_1$"), plain("two\nlines"), plain("_hidden")
     ('\\$x_1\\$', 'two lines', ' _hidden')
     """
-    shown = "".join(c if c.isprintable() else " " for c in str(text))
-    if len(shown) > limit:
-        shown = f"{shown[: limit - 11]}…{shown[-10:]}"
-    shown = shown.replace("$", r"\$")
-    return f" {shown}" if shown.startswith("_") else shown  # matplotlib leaves labels with a leading _ out
+    shown = printable(text)
+    return escaped(shown if len(shown) <= limit else f"{shown[: limit - 11]}…{shown[-10:]}")
 
 
 def interval_level(assay: "Assay") -> str:

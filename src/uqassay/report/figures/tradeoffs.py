@@ -5,12 +5,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.report.figures.style import (
-    Look,
+from uqassay.report.figures.layout import (
+    Width,
     axes_for,
-    axes_points,
+    beside,
     draw_legend,
     headline,
+    label_axes,
+    legend_names,
+    points_of,
+    room_for,
+    text_size,
+    text_width,
+)
+from uqassay.report.figures.style import (
+    BANDED,
+    Look,
     interval_level,
     looks,
     loss_label,
@@ -18,7 +28,6 @@ from uqassay.report.figures.style import (
     plain,
     resampled_units,
     swatch,
-    text_width,
     tradeoff_grid,
     window,
 )
@@ -32,10 +41,13 @@ if TYPE_CHECKING:
 __all__ = ["plot_tradeoff", "plot_win_shares"]
 
 Array = NDArray[np.float64]
+STRIP = 11.0  # points of the strip above the axes
 SEEN = 0.005  # a share of resamples below this is no area that an eye can see
 
 
-def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
+def plot_tradeoff(
+    assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None, width: Width = "text"
+) -> "Axes":
     """Mean E of every model against λ with its interval, the baselines, and a strip of who has the lowest.
 
     Parameters
@@ -46,13 +58,15 @@ def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Ax
         winner where that is near.
     ax : matplotlib Axes, optional
         Where to draw; a new figure by default.
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
 
     Returns
     -------
     Axes
-        Lines are the models in order, then the baselines (dashed, grey); markers stand at the λ of the findings, bands
-        are the intervals of `Assay.ranked`. Dotted lines and the numbers above the strip are the exact breakpoints. The
-        axis is cut to the models: the legend says where a baseline lies above it.
+        Lines are the models in order, then the baselines (dashed, grey); markers stand at the λ of the findings, bands (of at
+        most ten models) are the intervals of `Assay.ranked`. Dotted lines and the numbers above the strip are the exact
+        breakpoints. The axis is cut to the models: the legend says where a baseline lies above it.
 
     Raises
     ------
@@ -78,8 +92,9 @@ def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Ax
     mean, low, high = _bands(assay, grid)  # (T, J) each
     n = len(assay.candidates)
     bottom, top = window(np.concatenate([a[:, :n].ravel() for a in (mean, low, high)]), from_zero=True)
-    labels = [_line_label(m.name, mean[:, j], top, m.baseline) for j, m in enumerate(assay.models)]
-    ax = axes_for(ax, (5.6, 4.0), names=labels)
+    said = [_beyond(mean[:, j], top, m.baseline) for j, m in enumerate(assay.models)]
+    labels = legend_names([m.name for m in assay.models], room_for(ax, width), said)
+    ax = axes_for(ax, width, 2.9, legend=labels)
     marked = np.flatnonzero(np.isin(grid, assay.tradeoffs))
     marked = marked[:: 1 + len(marked) // 12]
     handles = []
@@ -94,43 +109,45 @@ def plot_tradeoff(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Ax
             marker=look.marker,
             markevery=marked.tolist(),
             markersize=4,
-            linewidth=1.6 if j < n else 1.2,
+            linewidth=1.4 if j < n else 1.0,
             label=label,
         )
-        if j < n:
-            ax.fill_between(grid, low[:, j], high[:, j], color=look.colour, alpha=0.18, linewidth=0)
+        if j < n <= BANDED:
+            ax.fill_between(grid, low[:, j], high[:, j], color=look.colour, alpha=0.15, linewidth=0)
         handles.append(swatch(look, label))
     ax.set_xlim(grid[0], grid[-1])
     ax.set_ylim(bottom, top)
-    ax.set_xlabel("trade-off λ")
-    ax.set_ylabel(f"mean {loss_label(assay)}")
-    changes = _winner_strip(ax, assay, grid[0], grid[-1])
+    label_axes(ax, "trade-off λ", f"mean {loss_label(assay)}")
+    taken = beside(ax, labels)
+    changes = _winner_strip(ax, assay, grid[0], grid[-1], points_of(ax) - taken)
     headline(
         ax,
         resampled_units(assay),
-        f"bands: {interval_level(assay)} intervals",
+        f"bands: {interval_level(assay)} intervals" if n <= BANDED else "",
         "strip: lowest mean E",
-        pad=30 if changes else 19,
+        pad=STRIP + 8 + (text_size() + 3 if changes else 0),
+        taken=taken,
     )
-    draw_legend(ax, handles, "right")
+    draw_legend(ax, handles)
     return ax
 
 
-def _line_label(name: str, mean: Array, top: float, baseline: bool) -> str:
+def _beyond(mean: Array, top: float, baseline: bool) -> str:
+    """How far a line lies above the axes, as its entry of the legend says it."""
     if not np.isfinite(mean).all():
-        return f"{plain(name)} (E = ∞)"
-    if baseline and mean.min() > top:
-        return f"{plain(name)} (above: {significant(float(mean.min()))})"
-    return plain(name)
+        return " (E = ∞)"
+    return f" (above: {significant(float(mean.min()))})" if baseline and mean.min() > top else ""
 
 
-def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None) -> "Axes":
+def plot_win_shares(
+    assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "Axes | None" = None, width: Width = "text"
+) -> "Axes":
     """How sure the choice is: each model's share of the resamples that it wins, stacked, against λ.
 
     Parameters
     ----------
     assay : Assay
-    tradeoffs, ax
+    tradeoffs, ax, width
         As in `plot_tradeoff`.
 
     Returns
@@ -158,7 +175,10 @@ def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "
     seen = shares.max(axis=0) >= SEEN  # (J,)
     unseen = int((~seen).sum())
     rest = f"{counted(unseen, 'other')}: below {percent(SEEN)}"
-    ax = axes_for(ax, (5.2, 3.6), names=[plain(name) for name in assay.model_names] + [rest])
+    shown = [name for name, any_share in zip(assay.model_names, seen.tolist(), strict=True) if any_share]
+    labels = legend_names(shown, room_for(ax, width))
+    label_of, entries = dict(zip(shown, labels, strict=True)), [*labels, rest][: len(labels) + (unseen > 0)]
+    ax = axes_for(ax, width, 2.6, legend=entries)
     handles = [matplotlib_module("lines").Line2D([], [], linestyle="none", label=rest)] if unseen else []
     for j, name in enumerate(assay.model_names):
         look = looks(assay)[name]
@@ -170,7 +190,7 @@ def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "
             edgecolor="white",
             linewidth=0.6,
             hatch=look.hatch or None,
-            label=plain(name),
+            label=label_of.get(name, "_"),
         )
         if seen[j]:
             handles.append(area)
@@ -180,11 +200,11 @@ def plot_win_shares(assay: "Assay", *, tradeoffs: ArrayLike | None = None, ax: "
             ax.axvline(low, color="black", linewidth=0.9, linestyle=":")
     ax.set_xlim(grid[0], grid[-1])
     ax.set_ylim(0.0, 1.0)
-    ax.set_xlabel("trade-off λ")
-    ax.set_ylabel("share of resamples")
+    label_axes(ax, "trade-off λ", "share of resamples")
     runs = " and training runs" if any(m.n_runs > 1 for m in assay.candidates) else ""
-    headline(ax, f"share of {count(assay.settings.n_draws)} resamples of {resampled_units(assay)}{runs}")
-    draw_legend(ax, handles[::-1], "right")  # from above, as the areas lie
+    title = f"share of {count(assay.settings.n_draws)} resamples of {resampled_units(assay)}{runs}"
+    headline(ax, title, taken=beside(ax, entries))
+    draw_legend(ax, handles[::-1])  # from above, as the areas lie
     return ax
 
 
@@ -199,45 +219,31 @@ def _bands(assay: "Assay", grid: Array) -> tuple[Array, Array, Array]:
     return mean, low, high
 
 
-def _winner_strip(ax: Any, assay: "Assay", left: float, right: float) -> int:
+def _winner_strip(ax: Any, assay: "Assay", left: float, right: float, points: float) -> int:
     """Strip above the axes with the lowest mean E on each interval of λ; the number of breakpoints shown."""
-    rectangle = matplotlib_module("patches").Rectangle
-    across = ax.get_xaxis_transform()  # x in data, y in axes
+    transforms, rectangle = matplotlib_module("transforms"), matplotlib_module("patches").Rectangle
+    top = transforms.ScaledTranslation(0.0, 1.0, ax.transAxes)  # from here upwards in points
+    upwards = transforms.Affine2D().scale(1 / 72) + ax.figure.dpi_scale_trans + top
+    across = transforms.blended_transform_factory(ax.transData, upwards)
+    style: dict[str, Any] = {"transform": across, "ha": "center", "fontsize": text_size()}
     changes, written = 0, -np.inf
     for low, high, names in assay.winners():
         start, end = max(low, left), min(high, right)
         if start >= end:
             continue
-        look = looks(assay)[names[0]]
-        ax.add_patch(
-            rectangle(
-                (start, 1.015),
-                end - start,
-                0.05,
-                transform=across,
-                facecolor=look.colour,
-                edgecolor="white",
-                clip_on=False,
-            )
-        )
+        look, middle = looks(assay)[names[0]], (start + end) / 2
+        face = {"facecolor": look.colour, "edgecolor": "white", "clip_on": False}
+        ax.add_patch(rectangle((start, 3), end - start, STRIP, transform=across, **face))
         text = plain(" = ".join(names))
-        if text_width([text], "x-small") < (end - start) / (right - left) * axes_points(ax):
-            ax.text(
-                (start + end) / 2,
-                1.039,
-                text,
-                transform=across,
-                ha="center",
-                va="center",
-                fontsize="x-small",
-                color=_ink(look),
-            )
+        if text_width([text]) < (end - start) / (right - left) * points - 4:
+            ax.text(middle, 3 + STRIP / 2, text, va="center_baseline", color=_ink(look), **style)
         if low > left:
             changes += 1
             ax.axvline(low, color="0.35", linewidth=0.9, linestyle=":", zorder=1)
-            if (low - written) / (right - left) > 0.06:
-                ax.text(low, 1.075, tradeoff(low), transform=across, ha="center", va="bottom", fontsize="x-small")
-                written = low
+            place = (low - left) / (right - left) * points
+            if place - written > text_width([tradeoff(low)]) + 6:
+                ax.text(low, STRIP + 5, tradeoff(low), va="bottom", **style)
+                written = place
     return changes
 
 

@@ -12,6 +12,7 @@ from uqassay.report.sentences.comparison import comparison_sentences
 from uqassay.report.sentences.general import general_sentences
 from uqassay.report.sentences.instances import instance_sentences
 from uqassay.report.sentences.method import method_sentences
+from uqassay.report.sentences.models import model_sentences
 from uqassay.report.sentences.rank_sets import rank_set_sentences
 from uqassay.report.sentences.ranking import ranking_sentences
 
@@ -29,6 +30,7 @@ def page_sentences(assay: "Assay") -> dict[str, Any]:
         "ranking": ranking_sentences(assay),
         "rank_sets": rank_set_sentences(assay),
         "charts": chart_sentences(assay),
+        "models": model_sentences(assay),
         "instances": instance_sentences(assay),
         "method": method_sentences(assay),
     }

@@ -1,6 +1,6 @@
 """Can it be calibrated: sentences of the tests, of the pictures of one test, and of the reliability diagrams."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "captions",
     "cautions",
+    "confidence_finding",
     "confidence_text",
     "decimals_of",
     "outcome_text",
@@ -113,8 +114,8 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
             "width": "Width of the set",
             "measure": "Measure",
         },
-        "axes": {"draws": "null draws", "weight": "weight λ"},
-        "weights_title": "Weights λ of the best mixture",
+        "axes": {"draws": "null draws", "weight": "weight w"},
+        "weights_title": "Weights w of the best mixture",
         "after_title": "After: the best mixture",
         "closely": "One test, closely" if len(judged) > 1 else "The test, closely",
         "side": "{model}, {run}",
@@ -128,6 +129,8 @@ def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[s
         "members_beyond": {"one": "1 member ▸", "many": "{n} members ▸"},
         "weight": "{member}: {weight}",
         "heaviest": "{members}, the heaviest first",
+        "null_data": "Null draws by the value of the measure.",
+        "weights_data": "Weight in the best mixture, and the measure of each alone.",
         "nothing_to_weigh": "Nothing to weigh.",
         "nothing_to_draw": "Nothing to draw here.",
     }
@@ -258,7 +261,8 @@ def _weights_caption(judged: JudgedTest) -> str:
         )
     ]
     if test.n_members > MANY_MEMBERS:
-        said.append(f"{_carriers(test.weights)} of the {test.n_members} {test.noun} carry 95 % of the weight.")
+        n = _carriers(test.weights)
+        said.append(f"{n} of the {test.n_members} {test.noun} {'carries' if n == 1 else 'carry'} 95 % of the weight.")
     said.append("Dashed: 1/M, the same weight for all.")
     if np.isfinite(test.statistic):
         said.append("Other weights can be almost as good.")
@@ -320,6 +324,31 @@ def confidence_text(gap: float, low: float, high: float) -> str:
     return "too confident" if gap > 0 else "too timid"
 
 
+def confidence_finding(judged: Mapping[str, str]) -> str:
+    """Which models are too confident or too timid on average; `judged` by model, as `confidence_text` has it.
+
+    Examples
+    --------
+    >>> confidence_finding({"a": "too confident", "b": "within the interval", "c": "too timid"})
+    'a is too confident on average; c is too timid on average; the mean confidence of b is within the interval of its accuracy.'
+    """
+    names = {how: [m for m, found in judged.items() if found == how] for how in judged.values()}
+    clauses = []
+    for how in ("too confident", "too timid"):
+        if found := names.get(how, []):
+            verb = "is" if len(found) == 1 else "are"
+            clauses.append(f"{listed(found, most=MOST_NAMES)} {verb} {how} on average")
+    if found := names.get("within the interval", []):
+        clauses.append(
+            f"the mean confidence of {listed(found, most=MOST_NAMES)} is within the interval of "
+            f"{'its' if len(found) == 1 else 'their'} accuracy"
+        )
+    if not clauses:
+        return "Without an interval of the accuracy, nothing can be said about the confidence."
+    text = "; ".join(clauses)
+    return f"{text if clauses[0].split(' ')[0] != 'the' else text[0].upper() + text[1:]}."
+
+
 def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[str, Any]:
     """Sentences of the reliability diagram of all models and of its table."""
     labels = (
@@ -343,7 +372,11 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
             "confidence": "Mean confidence",
             "gap": "Gap, points",
             "ece": "ECE",
+            "bin": "Confidence from",
+            "count": "Instances",
         },
+        "table": "Confidence and accuracy of each model",
+        "data": "Accuracy by confidence, in the bins that hold instances.",
         "axes": {"confidence": "confidence", "accuracy": "accuracy"},
         "few": FEW,
         "classwise": "classwise {estimate}",

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from uqassay.report.instances import SAMPLE
 from uqassay.wording import count
 
 if TYPE_CHECKING:
@@ -34,12 +33,20 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
             "unified": "E {part}",
         },
         "reliability": "Reliability diagram",
+        "plane_data": "Means with their intervals, in the order of the ranking.",
+        "lines_data": "Mean E with its interval along λ, in the order of the ranking.",
+        "ridge_data": "{title}: means, medians and quartiles by correctness, of the models shown.",
+        "ridge_heads": {"n": "n {part}", "mean": "mean {part}", "middle": "median (quartiles) {part}"},
+        "means_data": "Means in ten bins of confidence, of the models shown.",
+        "points_data": "Every point, of the models shown.",
+        "means_heads": {"confidence": "mean confidence", "mean": "mean {quantity}", "n": "n"},
         "no_instances": "No instances of this kind.",
         "point_hover": "d {distance} ({distance_low} to {distance_high})",
         "size_hover": "NS {nonspecificity} ({nonspecificity_low} to {nonspecificity_high})",
         "n_hover": "n = {n}",
         "absent": "not here (no such instances): {models}",
         "absent_infinite": "not here (infinite): {models}",
+        "absent_many": "{n} models",
         "line_hover": "λ {tradeoff}: E {estimate} ({low} to {high})",
         "baseline_hover": "λ {tradeoff}: E {estimate}",
         "baseline": "{model} (baseline)",
@@ -69,6 +76,7 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
             "interval only at the λ of the findings."
         ),
         "sample": _sample(assay),
+        "walk": "{title}. The arrow keys move from point to point, and Enter opens the instance.",
         "points": POINTS,
         "no_sets": "Only point predictions are shown, and their sets have no size.",
         "no_width": "The credal width was not among the measures asked for.",
@@ -86,18 +94,13 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
     }
 
 
-def _sample(assay: "Assay") -> str:
-    """Which instances the scatter plots show."""
-    n = min(SAMPLE, assay.n_instances, POINTS // len(assay.candidates))
-    points = (
-        f"a random sample of {count(n)} of the {count(assay.n_instances)} instances, the same for every model"
-        if n < assay.n_instances
-        else "the only instance"
-        if n == 1
-        else f"all {count(n)} instances"
-    )
+def _sample(assay: "Assay") -> dict[str, str]:
+    """Which instances the scatter plots show, {n} of them or all."""
+    total = count(assay.n_instances)
     runs = ", first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
-    return (
-        f"Points: {points}{runs}. Lines: means over all instances in ten bins of confidence. "
-        "A click on a point opens the instance."
-    )
+    means = "Lines: means over all instances in ten bins of confidence. A click on a point opens the instance."
+    points = {
+        "some": f"a random sample of {{n}} of the {total} instances, the same for every model",
+        "all": "the only instance" if assay.n_instances == 1 else f"all {total} instances",
+    }
+    return {key: f"Points: {text}{runs}. {means}" for key, text in points.items()}

@@ -48,11 +48,20 @@ def comparison_sentences(assay: "Assay") -> dict[str, Any]:
     least, most = min(accuracies), max(accuracies)
     accuracy = percent_interval(least, most) if most > least else percent(least)
     compared = (
-        f"{counted(len(assay.candidates), 'model')} and {counted(n_baselines, 'baseline')} "
+        f"{counted(len(assay.candidates), 'model')}{_runs(assay)} and {counted(n_baselines, 'baseline')} "
         f"on {counted(assay.n_instances, 'instance')}{groups} of {counted(assay.n_classes, 'class', 'classes')}{labels}; "
         f"accuracy {accuracy}."
     )
     return {"compared": compared, "no_prediction": "a baseline makes no single prediction", "heads": HEADS}
+
+
+def _runs(assay: "Assay") -> str:
+    runs = sorted({m.n_runs for m in assay.candidates})
+    if runs[-1] == 1:
+        return ""
+    if len(runs) > 1:
+        return f" ({runs[0]} to {runs[-1]} training runs)"
+    return f" ({runs[0]} training runs{'' if len(assay.candidates) == 1 else ' each'})"
 
 
 def kind_text(model: "ModelScores") -> str:

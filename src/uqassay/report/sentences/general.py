@@ -24,5 +24,5 @@ def general_sentences() -> dict[str, Any]:
         "copy_by_key": "Selected: press Ctrl+C",
         "schemes": {"auto": "◐ auto", "light": "☀ light", "dark": "☾ dark"},
         "scheme": "Colour scheme: {scheme}",
-        "scheme_auto": "Colour scheme: as the system",
+        "scheme_auto": "Colour scheme: auto, as the system",
     }

@@ -1,4 +1,4 @@
-"""Does it know when it is wrong: sentences of refusal, rankings, curves, paired tests and the table of metrics.
+"""Does it know when it is wrong: sentences of rankings, curves, paired tests and the table of metrics.
 
 Of a sentence that follows the chosen score there is one for every score ("views"); the share refused and the numbers that
 depend on it are filled in by the page.
@@ -59,11 +59,15 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
         "compare": "Compare",
         "by": "by",
         "rows": "Rows",
-        "heads": {"model": "Model", "all": "Accuracy of all", "gain": "Gain, points"},
-        "refusal": _refusal_templates(assay, several=False),
-        "refusal_of_best": _refusal_templates(assay, several=True),
+        "heads": {
+            "model": "Model",
+            "score": "Score",
+            "all": "Accuracy of all",
+            "gain": "Gain, points",
+            "outcome": "Outcome",
+            "share": "Share kept",
+        },
         "votes": "Accuracy is the share of the votes for the predicted class." if votes else "",
-        "no_higher": f" No model has a higher {'share of the votes' if votes else 'accuracy'} without refusing.",
         "refusal_title": "The gain from refusing",
         "refusal_table": "The gain from refusing",
         "kept": "Accuracy of the {share} kept",
@@ -84,6 +88,7 @@ def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
         "curve_title": "Errors among the predictions kept",
         "no_curve": "None of the models shown has this score.",
         "curve_axes": ["share kept, least uncertain first (%)", "errors among those kept (%)"],
+        "curve_data": "Error rate among the least uncertain instances, by their share, of the models shown.",
         "curve_hover": "of the {share} % kept",
         "curve_risk": "{risk} % wrong",
         "curve_risk_interval": "{risk} % wrong ({low} to {high})",
@@ -109,39 +114,6 @@ def backward_note(found: Sequence[BackwardScore]) -> str:
 
 def _best_words(assay: "Assay") -> str:
     return "each model's best score" if len(assay.model_names) > 1 else "its best score"
-
-
-def _refusal_templates(assay: "Assay", *, several: bool) -> dict[str, str]:
-    """Templates of the change of accuracy by refusal, by outcome; "…-stays" if the rounded accuracy does not change.
-
-    With `several` models the sentence is on the one that is most accurate on the instances kept. {model} is drawn in bold;
-    {interval} is the template "interval" or empty.
-    """
-    accuracy = "accuracy (share of the votes)" if assay.labels.ndim == 2 else "accuracy"
-    start = f"Refuse the {{share}} most uncertain (by {{score}}) and the {accuracy} of {{model}} "
-    if several:
-        start = (
-            "If each model refuses the {share} that it is most uncertain of (by {score}), none is more accurate on the rest "
-            f"than {{model}}, whose {accuracy} "
-        )
-    only = "1 instance" if assay.groups is None else "1 group"
-    ends = " ({gain_low} to {gain_high})"
-    unknown = f"; how surely cannot be said ({only}: no interval)."
-    verbs_and_ends = {
-        "gain": ("rises", f", a gain of {{gain}} points{ends}."),
-        "loss": (
-            "falls",
-            f", as its right predictions are the more uncertain ones. The change is {{gain}} points{ends}.",
-        ),
-        "none": ("goes", f". The change of {{gain}} points{ends} could be chance."),
-        "unknown": ("rises", unknown),
-        "unknown-fall": ("falls", unknown),
-    }
-    out = {"interval": " ({ends})"}
-    for outcome, (verb, end) in verbs_and_ends.items():
-        out[outcome] = f"{start}{verb} from {{before}} to {{after}}{{interval}}{end}"
-        out[f"{outcome}-stays"] = f"{start}stays at {{after}}{{interval}}{end}"
-    return out
 
 
 def _left_out(assay: "Assay") -> str:

@@ -35,7 +35,8 @@ def rank_set_sentences(assay: "Assay") -> dict[str, Any]:
             "lower mean E. Line: the λ chosen above."
         ),
         "never": "{n} of {models} models are in the top group at no λ.",
-        "strip": "λ at which {model} is in the top group",
+        "strip": "{model} is in the top group at λ {ranges}",
+        "strip_empty": "{model} is in the top group at no λ",
         "bar": "{model}: ranks {ranks}",
         "no_value": "undefined",
         "heads": {

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from uqassay.report.sentences.sections import ORDER
 from uqassay.wording import listed, tradeoff
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
     return {
         "at": "λ = {tradeoff}",
         "strip": "Share of resamples that each model wins, against λ",
+        "strip_data": "Share of resamples that each model wins at some λ; bold: the lowest mean E.",
+        "from_to": "λ {low} to {high}",
         "scale": "E from 0 to {limit}",
         "below": {
             ",".join(names): f"⚠ {listed(names)} {'have' if len(names) > 1 else 'has'} a lower mean E"
@@ -54,6 +57,7 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
         "no_resampling": _no_resampling(assay),
         "next_change": "The order changes next at λ = {tradeoff}, where {above} passes {below}.",
         "no_change": "The order stays like this for every larger λ.",
+        "findings": ORDER,
         "spoken": "At λ = {tradeoff}: {places}",
         "place": "{rank}. {model}, {estimate}.",
         "set": "Set λ = {tradeoff}",

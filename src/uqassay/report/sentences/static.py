@@ -25,6 +25,7 @@ def static_text() -> dict[str, str]:
         "facts": "Settings",
         "warnings": "Before believing it",
         "command": "Command",
+        "data": "Data of this figure",
         "json": "Download the numbers as JSON",
         "colophon": "Colours by Okabe and Ito. This page needs no network and sends nothing.",
     }

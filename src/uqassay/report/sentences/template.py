@@ -27,8 +27,10 @@ def template_sentences(assay: "Assay") -> dict[str, str]:
         "auto": general["schemes"]["auto"],
         "compared": "Models compared",
         "compared_note": (
-            f"Means over all instances, with their {level} intervals below. Click a heading to sort, ? for its definition."
+            f"Means over all instances, with their {level} intervals. Click a heading to sort, ? for its definition."
         ),
+        "numbers": "In numbers",
+        "numbers_finding": "The differences behind the answer, with p-values and intervals.",
         "no_script": "The rest of this page needs its own script, which is switched off.",
         **_choice(assay),
         **_reasons(level),
@@ -48,10 +50,11 @@ _NAVIGATION = {
     "skip": "Skip to the verdict",
     "report": "report",
     "sections": "Sections",
+    "open_all": "Open all sections",
+    "close_all": "Close all sections",
     "nav_verdict": "Verdict",
     "nav_choose": "Choose λ",
     "nav_why": "Why",
-    "nav_lenses": "Questions",
     "nav_instances": "Instances",
     "nav_how": "How computed",
 }
@@ -113,9 +116,9 @@ def _reasons(level: str) -> dict[str, str]:
         ),
         "ridges_title": "By correctness",
         "ridges": (
-            "Above each line: the instances that the model classifies correctly. Below it, lighter: those that it classifies "
-            "wrongly. All instances, logarithmic axis; each half has its own height. The tick is the median; ◂ is the share at "
-            "or below the left end."
+            "Above each line, in full colour: the instances that the model classifies correctly. Below it, lighter: those that "
+            "it classifies wrongly. All instances, logarithmic axis; each half has its own height. The tick is the median; ◂ "
+            "is the share at or below the left end."
         ),
         "correctness": "Means by correctness",
         "scatter_title": "How the measures are related",

@@ -1,0 +1,55 @@
+"""An assay that `report --save` kept, read again in place of prediction files."""
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from uqassay.errors import InputError
+from uqassay.evidence import Assay
+from uqassay.wording import listed
+
+if TYPE_CHECKING:
+    from uqassay.cli.inputs import AssayRequest
+
+__all__ = ["HOLDS", "load_kept"]
+
+HOLDS = "assay.json"
+OF_SHOWING = ("models", "tradeoff")  # fields that mean something for an assay that is there already
+
+
+def load_kept(request: "AssayRequest") -> Assay | None:
+    """The assay in the folder that is given as the only model; None if the models are prediction files.
+
+    Raises
+    ------
+    InputError
+        Options by which an assay is made, or other models: both have no effect on an assay that was kept.
+    """
+    folders = [text for text in request.models if (Path(text) / HOLDS).is_file()]
+    if not folders:
+        return None
+    if len(request.models) > 1:
+        raise InputError(
+            "models",
+            "a kept assay stands alone",
+            f"got {folders[0]} and others",
+            "leave the others out, or give the prediction files",
+            code="conflict",
+        )
+    defaults = {field.name: field.default for field in fields(request) if field.name not in OF_SHOWING}
+    values = {name: getattr(request, name) for name in defaults}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name, value in values.items()
+        if value not in (defaults[name], ("none",))  # rank asks for no calibration tests
+    ]
+    if given:
+        raise InputError(
+            listed(given),
+            "has no effect on a kept assay" if len(given) == 1 else "have no effect on a kept assay",
+            "",
+            "leave it out, or give the prediction files",
+            code="conflict",
+        )
+    return Assay.load(folders[0])

@@ -1,0 +1,155 @@
+"""The finding that each fixed section of the page begins with."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.wording import count, counted, level_text, listed, number, tradeoff
+
+if TYPE_CHECKING:
+    from uqassay.evidence.ranking import Ranked
+    from uqassay.evidence.result import Assay
+
+__all__ = ["ORDER", "order_finding", "order_values", "section_findings"]
+
+SHOWN_NAMES = 3  # before the others are counted
+LOWEST = "At λ = {tradeoff} {model} has the lowest mean E, {estimate}"
+ORDER = {
+    "infinite": "At λ = {tradeoff} no model has a finite mean E.",
+    "only": "At λ = {tradeoff} the mean E of {model}, the only model, is {estimate}{end}",
+    "alone": f"{LOWEST}{{end}}",
+    "best": f"{LOWEST}, and is the best of the {{models}} models{{end}}",
+    "tied": f"{LOWEST}; {{others}} could be as good{{end}}",
+    "untested": f"{LOWEST}; whether {{others}} could be as good cannot be tested{{end}}",
+}
+
+
+def section_findings(assay: "Assay") -> dict[str, str]:
+    """One sentence each for the sections "choose", "why", "instances" and "how".
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> found = section_findings(uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 0]))
+    >>> found["instances"]
+    'm is wrong on 1 of the 2 instances.'
+    """
+    return {
+        "choose": order_finding(assay.ranked(DEFAULT_TRADEOFF), DEFAULT_TRADEOFF, alpha=1 - assay.settings.level),
+        "why": _why(assay),
+        "instances": _instances(assay),
+        "how": _how(assay),
+    }
+
+
+# -- the order at one λ ------------------------------------------------------------------------------------------------
+
+
+def order_values(rows: "Sequence[Ranked]", *, alpha: float) -> dict[str, Any]:
+    """Kind of the finding, which is a key of `ORDER`, and its values but λ and the estimate.
+
+    Parameters
+    ----------
+    rows : sequence of Ranked
+        Of one λ.
+    alpha : float
+        Level of the tests.
+    """
+    ranked = [r for r in rows if r.rank is not None]
+    winner, rivals = ranked[0], [r for r in ranked[1:] if not math.isinf(r.estimate)]
+    level_with = [r for r in rivals if not r.pvalue_adjusted <= alpha]
+    said = "alone"
+    if not math.isfinite(winner.estimate):
+        said = "infinite"
+    elif len(ranked) == 1:
+        said = "only"
+    elif winner.rank_high == 1:
+        said = "best"
+    elif level_with:
+        said = "untested" if any(math.isnan(r.pvalue_adjusted) for r in level_with) else "tied"
+    return {
+        "said": said,
+        "model": winner.model,
+        "models": len(ranked),
+        "others": listed([r.model for r in level_with], most=SHOWN_NAMES),
+        "end": f"; {_lower(winner.below)}." if winner.below else ".",
+    }
+
+
+def _lower(baselines: Sequence[str]) -> str:
+    if len(baselines) == 1:
+        return f"the baseline {baselines[0]} has a lower one"
+    return f"the baselines {listed(baselines)} have lower ones"
+
+
+def order_finding(rows: "Sequence[Ranked]", at: float, *, alpha: float) -> str:
+    """Which model has the lowest mean E at one λ, and which could be as good."""
+    values = order_values(rows, alpha=alpha)
+    estimate = next(float(r.estimate) for r in rows if r.model == values["model"])
+    shown = {"tradeoff": tradeoff(at), "estimate": number(estimate, bounded=True)}
+    return ORDER[values["said"]].format(**values, **shown)
+
+
+# -- why -----------------------------------------------------------------------------------------------------------------
+
+
+def _why(assay: "Assay") -> str:
+    """Which model is nearest to the labels, and which says the most precise sets."""
+    distance = {m.name: float(m.columns["distance"].mean()) for m in assay.candidates}
+    size = {m.name: float(m.columns["nonspecificity"].mean()) for m in assay.candidates}
+    precise = [m.name for m in assay.candidates if m.n_points == 1]
+    sets = [name for name in size if name not in precise]
+    near, far = min(distance, key=lambda name: distance[name]), number(min(distance.values()), bounded=True)
+    one_set = f"one distribution per instance{'' if sets else ', not a set, so E is the distance at every λ'}"
+    if len(distance) == 1:
+        if precise:
+            return f"{near} predicts {one_set}; its mean distance to the label is {far}."
+        mean = number(size[near], bounded=True)
+        return f"The mean distance of {near} to the label is {far}, its mean non-specificity {mean}."
+    if math.isinf(distance[near]):
+        start = "The mean distance to the label is infinite for every model"
+    else:
+        start = f"In this test set {near} is nearest to the labels (mean distance {far})"
+    if not sets:
+        return f"{start}; every model predicts {one_set}."
+    small = min(sets, key=lambda name: size[name])
+    mean = number(size[small], bounded=True)
+    if precise:
+        verb = "predicts" if len(precise) == 1 else "predict"
+        rest = "" if len(sets) == 1 else " the smallest"
+        points = f"{listed(precise, most=SHOWN_NAMES)} {verb} {one_set}"
+        return f"{start}; {points}, and {small} has{rest} sets of mean non-specificity {mean}."
+    who = "it also" if small == near and not math.isinf(distance[near]) else small
+    return f"{start}; {who} has the smallest sets (mean non-specificity {mean})."
+
+
+# -- instances and method ------------------------------------------------------------------------------------------------
+
+
+def _instances(assay: "Assay") -> str:
+    """On how many instances every model is wrong, and on how many models disagree about the class."""
+    labels = np.stack([m.columns["label"][0] for m in assay.candidates])  # (J, n) of the first training run
+    wrong = int((labels != assay.classes).all(axis=0).sum())
+    split = int((labels != labels[:1]).any(axis=0).sum())
+    runs = " in the first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
+    of_all = f"{count(wrong)} of the {counted(assay.n_instances, 'instance')}"
+    if len(labels) == 1:
+        return f"{assay.model_names[0]} is wrong on {of_all}{runs}."
+    every = "both models are" if len(labels) == 2 else "every model is"
+    return (
+        f"{every[0].upper()}{every[1:]} wrong on {of_all}{runs}; the models disagree about the class of {count(split)}."
+    )
+
+
+def _how(assay: "Assay") -> str:
+    """What decides the numbers: level, seed, version, and the rows whose probabilities were raised to the floor."""
+    floored = {m.name: m.floored for m in assay.candidates if m.floored}
+    rows = "no row needed the floor of probabilities"
+    if floored:
+        who = listed([f"{name} ({count(n)})" for name, n in floored.items()], most=SHOWN_NAMES)
+        rows = f"rows with a label less probable than the floor: {who}"
+    version = assay.provenance["uqassay"]
+    return f"{level_text(assay.settings.level)} intervals, seed {assay.settings.seed}, uqassay {version}; {rows}."

@@ -1,0 +1,100 @@
+"""Words of the answer card: they claim what the answer holds, and no more."""
+
+from dataclasses import replace
+
+import pytest
+from tests.evidence.verdict_cases import judged
+
+from uqassay.evidence.answer import Recommendation, Stretch
+from uqassay.evidence.cautions import CAUTIONS
+from uqassay.report.sentences.answer import (
+    CONCERNING,
+    FURTHER,
+    answer_choices,
+    answer_remarks,
+    axis_text,
+    caution_finding,
+    meanings,
+    stretch_text,
+)
+
+pytestmark = pytest.mark.usefixtures("without_calibration")
+
+
+@pytest.fixture(scope="module")
+def two_choices():
+    return judged({"a": (0.15, 0.3), "b": (0.4, 0.0)}, 2000).answer()
+
+
+def test_every_choice_has_its_range(two_choices):
+    first, second = answer_choices(two_choices)
+    assert (first.before, first.models) == ("Choose", ("a",))
+    assert first.where.startswith("for every λ from 0.4 to 0.8")
+    assert first.others == (("Worse at all of these λ", ("b",)),)
+    assert second.models == ("b",)
+    assert ("open", "Between the choices, which is better cannot be told.") in answer_remarks(two_choices)
+
+
+def test_a_condition_stands_with_the_choice_that_rests_on_it():
+    (choice,) = answer_choices(judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, 300, floor=None).answer())
+    assert choice.where.endswith(", if these 300 instances, too few to exclude it, miss no rare huge loss")
+
+
+def test_one_model_is_worth_using_or_not():
+    (choice,) = answer_choices(judged({"only": (0.15, 0.05)}, 2000).answer())
+    assert (choice.before, choice.models, choice.after, choice.others) == ("", ("only",), "is worth using", ())
+    (choice,) = answer_choices(judged({"bad": (0.75, 0.25)}, 2000, width=0.02).answer())
+    assert (choice.models, choice.after) == (("bad",), "is not worth using")
+
+
+def test_no_model_is_worth_using():
+    answer = judged({"bad": (0.75, 0.25), "worse": (0.8, 0.1)}, 2000, width=0.02).answer()
+    (choice,) = answer_choices(answer)
+    assert (choice.before, choice.models) == ("No model is worth using", ())
+    assert answer_remarks(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({"b": (0.3, 0.8301)}, "Worse up to λ = 0.83"),
+        ({"b": (1.3301, 1.9)}, "Worse from λ = 1.34 on"),
+        ({"b": (0.7, 0.9)}, "Worse at some of these λ"),
+        ({"b": (0.3, 0.9), "c": (0.4, 1.0)}, "Worse at some of these λ"),
+    ],
+)
+def test_where_others_are_worse_is_rounded_inwards(told, said):
+    answer = judged(dict.fromkeys("abc", (0.15, 0.05)), 50).answer()
+    choice = Recommendation(0.3, 1.9, ("a",), tuple(set("bc") - set(told)), tuple(told), told, ())
+    (found,) = answer_choices(replace(answer, kind="choose", choices=(choice,), condition=""))
+    assert dict(found.others)[said] == tuple(told)
+    if said != "Worse at some of these λ":  # a second model to choose, or a cut, may leave a gap in the range
+        cut = replace(choice, high=answer.top, told={"b": (1.3301, answer.top)})
+        (found,) = answer_choices(replace(answer, kind="choose", choices=(cut,), condition=""))
+        assert dict(found.others)["Worse at some of these λ"] == ("b",)
+
+
+def test_the_axis_in_words(two_choices):
+    text = axis_text(two_choices, 0.5)
+    assert text["whole"].startswith("λ from 0 to 2: no model is worth using from 0 to 0.3")
+    for stretch in two_choices.stretches:
+        assert (stretch_text(stretch, two_choices.top) in text["whole"]) == (stretch.low < two_choices.top)
+    assert stretch_text(Stretch(0.1, 0.2, "open"), 2.0) == "nothing can be told from 0.1 to 0.2"
+
+
+def test_every_caution_has_a_word():
+    assert CONCERNING.keys() | FURTHER.keys() == CAUTIONS.keys()
+    assert not CONCERNING.keys() & FURTHER.keys()
+    for code in CAUTIONS:
+        assert caution_finding([code]).startswith("1 warning")
+
+
+def test_meanings_follow_labels_and_baselines():
+    said = dict(meanings(["vacuous", "class-prior"], votes=False, price=False))
+    assert "true class the probability 1" in said["Distance: how wrong"]
+    assert said["Worth using"].count("than ") == 2
+    assert "λ" not in said
+    said = dict(meanings(["class-prior"], votes=True, price=True))
+    assert "distribution of the labels" in said["Distance: how wrong"]
+    assert said["Worth using"] == "Shown to have a lower mean E than always giving the class frequencies."
+    assert said["λ"].startswith("How much a vague answer costs you")
