@@ -40,9 +40,9 @@ def _six():
     return uq.assay(models, y, groups=np.arange(80) // 2, subgroups={"site": site}, n_draws=20)
 
 
-def _thirty():
+def _twelve():
     rng, y, z = _data(40, 3)
-    models = {f"model {i:02d}": _members(rng, (0.5 + 0.05 * i) * z, 3) for i in range(30)}
+    models = {f"model {i:02d}": _members(rng, (0.5 + 0.05 * i) * z, 3) for i in range(12)}  # more than ten
     return uq.assay(models, y, n_draws=20, calibration=("ece-confidence", "ece-classwise"))
 
 
@@ -64,7 +64,7 @@ def _report(made):
 REPORTS: dict[str, Callable[[], str]] = {
     "two": _report(_two),
     "six": _report(_six),
-    "thirty": _report(_thirty),
+    "twelve": _report(_twelve),
     "votes": _report(_votes),
 }
 PAGES = {**REPORTS, **{name: _static(name) for name in STATIC_CASES}}

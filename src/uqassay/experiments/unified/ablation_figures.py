@@ -90,7 +90,7 @@ def draw_mean_e(convention: str, other: str) -> Draw:
         changed = judged.jensen_shannon if other == "JS" else judged.credal_uncertainty
         names = [("KL", "NS"), ("JS", "NS") if other == "JS" else ("KL", "CU")]
         rows = figure.subplots(2, 2, squeeze=False)
-        colours = {name: look.colour for name, look in looks(first).items()}
+        colours = {name: look.colour for name, look in looks(judged.assays["exact"]).items()}
         for column, part in enumerate(PARTS):
             parts = []
             for axes, found, terms in zip(rows, (first, changed[convention]), names, strict=True):
@@ -111,19 +111,20 @@ def draw_scatter(convention: str) -> Draw:
     def draw(figure: Any, judged: "JudgedDataSet") -> None:
         rows = figure.subplots(2, 2, squeeze=False)
         names = judged.ranked[convention].model_names
+        of_model = looks(judged.assays["exact"])  # the same under every distance
         for axes, whole in zip(rows, (judged.assays[convention], judged.jensen_shannon[convention]), strict=True):
             found = replace(whole, models=tuple(m for m in whole.models if m.name in names))
             for ax, part in zip(axes, PARTS, strict=True):
                 points = scattered(found, part)
                 for name, (ns, distance) in points.items():
-                    look = looks(whole)[name]
+                    look = of_model[name]
                     style = {"marker": look.marker, "markersize": 4.5, "linestyle": "none", "alpha": 0.6}
                     ax.plot(ns, distance, color=look.colour, markeredgewidth=0.0, rasterized=True, **style)
                 ax.set_xlabel(quantity_label(found, "nonspecificity"))
                 ax.set_ylabel(quantity_label(found, "distance"))
                 ax.set_xlim(left=-0.02 * max([1e-9, *(ns.max(initial=0.0) for ns, _ in points.values())]))
                 headline(ax, f"{PARTS[part]} predictions", f"first run, at most {count(DOTS)} instances of a model")
-        handles = [swatch(looks(judged.assays[convention])[name], plain(name), line=False) for name in names]
+        handles = [swatch(of_model[name], plain(name), line=False) for name in names]
         draw_legend(rows[0, 1], handles)
 
     return draw

@@ -168,7 +168,7 @@ def _members(figure: Any, judged: "JudgedDataSet") -> None:
     rows = figure.subplots(len(names), 2, squeeze=False)
     for axes, name in zip(rows, names, strict=True):
         for ax, (convention, by_model) in zip(axes, judged.members.items(), strict=True):
-            figures.plot_members(by_model[name], 1.0, coloured_as=judged.assays[convention], ax=ax)
+            figures.plot_members(by_model[name], 1.0, coloured_as=judged.assays["exact"], ax=ax)
             drawn = by_model[name][min(by_model[name])][name].kind == "Dirichlet"
             ax.set_xlabel("draws M" if drawn else "members M")
             _above(ax, LINE[convention])
