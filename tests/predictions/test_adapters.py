@@ -126,6 +126,18 @@ class TensorSample:
     weights: Any = None
 
 
+class ListSample(list[Any]):
+    """Draws in a list, which are no training runs."""
+
+    def __init__(self, draws: Any, weights: list[float] | None = None) -> None:
+        super().__init__(draws)
+        self.weights = weights
+
+    @property
+    def sample_size(self) -> int:
+        return len(self)
+
+
 @dataclass(frozen=True)
 class CredalSet:
     """Like ArrayConvexCredalSet, ArrayDiscreteCredalSet and ArraySingletonCredalSet; `shape` is of the instances."""
@@ -242,6 +254,20 @@ def test_samples_of_distributions_go_through_their_probabilities(axis):
     np.testing.assert_allclose(members.probs, expected, rtol=1e-12)
     np.testing.assert_allclose(members.weights, [0.125, 0.125, 0.125, 0.125, 0.5])
     assert members.class_names == ("a", "b", "c")
+
+
+def test_a_list_that_is_a_sample_holds_members_in_an_assay_too():
+    probs = np.random.default_rng(0).dirichlet(np.ones(3), (4, 6))
+    weights = [0.1, 0.2, 0.3, 0.4]
+    for draws in (list(probs), [Categorical(np.log(draw)) for draw in probs]):
+        members = uq.from_object(ListSample(draws, weights))
+        np.testing.assert_allclose(members.probs, probs.swapaxes(0, 1), rtol=1e-12)
+        np.testing.assert_allclose(members.weights, weights)
+    (model,) = uq.assay({"m": ListSample(list(probs))}, np.arange(6) % 3, calibration=()).candidates
+    assert (model.n_runs, model.n_points) == (1, 4)
+    for draws in ([], [probs[0], probs[1][:5]]):
+        with refuses("obj", "shape", got=f"ListSample of {len(draws)}"):
+            uq.from_object(ListSample(draws))
 
 
 def test_tensor_samples_and_samples_of_gaussians(needs):

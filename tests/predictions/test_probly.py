@@ -32,6 +32,7 @@ def test_arrays_of_probly_against_its_own_envelopes():
     )
     from probly.representation.distribution.array_dirichlet import ArrayDirichletDistribution
     from probly.representation.distribution.array_gaussian import ArrayGaussianDistribution
+    from probly.representation.sample import ListSample
     from probly.representation.sample.array import ArraySample
 
     probs = rows(4, 5, 3)
@@ -42,6 +43,9 @@ def test_arrays_of_probly_against_its_own_envelopes():
     np.testing.assert_allclose(members.mean_probs(), sample.sample_mean().probabilities, rtol=1e-12)
     plain = uq.from_object(ArraySample(np.moveaxis(probs, 1, 2), sample_axis=-1))
     np.testing.assert_array_equal(plain.probs, probs)
+
+    listed = uq.from_object(ListSample(list(np.moveaxis(probs, 1, 0))))
+    np.testing.assert_array_equal(listed.probs, probs)
 
     kinds = {
         ArrayConvexCredalSet: uq.Vertices,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from uqassay._array import as_array
 from uqassay.errors import InputError
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
+from uqassay.predictions.adapters import is_listed_sample
 from uqassay.predictions.drawn import Drawn, check_draws
 from uqassay.predictions.labels import labels_for
 from uqassay.predictions.metadata import checked_class_names, per_instance
@@ -247,7 +248,7 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
 
 
 def _listed_runs(name: str, value: Any, argument: str) -> list[Any]:
-    if not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple)) or is_listed_sample(value):
         return [value]
     if any(isinstance(v, Prediction) or len(getattr(v, "shape", ())) > 1 for v in value):
         return list(value)

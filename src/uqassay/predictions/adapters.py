@@ -5,6 +5,7 @@ None of these libraries is imported. The attributes of objects of probly (versio
 | attributes | becomes |
 |---|---|
 | `array` or `tensor`, with `sample_axis` or `sample_dim` | `Members`; `GaussianLogits` for samples of Gaussians |
+| `sample_size`, of a list of arrays or distributions, one for each draw | the same |
 | `alphas` | `Dirichlet` |
 | `lower_bounds` and `upper_bounds` | `Intervals` |
 | `mean` and `var` that are arrays | `GaussianLogits`, with `variance_is` of the call |
@@ -303,8 +304,10 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
             )
     held = next((value for name in ("array", "tensor") if (value := _value(obj, name)) is not None), None)
     axis = next((value for name in ("sample_axis", "sample_dim") if (value := _value(obj, name)) is not None), None)
+    if is_listed_sample(obj):
+        return _sample(obj, _stacked(obj), 0)
     if held is not None and axis is not None:
-        return _sample(obj, held, int(axis))
+        return _sample(obj, _arrays_of(held), axis if axis >= 0 else axis + np.ndim(held))
     if held is not None and _value(obj, "set_size") is not None:
         raise InputError(
             "obj",
@@ -344,12 +347,29 @@ def _dirichlets(obj: Any, shape: tuple[int, ...]) -> InputError:
     )
 
 
-def _sample(obj: Any, held: Any, axis: int) -> dict[str, Any]:
+def is_listed_sample(obj: Any) -> bool:
+    """True for a list that calls itself a sample, as `ListSample` of probly: its entries are draws, not training runs."""
+    return isinstance(obj, list) and isinstance(getattr(obj, "sample_size", None), int)
+
+
+def _stacked(sample: list[Any]) -> dict[str, Any]:
+    """Named arrays (M, n, K) of the draws in a list."""
+    draws = [_arrays_of(draw) for draw in sample]
+    if len({tuple((key, values.shape) for key, values in draw.items()) for draw in draws}) != 1:
+        rule, got = "draws of one sample must be of one kind and shape", f"got {type(sample).__name__} of {len(sample)}"
+        raise InputError("obj", rule, got, "give every draw for the same instances and classes", code="shape")
+    return {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
+
+
+def _arrays_of(held: Any) -> dict[str, Any]:
+    """Named arrays of numbers or of a distribution."""
+    return {key: _numeric(value, key) for key, value in (_distribution(held) or {"probs": held}).items()}
+
+
+def _sample(obj: Any, arrays: dict[str, Any], axis: int) -> dict[str, Any]:
     """Named arrays (n, M, K) from samples along any axis."""
-    arrays = {key: _numeric(value, key) for key, value in (_distribution(held) or {"probs": held}).items()}
     if "alpha" in arrays or "lower" in arrays:
         raise _mixture(obj)
-    axis = axis if axis >= 0 else axis + np.ndim(held)
     for key, values in arrays.items():
         if values.ndim != 3:
             raise InputError(
