@@ -44,8 +44,9 @@ def test_arrays_of_probly_against_its_own_envelopes():
     plain = uq.from_object(ArraySample(np.moveaxis(probs, 1, 2), sample_axis=-1))
     np.testing.assert_array_equal(plain.probs, probs)
 
-    listed = uq.from_object(ListSample(list(np.moveaxis(probs, 1, 0))))
-    np.testing.assert_array_equal(listed.probs, probs)
+    draws = list(np.moveaxis(probs, 1, 0))
+    for listed in (draws, [ArrayProbabilityCategoricalDistribution(draw) for draw in draws]):
+        np.testing.assert_array_equal(uq.from_object(ListSample(listed)).probs, probs)
 
     kinds = {
         ArrayConvexCredalSet: uq.Vertices,
@@ -153,7 +154,6 @@ def test_conformal_sets_embeddings_and_lists_of_distributions_are_refused():
     from probly.representation.conformal_set.array import ArrayIntervalConformalSet, ArrayOneHotConformalSet
     from probly.representation.distribution.array_categorical import ArrayProbabilityCategoricalDistribution
     from probly.representation.embedding.torch import TorchEmbedding
-    from probly.representation.sample._common import ListSample
 
     for conformal in (
         ArrayOneHotConformalSet(np.eye(3, dtype=bool)),
@@ -164,4 +164,4 @@ def test_conformal_sets_embeddings_and_lists_of_distributions_are_refused():
     with refuses("obj", "type", got="got TorchEmbedding"):
         uq.from_object(TorchEmbedding(torch.rand(4, 3)))
     with refuses("obj", "member-axis", got="got 5 of type ArrayProbabilityCategoricalDistribution"):
-        uq.from_object(ListSample([ArrayProbabilityCategoricalDistribution(rows(4, 3))] * 5))
+        uq.from_object([ArrayProbabilityCategoricalDistribution(rows(4, 3))] * 5)
