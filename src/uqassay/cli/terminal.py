@@ -9,6 +9,7 @@ from rich.text import Text
 
 from uqassay.cli.calibration_tables import table_of_tests
 from uqassay.cli.remedies import in_options, note_text
+from uqassay.cli.set_table import print_sets
 from uqassay.cli.streams import open_console, print_note
 from uqassay.cli.subgroups import Part, first_places, parts_of
 from uqassay.cli.tables import explained, fitted_table, plain_table
@@ -54,7 +55,7 @@ KEPT = 0.9  # share of the instances kept where the most uncertain ones are refu
 
 
 def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None:
-    """Verdict, rankings of the test set and its parts, breakpoints, errors, calibration and warnings.
+    """Verdict, rankings of the test set and its parts, breakpoints, errors, sets, calibration and warnings.
 
     Parameters
     ----------
@@ -80,6 +81,7 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
     print_breakpoints(assay)
     print_subgroup_rankings(assay, tradeoffs)
     print_mistakes(assay)
+    print_sets(assay)
     print_calibration(assay)
     print_warnings(assay)
 

@@ -27,6 +27,7 @@ from uqassay.credal.moebius import (
     moebius_transform,
     zeta_transform,
 )
+from uqassay.credal.undominated import CLASS_RULES, undominated_in_box, undominated_in_core, undominated_in_hull
 from uqassay.credal.vertices import (
     box_vertices,
     lower_probability_vertices,
@@ -36,6 +37,7 @@ from uqassay.credal.vertices import (
 )
 
 __all__ = [
+    "CLASS_RULES",
     "DISTANCES",
     "MAX_ENUMERATED_CLASSES",
     "NearestPoint",
@@ -66,6 +68,9 @@ __all__ = [
     "paper_masses",
     "permutation_vertices",
     "reachable",
+    "undominated_in_box",
+    "undominated_in_core",
+    "undominated_in_hull",
     "unique_vertices",
     "zeta_transform",
 ]

@@ -311,6 +311,7 @@ class Assay(PresentedAssay):
         **options
             "ranking", "scale-check": `tradeoff`. "subsets": `by`: "correct" (each model's own correct and wrong predictions),
             "class" (the true class) or the name of a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
+            "sets": `rule`, a name of `credal.CLASS_RULES`.
 
         Raises
         ------

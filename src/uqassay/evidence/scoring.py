@@ -12,6 +12,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.device_scores import columns_on_device, terms_on_device
 from uqassay.evidence.fingerprint import digests_of_rows, fingerprint
 from uqassay.evidence.kept_rows import Kept, rows_of
+from uqassay.evidence.set_columns import set_columns
 from uqassay.losses.errors import is_correct, probability_gap
 from uqassay.losses.label_distance import default_floor
 from uqassay.losses.proper_scores import brier_loss, log_loss
@@ -113,7 +114,7 @@ class ModelScores:
         Points that span each set; None for intervals and masses.
     columns : dict of str to array (R, n)
         "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", and the
-        measures; nan where a measure does not apply.
+        measures; of models with sets `SET_COLUMNS`; nan where a measure does not apply.
     nonspecificity_error : float
         Standard error that the estimator adds to the mean non-specificity (0 where exact).
     order_deviations : sequence of float
@@ -230,7 +231,7 @@ def score_part(
                 "tolerance": settings.tolerance,
             }
             (d, gaps, low_rows), ns = terms_on_device(y, run, **options) or unified_terms(y, run, **options)
-            columns = _other_columns(run, y, settings)
+            columns = _other_columns(run, y, settings) | (set_columns(y, run) if points_of_sets(run) != 1 else {})
         except InputError as problem:
             raise problem.inside(place) from problem
         for score, values in (given or {}).items():

@@ -14,6 +14,7 @@ from uqassay.evidence.claims import CLAIM_COLUMNS
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
 from uqassay.evidence.prior_of_the_others import is_held_out
 from uqassay.evidence.scale_result import SCALE_COLUMNS
+from uqassay.evidence.set_rows import SET_ROW_COLUMNS, set_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
@@ -28,9 +29,10 @@ Rows = list[dict[str, Any]]
 
 def _scores(assay: "Assay") -> Rows:
     ids = np.arange(assay.n_instances) if assay.ids is None else assay.ids
+    every = dict.fromkeys(key for m in assay.models for key in m.columns if not is_held_out(key))
     return [
         {"model": m.name, "run": r + 1, "instance": ids[i].item(), "y_true": int(assay.classes[i])}
-        | {key: column[r, i].item() for key, column in m.columns.items() if not is_held_out(key)}
+        | {key: m.columns[key][r, i].item() if key in m.columns else np.nan for key in every}
         | {"label": int(m.columns["label"][r, i])}
         for m in assay.models
         for r in range(m.n_runs)
@@ -80,6 +82,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "mistakes": (mistake_rows, MISTAKE_COLUMNS),
         "subsets": (subset_rows, SUBSET_COLUMNS),
         "scale-check": (_scale_check, SCALE_COLUMNS),
+        "sets": (set_rows, SET_ROW_COLUMNS),
     }
 )
 

@@ -1,5 +1,6 @@
 """One number per instance: entropies, variances, votes, free energy, non-specificity, credal uncertainty, width."""
 
+from uqassay.measures.class_sets import not_ruled_out
 from uqassay.measures.confidence import least_confidence, margin_uncertainty
 from uqassay.measures.credal_entropy import credal_uncertainty, lower_entropy, upper_entropy
 from uqassay.measures.credal_widths import credal_width
@@ -41,6 +42,7 @@ __all__ = [
     "lower_entropy",
     "margin_uncertainty",
     "nonspecificity",
+    "not_ruled_out",
     "predicted_class_variance",
     "probability_moments",
     "proper_score_decomposition",

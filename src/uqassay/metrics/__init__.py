@@ -66,6 +66,13 @@ from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, 
 from uqassay.metrics.risk.risk_coverage import RiskCoverage, risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import SelectiveGain, accuracy_at_coverage_score, selective_gain
 from uqassay.metrics.scorers import UncertaintyScorer, prediction_metric
+from uqassay.metrics.sets.class_set_scores import (
+    ClassSetScores,
+    class_set_scores,
+    mean_set_size,
+    set_coverage_score,
+    set_utility_score,
+)
 from uqassay.metrics.streaming_metric import StreamingMetric
 
 __all__ = [
@@ -75,6 +82,7 @@ __all__ = [
     "OOD_METRICS",
     "RANKING_METRICS",
     "CalibrationMeasure",
+    "ClassSetScores",
     "CorrelationStudy",
     "Curves",
     "DelayCurve",
@@ -107,6 +115,7 @@ __all__ = [
     "aurc_loss",
     "below_chance_test",
     "calibration_measure",
+    "class_set_scores",
     "classwise_calibration_error",
     "confidence_calibration_error",
     "correlation_study",
@@ -135,6 +144,7 @@ __all__ = [
     "kernel_calibration_error",
     "lower_envelope",
     "mapped_calibration_error",
+    "mean_set_size",
     "misalignment_truth",
     "misclassification_truth",
     "one_versus_rest_scores",
@@ -151,6 +161,8 @@ __all__ = [
     "reliability_diagram",
     "risk_coverage_curve",
     "selective_gain",
+    "set_coverage_score",
+    "set_utility_score",
     "swap_test",
     "tradeoff_range",
     "tradeoff_scale",
