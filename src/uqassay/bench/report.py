@@ -26,7 +26,17 @@ from uqassay.wording import counted
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["Comparison", "check_places", "comparisons", "unjudged", "write_comparison", "write_config"]
+__all__ = [
+    "CELLS",
+    "SAVED",
+    "Comparison",
+    "check_places",
+    "comparisons",
+    "report_places",
+    "unjudged",
+    "write_comparison",
+    "write_config",
+]
 
 PAGE, TABLE, SAVED, CELLS = "report.html", "findings.csv", "assay", "cells.json"
 OURS = re.compile(rb"<pre[^>]*>uqassay bench ")  # our pages contain the command that made them
@@ -103,6 +113,16 @@ def comparisons(
             judged, seeds = _judged(store, kept, common_members, progress)
             found.append(Comparison(dataset, json.loads(condition), judged, seeds, place))
     return found
+
+
+def report_places(cells: Sequence[Cell], folder: Path) -> list[tuple[str, dict[str, Any], Path]]:
+    """Data set, condition and folder of each report that `comparisons` can make; `unjudged` names the others."""
+    groups = _groups(cells)
+    return [
+        (dataset, json.loads(condition), place)
+        for place, ((dataset, condition), members) in zip(_folders(folder, groups), groups.items(), strict=True)
+        if not _labels_differ(members)
+    ]
 
 
 def unjudged(cells: Sequence[Cell]) -> tuple[Note, ...]:

@@ -28,6 +28,10 @@ COMMANDS = {
         "ood:ood_command",
         "Judge how well each score separates out-of-distribution inputs; needs no labels.",
     ),
+    "refuse": (
+        "refuse:refuse_command",
+        "Find the threshold that keeps the error rate below a limit with a stated confidence.",
+    ),
     "gain": (
         "gain:gain_command",
         "Compare the gain from more data with the epistemic uncertainty that a model states.",
@@ -40,6 +44,10 @@ COMMANDS = {
         "second_order:second_order_command",
         "Compare stated with observed epistemic variance, from two or more votes per instance.",
     ),
+    "compare": (
+        "compare:compare_command",
+        "Compare models over many data sets: average ranks, and which are better on data sets like these.",
+    ),
     "bench": ("bench:bench_app", "Train methods on data sets, and report on what they say they do not know."),
 }
 COMPLETION = "_UQASSAY_COMPLETE"  # set by the script that --install-completion gives the shell
@@ -47,7 +55,7 @@ COMPLETION = "_UQASSAY_COMPLETE"  # set by the script that --install-completion 
 app = typer.Typer(
     name="uqassay",
     help="Does this classifier know what it does not know, and which of these classifiers should I use?",
-    epilog="Exit codes: 0 done, 1 a check failed (--fail-if), 2 bad input, 3 a check on an interval cannot tell.",
+    epilog="Exit codes: 0 done, 1 a check failed (--fail-if), 2 bad input, 3 a check on an interval cannot tell, or nothing is certified.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.calibration_statements import CalibrationClaim, calibration_claims
     from uqassay.evidence.cautions import CAUTIONS
     from uqassay.evidence.claim import KINDS, Claim
+    from uqassay.evidence.data_sets_result import DataSetComparison
     from uqassay.evidence.disentanglement import DisentanglementStudy
     from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
     from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.gain_study import GainStudy
     from uqassay.evidence.gain_verdict import gain_lines
     from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
+    from uqassay.evidence.many_data_sets import compare_over_data_sets, compare_table
     from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scale_result import ModelScale, ScaleCheck
@@ -42,6 +44,7 @@ _WHERE = {
     "CalibrationClaim": "calibration_statements",
     "Claim": "claim",
     "Contender": "disentanglement_ranking",
+    "DataSetComparison": "data_sets_result",
     "DisentanglementStudy": "disentanglement",
     "GainResult": "gain_result",
     "GainRun": "gain_sample",
@@ -56,6 +59,8 @@ _WHERE = {
     "assay": "judgement",
     "backward_scores": "backward",
     "calibration_claims": "calibration_statements",
+    "compare_over_data_sets": "many_data_sets",
+    "compare_table": "many_data_sets",
     "contenders_of": "disentanglement_ranking",
     "disentanglement_lines": "disentanglement_verdict",
     "disentanglement_sentences": "disentanglement_verdict",
@@ -78,6 +83,7 @@ __all__ = [
     "CalibrationClaim",
     "Claim",
     "Contender",
+    "DataSetComparison",
     "DisentanglementStudy",
     "GainResult",
     "GainRun",
@@ -92,6 +98,8 @@ __all__ = [
     "assay",
     "backward_scores",
     "calibration_claims",
+    "compare_over_data_sets",
+    "compare_table",
     "contenders_of",
     "disentanglement_lines",
     "disentanglement_sentences",

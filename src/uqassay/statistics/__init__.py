@@ -1,6 +1,7 @@
 """Estimates with confidence intervals, resampling, paired tests and sample sizes, computed from plain arrays."""
 
 from uqassay.statistics.agreeing import agreeing_comparisons, agreeing_pvalues
+from uqassay.statistics.bayesian_signed_rank import BayesianSignedRank, bayesian_signed_rank_test
 from uqassay.statistics.bootstrap import (
     bca_interval,
     bootstrap_means,
@@ -14,13 +15,19 @@ from uqassay.statistics.comparisons import (
 )
 from uqassay.statistics.correlation import kendall_tau_estimate, kendall_tau_influence, pearson_estimate
 from uqassay.statistics.delong import auc_estimate, delong_covariance
+from uqassay.statistics.detectable import detectable_difference, detectable_differences
+from uqassay.statistics.detectable_pairs import DetectableDifference
+from uqassay.statistics.equivalence import margin_tests, no_worse_than_best, paired_margin_test
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.fisher_z import mean_correlation_estimate
+from uqassay.statistics.friedman import FriedmanTest, average_ranks, friedman_test
 from uqassay.statistics.joint_draws import student_draws
 from uqassay.statistics.linearised import Linearised, linearised_estimate
+from uqassay.statistics.margins import MarginTest, check_margin
 from uqassay.statistics.matched_proportions import matched_difference_interval
 from uqassay.statistics.mean_lines import MeanLines
-from uqassay.statistics.multiple_tests import benjamini_hochberg, holm, shaffer
+from uqassay.statistics.multiple_tests import benjamini_hochberg, holm, shaffer, shaffer_factor
+from uqassay.statistics.nemenyi import nemenyi_difference, nemenyi_pvalues
 from uqassay.statistics.pairwise_means import pairwise_mean_tests
 from uqassay.statistics.permutations import PermutationTest, permutation_test, sign_flip_test
 from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
@@ -32,42 +39,66 @@ from uqassay.statistics.planning_linearised import (
 )
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.ranks import RankSets, rank_sets
+from uqassay.statistics.signed_rank import SignedRankTest, signed_rank_test
+from uqassay.statistics.signed_rank_pairs import SignedRankPairs, pairwise_signed_rank_tests
 from uqassay.statistics.spearman import spearman_estimate, spearman_influence
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.u_statistics import Concordance, concordance
+from uqassay.statistics.variance_components import MoreData, VarianceComponents, VarianceShare, variance_components
 from uqassay.statistics.weighted_bootstrap import bootstrap_estimate, bootstrap_weights
 
 __all__ = [
+    "BayesianSignedRank",
     "Concordance",
+    "DetectableDifference",
     "DifferencePlan",
     "Estimate",
+    "FriedmanTest",
     "Linearised",
+    "MarginTest",
     "MeanLines",
+    "MoreData",
     "PairedComparison",
     "PairwiseComparisons",
     "PermutationTest",
     "PrecisionPlan",
     "RankSets",
+    "SignedRankPairs",
+    "SignedRankTest",
+    "VarianceComponents",
+    "VarianceShare",
     "agreeing_comparisons",
     "agreeing_pvalues",
     "auc_estimate",
+    "average_ranks",
+    "bayesian_signed_rank_test",
     "bca_interval",
     "benjamini_hochberg",
     "bootstrap_estimate",
     "bootstrap_means",
     "bootstrap_weights",
+    "check_margin",
     "concordance",
     "delong_covariance",
+    "detectable_difference",
+    "detectable_differences",
+    "friedman_test",
     "holm",
     "kendall_tau_estimate",
     "kendall_tau_influence",
     "linearised_estimate",
+    "margin_tests",
     "matched_difference_interval",
     "mean_correlation_estimate",
     "mean_estimate",
+    "nemenyi_difference",
+    "nemenyi_pvalues",
+    "no_worse_than_best",
+    "paired_margin_test",
     "paired_mean_test",
     "paired_statistic_test",
     "pairwise_mean_tests",
+    "pairwise_signed_rank_tests",
     "pairwise_statistic_tests",
     "pearson_estimate",
     "percentile_interval",
@@ -80,10 +111,13 @@ __all__ = [
     "proportion_estimate",
     "rank_sets",
     "shaffer",
+    "shaffer_factor",
     "sign_flip_test",
+    "signed_rank_test",
     "spearman_estimate",
     "spearman_influence",
     "student_draws",
+    "variance_components",
     "win_shares",
 ]
 
