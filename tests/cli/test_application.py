@@ -19,7 +19,7 @@ def test_every_command_is_listed_with_its_help(run):
     for command in COMMANDS:
         assert f" {command} " in out
         assert f"Usage: uqassay {command}" in run(command, "--help").out
-    assert "3 a check on an interval cannot tell" in " ".join(out.split())
+    assert "3 a check on an interval cannot tell, or nothing is certified" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -46,7 +46,7 @@ def test_the_root_imports_no_command(words, run_process):
 @pytest.mark.parametrize(
     ("words", "found"),
     [
-        ("uqassay re", ["report", "reproduce"]),
+        ("uqassay re", ["report", "reproduce", "refuse"]),
         ("uqassay report --lab", ["--labels"]),
         ("uqassay bench st", ["status"]),
         ("uqassay inspect mod", [""]),  # the shell completes names of files

@@ -17,6 +17,8 @@ __all__ = [
     "OUTPUT",
     "REQUEST_OPTIONS",
     "SURE",
+    "ClassNames",
+    "CommonInstances",
     "FailIf",
     "Groups",
     "Json",
@@ -56,6 +58,18 @@ Groups = Annotated[
     Path | None,
     option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT, metavar=_COLUMN),
 ]
+ClassNames = Annotated[
+    str | None,
+    option("Names of the classes, with commas between them, or a file with one on each line.", INPUT, metavar="NAMES"),
+]
+CommonInstances = Annotated[
+    bool,
+    option(
+        "Judge the instances that every prediction file has, by their ids, where models lack answers.",
+        INPUT,
+        "--common-instances",
+    ),
+]
 MemberAxis = Annotated[
     list[str] | None,
     option(
@@ -77,6 +91,10 @@ VarianceIs = Annotated[
     ),
 ]
 Level = Annotated[float, option("Confidence level of the intervals.", SURE)]
+Margin = Annotated[
+    float | None,
+    option("Greatest difference of mean E that does not matter: tell which models are no worse by more.", SURE),
+]
 Seed = Annotated[int, option("Seed of every random draw.", SURE, metavar="N", min=0)]
 FailIf = Annotated[
     list[str] | None,
@@ -104,12 +122,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
         list[str],
         option("A part of the test set to report on (repeatable).", INPUT, metavar="NAME=FILE[:COLUMN]"),
     ],
-    "class_names": Annotated[
-        str | None,
-        option(
-            "Names of the classes, with commas between them, or a file with one on each line.", INPUT, metavar="NAMES"
-        ),
-    ],
+    "class_names": ClassNames,
     "member_axis": MemberAxis,
     "normalise": Normalise,
     "variance_is": VarianceIs,
@@ -149,6 +162,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
         ),
     ],
     "level": Level,
+    "margin": Margin,
     "draws": Annotated[int, option("Draws behind the shares of resamples.", SURE, metavar="N", min=1)],
     "seed": Seed,
     "cluster": Annotated[
@@ -160,14 +174,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
             metavar="ADDRESS",
         ),
     ],
-    "common_instances": Annotated[
-        bool,
-        option(
-            "Judge the instances that every prediction file has, by their ids, where models lack answers.",
-            INPUT,
-            "--common-instances",
-        ),
-    ],
+    "common_instances": CommonInstances,
 }
 
 

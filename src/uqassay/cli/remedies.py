@@ -31,6 +31,7 @@ _COMMON = {
     "groups": "--groups",
     "kind": "--kind",
     "level": "--level",
+    "margin": "--margin",
     "measure": "--measure",
     "measures": "--score",
     "member_axis": "--member-axis",
@@ -78,12 +79,17 @@ _OF_COMMAND = {
     "ood": {
         "groups_in": "--groups",
         "groups_out": "--out-groups",
+        "error_cost": "--error-cost",
         "inside": "models",
+        "labels": "--labels",
         "outside": "--out",
         "positive": "--positive",
+        "share_out": "--share-out",
+        "ties": "--ties",
         "score": "--score",
         "scores": "--score",
     },
+    "refuse": {name: f"--{name}" for name in ("confidence", "risk", "run", "score", "share")},
     "reproduce": {
         name: f"--{name}"
         for name in (
@@ -226,6 +232,11 @@ def _votes(facts: Facts) -> dict[str, str]:
     return {"remedy": "give numbers of votes, or pass --votes-are single"} if "dtype" in facts else {}
 
 
+def _run(facts: Facts) -> dict[str, str]:
+    remedy = f"pass --run 1 to --run {facts['runs']}" if "runs" in facts else "choose one by --run"
+    return {"remedy": remedy, "got": f"got {facts['run'] + 1}"} if "run" in facts else {"remedy": remedy}
+
+
 # By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
 # The name of the command is among the facts.
 WORDINGS: Mapping[str | tuple[str, str], Wording] = {
@@ -255,6 +266,8 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("measure", "choice"): "choose one of them",
     ("probs", "shape"): _bare_array,
     ("resample", "conflict"): _resample,
+    ("run", "missing"): _run,
+    ("run", "range"): _run,
     ("tradeoffs", "empty"): "write --tradeoff 0.1,0.5",
     ("upper", "not-probabilities"): "give probabilities, not logits",
     ("variance_is", "choice"): _MEANINGS,

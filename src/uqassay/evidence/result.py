@@ -13,24 +13,23 @@ from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.backward import BackwardScore
 from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.evidence.chosen_columns import units_of_runs
 from uqassay.evidence.claim import Claim
 from uqassay.evidence.claims import claims_of
+from uqassay.evidence.compared import ComparedAssay
 from uqassay.evidence.findings import finding_rows
 from uqassay.evidence.headline import headline
 from uqassay.evidence.instances import extreme_instances
 from uqassay.evidence.mistake_ranking import (
     MistakeRanking,
-    compare_rankings,
-    compare_two_rankings,
     rank_mistakes,
     refusal,
     risk_coverage,
     scores_of,
 )
 from uqassay.evidence.ood import OodDetection, detect_ood
-from uqassay.evidence.presentation import PresentedAssay
 from uqassay.evidence.rank_sets import rank_sets_of
-from uqassay.evidence.ranking import Ranked, compare_at, draws_of, ranked_at, scale_of_tradeoff
+from uqassay.evidence.ranking import Ranked, draws_of, ranked_at, scale_of_tradeoff
 from uqassay.evidence.scale_check import scale_check_of
 from uqassay.evidence.scale_result import ScaleCheck
 from uqassay.evidence.scaled_sets import ScaledScores
@@ -44,7 +43,7 @@ from uqassay.metrics.calibration.reliability import Reliability, reliability
 from uqassay.metrics.choice_of_tradeoff import lower_envelope, ranking_changes
 from uqassay.metrics.risk.selective_accuracy import SelectiveGain
 from uqassay.notes import Note
-from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, RankSets, win_shares
+from uqassay.statistics import Estimate, RankSets, win_shares
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +54,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assay(PresentedAssay):
+class Assay(ComparedAssay):
     """Evidence about one or more classifiers on one test set; made by `assay`, kept by `save`, shown by `to_html`.
 
     What was given, named or counted is an attribute. What is computed is a method, also where it takes no choice; results are
@@ -218,12 +217,6 @@ class Assay(PresentedAssay):
             return np.full((np.size(tradeoffs), len(self.candidates)), np.nan)
         return win_shares(draws_of(self), tradeoffs)
 
-    def compare(
-        self, a: str, b: str, *, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
-    ) -> PairedComparison:
-        """Paired test of the mean E of two models at one λ."""
-        return compare_at(self, a, b, tradeoff, method)
-
     def tradeoff_scale(self) -> float:
         """Factor by which λ shrinks from KL to this assay's distance, max(d) / max(KL) (paper 000, App. F.1); labels only."""
         return scale_of_tradeoff(self)
@@ -249,27 +242,6 @@ class Assay(PresentedAssay):
             "mistakes", lambda: tuple(found for m, run in each for found in rank_mistakes(self, m, run=run))
         )
 
-    def compare_uncertainties(
-        self, a: tuple[str, str], b: tuple[str, str], *, metric: str = "uq-auc"
-    ) -> PairedComparison:
-        """Paired test of two uncertainties, each given by (model, score), by a name of `metrics.RANKING_METRICS`.
-
-        Examples
-        --------
-        >>> import uqassay as uq
-        >>> p = uq.Point([[0.8, 0.1, 0.1], [0.6, 0.4, 0.0], [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]])
-        >>> found = uq.assay({"m": p}, [0, 0, 1, 1]).compare_uncertainties(("m", "margin"), ("m", "total-entropy"))
-        >>> round(float(found.difference), 3)
-        -0.125
-        """
-        return compare_two_rankings(self, a, b, metric=metric)
-
-    def pairwise_uncertainties(
-        self, pairs: Sequence[tuple[str, str]], *, metric: str = "uq-auc"
-    ) -> PairwiseComparisons:
-        """Paired tests of every two of several uncertainties, adjusted for all pairs."""
-        return compare_rankings(self, pairs, metric=metric)
-
     def refusal(self, model: str, score: str, coverage: float = 0.9) -> SelectiveGain:
         """Accuracy without refusal, accuracy of the least uncertain share `coverage`, and the gain."""
         return refusal(self, model, score, coverage)
@@ -286,17 +258,30 @@ class Assay(PresentedAssay):
         groups: ArrayLike | None = None,
         level: float | None = None,
         positive: Literal["in", "out"] = "out",
+        ties: Literal["shared", "whole"] = "shared",
+        error_cost: float = 0.5,
+        share_out: float | None = None,
     ) -> "OodDetection":
-        """Which scores tell these instances from out-of-distribution ones: ROC-AUC, FPR at 95 % TPR, AUPR.
+        """Which scores tell these instances from out-of-distribution ones: ROC-AUC, FPR at 95 % TPR, AUPR, SCOD areas.
 
         Parameters
         ----------
         outside : Assay, or dict of str to Prediction
             The same models on inputs of another distribution; as predictions where there are no labels.
-        uncertainties, groups, level, positive
+        uncertainties, groups, level, positive, ties, error_cost, share_out
             As in `evidence.ood.detect_ood`.
         """
-        return detect_ood(self, outside, uncertainties=uncertainties, groups=groups, level=level, positive=positive)
+        return detect_ood(
+            self,
+            outside,
+            uncertainties=uncertainties,
+            groups=groups,
+            level=level,
+            positive=positive,
+            ties=ties,
+            error_cost=error_cost,
+            share_out=share_out,
+        )
 
     # -- findings -----------------------------------------------------------------------------------------------------
 
@@ -307,9 +292,10 @@ class Assay(PresentedAssay):
         ----------
         name : str
             "findings" (one row per model, run and metric), "scores" (model, run and instance), "ranking", "breakpoints",
-            "ranking-changes", "scale-check", "claims", "calibration", "mistakes" (how scores rank the mistakes), "subsets".
+            "ranking-changes", "scale-check", "claims", "calibration", "mistakes" (how scores rank the mistakes), "subsets",
+            "sets" (classes that the sets do not rule out: coverage, size, utility), "variance" (from runs and instances).
         **options
-            "ranking", "scale-check": `tradeoff`. "subsets": `by`: "correct" (each model's own correct and wrong predictions),
+            "ranking", "scale-check", "variance": `tradeoff`; "variance": `metric`. "subsets": `by`: "correct" (each model's own correct and wrong predictions),
             "class" (the true class) or the name of a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
             "sets": `rule`, a name of `credal.CLASS_RULES`.
 
@@ -346,9 +332,10 @@ class Assay(PresentedAssay):
         return tuple(finding_rows(self))
 
     def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
-        """Bins of one model's reliability diagram, all runs together."""
-        hits, confidence = (self[model].columns[name].ravel() for name in ("correct", "confidence"))
-        return reliability(hits, confidence, n_bins=n_bins, level=self.settings.level)
+        """Bins of one model's reliability diagram, all runs together, with intervals that keep groups and runs together."""
+        hits, confidence = (self[model].columns[name] for name in ("correct", "confidence"))
+        groups = units_of_runs(self.groups, *hits.shape)
+        return reliability(hits.ravel(), confidence.ravel(), n_bins=n_bins, groups=groups, level=self.settings.level)
 
     # -- instances ----------------------------------------------------------------------------------------------------
 

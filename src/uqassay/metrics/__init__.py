@@ -3,6 +3,7 @@
 from uqassay.metrics.calibration.binned_error import classwise_calibration_error, confidence_calibration_error
 from uqassay.metrics.calibration.cumulative_error import cumulative_calibration_error
 from uqassay.metrics.calibration.density_error import density_bandwidth, density_calibration_error
+from uqassay.metrics.calibration.error_interval import calibration_error_estimate
 from uqassay.metrics.calibration.hosmer_lemeshow import hosmer_lemeshow_statistic
 from uqassay.metrics.calibration.kernel_error import kernel_calibration_error
 from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
@@ -48,6 +49,7 @@ from uqassay.metrics.epistemic_trends import EpistemicTrend, TrendStep, epistemi
 from uqassay.metrics.estimate_intervals import gain_bins
 from uqassay.metrics.gains import GAIN_LOSSES, TrueUncertainty, gain, true_uncertainty
 from uqassay.metrics.ood.detection import OOD_METRICS, OodMetric, aupr_score, fpr_at_tpr_error, ood_auc_score
+from uqassay.metrics.ood.scod import SCOD_METRICS, ScodMetric, scod_augrc_loss, scod_aurc_loss, scod_risk_loss
 from uqassay.metrics.rank_correlations import EstimateCorrelations, estimate_correlations
 from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
@@ -61,6 +63,7 @@ from uqassay.metrics.ranking.ground_truths import (
 )
 from uqassay.metrics.ranking.one_versus_rest import OneVersusRest, one_versus_rest_scores
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
+from uqassay.metrics.risk.certified_refusal import CertifiedRefusal, certified_refusal
 from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
 from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, prediction_rejection_score
 from uqassay.metrics.risk.risk_coverage import RiskCoverage, risk_coverage_curve
@@ -81,7 +84,9 @@ __all__ = [
     "GAIN_LOSSES",
     "OOD_METRICS",
     "RANKING_METRICS",
+    "SCOD_METRICS",
     "CalibrationMeasure",
+    "CertifiedRefusal",
     "ClassSetScores",
     "CorrelationStudy",
     "Curves",
@@ -100,6 +105,7 @@ __all__ = [
     "RankingMetric",
     "Reliability",
     "RiskCoverage",
+    "ScodMetric",
     "SelectiveGain",
     "SourceAtShare",
     "StreamingMetric",
@@ -114,7 +120,9 @@ __all__ = [
     "aupr_score",
     "aurc_loss",
     "below_chance_test",
+    "calibration_error_estimate",
     "calibration_measure",
+    "certified_refusal",
     "class_set_scores",
     "classwise_calibration_error",
     "confidence_calibration_error",
@@ -160,6 +168,9 @@ __all__ = [
     "reliability",
     "reliability_diagram",
     "risk_coverage_curve",
+    "scod_augrc_loss",
+    "scod_aurc_loss",
+    "scod_risk_loss",
     "selective_gain",
     "set_coverage_score",
     "set_utility_score",

@@ -92,11 +92,11 @@ def check_level(level: float) -> None:
         )
 
 
-def check_inside(value: float, name: str) -> None:
+def check_inside(value: float, name: str, example: float = 0.8) -> None:
     """Raise InputError for a share outside (0, 1)."""
     if not (is_number(value) and 0.0 < value < 1.0):
         raise InputError(
-            name, "must lie strictly between 0 and 1", f"got {value!r}", "give a share such as 0.8", code="range"
+            name, "must lie strictly between 0 and 1", f"got {value!r}", f"give a share such as {example}", code="range"
         )
 
 
