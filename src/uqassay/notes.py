@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "none": "no errors, no right predictions or the like; the value is still defined",
     "undefined": "why the value is undefined",
     "infinite": "why the value is infinite, or how many values are",
+    "bias": "the part of a value that sampling noise adds on average",
     "edge": "the value is at an end of its range, and why",
     "constant-scores": "all scores are equal, so that nothing is ranked",
     "constant-curve": "a curve over conditions is constant, so that its correlation counts as 0",

@@ -55,7 +55,8 @@ def test_diagrams_against_the_tests(assay, lens):
             assert row[side]["count"] == bins.count[filled].tolist()
             assert sum(row[side]["count"]) == t.n_tested
             for name in ("confidence", "accuracy", "low", "high"):
-                np.testing.assert_allclose(row[side][name], getattr(bins, name)[filled], rtol=1e-4, atol=1e-9)
+                part = getattr(bins, name if name in ("confidence", "accuracy") else f"band_{name}")
+                np.testing.assert_allclose(row[side][name], part[filled], rtol=1e-4, atol=1e-9)
         if t.n_members < 2:
             assert row["after"] is None
 
@@ -108,6 +109,8 @@ def test_diagrams_of_all_models_against_their_bins():
         bins = a.reliability(entry["model"])
         assert sum(entry["count"]) == bins.count.sum()
         assert entry["accuracy"] == bins.accuracy[bins.count > 0].tolist()
+        assert entry["low"] == bins.band_low[bins.count > 0].tolist()
+        assert entry["shown"] == bins.sentence()
         confidence = a[entry["model"]].columns["confidence"].mean()
         assert entry["confidence_all"] == pytest.approx(confidence)
         assert entry["gap"] == pytest.approx(confidence - a[entry["model"]].columns["correct"].mean())

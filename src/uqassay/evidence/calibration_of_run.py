@@ -95,7 +95,7 @@ def tested_run(
     width, mean = _width(prediction), _mean(prediction)
     shared = shared_members(prediction) if n_points(prediction) > 1 and mixed else None
     notes = [*notes, *_notes_on_sets(prediction, shared)]
-    before, hits = _diagram(mean, y, plan.level)
+    before, hits = _diagram(mean, sample, plan.level)
     gap = confidence_gap(y, mean, sample.groups)
     means = _of_one(mean, y, measures, plan, fine=shared is None, groups=sample.groups)
     # members and vertices are distributions of the model itself; the corners of a box are not, and are not tested alone
@@ -107,7 +107,7 @@ def tested_run(
     found = []
     for j, (measure, alone, facts) in enumerate(zip(measures, means, of_sets, strict=True)):
         members = [single[j] for single in singles]
-        after, hits_after = (before, hits) if shared is None else _after(shared, facts.weights, y, plan.level)
+        after, hits_after = (before, hits) if shared is None else _after(shared, facts.weights, sample, plan.level)
         undefined = () if has_note(facts.notes, "no-test") else undefined_notes(facts.statistic, facts.pvalue, len(y))
         assumed = () if shared is None or sample.groups is None else (IN_GROUPS,)
         unseen = unseen_notes(measure, mean) if shared is None else ()  # of mixtures the test itself says so
@@ -290,18 +290,21 @@ def _by_another_null(p: Floats, labels: Rows, measure: CalibrationMeasure, plan:
     )
 
 
-def _after(shared: SharedMembers, weights: Floats, labels: Rows, level: float) -> tuple[Reliability | None, float]:
+def _after(
+    shared: SharedMembers, weights: Floats, sample: TestedSample, level: float
+) -> tuple[Reliability | None, float]:
     """Reliability diagram and accuracy of the mixture with the least value; of none where no value is defined."""
     if np.isnan(weights).any():
         return None, math.nan
-    return _diagram(np.einsum("nmk,m->nk", shared.probs, weights), labels, level)
+    return _diagram(np.einsum("nmk,m->nk", shared.probs, weights), sample, level)
 
 
-def _diagram(probs: Floats, labels: Rows, level: float) -> tuple[Reliability, float]:
+def _diagram(probs: Floats, sample: TestedSample, level: float) -> tuple[Reliability, float]:
     """Reliability diagram and accuracy."""
-    correct = (argmax_of_rows(probs) == labels).astype(np.float64)
+    correct = (argmax_of_rows(probs) == sample.labels).astype(np.float64)
     confidence = np.minimum(probs.max(axis=1), 1.0)
-    return reliability(correct, confidence, n_bins=N_BINS, level=level), float(correct.mean())
+    found = reliability(correct, confidence, n_bins=N_BINS, groups=sample.groups, level=level)
+    return found, float(correct.mean())
 
 
 def _width(prediction: Prediction) -> float:

@@ -13,7 +13,7 @@ from uqassay.statistics.mean_rows import mean_estimates
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["ChosenColumns", "one_run"]
+__all__ = ["ChosenColumns", "one_run", "units_of_runs"]
 
 Array = NDArray[np.float64]
 
@@ -67,3 +67,10 @@ class ChosenColumns:
 def one_run(values: Array) -> Array:
     """A single run as ``(n,)``, for which no spread between runs is claimed."""
     return values if len(values) > 1 else values[0]
+
+
+def units_of_runs(groups: NDArray[Any] | None, n_runs: int, n: int) -> NDArray[Any] | None:
+    """Groups of the values of all runs, one run after the other, (R · n,); with several runs an instance is a group."""
+    if n_runs == 1:
+        return groups
+    return np.tile(np.arange(n) if groups is None else groups, n_runs)

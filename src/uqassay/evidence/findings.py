@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ModelCalibration, adjusted_tests, model_groups
-from uqassay.evidence.chosen_columns import ChosenColumns, one_run
+from uqassay.evidence.chosen_columns import ChosenColumns, one_run, units_of_runs
 from uqassay.evidence.mistake_ranking import MistakeRanking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
-from uqassay.metrics.calibration.reliability import expected_calibration_error
+from uqassay.metrics.calibration.error_interval import ErrorNorm, error_estimate_of_hits
 from uqassay.notes import Note, distinct
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
 from uqassay.wording import counted
@@ -134,7 +134,9 @@ def _model_rows(
             found.append(_Found("accuracy", share))
         found += [_Found(metric, chosen[metric]) for metric in ("log-loss", "brier") if wanted(metric)]
         if wanted("ece"):
-            found.append(_Found("ece", _calibration_error(assay, chosen)))
+            found.append(_Found("ece", _calibration_error(chosen, "l1")))
+        if wanted("rms-calibration-error"):
+            found.append(_Found("rms-calibration-error", _calibration_error(chosen, "l2")))
         if mask is None and model.name in assay.classwise_error and wanted("ece-classwise"):
             found.append(_Found("ece-classwise", _classwise_error(assay, model.name, run)))
     d, ns = chosen["distance"], chosen["nonspecificity"]
@@ -250,16 +252,15 @@ def widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate
     return estimate.widened(error, Note("widened", text, {"standard_error": error}))
 
 
-def _calibration_error(assay: "Assay", chosen: ChosenColumns) -> Estimate:
-    hit, confidence = chosen["correct"].ravel(), chosen["confidence"].ravel()
-    return Estimate(
-        expected_calibration_error(hit, confidence),
-        low=NAN,
-        high=NAN,
-        level=assay.settings.level,
-        n=len(hit),
-        method="10 equal-width bins",
-        notes=[BIASED],
+def _calibration_error(chosen: ChosenColumns, norm: ErrorNorm) -> Estimate:
+    """Of all runs together; the runs of one instance, or of a group, belong together."""
+    hits, confidence = chosen["correct"], chosen["confidence"]
+    return error_estimate_of_hits(
+        hits.ravel(),
+        confidence.ravel(),
+        norm=norm,
+        groups=units_of_runs(chosen.groups, *hits.shape),
+        level=chosen.level,
     )
 
 

@@ -21,6 +21,7 @@ METRICS = (
     "accuracy",
     "ece",
     "ece-classwise",
+    "rms-calibration-error",
     "unified",
     "kl",
     "js",

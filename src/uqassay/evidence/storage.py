@@ -15,6 +15,7 @@ from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.losses.unified import check_tradeoffs
 from uqassay.metrics.calibration.reliability import Reliability
+from uqassay.metrics.calibration.reliability_bands import band_of_counts
 from uqassay.notes import Note
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ TEST_NUMBERS = (
     "gap_pvalue",
 )
 DIAGRAMS = ("before", "after")
-DIAGRAM_ARRAYS = ("edges", "count", "confidence", "accuracy", "low", "high")
+DIAGRAM_ARRAYS = ("edges", "count", "confidence", "accuracy", "low", "high", "band_low", "band_high")
 COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
 
 
@@ -212,7 +213,7 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
         },
         "warnings": _notes(facts["warnings"]),
         "provenance": facts["provenance"],
-        "calibration": tuple(_test(i, entry, arrays) for i, entry in enumerate(facts["calibration"])),
+        "calibration": tuple(_test(i, entry, arrays, settings.level) for i, entry in enumerate(facts["calibration"])),
         "classwise_error": {name: tuple(values) for name, values in facts["classwise_error"].items()},
         "scaled": {
             name: ScaledScores(**{k: arrays[f"scaled/{i}/{k}"] for k in SCALED_ARRAYS})
@@ -222,14 +223,22 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
     }
 
 
-def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelCalibration:
+def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray], level: float) -> ModelCalibration:
     prefix = f"test/{i}/"
     nothing = entry["tested"] == "nothing"
     absent = {"before": nothing, "after": nothing or bool(np.isnan(arrays[f"{prefix}weights"]).any())}
     diagrams: dict[str, Any] = {
-        key: None if absent[key] else Reliability(**{part: arrays[f"{prefix}{key}/{part}"] for part in DIAGRAM_ARRAYS})
-        for key in DIAGRAMS
+        key: None if absent[key] else _diagram(f"{prefix}{key}/", arrays, level) for key in DIAGRAMS
     }
     numbers = {key: number_from_json(entry[key]) for key in TEST_NUMBERS if key in entry}
     held = {key: arrays[prefix + key] for key in TEST_ARRAYS}
     return ModelCalibration(**{**entry, **numbers, **held, **diagrams, "notes": _notes(entry["notes"])})
+
+
+def _diagram(prefix: str, arrays: dict[str, np.ndarray], level: float) -> Reliability:
+    """A reliability diagram; those saved before there were bands get the band of independent instances."""
+    parts = {part: arrays[prefix + part] for part in DIAGRAM_ARRAYS if prefix + part in arrays}
+    if "band_low" not in parts:
+        count = parts["count"].astype(np.float64)
+        parts["band_low"], parts["band_high"] = band_of_counts(parts["accuracy"] * count, count, level)
+    return Reliability(**parts)

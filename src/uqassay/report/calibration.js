@@ -137,7 +137,7 @@ function reliabilityPiece(section, lens) {
       "div",
       { class: rows.length > MANY ? null : "figures beside" },
       el("figure", {}, legend, el("div", { class: "chart", id: "reliability" }), caption),
-      el("div", {}, holder, el("p", { class: "note" }, lens.text.note)),
+      el("div", {}, holder, el("p", { class: "note" }, lens.text.note), shownRanges(lens, rows)),
     ),
   );
   fillModelTable(holder, columns, rows);
@@ -146,6 +146,12 @@ function reliabilityPiece(section, lens) {
     fill(caption, lens.text.caption, entries.length > MOST_BANDS ? page.text.models.without_bands : null);
     drawReliability(node, entries, { height: 400, text: lens.text });
   });
+}
+
+// Where each model is overconfident or underconfident.
+function shownRanges(lens, rows) {
+  const items = rows.map((r) => [el("dt", {}, nameCell(r.j)), el("dd", {}, r.bins.shown)]);
+  return el("div", { class: "note" }, el("p", {}, lens.text.shown), el("dl", { class: "tests" }, items.flat()));
 }
 
 function reliabilityColumns(rows, text) {
@@ -159,7 +165,8 @@ function reliabilityColumns(rows, text) {
   const ece = (r) => {
     const classwise = r.classwise && fillTemplate(text.classwise, { estimate: fixed(r.classwise.estimate, places) });
     const below = classwise ? el("span", { class: "i" }, classwise) : null;
-    return el("span", { title: noteLines(r.ece.notes) }, fixed(r.ece.estimate, places), below);
+    const { estimate, low, high } = r.ece;
+    return el("span", { title: noteLines(r.ece.notes) }, interval(estimate, low, high, places), below);
   };
   return [
     { title: text.heads.model, text: true, cls: "name", value: (r) => r.key, cell: (r) => nameCell(r.j) },

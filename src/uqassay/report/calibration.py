@@ -36,11 +36,12 @@ def calibration_section(assay: "Assay") -> dict[str, Any]:
     -------
     dict
         "finding": what the section says first; "models": bins of the reliability diagram of each model, its mean
-        "confidence_all" and how it is "judged"; "text": sentences around them. With tests also "title", and "tests": "alpha",
-        "further" (sentences on all tests after the finding), "cautions", "text", the "measures" with their "definitions", and
-        "rows", one per model, run and measure, with the p-value adjusted by Holm for all rows, the outcome, its words and
-        captions, the null draws as a histogram one of whose edges is the minimum found, values and p-values of the mean and of
-        single members, the weights, and the bins of the mean ("before") and of the best mixture ("after").
+        "confidence_all", how it is "judged", and where overconfidence is "shown"; "text": sentences around them. With tests
+        also "title", and "tests": "alpha", "further" (sentences on all tests after the finding), "cautions", "text", the
+        "measures" with their "definitions", and "rows", one per model, run and measure, with the p-value adjusted by Holm for
+        all rows, the outcome, its words and captions, the null draws as a histogram one of whose edges is the minimum found,
+        values and p-values of the mean and of single members, the weights, and the bins of the mean ("before") and of the best
+        mixture ("after").
     """
     tested = any(t.tested != "nothing" for t in assay.calibration)
     models = _confidences(assay)
@@ -146,13 +147,15 @@ def _confidence(assay: "Assay", model: str, accuracy: Mapping[str, Any]) -> dict
         "confidence_all": confidence,
         "gap": gap,
         "judged": confidence_text(gap, accuracy["low"], accuracy["high"]),
+        "shown": bins.sentence(),
     }
 
 
 def _bins(bins: "Reliability", *, digits: int | None = 5) -> dict[str, Any]:
-    """The filled bins of a reliability diagram."""
+    """The filled bins of a reliability diagram, with the band that holds in all of them together as intervals."""
     filled = bins.count > 0
-    columns = {name: getattr(bins, name)[filled].tolist() for name in ("confidence", "accuracy", "low", "high")}
+    parts = {"confidence": "confidence", "accuracy": "accuracy", "low": "band_low", "high": "band_high"}
+    columns = {name: getattr(bins, part)[filled].tolist() for name, part in parts.items()}
     if digits is not None:
         columns = {name: [_short(v, digits) for v in values] for name, values in columns.items()}
     edges = [bins.edges[:-1][filled].tolist(), bins.edges[1:][filled].tolist()]

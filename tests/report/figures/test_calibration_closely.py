@@ -66,7 +66,7 @@ def test_before_and_after_against_the_bins(assay):
         np.testing.assert_allclose(marks.get_offsets()[:, 1], bins.accuracy[filled])
         np.testing.assert_allclose(marks.get_offsets()[:, 0], bins.confidence[filled], atol=0.01)
         ends = np.array([segment[:, 1] for segment in lines.get_segments()])
-        np.testing.assert_allclose(ends, np.c_[bins.low, bins.high][filled])
+        np.testing.assert_allclose(ends, np.c_[bins.band_low, bins.band_high][filled])
 
 
 @pytest.mark.parametrize("name", ["plot_ensemble_weights", "plot_calibration_before_after"])

@@ -45,7 +45,7 @@ def test_reliability_against_its_bins(assay):
         filled = bins.count > 0
         np.testing.assert_allclose(marks.get_offsets(), np.c_[bins.confidence, bins.accuracy][filled])
         drawn = np.array([s[:, 1] for s in bars.get_segments()])
-        np.testing.assert_allclose(drawn, np.c_[bins.low, bins.high][filled])
+        np.testing.assert_allclose(drawn, np.c_[bins.band_low, bins.band_high][filled])
         assert np.argmax(marks.get_sizes()) == np.argmax(bins.count[filled])
     alone = figures.plot_reliability(assay, ["Members"], ax=blank())
     assert sum(int(t) for t in texts(alone)) == assay.n_instances

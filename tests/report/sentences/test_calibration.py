@@ -159,5 +159,5 @@ def test_decimals_show_two_digits():
 def test_votes_are_explained():
     assert "share of the votes" in reliability_sentences(0.9, votes=True, tested=False)["note"]
     found = reliability_sentences(0.9, votes=False, tested=True)
-    assert "90 % interval" in found["caption"]
+    assert "together (90 %)" in found["caption"]
     assert found["title"]

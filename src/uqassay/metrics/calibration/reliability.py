@@ -18,13 +18,15 @@ from uqassay.metrics.calibration.bins import (
     edges_of_equal_width,
 )
 from uqassay.metrics.calibration.inputs import labels_and_probs
+from uqassay.metrics.calibration.reliability_bands import band_of_counts, bands_of_groups, ranges_sentence
 from uqassay.predictions import PredictionLike
-from uqassay.statistics.samples import check_level, is_number
+from uqassay.statistics.samples import check_level, is_number, make_units
 
 __all__ = ["Reliability", "expected_calibration_error", "reliability", "reliability_diagram"]
 
 Array = NDArray[np.float64]
 
+SAME = 1e-12  # a confidence this close to an end of the band is inside
 ROUNDING = 1e-3  # a confidence may exceed 1 by this much
 
 
@@ -43,6 +45,16 @@ class Reliability:
         Mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty.
     low, high : array (B,)
         Wilson interval of the accuracy; nan if the bin is empty.
+    band_low, band_high : array (B,)
+        Intervals that hold for the accuracies of all bins together; nan if the bin is empty.
+
+    Examples
+    --------
+    >>> r = reliability([1] * 90 + [0] * 60, [0.95] * 100 + [0.65] * 50)
+    >>> r.over[r.count > 0].tolist(), int(r.under.sum())
+    ([True, False], 0)
+    >>> r.sentence()
+    'Overconfident where it states 60 to 70 %; nowhere shown to be underconfident.'
     """
 
     edges: Array
@@ -51,6 +63,22 @@ class Reliability:
     accuracy: Array
     low: Array
     high: Array
+    band_low: Array
+    band_high: Array
+
+    @property
+    def over(self) -> NDArray[np.bool_]:
+        """Bins whose confidence lies above the band of the accuracy, (B,)."""
+        return self.confidence > self.band_high + SAME
+
+    @property
+    def under(self) -> NDArray[np.bool_]:
+        """Bins whose confidence lies below the band of the accuracy, (B,)."""
+        return self.confidence < self.band_low - SAME
+
+    def sentence(self) -> str:
+        """Where overconfidence and underconfidence are shown; all its claims hold together at the level of the band."""
+        return ranges_sentence(self.edges, self.over, self.under)
 
 
 def reliability_diagram(
@@ -60,6 +88,7 @@ def reliability_diagram(
     event: int | Literal["predicted"] = "predicted",
     n_bins: int = 10,
     binning: Binning = "width",
+    groups: ArrayLike | None = None,
     level: float = 0.95,
 ) -> Reliability:
     """Frequency of an event as a function of its predicted probability.
@@ -75,8 +104,10 @@ def reliability_diagram(
     n_bins : int
     binning : {"width", "mass"}
         Bins of equal width, or of equally many instances; equal probabilities share a bin.
+    groups : array (n,), optional
+        Whole groups (patients, sites, videos) are the units of the intervals.
     level : float
-        Confidence level of the intervals.
+        Confidence level of the single intervals, and of all intervals of the band together.
 
     Returns
     -------
@@ -92,6 +123,11 @@ def reliability_diagram(
     Wilson's interval assumes one probability for all instances of a bin. Probabilities that differ within a bin make the
     frequency vary slightly less, so the interval is slightly too wide.
 
+    The band holds in all bins together with probability `level` at least: exact (Clopper-Pearson) intervals at the level
+    `level` ** (1 / B′) for B′ filled bins. With groups they use the effective number of independent instances and
+    Bonferroni's adjustment. `Reliability.over` and `Reliability.under` name the bins whose confidence lies outside the band;
+    with probability `level` none of them is named wrongly (docs/coverage-calibration-further.md).
+
     Examples
     --------
     >>> probs = [[0.8, 0.2], [0.8, 0.2], [0.3, 0.7], [0.1, 0.9]]
@@ -104,7 +140,7 @@ def reliability_diagram(
     labels, checked = labels_and_probs(y_true, probs)
     if event == "predicted":
         bins = bins_of_confidence(checked, int(n_bins), binning)
-        return _diagram(bins, bins.observed(labels), binning, level)
+        return _diagram(bins, np.asarray(bins.event == labels, dtype=np.float64), binning, groups, level)
     n_classes = checked.shape[-1]
     if not is_number(event) or event != event // 1 or not 0 <= event < n_classes:
         raise InputError(
@@ -115,10 +151,17 @@ def reliability_diagram(
             code="choice",
         )
     bins = bins_of_values(np.ascontiguousarray(checked[:, int(event)]), int(n_bins), binning)
-    return _diagram(bins, bins.sums((labels == event).astype(np.float64)), binning, level)
+    return _diagram(bins, (labels == event).astype(np.float64), binning, groups, level)
 
 
-def reliability(correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10, level: float = 0.95) -> Reliability:
+def reliability(
+    correct: ArrayLike,
+    confidence: ArrayLike,
+    *,
+    n_bins: int = 10,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Reliability:
     """Accuracy against confidence in equal-width, right-inclusive bins of [0, 1].
 
     Parameters
@@ -128,6 +171,8 @@ def reliability(correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10, 
     confidence : array (n,)
         Confidence in the predicted class, in [0, 1]; both ends belong to a bin.
     n_bins : int
+    groups : array (n,), optional
+        As in `reliability_diagram`.
     level : float
 
     Examples
@@ -137,8 +182,8 @@ def reliability(correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10, 
     ([1, 2], [1.0, 0.5])
     """
     check_level(level)
-    bins, hits = _bins_of_hits(correct, confidence, n_bins)
-    return _diagram(bins, hits, "width", level)
+    bins, hits = bins_of_hits(correct, confidence, n_bins)
+    return _diagram(bins, hits, "width", groups, level)
 
 
 def expected_calibration_error(correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10) -> float:
@@ -160,12 +205,12 @@ def expected_calibration_error(correct: ArrayLike, confidence: ArrayLike, *, n_b
     >>> round(expected_calibration_error([1, 0, 1, 1], [0.75, 0.75, 0.75, 0.75]), 6)
     0.0
     """
-    bins, hits = _bins_of_hits(correct, confidence, n_bins)
-    return float(np.abs(hits - bins.expected).sum() / bins.n)
+    bins, hits = bins_of_hits(correct, confidence, n_bins)
+    return float(np.abs(bins.sums(hits) - bins.expected).sum() / bins.n)
 
 
-def _bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tuple[CalibrationBins, Array]:
-    """Bins of equal width of the confidence, and the sum of hits in each."""
+def bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tuple[CalibrationBins, Array]:
+    """Bins of equal width of the confidence (n,), and the hits (n,)."""
     hit = as_numeric(correct, "correct", ndim=1).astype(np.float64)
     conf = as_numeric(confidence, "confidence", ndim=1).astype(np.float64)
     if hit.shape != conf.shape:
@@ -187,19 +232,34 @@ def _bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tup
                 name, "must lie in [0, 1]", f"row {row} holds {values[row]:.6g}", "pass probabilities", code="range"
             )
     bins = bins_of_values(conf, int(n_bins), "width")
-    return bins, bins.sums(hit)
+    return bins, hit
 
 
-def _diagram(bins: CalibrationBins, happened: Array, binning: Binning, level: float) -> Reliability:
-    count = bins.size
+def _diagram(
+    bins: CalibrationBins, hits: Array, binning: Binning, groups: ArrayLike | None, level: float
+) -> Reliability:
+    count, happened = bins.size, bins.sums(hits)
     with np.errstate(invalid="ignore", divide="ignore"):
         confidence, share = bins.expected / count, happened / count
+    if groups is None:
+        low, high = _wilson(share, count, level)
+        band_low, band_high = band_of_counts(happened, count, level)
+    else:
+        units = make_units(len(hits), groups, None)
+        assert units.codes is not None
+        place = bins.place.astype(np.intp)
+        found = bands_of_groups(hits, bins.values - hits, place, units.codes, bins.n_bins, level)
+        low, high, band_low, band_high = found
+    edges = edges_of_equal_width(bins.n_bins) if binning == "width" else _edges_of_equal_mass(bins)
+    return Reliability(edges, count.astype(np.int64), confidence, share, low, high, band_low, band_high)
+
+
+def _wilson(share: Array, count: Array, level: float) -> tuple[Array, Array]:
+    with np.errstate(invalid="ignore", divide="ignore"):
         z = float(ndtri(0.5 + level / 2))
         centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
         half = z / (1 + z**2 / count) * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2))
-    edges = edges_of_equal_width(bins.n_bins) if binning == "width" else _edges_of_equal_mass(bins)
-    low, high = np.clip(centre - half, 0.0, share), np.clip(centre + half, share, 1.0)
-    return Reliability(edges, count.astype(np.int64), confidence, share, low, high)
+    return np.clip(centre - half, 0.0, share), np.clip(centre + half, share, 1.0)
 
 
 def _edges_of_equal_mass(bins: CalibrationBins) -> Array:

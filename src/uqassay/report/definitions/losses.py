@@ -95,6 +95,13 @@ LOSSES: dict[str, Definition] = {
         "ECE = Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|",
         "Guo et al. (2017)",
     ),
+    "rms-calibration-error": Definition(
+        "RMS calibration error",
+        "Root of the mean square over the instances of the gap between accuracy and confidence in their bin (10 bins of equal "
+        "width), without the part that noise adds; 0 if noise explains all gaps.",
+        "√(Σ over bins B of |B|/n · ((Σ d)² − Σ d²) / (|B| (|B| − 1))),  d = confidence − right",
+        "Kumar, Liang and Ma (2019); interval as in Sun et al. (2024) for fixed bins",
+    ),
     "confidence": Definition(
         "Confidence",
         "Probability that the model's single prediction gives to the class it predicts; for probability intervals the upper "

@@ -190,7 +190,7 @@ def plot_calibration_before_after(
     ax: "Axes | None" = None,
     width: Width = "text",
 ) -> "Axes":
-    """Reliability diagrams of the model's mean and of the best mixture, with Wilson intervals.
+    """Reliability diagrams of the model's mean and of the best mixture, with joint intervals.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def plot_calibration_before_after(
     ax.set_ylim(-0.02, 1.02)
     label_axes(ax, "confidence", "accuracy")
     best = f"mixture of least {measure_label(t.measure)}"
-    parts = named_run(assay, t), instances_tested(t), f"{interval_level(assay)} intervals", best
+    parts = named_run(assay, t), instances_tested(t), f"{interval_level(assay)} bands", best
     headline(ax, *parts, taken=beside(ax, labels))
     draw_legend(ax, handles)
     return ax
@@ -255,7 +255,7 @@ def plot_calibration_before_after(
 def _draw_bins(ax: Any, bins: "Reliability", look: Look, shift: float) -> None:
     filled = bins.count > 0
     x, y = bins.confidence[filled] + shift, bins.accuracy[filled]
-    ax.vlines(x, bins.low[filled], bins.high[filled], color=look.colour, linewidth=1.2, alpha=0.7)
+    ax.vlines(x, bins.band_low[filled], bins.band_high[filled], color=look.colour, linewidth=1.2, alpha=0.7)
     ax.plot(x, y, color=look.colour, linewidth=1.0, linestyle=look.line)
     share = bins.count[filled] / bins.count.sum()
     style = {"color": look.colour, "marker": look.marker, "edgecolor": "white", "linewidth": 0.5, "zorder": 3}

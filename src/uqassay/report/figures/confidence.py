@@ -53,7 +53,7 @@ def plot_reliability(
     ax: "Axes | None" = None,
     width: Width = "text",
 ) -> "Axes":
-    """Accuracy against confidence in equal-width bins, with Wilson intervals; the diagonal is perfect calibration.
+    """Accuracy against confidence in equal-width bins, with joint intervals; the diagonal is perfect calibration.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def plot_reliability(
     Returns
     -------
     Axes
-        The area of a marker grows with the share of the instances in its bin; for a single model the number of
-        instances stands next to it.
+        The intervals hold in all bins of a model together. The area of a marker grows with the share of the instances in
+        its bin; for a single model the number of instances stands next to it.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def plot_reliability(
         look, b = looks(assay)[name], bins[name]
         filled = b.count > 0
         x, y = b.confidence[filled], b.accuracy[filled]
-        ax.vlines(x, b.low[filled], b.high[filled], color=look.colour, linewidth=1.2, alpha=0.7)
+        ax.vlines(x, b.band_low[filled], b.band_high[filled], color=look.colour, linewidth=1.2, alpha=0.7)
         ax.plot(x, y, color=look.colour, linewidth=1.0, linestyle=look.line)
         share = b.count[filled] / b.count.sum()
         ax.scatter(
@@ -112,14 +112,14 @@ def plot_reliability(
     ax.set_ylim(-0.02, 1.02)
     label_axes(ax, "confidence", "accuracy")
     size = "numbers: instances" if len(names) == 1 else "marker area: share of instances"
-    headline(ax, resampled_units(assay), f"{interval_level(assay)} intervals", size, taken=beside(ax, labels))
+    headline(ax, resampled_units(assay), f"{interval_level(assay)} bands", size, taken=beside(ax, labels))
     draw_legend(ax, handles)
     return ax
 
 
 def _write_counts(ax: Any, bins: "Reliability") -> None:
     """Number of instances under each interval, or above it where the axis ends."""
-    for x, low, high, n in zip(bins.confidence, bins.low, bins.high, bins.count.tolist(), strict=True):
+    for x, low, high, n in zip(bins.confidence, bins.band_low, bins.band_high, bins.count.tolist(), strict=True):
         if n:
             above = low < 0.07
             ax.annotate(

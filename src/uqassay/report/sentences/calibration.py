@@ -281,8 +281,8 @@ def _before_caption(judged: JudgedTest, level: float) -> str:
     if judged.test.before is None:
         return ""
     return (
-        f"{_accuracy(judged.test.accuracy_mean, judged.test.before)} Bars: {level_text(level)} intervals; open markers: fewer "
-        f"than {FEW} instances; below, how many instances there are."
+        f"{_accuracy(judged.test.accuracy_mean, judged.test.before)} Bars: {level_text(level)} band of all bins together; "
+        f"open markers: fewer than {FEW} instances; below, how many instances there are."
     )
 
 
@@ -358,13 +358,14 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
     return {
         "title": "How far off is the confidence of each model?" if tested else "",
         "caption": (
-            f"Accuracy in ten bins of confidence with its {level_text(level)} interval, drawn at the bin's mean confidence; a "
-            f"calibrated model follows the diagonal. Open markers: fewer than {FEW} instances. Bars below: where the instances "
-            "are."
+            "Accuracy in ten bins of confidence, drawn at the bin's mean confidence, with a band that holds in all bins of a "
+            f"model together ({level_text(level)}); a calibrated model follows the diagonal. Open markers: fewer than {FEW} "
+            "instances. Bars below: where the instances are."
         ),
         "note": (
             "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the "
-            f"gap is small and the ECE is not.{labels if votes else ''}"
+            "gap is small and the ECE is not. Under the ECE: its interval, which begins at 0 where the model could be "
+            f"calibrated, and the classwise ECE.{labels if votes else ''}"
         ),
         "heads": {
             "model": "Model",
@@ -380,6 +381,7 @@ def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[st
         "axes": {"confidence": "confidence", "accuracy": "accuracy"},
         "few": FEW,
         "classwise": "classwise {estimate}",
+        "shown": f"Shown in single bins, all bins of a model together at {level_text(level)}:",
         "bin": "confidence {confidences}: accuracy {accuracy} ({accuracies})",
         "bin_count": "{n} instances",
         "bin_share": "{n} of {total} instances ({share})",
