@@ -41,11 +41,29 @@ def test_json_is_that_of_the_library(both, run):
     ran = run("ood", *words(both), "--json")
     assert (ran.code, ran.err) == (0, "")
     found = ran.json()
-    assert {key: found[key] for key in ("schema", "n_in", "n_out", "positive", "level")} == {
-        "schema": "uqassay.ood/1", "n_in": 60, "n_out": 24, "positive": "out", "level": 0.95,
+    assert {key: found[key] for key in found if key != "findings"} == {
+        "schema": "uqassay.ood/1", "n_in": 60, "n_out": 24, "positive": "out", "ties": "shared", "level": 0.95,
     }  # fmt: skip
     assert found["findings"] == plain(detect_ood_in_predictions(*predictions(both)).rows())
     assert {row["model"] for row in found["findings"]} == set(MODELS)
+
+
+def test_labels_add_the_errors(both, run, monkeypatch):
+    y = np.load(both / "labels.npy")
+    options = ("--labels", both / "labels.npy", "--error-cost", "0.8", "--share-out", "0.1", "--ties", "whole")
+    ran = run("ood", *words(both, {"DE": "de"}), *options, "--score", "margin", "--json")
+    assert (ran.code, ran.err) == (0, "")
+    found = ran.json()
+    assert (found["error_cost"], found["share_out"], found["ties"]) == (0.8, 0.1, "whole")
+    expected = detect_ood_in_predictions(
+        *predictions(both, {"DE": "de"}), scores=["margin"], labels=y, error_cost=0.8, share_out=0.1, ties="whole"
+    )
+    assert found["findings"] == plain(expected.rows())
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = run("ood", *words(both, {"DE": "de"}), *options, "--score", "margin")
+    assert "SCOD-AURC" in shown.out
+    assert "0.8 for an error, 0.2 for an input out of distribution; 10.0 % are" in " ".join(shown.out.split())
+    assert run("ood", *words(both, {"DE": "de"}), "--share-out", "1.5").err.startswith("--share-out: must lie")
 
 
 def test_options_reach_the_library(both, run):

@@ -12,6 +12,7 @@ import uqassay as uq
 from uqassay.evidence import FINDING_COLUMNS
 from uqassay.evidence.ood import detect_ood, detect_ood_in_predictions
 from uqassay.metrics.ood.detection import aupr_score, fpr_at_tpr_error, ood_auc_score
+from uqassay.metrics.ood.scod import SCOD_METRICS, scod_augrc_loss, scod_aurc_loss, scod_risk_loss
 
 SPREAD_ONLY = {"credal-width", "epistemic-entropy", "aleatoric-entropy", "epistemic-variance", "aleatoric-variance"}
 
@@ -66,10 +67,50 @@ def test_predictions_without_labels_give_what_an_assay_of_them_gives(settings, b
 
 def test_labels_are_needed_for_neither_side(both):
     inside, outside, y, _ = both
-    same(detect_ood_in_predictions(inside, outside).rows(), detect_ood(judge(inside, y), outside).rows())
+    judged = detect_ood(judge(inside, y), outside)
+    without = [row for row in judged.rows() if row["metric"] not in SCOD_METRICS]
+    same(detect_ood_in_predictions(inside, outside).rows(), without)
+    same(detect_ood_in_predictions(inside, outside, labels=y).rows(), judged.rows())
     found = detect_ood_in_predictions(inside, outside, scores=["margin", "credal-width"])
     assert found.score_names("Point") == ("margin",)
     assert found.score_names("Members") == ("margin", "credal-width")
+
+
+def test_errors_and_foreign_inputs_together_are_those_of_the_metrics(both):
+    inside, outside, y, _ = both
+    options = {"error_cost": 0.8, "share_out": 0.1}
+    found = detect_ood_in_predictions(inside, outside, scores=["margin"], labels=y, **options)
+    same(
+        found.rows(),
+        [row for row in detect_ood(judge(inside, y), outside, **options).rows() if row["score"] == "margin"],
+    )
+    a, b = (uq.measures.uncertainty_score(side["Members"], "margin") for side in (inside, outside))
+    errors = np.append(uq.losses.prediction_errors(y, inside["Members"]), np.zeros(b.size))
+    is_out, s = sides(a, b)
+    for name, score in (
+        ("scod-aurc", scod_aurc_loss),
+        ("scod-augrc", scod_augrc_loss),
+        ("scod-risk80", scod_risk_loss),
+    ):
+        assert repr(found.estimate("Members", "margin", name)) == repr(score(is_out, errors, s, **options))
+    again = found.compare(("Members", "margin"), ("Point", "margin"), "scod-aurc")
+    gap = found.estimate("Members", "margin", "scod-aurc") - found.estimate("Point", "margin", "scod-aurc")
+    assert float(again.difference) == pytest.approx(gap)
+    without = detect_ood_in_predictions(inside, outside, scores=["margin"])
+    with refuses("metric", "missing", got="scod-aurc needs the labels"):
+        without.estimate("Members", "margin", "scod-aurc")
+    with refuses("error_cost", "range"):
+        detect_ood_in_predictions(inside, outside, scores=["margin"], labels=y, error_cost=2)
+    with refuses("labels", "mismatch", got="got 5"):
+        detect_ood_in_predictions(inside, outside, scores=["margin"], labels=y[:5])
+
+
+def test_ties_are_chosen_by_name(both):
+    inside, outside, _, _ = both
+    found = detect_ood_in_predictions(inside, outside, scores=["margin"], ties="whole")
+    assert found.metric_names == ("ood-auc", "fpr95-out-whole", "aupr-out")
+    with refuses("ties", "choice"):
+        detect_ood_in_predictions(inside, outside, scores=["margin"], ties="half")
 
 
 def test_groups_are_those_of_each_side(random_generator):

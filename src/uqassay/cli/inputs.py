@@ -21,7 +21,7 @@ from uqassay.predictions import Prediction
 from uqassay.predictions.file_rows import file_on_dask, has_rows
 from uqassay.predictions.files import inspect_file, load, load_column, load_labels
 
-__all__ = ["AssayRequest", "Loaded", "load_models", "load_request", "make_assay"]
+__all__ = ["AssayRequest", "Loaded", "labels_with", "load_models", "load_request", "make_assay"]
 
 _NORMALISABLE = ("point", "members", "vertices")
 
@@ -46,7 +46,7 @@ class AssayRequest:
         Uncertainty scores; empty: those of `assay`.
     calibration : list of str
         Measures, or "none" alone; empty: those of `assay`.
-    convention, distance, nonspecificity, floor, repair, common_members, level, draws, seed
+    convention, distance, nonspecificity, floor, repair, common_members, level, margin, draws, seed
         As in `assay`.
     member_axis : list of str
         ``AXIS`` for all models, or ``NAME=AXIS``; empty: 1.
@@ -77,6 +77,7 @@ class AssayRequest:
     score: Sequence[str] = ()
     calibration: Sequence[str] = ()
     level: float = 0.95
+    margin: float | None = None
     draws: int = 2000
     seed: int = 0
     cluster: str | None = None
@@ -180,6 +181,7 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             repair=request.repair,
             common_members=request.common_members,
             level=request.level,
+            margin=request.margin,
             n_draws=request.draws,
             rng=request.seed,
             progress=say,
@@ -208,7 +210,12 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
     ids = {path: run.ids for name, paths in files.items() for path, run in zip(paths, runs[name], strict=True)}
     runs = only_common_instances(files, runs) if request.common_instances else runs
     rows = Rows.of(files, runs)
-    labels, source = _labels(request.labels, files, runs, facts, rows, names, ids)
+    found = labels_with(request.labels, files, runs, facts, rows, names, ids)
+    if found is None:
+        raise InputError(
+            "--labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="missing"
+        )
+    labels, source = found
     groups = None if request.groups is None else values_of_instances(request.groups, ("groups", "group"), rows)
     grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
     return Loaded(runs, labels, groups, names, rows, {"y_true": source, "groups": grouped_by})
@@ -259,7 +266,7 @@ def _without_meaning(facts: Mapping[Path, Mapping[str, Any]]) -> list[Path]:
 # -- labels -----------------------------------------------------------------------------------------------------------
 
 
-def _labels(
+def labels_with(
     given: Path | None,
     files: dict[str, list[Path]],
     runs: dict[str, list[Prediction]],
@@ -267,9 +274,10 @@ def _labels(
     rows: Rows,
     class_names: tuple[str, ...] | None,
     ids: Mapping[Path, NDArray[Any] | None],
-) -> tuple[NDArray[Any], Path]:
+) -> tuple[NDArray[Any], Path] | None:
     """Labels in the order of the first model that has ids, and their file: the one given, or the first that has any.
 
+    None if there are none.
     `ids` are those of all rows of each prediction file.
     """
     flat = [run for of_model in runs.values() for run in of_model]
@@ -288,11 +296,7 @@ def _labels(
                 chosen, source = inside, path
             else:
                 _check_agreement(inside, path.name, chosen, source.name)
-    if chosen is None:
-        raise InputError(
-            "--labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="missing"
-        )
-    return chosen, source
+    return None if chosen is None else (chosen, source)
 
 
 def _check_agreement(inside: NDArray[Any], name: str, chosen: NDArray[Any], source: str) -> None:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from uqassay.cli.arguments import model_files
 from uqassay.cli.columns import Rows, values_of_instances
-from uqassay.cli.inputs import load_models
+from uqassay.cli.inputs import labels_with, load_models
 from uqassay.cli.normalising import normalised_sentences
 from uqassay.cli.options import INPUT, Groups, Json, MemberAxis, Models, Normalise, VarianceIs, option
 from uqassay.cli.remedies import note_text
@@ -19,7 +19,7 @@ from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
 from uqassay.notes import distinct
-from uqassay.wording import count, decimals_for, interval, level_text, listed, number
+from uqassay.wording import count, decimals_for, interval, level_text, listed, number, percent
 
 if TYPE_CHECKING:
     from uqassay.evidence.ood import OodDetection
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ood_command"]
 
 HOW = "What is computed"
-HEADERS = ("ROC-AUC", "FPR95", "AUPR")
+HEADERS = ("ROC-AUC", "FPR95", "AUPR", "SCOD-AURC")
 SHOWN_SCORES = 3  # that a note names before the others are counted
 
 
@@ -37,6 +37,14 @@ def ood_command(
     out: Annotated[
         list[str] | None,
         option("The same models on inputs out of distribution (repeat it for each).", INPUT, metavar="NAME=FILE"),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        option(
+            "Labels in distribution: then errors and inputs out of distribution are judged together too (SCOD).",
+            INPUT,
+            metavar="FILE[:COLUMN]",
+        ),
     ] = None,
     groups: Groups = None,
     out_groups: Annotated[Path | None, option("The same out of distribution.", INPUT)] = None,
@@ -50,10 +58,24 @@ def ood_command(
     positive: Annotated[
         str, option("What FPR95 and AUPR take for positive, out or in; papers differ.", HOW, metavar="out|in")
     ] = "out",
+    ties: Annotated[
+        str,
+        option(
+            "Ties at the threshold of FPR95: shared evenly, or whole, as other libraries let them pass.",
+            HOW,
+            metavar="shared|whole",
+        ),
+    ] = "shared",
+    error_cost: Annotated[
+        float, option("SCOD: cost of a kept error; a kept input out of distribution costs 1 minus it.", HOW)
+    ] = 0.5,
+    share_out: Annotated[
+        float | None, option("SCOD: share of inputs out of distribution in use, unless that of the files.", HOW)
+    ] = None,
     level: Annotated[float, option("Confidence level of the intervals.", HOW)] = 0.95,
     as_json: Json = False,
 ) -> None:
-    """Judge how well each score separates out-of-distribution inputs; needs no labels."""
+    """Judge how well each score separates out-of-distribution inputs; labels add the errors."""
     from uqassay.evidence.ood import detect_ood_in_predictions
 
     if not out:
@@ -69,13 +91,18 @@ def ood_command(
     n_files = sum(len(paths) for files in (inside_files, outside_files) for paths in files.values())
     with progress(n_files + 2 * len(inside_files) + 1) as say:
         sides, given, said = [], [], list[str]()
+        known: list[Any] = []
         for files, path in ((inside_files, groups), (outside_files, out_groups)):
-            runs, _ = load_models(
+            runs, facts = load_models(
                 files, member_axis=member_axis or (), normalise=normalise, variance_is=variance_is, say=say
             )
             sides.append(runs)
             said.extend(normalised_sentences(runs))
             rows = Rows.of(files, runs)
+            if not known:  # the first side is in distribution
+                ids = {file: run.ids for name, of in files.items() for file, run in zip(of, runs[name], strict=True)}
+                found_labels = labels_with(labels, files, runs, facts, rows, None, ids)
+                known.append(None if found_labels is None else found_labels[0])
             given.append(None if path is None else values_of_instances(path, ("groups", "group"), rows))
         found = detect_ood_in_predictions(
             *sides,
@@ -84,6 +111,10 @@ def ood_command(
             groups_out=given[1],
             level=level,
             positive=positive,  # type: ignore[arg-type]
+            ties=ties,  # type: ignore[arg-type]
+            labels=known[0],
+            error_cost=error_cost,
+            share_out=share_out,
             progress=say,
         )
         say("intervals")
@@ -113,14 +144,16 @@ def _facts(found: "OodDetection") -> dict[str, Any]:
         "n_in": found.inside.n_instances,
         "n_out": found.outside.n_instances,
         "positive": found.positive,
+        "ties": found.ties,
         "level": found.level,
+        **({"error_cost": found.error_cost, "share_out": found.share_out} if found.has_errors else {}),
     }
 
 
 def _estimates(found: "OodDetection") -> "list[tuple[str, str, list[Estimate]]]":
     """Model, score and all metrics, the greatest ROC-AUC first, what is undefined last."""
     rows = [
-        (model, score, [found.estimate(model, score, metric) for metric in found.metric_names])
+        (model, score, [found.estimate(model, score, metric) for metric in found.shown_metrics])
         for model in found.model_names
         for score in found.score_names(model)
     ]
@@ -133,13 +166,14 @@ def _print(found: "OodDetection", rows: "Sequence[tuple[str, str, list[Estimate]
     title = f"{count(m)} instances in distribution, {count(n)} out of it; by ROC-AUC, greater is better"
     console.print(Text(title, "bold"))
     columns = {"model": [printable(row[0]) for row in rows], "score": [row[1] for row in rows]}
-    between = [f"{level_text(found.level)} interval{' ' * k}" for k in range(len(HEADERS))]  # blanks tell them apart
-    for k, header in enumerate(HEADERS):
+    headers = HEADERS[: len(found.shown_metrics)]
+    between = [f"{level_text(found.level)} interval{' ' * k}" for k in range(len(headers))]  # blanks tell them apart
+    for k, header in enumerate(headers):
         estimates = [row[2][k] for row in rows]
         decimals = decimals_for((e.low, e.high) for e in estimates)
         columns[header] = [number(float(e), decimals) for e in estimates]
         columns[between[k]] = [interval(e.low, e.high, decimals) for e in estimates]
-    spare = [between[0], "FPR95", "AUPR", between[1], between[2]]
+    spare = [between[0], "FPR95", "AUPR", *headers[3:], *between[1:]]
     table = fitted_table(columns, spare=spare, width=console.width, words=("score",))
     console.print(table)
     what = ("in", "refused", n) if found.positive == "out" else ("out of", "kept", m)
@@ -147,11 +181,22 @@ def _print(found: "OodDetection", rows: "Sequence[tuple[str, str, list[Estimate]
     said = {
         "FPR95": f"FPR95: share {what[0]} distribution that is {what[1]} where 95 % of the others are",
         "AUPR": f"AUPR: average precision, {chance}",
+        "SCOD-AURC": _costs(found),
     }
     if words := explained(said, table):
         console.print(Text(words, "dim"))
     for note in (*_absent(found, asked), *_notes(rows)):
         print_note(note)
+
+
+def _costs(found: "OodDetection") -> str:
+    share = found.outside.n_instances / (found.inside.n_instances + found.outside.n_instances)
+    share = share if found.share_out is None else found.share_out
+    cost = found.error_cost
+    return (
+        f"SCOD-AURC: mean cost of the inputs kept over all coverages, {cost:.3g} for an error, {1 - cost:.3g} for an input out "
+        f"of distribution; {percent(share)} are"
+    )
 
 
 def _absent(found: "OodDetection", asked: Sequence[str]) -> Iterator[str]:

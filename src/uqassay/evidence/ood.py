@@ -1,10 +1,11 @@
 """Do the scores tell inputs of another distribution? The models of an assay on inputs in and out of distribution.
 
-Labels are needed for neither side: inputs of another distribution seldom have labels that mean something to the model.
+Labels are needed for neither side: inputs of another distribution seldom have labels that mean something to the model. With
+labels in distribution, errors and inputs of another distribution are judged together too.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from numpy.typing import ArrayLike
@@ -17,6 +18,8 @@ from uqassay.evidence.scored_side import Side, score_side
 from uqassay.evidence.scoring import Settings
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ood.intervals import Positive
+from uqassay.metrics.ood.scod_samples import check_costs
+from uqassay.metrics.ood.two_samples import Ties
 from uqassay.statistics.samples import check_choice, check_level
 
 if TYPE_CHECKING:
@@ -33,6 +36,9 @@ def detect_ood(
     groups: ArrayLike | None = None,
     level: float | None = None,
     positive: Positive = "out",
+    ties: Ties = "shared",
+    error_cost: float = 0.5,
+    share_out: float | None = None,
 ) -> OodDetection:
     """Judge how well the scores of an assay tell out-of-distribution inputs from its instances.
 
@@ -49,7 +55,11 @@ def detect_ood(
     level : float, optional
         Confidence level of the intervals; that of `inside` by default.
     positive : {"out", "in"}
+    ties : {"shared", "whole"}
         See `metrics.fpr_at_tpr_error`.
+    error_cost : float
+    share_out : float, optional
+        See `metrics.scod_aurc_loss`.
 
     Returns
     -------
@@ -67,7 +77,7 @@ def detect_ood(
     >>> known = uq.Point(rng.dirichlet([8.0, 1.0, 1.0], 200))
     >>> found = detect_ood(uq.assay({"m": known}, np.zeros(200, int)), {"m": uq.Point(rng.dirichlet([2.0, 2.0, 2.0], 100))})
     >>> [(row["metric"], round(row["estimate"], 2)) for row in found.rows() if row["score"] == "margin"]
-    [('ood-auc', 0.9), ('fpr95-out', 0.36), ('aupr-out', 0.81)]
+    [('ood-auc', 0.9), ('fpr95-out', 0.36), ('aupr-out', 0.81), ('scod-aurc', 0.05), ('scod-augrc', 0.04), ('scod-risk80', 0.1)]
     """
     s = inside.settings
     own = Side.of_assay(inside, {m.name: scores_of(m, inside) for m in inside.candidates})
@@ -100,7 +110,8 @@ def detect_ood(
             'write {"my model": prediction}',
             code="type",
         )
-    return _matched(own, other, positive, s.level if level is None else level, s.convention)
+    options = _Options(positive, ties, s.level if level is None else level, s.convention, error_cost, share_out)
+    return _matched(own, other, options)
 
 
 def detect_ood_in_predictions(
@@ -112,9 +123,13 @@ def detect_ood_in_predictions(
     groups_out: ArrayLike | None = None,
     level: float = 0.95,
     positive: Positive = "out",
+    ties: Ties = "shared",
+    labels: ArrayLike | None = None,
+    error_cost: float = 0.5,
+    share_out: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> OodDetection:
-    """Judge how well scores tell two samples apart where labels are known for neither.
+    """Judge how well scores tell two samples apart from predictions alone.
 
     Parameters
     ----------
@@ -124,7 +139,11 @@ def detect_ood_in_predictions(
         Names of `measures.SCORES`; by default every one of the default list that some model offers.
     groups_in, groups_out : array (m,), (n,), optional
         By default those that the predictions carry.
-    level, positive
+    level, positive, ties
+        As in `detect_ood`.
+    labels : int array (m,), array of names (m,), or array (m, K), optional
+        Of the inputs in distribution. With them, errors and inputs out of distribution are judged together too.
+    error_cost, share_out
         As in `detect_ood`.
     progress : callable, optional
         Called with the name of what is being computed.
@@ -154,7 +173,9 @@ def detect_ood_in_predictions(
         )
     settings = Settings(level=level)
     check_names({str(name): None for name in inside}, {str(name) for name in outside})
-    own = score_side(inside, settings, argument="inside", measures=scores, groups=groups_in, progress=progress)
+    own = score_side(
+        inside, settings, argument="inside", measures=scores, groups=groups_in, labels=labels, progress=progress
+    )
     other = score_side(
         outside,
         settings,
@@ -165,7 +186,7 @@ def detect_ood_in_predictions(
         progress=progress,
     )
     check_offered(scores or (), own, other)
-    return _matched(own, other, positive, level, settings.convention)
+    return _matched(own, other, _Options(positive, ties, level, settings.convention, error_cost, share_out))
 
 
 def _is_assay(value: Any) -> "TypeGuard[Assay]":
@@ -173,15 +194,30 @@ def _is_assay(value: Any) -> "TypeGuard[Assay]":
     return hasattr(value, "candidates") and isinstance(getattr(value, "settings", None), Settings)
 
 
-def _matched(inside: Side, outside: Side, positive: Positive, level: float, convention: str) -> OodDetection:
-    check_choice(positive, "positive", ("out", "in"))
-    check_level(level)
+@dataclass(frozen=True)
+class _Options:
+    positive: Positive
+    ties: Ties
+    level: float
+    convention: str
+    error_cost: float
+    share_out: float | None
+
+
+def _matched(inside: Side, outside: Side, options: _Options) -> OodDetection:
+    check_choice(options.positive, "positive", ("out", "in"))
+    check_choice(options.ties, "ties", ("shared", "whole"))
+    check_level(options.level)
+    check_costs(options.error_cost, options.share_out)
     check_sides(inside, outside)
     ordered = {name: outside.models[name] for name in inside.models}
     return OodDetection(
         inside=inside,
         outside=replace(outside, models=ordered),
-        positive=positive,
-        level=float(level),
-        convention=convention,
+        positive=options.positive,
+        level=float(options.level),
+        convention=options.convention,
+        ties=options.ties,
+        error_cost=float(options.error_cost),
+        share_out=options.share_out,
     )

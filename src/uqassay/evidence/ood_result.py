@@ -17,7 +17,9 @@ from uqassay.evidence.scored_side import Side
 from uqassay.evidence.tables import as_table
 from uqassay.metrics.ood.detection import OOD_METRICS, OodMetric
 from uqassay.metrics.ood.intervals import Positive
-from uqassay.metrics.ood.two_samples import TwoSamples, joined_groups
+from uqassay.metrics.ood.scod import SCOD_METRICS, ScodMetric
+from uqassay.metrics.ood.scod_samples import ScodSamples, with_errors
+from uqassay.metrics.ood.two_samples import Ties, TwoSamples, joined_groups
 from uqassay.notes import Note
 from uqassay.statistics import Estimate, PairedComparison
 from uqassay.statistics.samples import check_choice
@@ -46,6 +48,12 @@ class OodDetection(Shown):
         Confidence level of the intervals.
     convention : str
         That of the non-specificity.
+    ties : {"shared", "whole"}
+        How the false-positive rate takes ties at its threshold, see `metrics.fpr_at_tpr_error`.
+    error_cost : float
+        What a kept error costs; a kept input out of distribution costs 1 minus that, see `metrics.scod_aurc_loss`.
+    share_out : float or None
+        Share of inputs out of distribution in use; None for that of the samples.
     """
 
     _shown_more: ClassVar[str] = "summary(), table(), estimate(model, score), compare(a, b)"
@@ -55,6 +63,9 @@ class OodDetection(Shown):
     positive: Positive
     level: float
     convention: str
+    ties: Ties = "shared"
+    error_cost: float = 0.5
+    share_out: float | None = None
 
     @property
     def model_names(self) -> tuple[str, ...]:
@@ -63,8 +74,25 @@ class OodDetection(Shown):
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The metrics of `rows`: ROC-AUC, false-positive rate at 95 % true positives, average precision."""
-        return ("ood-auc", f"fpr95-{self.positive}", f"aupr-{self.positive}")
+        """The metrics of `rows`: ROC-AUC, false-positive rate at 95 % true positives, average precision.
+
+        With labels in distribution, also the areas and the risk that count errors and these inputs together.
+        """
+        whole = "-whole" if self.ties == "whole" else ""
+        return (
+            *("ood-auc", f"fpr95-{self.positive}{whole}", f"aupr-{self.positive}"),
+            *(SCOD_METRICS if self.has_errors else ()),
+        )
+
+    @property
+    def shown_metrics(self) -> tuple[str, ...]:
+        """Those of `metric_names` that a table has room for."""
+        return self.metric_names[:4]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether the labels in distribution are known."""
+        return all(model.errors is not None for model in self.inside.models.values())
 
     def score_names(self, model: str) -> tuple[str, ...]:
         """Names of the scores of a model, those that only one of the samples has among them."""
@@ -86,15 +114,25 @@ class OodDetection(Shown):
         return as_table(self.rows(), FINDING_COLUMNS)
 
     def estimate(self, model: str, score: str, metric: str = "ood-auc", *, run: int | None = None) -> Estimate:
-        """One metric of `metrics.OOD_METRICS` over all runs of a model, or of one run counted from 0."""
-        chosen = _metric(metric)
+        """One metric over all runs of a model, or of one run counted from 0.
+
+        Parameters
+        ----------
+        model, score : str
+        metric : str
+            A name of `metrics.OOD_METRICS`, or of `metrics.SCOD_METRICS` where the labels in distribution are known.
+        run : int, optional
+        """
+        chosen = self._metric(metric)
         problem = self._problem(model, score)
         if problem:
             return Estimate(
                 NAN, low=NAN, high=NAN, level=self.level, n=0, method="", notes=[Note("undefined", problem)]
             )
-        samples = self._samples(model, score)
-        return chosen.interval(samples if run is None else samples[run : run + 1], level=self.level)
+        runs = slice(None) if run is None else slice(run, run + 1)
+        if isinstance(chosen, ScodMetric):
+            return chosen.interval(self._with_errors(model, score)[runs], level=self.level)
+        return chosen.interval(self._samples(model, score)[runs], level=self.level)
 
     def compare(self, a: tuple[str, str], b: tuple[str, str], metric: str = "ood-auc") -> PairedComparison:
         """Paired test of two scores on the same two samples, each given by (model, score).
@@ -103,14 +141,14 @@ class OodDetection(Shown):
         ----------
         a, b : (str, str)
         metric : str
-            A name of `metrics.OOD_METRICS`.
+            As in `estimate`.
 
         Raises
         ------
         InputError
             A model, score or metric that is not there.
         """
-        chosen = _metric(metric)
+        chosen = self._metric(metric)
         found = []
         for name, (model, score) in (("a", a), ("b", b)):
             problem = self._problem(model, score)
@@ -122,7 +160,10 @@ class OodDetection(Shown):
                     "choose another score",
                     code="undefined",
                 )
-            runs = [chosen.statistic(samples) for samples in self._samples(model, score)]
+            if isinstance(chosen, ScodMetric):
+                runs = [chosen.statistic(samples) for samples in self._with_errors(model, score)]
+            else:
+                runs = [chosen.statistic(samples) for samples in self._samples(model, score)]
             found.append(runs if len(runs) > 1 else runs[0])
         return paired_statistic_test(*found, groups=self._groups, level=self.level)
 
@@ -155,6 +196,16 @@ class OodDetection(Shown):
         runs = np.concatenate([inside, outside], axis=1)
         return [TwoSamples(is_out, run, None, self._groups) for run in runs]
 
+    def _with_errors(self, model: str, score: str) -> list[ScodSamples]:
+        """The samples of each run with its errors in distribution."""
+        errors = self.inside.models[model].errors
+        assert errors is not None
+        unused = np.zeros(self.outside.n_instances)
+        return [
+            with_errors(samples, np.append(own, unused), error_cost=self.error_cost, share_out=self.share_out)
+            for samples, own in zip(self._samples(model, score), errors, strict=True)
+        ]
+
     def _problem(self, model: str, score: str) -> str:
         """Why a score of a model cannot be judged; empty where it can."""
         if score not in self.score_names(model):
@@ -184,7 +235,7 @@ class OodDetection(Shown):
 
     def _shown_table(self) -> ShownTable:
         each = [(model, score) for model in self.model_names for score in self.score_names(model)]
-        found = [(name, [self.estimate(*name, metric) for metric in self.metric_names]) for name in each]
+        found = [(name, [self.estimate(*name, metric) for metric in self.shown_metrics]) for name in each]
         found.sort(key=lambda row: math.inf if math.isnan(row[1][0]) else -float(row[1][0]))
         rows = []
         for (model, score), (area, *others) in found:
@@ -193,7 +244,7 @@ class OodDetection(Shown):
                 ShownRow((ShownCell(model), ShownCell(score), *cells), bar=Bar(float(area), area.low, area.high))
             )
         said = f"By ROC-AUC, the greatest first. {level_text(self.level)} intervals."
-        return ShownTable(("model", "score", *self.metric_names), tuple(rows), said, n_words=2)
+        return ShownTable(("model", "score", *self.shown_metrics), tuple(rows), said, n_words=2)
 
     def _check_model(self, model: str) -> None:
         if model not in self.inside.models:
@@ -205,7 +256,13 @@ class OodDetection(Shown):
                 code="choice",
             )
 
-
-def _metric(name: str) -> OodMetric:
-    check_choice(name, "metric", tuple(OOD_METRICS))
-    return OOD_METRICS[name]
+    def _metric(self, name: str) -> OodMetric | ScodMetric:
+        if name in SCOD_METRICS and not self.has_errors:
+            raise InputError(
+                "metric",
+                f"{name} needs the labels in distribution",
+                remedy="pass labels=, or an assay",
+                code="missing",
+            )
+        check_choice(name, "metric", (*OOD_METRICS, *(SCOD_METRICS if self.has_errors else ())))
+        return OOD_METRICS[name] if name in OOD_METRICS else SCOD_METRICS[name]

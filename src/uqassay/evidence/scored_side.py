@@ -12,9 +12,11 @@ from uqassay.evidence.alignment import Aligned, align_models, spanned_by
 from uqassay.evidence.given_scores import given_scores
 from uqassay.evidence.mistake_ranking import OF_THE_SPREAD
 from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
+from uqassay.losses.errors import prediction_errors
 from uqassay.losses.unified import set_nonspecificity
 from uqassay.measures.scores import SCORES, score_columns, score_names
-from uqassay.predictions import Drawn, Masses, Prediction
+from uqassay.predictions import Drawn, Masses, Members, Prediction
+from uqassay.predictions.labels import labels_for
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -40,6 +42,8 @@ class SideModel:
         Scores that could be asked for, also those outside the default list.
     spanned_by : str
         As in `ModelScores`.
+    errors : array (R, n) or None
+        1 where the predicted class is wrong, 0 where it is right, or the share of the other labels; None without labels.
     """
 
     kind: str
@@ -48,6 +52,7 @@ class SideModel:
     columns: dict[str, Array] = field(repr=False)
     offered: tuple[str, ...] = field(default=(), repr=False)
     spanned_by: str = ""
+    errors: Array | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +83,7 @@ class Side:
                 m.n_runs,
                 {name: m.columns[name] for name in scores[m.name]},
                 spanned_by=m.spanned_by,
+                errors=1.0 - m.columns["correct"],
             )
             for m in assay.candidates
         }
@@ -95,6 +101,7 @@ def score_side(
     class_names: Sequence[str] | None = None,
     groups: ArrayLike | None = None,
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
+    labels: ArrayLike | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Side:
     """Compute scores of predictions alone, as `assay` does.
@@ -119,6 +126,8 @@ def score_side(
         By default those that a prediction carries.
     uncertainties
         As in `assay`.
+    labels : int array (n,), array of names (n,), or array (n, K), optional
+        From which the errors are found.
     progress : callable, optional
         Called with the name of each model.
 
@@ -131,6 +140,7 @@ def score_side(
     """
     aligned = _aligned(predictions, settings, like, groups, class_names, argument)
     given = given_scores(uncertainties, aligned)
+    known = None if labels is None else _labels(labels, aligned)
     if measures is None:
         offered = {name for runs in aligned.models.values() for name in score_names(runs[0])}
         measures = [*(name for name in SCORES if name in offered), "nonspecificity"]
@@ -155,6 +165,7 @@ def score_side(
             columns=columns | given.get(name, {}),
             offered=tuple(s for s in can if count != 1 or s not in _OF_SETS),
             spanned_by=first.spanned_by if isinstance(first, Drawn) else "",
+            errors=None if known is None else _errors(known, runs),
         )
     first = next(iter(aligned.models.values()))[0]
     return Side(
@@ -182,6 +193,24 @@ def _aligned(
         name: tuple(_spanned(run, points.get(name), settings) for run in runs) for name, runs in found.models.items()
     }
     return replace(found, models=models)
+
+
+def _labels(labels: ArrayLike, aligned: Aligned) -> NDArray[Any]:
+    return labels_for(
+        labels,
+        n_instances=aligned.n_instances,
+        n_classes=len(aligned.class_names),
+        ids=aligned.ids,
+        class_names=aligned.class_names if aligned.named else None,
+        n_members=next((r.n_members for runs in aligned.models.values() for r in runs if isinstance(r, Members)), None),
+        name="labels",
+    )
+
+
+def _errors(labels: NDArray[Any], runs: Sequence[Prediction]) -> Array:
+    """Errors of each run, (R, n)."""
+    # the labels are indices, also where the names of the classes are whole numbers
+    return np.stack([np.asarray(prediction_errors(labels, run.without_class_names())) for run in runs])
 
 
 def _spanned(run: Prediction, n_points: int | None, settings: Settings) -> Prediction:

@@ -164,7 +164,8 @@ def test_the_registry_is_the_functions(random_generator):
     found = {name: metric.interval([two_samples(*sides(a, b))], level=0.9) for name, metric in OOD_METRICS.items()}
     expected = {"ood-auc": ood_auc_score(*sides(a, b), level=0.9)}
     for side in SIDES:
-        expected[f"fpr95-{side}"] = fpr_at_tpr_error(*sides(a, b), positive=side, level=0.9)
+        for name, ties in ((f"fpr95-{side}", "shared"), (f"fpr95-{side}-whole", "whole")):
+            expected[name] = fpr_at_tpr_error(*sides(a, b), positive=side, ties=ties, level=0.9)
         expected[f"aupr-{side}"] = aupr_score(*sides(a, b), positive=side, level=0.9)
     assert set(found) == set(expected)
     for name, estimate in expected.items():

@@ -2,7 +2,7 @@
 
 Paper 003, section 16: "in or out of distribution" replaces "right or wrong", and the ROC-AUC replaces UQ-AUC. All three
 metrics depend only on the order of the scores, not on the order of rows. Tied scores count ½ (ROC-AUC), are shared evenly
-(false-positive rate) or pass together (average precision).
+or pass whole (false-positive rate, by name) or pass together (average precision).
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from uqassay.metrics.ood.intervals import (
     ood_auc_estimate,
     ood_auc_linearised,
 )
-from uqassay.metrics.ood.two_samples import TwoSamples, two_samples
+from uqassay.metrics.ood.two_samples import Ties, TwoSamples, two_samples
 from uqassay.statistics import Estimate
 from uqassay.statistics.delong import named_auc
 from uqassay.statistics.linearised import Linearised
@@ -99,6 +99,7 @@ def fpr_at_tpr_error(
     *,
     tpr: float = 0.95,
     positive: Positive = "out",
+    ties: Ties = "shared",
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
     level: float = 0.95,
@@ -116,19 +117,22 @@ def fpr_at_tpr_error(
         that are refused too (Hendrycks, Mazeika and Dietterich 2019; OpenOOD today). "in": 95 % of the in-distribution
         instances are kept, and the error is the share of out-of-distribution instances that are kept too (Liang, Li and
         Srikant 2018, ODIN; early versions of OpenOOD). The two numbers differ, and papers do not always state which they use.
+    ties : {"shared", "whole"}
+        Scores that tie at the threshold. "shared": the true-positive rate is exactly `tpr`; the needed share of the tied
+        positives passes, and the same share of the tied negatives, as the ROC curve is linear there. "whole": the tie passes
+        whole, so this is the rate at the first threshold that detects at least `tpr` (torch-uncertainty, pytorch-ood, OpenOOD
+        today). Both agree without ties.
     sample_weight, groups, level
         As in `ood_auc_score`.
 
     Returns
     -------
     estimate : Estimate
-        The false-positive rate at a true-positive rate of exactly `tpr`. If scores tie at the threshold, the needed share of
-        the tied positives passes, and the same share of the tied negatives: the ROC curve is linear there.
 
     Raises
     ------
     InputError
-        As in `ood_auc_score`; also for a tpr outside (0, 1) or an unknown `positive`.
+        As in `ood_auc_score`; also for a tpr outside (0, 1), an unknown `positive` or unknown `ties`.
 
     Notes
     -----
@@ -140,7 +144,8 @@ def fpr_at_tpr_error(
 
     Groups and weights enter through the number of independent instances that would give either share its variance. With
     fewer than about 60 positives nothing bounds the threshold on one side: the upper end is then 1, and a note says so. If
-    several positives tie at the threshold, the curve may have a corner there, and both sides get the greater distance.
+    several positives tie at the threshold, the curve may have a corner there, and both sides get the greater distance. With
+    `ties="whole"` the rate jumps there, and the interval covers that of the share at every threshold within reach.
 
     The measured coverage of 95 % intervals is 94.3 to 99.8 %. They are conservative below 200 instances, where nothing
     bounds the threshold, and with few distinct scores (docs/measured-coverage.md).
@@ -156,12 +161,16 @@ def fpr_at_tpr_error(
     >>> is_out, uncertainty = [0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.3, 0.4, 0.6, 0.7]
     >>> fpr_at_tpr_error(is_out, uncertainty, tpr=0.75).__round__(4)
     0.25
+    >>> votes = [0, 0, 1, 2, 1, 2, 3, 3]
+    >>> [fpr_at_tpr_error(is_out, votes, tpr=0.8, ties=ties).__round__(4) for ties in ("shared", "whole")]
+    [0.3, 0.5]
     """
     if not 0.0 < tpr < 1.0:
         raise InputError("tpr", "must lie strictly between 0 and 1", f"got {tpr}", "pass 0.95 for 95 %", code="range")
     check_choice(positive, "positive", ("out", "in"))
+    check_choice(ties, "ties", ("shared", "whole"))
     samples = two_samples(is_out, uncertainty, sample_weight=sample_weight, groups=groups)
-    return fpr_estimate([samples], tpr=tpr, positive=positive, level=level)
+    return fpr_estimate([samples], tpr=tpr, positive=positive, ties=ties, level=level)
 
 
 def aupr_score(
@@ -251,11 +260,23 @@ class OodMetric:
 
 
 _SIDES: tuple[Positive, ...] = ("out", "in")
+
+
+def _fpr_names(side: Positive) -> tuple[tuple[str, Ties], ...]:
+    return (f"fpr95-{side}", "shared"), (f"fpr95-{side}-whole", "whole")
+
+
 _ALL = (
     OodMetric("ood-auc", True, ood_auc_linearised, ood_auc_estimate),
     *(
-        OodMetric(f"fpr95-{side}", False, partial(fpr_linearised, positive=side), partial(fpr_estimate, positive=side))
+        OodMetric(
+            name,
+            False,
+            partial(fpr_linearised, positive=side, ties=ties),
+            partial(fpr_estimate, positive=side, ties=ties),
+        )
         for side in _SIDES
+        for name, ties in _fpr_names(side)
     ),
     *(
         OodMetric(f"aupr-{side}", True, partial(aupr_linearised, positive=side), partial(aupr_estimate, positive=side))

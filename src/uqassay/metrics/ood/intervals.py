@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from scipy import special
 
-from uqassay.metrics.ood.two_samples import RankedSamples, TwoSamples, rank_samples
+from uqassay.metrics.ood.two_samples import RankedSamples, Ties, TwoSamples, rank_samples
 from uqassay.notes import Note
 from uqassay.statistics import Estimate
 from uqassay.statistics.delong import IMAGINARY, auc_linearised, noted, sample_counts
@@ -51,9 +51,11 @@ def ood_auc_linearised(samples: TwoSamples) -> Linearised:
     return auc_linearised(samples.is_out.astype(np.float64), scores, samples.weights, codes, imaginary=IMAGINARY)
 
 
-def fpr_linearised(samples: TwoSamples, *, tpr: float = 0.95, positive: Positive = "out") -> Linearised:
+def fpr_linearised(
+    samples: TwoSamples, *, tpr: float = 0.95, positive: Positive = "out", ties: Ties = "shared"
+) -> Linearised:
     """False-positive rate and its influences. Negatives enter by passing, positives by moving the threshold."""
-    return _fpr(rank_samples(samples, positive), tpr)
+    return _fpr(rank_samples(samples, positive, ties), tpr)
 
 
 def aupr_linearised(samples: TwoSamples, positive: Positive = "out") -> Linearised:
@@ -109,22 +111,32 @@ def ood_auc_estimate(runs: Sequence[TwoSamples], *, level: float = 0.95) -> Esti
 
 
 def fpr_estimate(
-    runs: Sequence[TwoSamples], *, tpr: float = 0.95, positive: Positive = "out", level: float = 0.95
+    runs: Sequence[TwoSamples],
+    *,
+    tpr: float = 0.95,
+    positive: Positive = "out",
+    ties: Ties = "shared",
+    level: float = 0.95,
 ) -> Estimate:
     """Mean false-positive rate over training runs on the same instances, with its interval."""
     check_level(level)
-    ranked = [rank_samples(samples, positive) for samples in runs]
+    ranked = [rank_samples(samples, positive, ties) for samples in runs]
     whole = averaged([_fpr(one, tpr) for one in ranked])
-    units, counts, notes = _known(runs)
+    units, counts, notes = known_units(runs)
     value, low, high = whole.value, np.nan, np.nan
     if min(counts) > 1:
         n_positive, n_negative = counts if positive == "out" else counts[::-1]
         values = np.array([one.fpr(tpr) for one in ranked])
         dof = spread_of(whole, units, [values]).dof
         q = float(special.stdtrit(dof, 0.5 + level / 2))
-        # first error: the share of negatives above a given threshold
-        error = _part_error(whole, 1, units)
-        below, above = scaled_interval(value, Spread(error, dof, 0.0), level, "wilson", n_negative)
+
+        def at_threshold(share: float) -> tuple[float, float]:
+            """First error: the interval of the share of negatives above the threshold at a given share of positives."""
+            passing = averaged([one.linearised(one.fpr(share), one.above(share), one.above(share)) for one in ranked])
+            error = _part_error(passing, 1, units)
+            return scaled_interval(passing.value, Spread(error, dof, 0.0), level, "wilson", n_negative)
+
+        below, above = at_threshold(tpr)
         # second error: the threshold. Its interval covers the shares of positives likely to lie above the true threshold
         n_effective = float(n_positive)
         if len(runs) > 1 or units.codes is not None or units.weights is not None:
@@ -134,8 +146,8 @@ def fpr_estimate(
         fewer, more = _shares_seen(tpr, n_effective, q)
         down, up = (float(np.mean([one.fpr(at) for one in ranked])) for at in (fewer, more))
         down, up = value - down, up - value
-        if any(one.tied_at(tpr) for one in ranked):  # the curve may have a corner here: use the steeper side
-            down = up = max(down, up)
+        if ties == "shared" and any(one.tied_at(tpr) for one in ranked):
+            down = up = max(down, up)  # the curve may have a corner here: use the steeper side
         if more > 1:
             notes.append(
                 Note("one-sided", f"one-sided interval: more {SAMPLES[positive == 'in']} would bound the other side")
@@ -143,7 +155,11 @@ def fpr_estimate(
         between = q * float(values.std(ddof=1)) / len(runs) ** 0.5 if len(runs) > 1 else 0.0
         low = max(value - float(np.linalg.norm([value - below, down, between])), 0.0)
         high = min(value + float(np.linalg.norm([above - value, up, between])), 1.0)
-    return _estimate(runs, value, low, high, level, "wilson, order statistics of the threshold", notes)
+        if ties == "whole" and any(one.tied_at(at) for one in ranked for at in (fewer, tpr, more)):
+            # the rate jumps from one level to the next, so each level in reach has the whole interval of its own share
+            low = max(min(low, at_threshold(fewer)[0] - between), 0.0)
+            high = 1.0 if more > 1 else min(max(high, at_threshold(more)[1] + between), 1.0)
+    return two_sample_estimate(runs, value, low, high, level, "wilson, order statistics of the threshold", notes)
 
 
 def aupr_estimate(runs: Sequence[TwoSamples], *, positive: Positive = "out", level: float = 0.95) -> Estimate:
@@ -151,16 +167,16 @@ def aupr_estimate(runs: Sequence[TwoSamples], *, positive: Positive = "out", lev
     check_level(level)
     statistics = [aupr_linearised(samples, positive) for samples in runs]
     whole = averaged(statistics)
-    units, counts, notes = _known(runs)
+    units, counts, notes = known_units(runs)
     value, low, high = whole.value, np.nan, np.nan
     if min(counts) > 1:
         spread = spread_of(whole, units)
-        dof = min(spread.dof, _tail_dof(whole, units, counts if positive == "out" else counts[::-1]))
+        dof = min(spread.dof, tail_dof(whole, units, counts if positive == "out" else counts[::-1]))
         values = np.array([run.value for run in statistics])
         spread = with_runs(Spread(spread.standard_error, dof, 0.0), [values])
         scale = "logit" if spread.standard_error > 0 else "wilson"
         low, high = scaled_interval(value, spread, level, scale, min(counts))
-    return _estimate(runs, value, low, high, level, "linearised, logit scale", notes)
+    return two_sample_estimate(runs, value, low, high, level, "linearised, logit scale", notes)
 
 
 # -- helpers ------------------------------------------------------------------------------------------------------------
@@ -179,7 +195,7 @@ def _part_error(statistic: Linearised, part: int, units: Units) -> float:
     return spread_of(Linearised(0.0, influence, (influence,), (inside,)), units).standard_error
 
 
-def _tail_dof(statistic: Linearised, units: Units, counts: tuple[int, int]) -> float:
+def tail_dof(statistic: Linearised, units: Units, counts: tuple[int, int]) -> float:
     """Degrees of freedom of the variance, from the fourth moments of the influences in each sample."""
     squares, dofs = [], []
     for part, count in zip(statistic.parts, counts, strict=True):
@@ -200,7 +216,7 @@ def _counts(samples: TwoSamples) -> list[tuple[float, str]]:
     return sample_counts(samples.is_out.astype(np.float64), samples.weights, samples.groups, SAMPLES)
 
 
-def _known(runs: Sequence[TwoSamples]) -> tuple[Units, tuple[int, int], list[Note]]:
+def known_units(runs: Sequence[TwoSamples]) -> tuple[Units, tuple[int, int], list[Note]]:
     """Units, numbers of units out of and in distribution, and notes on groups, runs and missing intervals."""
     first = runs[0]
     units = make_units(len(first.is_out), first.groups, first.weights)
@@ -217,7 +233,7 @@ def _constant(runs: Sequence[TwoSamples]) -> bool:
     return all(samples.constant for samples in runs)
 
 
-def _estimate(
+def two_sample_estimate(
     runs: Sequence[TwoSamples], value: float, low: float, high: float, level: float, method: str, notes: list[Note]
 ) -> Estimate:
     weights = runs[0].weights

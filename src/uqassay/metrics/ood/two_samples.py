@@ -1,7 +1,7 @@
 """Two independent samples of one score, and their joint ranking, from which ROC and precision-recall curves follow."""
 
 from dataclasses import dataclass
-from typing import final
+from typing import Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,8 +10,9 @@ from uqassay.errors import InputError
 from uqassay.statistics.linearised import Linearised
 from uqassay.statistics.samples import Floats, as_floats, make_units, scaled_weights
 
-__all__ = ["RankedSamples", "TwoSamples", "joined_groups", "rank_samples", "two_samples"]
+__all__ = ["RankedSamples", "Ties", "TwoSamples", "joined_groups", "rank_samples", "two_samples"]
 
+Ties = Literal["shared", "whole"]
 ROUNDING = 1e-12  # relative; shares closer than this count as equal
 
 
@@ -142,6 +143,8 @@ class RankedSamples:
         Block of every row.
     is_positive : bool array (N,)
     weights : array (N,)
+    ties : {"shared", "whole"}
+        Whether the needed share of the block at a threshold passes, or the whole block.
     """
 
     detected: Floats
@@ -149,6 +152,7 @@ class RankedSamples:
     block: NDArray[np.intp]
     is_positive: NDArray[np.bool_]
     weights: Floats
+    ties: Ties = "shared"
 
     @property
     def n_positive(self) -> float:
@@ -157,9 +161,11 @@ class RankedSamples:
         return float(w.sum() ** 2 / (w**2).sum())
 
     def place(self, tpr: float) -> tuple[int, float]:
-        """Block in which the true-positive rate is reached, and the share of this block that is needed."""
+        """Block in which the true-positive rate is reached, and the share of this block that passes."""
         need = tpr * self.detected[-1]
         k = min(int(np.searchsorted(self.detected, need * (1 - ROUNDING))), len(self.detected) - 1)
+        if self.ties == "whole":
+            return k, 1.0
         before = self.detected[k - 1] if k else 0.0
         return k, min(max((need - before) / (self.detected[k] - before), 0.0), 1.0)
 
@@ -195,7 +201,7 @@ class RankedSamples:
         return Linearised(value, parts[0] + parts[1], (parts[0], parts[1]), (self.is_positive, ~self.is_positive))
 
 
-def rank_samples(samples: TwoSamples, positive: str) -> RankedSamples:
+def rank_samples(samples: TwoSamples, positive: str, ties: Ties = "shared") -> RankedSamples:
     """Sort two samples, positives first: by descending score for "out", by ascending score for "in".
 
     Examples
@@ -221,4 +227,4 @@ def rank_samples(samples: TwoSamples, positive: str) -> RankedSamples:
     by_order, positive_first = w[order], is_positive[order]
     detected = np.cumsum(np.where(positive_first, by_order, 0.0))[ends]
     passed = np.cumsum(np.where(positive_first, 0.0, by_order))[ends]
-    return RankedSamples(detected, passed, block, is_positive, w)
+    return RankedSamples(detected, passed, block, is_positive, w, ties)

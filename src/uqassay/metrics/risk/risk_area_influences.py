@@ -102,7 +102,7 @@ def area_estimate(
         if spread.standard_error > TINY:
             low, high = _interval(value, _reach(spread, level), kind, _greatest(whole, units, kind))
             if kind in ("aurc", "augrc"):  # a few confident errors skew a loss to the right
-                _, further = _interval_of_loss(value, _reach(left_out, level), np.inf)
+                _, further = interval_of_loss(value, _reach(left_out, level), np.inf)
                 high = max(high, min(further, SCALES[kind][0]))
         else:
             low, high = _without_spread(value, units.n_units, kind, level)
@@ -156,12 +156,12 @@ def _range(kind: str, greatest: float) -> tuple[float, float]:
 def _interval(value: float, reach: float, kind: str, greatest: float) -> tuple[float, float]:
     top, is_score = SCALES[kind]
     loss = 1 - value if is_score else value
-    low, high = _interval_of_loss(loss, reach, top)
+    low, high = interval_of_loss(loss, reach, top)
     high = max(min(high, greatest), loss)
     return (1 - high, 1 - low) if is_score else (low, high)
 
 
-def _interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, float]:
+def interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, float]:
     if not 0 < loss < top:  # trapezoids make an area with ties smaller than that of the best order: no transformation
         return loss - reach, loss + reach
     if np.isinf(top):
