@@ -185,12 +185,12 @@ def test_calibrated_estimates_of_few_groups_are_rejected_at_the_level(groups):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("world", ["zero-one", "zero-one, unrelated", "zero-one, 50 groups", "log loss"])
+@pytest.mark.parametrize("world", ["zero-one", "zero-one, 50 groups", "log loss"])
 def test_cross_fitted_maps_of_rising_gains_are_rejected_at_the_level(world):
-    found = cross_fit(RISING[world], 500, n_samples=60, seed=7)
-    assert at_most(found["rejected"], 0.05, 60)
-    assert at_least(found["in band"], 0.95, 60)
-    assert at_least(found["debiased covers"], 0.95, 60)
+    found = cross_fit(RISING[world], 500, n_samples=40, seed=7)
+    assert at_most(found["rejected"], 0.05, 40)
+    assert at_least(found["in band"], 0.95, 40)
+    assert at_least(found["debiased covers"], 0.95, 40)
 
 
 @pytest.mark.slow

@@ -85,8 +85,7 @@ def within_binomial(share, expected, n_samples, errors=4.0):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
-@pytest.mark.parametrize("n", [2, 5, 30, 200])
+@pytest.mark.parametrize(("n", "level"), [(2, 0.95), (5, 0.8), (5, 0.99), (30, 0.95), (200, 0.95)])
 def test_student_coverage_against_theory_for_normal_values(n, level):
     share = share_covered(
         lambda rng: (rng.normal(size=n), None), 0.0, n_samples=4000, seed=n, level=level, method="student-t"
@@ -100,23 +99,16 @@ def test_student_coverage_against_theory_for_normal_values(n, level):
     [
         ("exponential", 30, "student-t", 0.915, 0.94),
         ("exponential", 30, "hall", 0.94, 0.96),
-        ("exponential", 1000, "student-t", 0.94, 0.96),
-        ("Bernoulli .3", 200, "student-t", 0.93, 0.96),
         ("Bernoulli .05", 30, "student-t", 0.75, 0.81),  # no success at all in 21 of 100 samples
         ("Bernoulli .05", 200, "student-t", 0.91, 0.95),
         ("Bernoulli .05", 200, "hall", 0.96, 0.99),
-        ("Bernoulli .05", 1000, "student-t", 0.93, 0.96),
         ("log loss", 30, "student-t", 0.82, 0.87),
         ("log loss", 30, "hall", 0.935, 0.965),
-        ("log loss", 200, "student-t", 0.91, 0.945),
-        ("log loss", 200, "hall", 0.94, 0.965),
         ("log loss", 1000, "student-t", 0.93, 0.96),
         ("heavy tails", 30, "student-t", 0.95, 0.98),
         ("heavy tails", 30, "hall", 0.88, 0.91),
         ("lognormal", 30, "student-t", 0.86, 0.89),
         ("lognormal", 30, "hall", 0.91, 0.935),
-        ("lognormal", 200, "student-t", 0.915, 0.94),
-        ("lognormal", 200, "hall", 0.93, 0.95),
     ],
 )
 def test_coverage_for_skewed_values_is_as_documented(name, n, method, low, high):
@@ -126,10 +118,10 @@ def test_coverage_for_skewed_values_is_as_documented(name, n, method, low, high)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "low", "high"), [("normal", 0.92, 0.955), ("log loss", 0.83, 0.89)])
+@pytest.mark.parametrize(("name", "low", "high"), [("normal", 0.91, 0.965), ("log loss", 0.82, 0.9)])
 def test_bca_coverage_is_as_documented(name, low, high):
     draw, truth = LOSSES[name]
-    share = share_covered(lambda rng: (draw(rng, 30), None), truth, n_samples=2000, seed=2, method="bca", n_draws=400)
+    share = share_covered(lambda rng: (draw(rng, 30), None), truth, n_samples=900, seed=2, method="bca", n_draws=400)
     assert low <= share <= high
 
 
