@@ -68,15 +68,15 @@ def test_sentence_of_many_models_is_short():
 
 def test_practical_sentence(c45):
     assert c45.practical_sentence() == (
-        "With differences up to 0.010 counted as none, with a posterior probability of at least 95 % each: C4.5+m+cf better "
-        "than C4.5."
+        "With differences up to 0.010 counted as none, C4.5+m+cf is better than C4.5 (posterior probability at least 95 %, of "
+        "each pair by itself)."
     )
     nothing = compare_table(printed.AUC[:, [0, 2]], greater_is_better=True, rope=0.01)
-    assert nothing.practical_sentence().startswith(
-        "With differences up to 0.010 counted as none, no model is practically"
-    )
+    assert "counted as none, no model is better than or equal to another (posterior" in nothing.practical_sentence()
     same = compare_table(np.ones((9, 2)), greater_is_better=True, rope=0.01)
-    assert "1 equal to 2" in same.practical_sentence()
+    assert "1 is equal to 2 (posterior" in same.practical_sentence()
+    many = compare_table(np.arange(12.0) + np.zeros((9, 1)), greater_is_better=True, rope=0.1).practical_sentence()
+    assert "8 further statements in the table" in many
     assert compare_table(printed.AUC, greater_is_better=True).practical_sentence() == ""
 
 

@@ -145,14 +145,12 @@ class DataSetComparison(Shown):
             same = [k for k in order[a + 1 :] if self.posterior[i, k, 1] >= self.level]
             for found, words in ((wins, "better than"), (same, "equal to")):
                 if found:
-                    said.append(f"{self.models[i]} {words} {listed([self.models[k] for k in found], most=SHOWN)}")
+                    said.append(f"{self.models[i]} is {words} {listed([self.models[k] for k in found], most=SHOWN)}")
         if len(said) > SHOWN + 1:
             said = [*said[:SHOWN], f"{counted(len(said) - SHOWN, 'further statement')} in the table"]
         within = f"With differences up to {significant(self.rope, 2)} counted as none"
-        at_least = f"with a posterior probability of at least {level_text(self.level)}"
-        if not said:
-            return f"{within}, no model is practically better than or equal to another {at_least}."
-        return f"{within}, {at_least} each: {'; '.join(said)}."
+        least = f"posterior probability at least {level_text(self.level)}, of each pair by itself"
+        return f"{within}, {'; '.join(said) or 'no model is better than or equal to another'} ({least})."
 
     def _error_rate(self) -> str:
         most = percent(1 - self.level, 0 if round(100 * self.level, 9).is_integer() else 1)

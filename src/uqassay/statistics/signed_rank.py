@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Any, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.errors import InputError
@@ -15,7 +15,7 @@ from uqassay.statistics.friedman import ROUNDING, tied_ranks
 from uqassay.statistics.samples import Floats, as_floats
 from uqassay.wording import counted, pvalue
 
-__all__ = ["SignedRankTest", "signed_rank_test", "signed_ranks", "walsh_averages"]
+__all__ = ["SignedRankTest", "centre_of", "rank_sum_pvalues", "signed_rank_test", "signed_ranks"]
 
 MOST_EXACT = 300  # nonzero differences; the exact distribution of 300 takes 10 ms
 
@@ -109,8 +109,8 @@ def signed_rank_test(differences: ArrayLike) -> SignedRankTest:
     ranks = signed_ranks(d, ROUNDING * float(np.abs(d).max()))
     nonzero = ranks != 0
     positive, negative = float(ranks[ranks > 0].sum()), float(-ranks[ranks < 0].sum())
-    p, exact = _pvalue(np.abs(ranks[nonzero]), positive - negative)
-    centre = float(np.median(walsh_averages(np.where(nonzero, d, 0.0))))
+    (p,), (exact,) = (each.tolist() for each in rank_sum_pvalues(ranks[np.newaxis]))
+    centre = float(centre_of(np.where(nonzero, d, 0.0)))
     test = SignedRankTest(positive, negative, centre, p, exact, d.size, int((~nonzero).sum()))
     if test.smallest_pvalue <= 0.05:
         return test
@@ -119,34 +119,37 @@ def signed_rank_test(differences: ArrayLike) -> SignedRankTest:
     return SignedRankTest(positive, negative, centre, p, exact, d.size, test.n_zero, (note,))
 
 
-def signed_ranks(differences: Floats, tolerance: float) -> Floats:
-    """Ranks of the sizes of differences with the signs of the differences, 0 for those that are within a tolerance of 0."""
+# -- steps, of one list of differences or of several ----------------------------------------------------------------------
+
+
+def signed_ranks(differences: Floats, tolerance: float | Floats) -> Floats:
+    """Ranks of the sizes along the last axis with the signs of the differences, 0 for those within a tolerance of 0."""
     ranks = tied_ranks(np.abs(differences), tolerance)
     return np.where(np.abs(differences) <= tolerance, 0.0, np.copysign(ranks, differences))
 
 
-def walsh_averages(differences: Floats) -> Floats:
-    """Means of all pairs of differences, each with itself too, ``(N (N + 1) / 2,)``."""
-    i, k = np.triu_indices(len(differences))
-    found: Floats = (differences[i] + differences[k]) / 2
-    return found
+def centre_of(differences: Floats) -> Floats:
+    """Median along the last axis of the means of all pairs of differences, each with itself too (Walsh averages)."""
+    i, k = np.triu_indices(differences.shape[-1])
+    return np.asarray(np.median((differences[..., i] + differences[..., k]) / 2, axis=-1))
 
 
-# -- helpers ------------------------------------------------------------------------------------------------------------
-
-
-def _pvalue(ranks: Floats, excess: float) -> tuple[float, bool]:
-    """Two-sided p-value of the difference of two rank sums, and whether it is exact."""
-    if ranks.size == 0:
-        return 1.0, True
-    doubled = np.sort(np.rint(2 * ranks).astype(np.int64))
-    if ranks.size <= MOST_EXACT:
-        at_least = _tail(doubled.tobytes())
-        # twice the sum of positive ranks, at the side of the greater sum
-        reached = (int(doubled.sum()) + round(2 * abs(excess))) // 2
-        return float(min(1.0, 2 * at_least[reached])), True
-    z = excess / np.sqrt((ranks**2).sum())
-    return float(2 * special.ndtr(-abs(z))), False
+def rank_sum_pvalues(ranks: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Two-sided p-values of signed ranks (P, N), and whether each is exact, ``(P,)``."""
+    doubled = np.rint(2 * ranks).astype(np.int64)
+    excess, sizes = np.abs(doubled.sum(axis=1)), np.sort(np.abs(doubled), axis=1)
+    exact = (sizes > 0).sum(axis=1) <= MOST_EXACT
+    squares = (sizes.astype(np.float64) ** 2).sum(axis=1)
+    found = 2 * special.ndtr(-excess / np.sqrt(np.where(squares > 0, squares, 1.0)))
+    patterns, which = np.unique(sizes[exact], axis=0, return_inverse=True)
+    which, of_exact = which.ravel(), excess[exact]
+    pvalues = np.empty(which.size)
+    for place, pattern in enumerate(patterns):  # one without ties and zeros
+        # twice the sum of the positive ranks, at the side of the greater sum
+        reached = (pattern.sum() + of_exact[which == place]) // 2
+        pvalues[which == place] = np.minimum(1.0, 2 * _tail(pattern[pattern > 0].tobytes())[reached])
+    found[exact] = pvalues
+    return found, exact
 
 
 @lru_cache(maxsize=256)

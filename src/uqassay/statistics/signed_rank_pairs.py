@@ -11,9 +11,12 @@ from uqassay.errors import InputError
 from uqassay.statistics.friedman import ROUNDING, as_table
 from uqassay.statistics.multiple_tests import holm
 from uqassay.statistics.samples import Floats, check_level
-from uqassay.statistics.signed_rank import signed_rank_test
+from uqassay.statistics.signed_rank import centre_of, rank_sum_pvalues, signed_ranks
 
 __all__ = ["SignedRankPairs", "maximal_groups", "pairwise_signed_rank_tests"]
+
+
+CHUNK = 2**23  # numbers that the differences of several pairs take together
 
 
 @final
@@ -116,22 +119,29 @@ def pairwise_signed_rank_tests(values: ArrayLike) -> SignedRankPairs:
         raise InputError(
             "values", "needs at least two models", f"got shape {table.shape}", "pass one column for each", code="shape"
         )
-    difference, excess = np.zeros((j, j)), np.zeros((j, j))
-    pvalue, n_zero = np.full((j, j), np.nan), np.zeros((j, j), dtype=np.int64)
-    sizes = np.abs(table)
-    for i in range(j):
-        for k in range(i + 1, j):
-            d = table[:, i] - table[:, k]
-            d[np.abs(d) <= ROUNDING * np.maximum(sizes[:, i], sizes[:, k])] = 0.0  # equal up to rounding
-            test = signed_rank_test(d)
-            difference[i, k], excess[i, k] = test.difference, test.positive - test.negative
-            pvalue[i, k] = pvalue[k, i] = test.pvalue
-            n_zero[i, k] = n_zero[k, i] = test.n_zero
-    np.fill_diagonal(n_zero, n)
     upper = np.triu_indices(j, 1)
+    found = np.zeros((4, j, j))  # centre, excess, p-value, zeros of each pair
+    step = max(1, CHUNK // (n * (n + 1)))
+    for start in range(0, upper[0].size, step):
+        i, k = (places[start : start + step] for places in upper)
+        found[:, i, k] = _tested(table[:, i].T, table[:, k].T)
+    difference, excess, pvalue, zeros = found
+    n_zero = (zeros + zeros.T).astype(np.int64)
+    pvalue = pvalue + pvalue.T
+    np.fill_diagonal(pvalue, np.nan)
+    np.fill_diagonal(n_zero, n)
     adjusted = np.full((j, j), np.nan)
     adjusted[upper] = adjusted.T[upper] = holm(pvalue[upper])
     return SignedRankPairs(difference - difference.T, excess - excess.T, pvalue, adjusted, n_zero, n)
+
+
+def _tested(a: Floats, b: Floats) -> Floats:
+    """Centre, excess, p-value and zeros of each row of a − b, ``(4, P)``."""
+    d = a - b
+    d[np.abs(d) <= ROUNDING * np.maximum(np.abs(a), np.abs(b))] = 0.0  # equal up to rounding
+    ranks = signed_ranks(d, ROUNDING * np.abs(d).max(axis=1, keepdims=True))
+    pvalues = rank_sum_pvalues(ranks)[0]
+    return np.array([centre_of(np.where(ranks == 0, 0.0, d)), ranks.sum(axis=1), pvalues, (ranks == 0).sum(axis=1)])
 
 
 def maximal_groups(told_apart: NDArray[np.bool_]) -> list[tuple[int, ...]]:

@@ -12,6 +12,7 @@ from tests.evidence.test_disentanglement_behaviour import family_study
 
 import uqassay as uq
 from uqassay.calibration import second_order_test
+from uqassay.evidence import compare_table
 from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
 from uqassay.evidence.disentanglement_ranking import Contender, rank_disentanglement
 from uqassay.report import figures
@@ -71,8 +72,11 @@ def studies_of(size):
     tests = dict.fromkeys(names, second_order_test(votes, stated, buckets=6))
     behaviour = disentanglement_behaviour(family_study(("seed", "few-data"), n_runs=4, n=60), IT)
     many = np.random.default_rng(1).random((2 if n < 6 else 20, 1, 30))
+    values = np.random.default_rng(2).normal(size=(25, SIZES[size][0])) + 0.3 * np.arange(SIZES[size][0])
+    compared = compare_table(values, models=[long_name(j) for j in range(SIZES[size][0])], greater_is_better=False)
     correlations = uq.metrics.estimate_correlations({long_name(j): values for j, values in enumerate(many)})
     return {
+        "compared": compared,
         "contenders": contenders,
         "ranked": rank_disentanglement(contenders),
         "gains": gains,
@@ -101,6 +105,7 @@ def drawings(size):
         "plot_calibration_null": of(figures.plot_calibration_null, a, ensemble),
         "plot_calibration_tests": of(figures.plot_calibration_tests, a),
         "plot_confidence": of(figures.plot_confidence, a, ensemble),
+        "plot_critical_difference": of(figures.plot_critical_difference, s["compared"]),
         "plot_delay_curve": of(figures.plot_delay_curve, s["gains"]),
         "plot_disentanglement_curves": of(figures.plot_disentanglement_curves, s["contenders"][1], "dataset-size"),
         "plot_disentanglement_ranking": of(figures.plot_disentanglement_ranking, s["ranked"]),

@@ -11,6 +11,8 @@ from uqassay.report.figures.calibration_closely import (
     plot_ensemble_weights,
 )
 from uqassay.report.figures.confidence import plot_confidence, plot_reliability, plot_width_nonspecificity
+from uqassay.report.figures.coverage_curves import plot_coverage_curve
+from uqassay.report.figures.critical_difference import plot_critical_difference
 from uqassay.report.figures.disentanglement_behaviour import (
     plot_doubt_sources,
     plot_epistemic_trend,
@@ -41,6 +43,8 @@ __all__ = [
     "plot_calibration_null",
     "plot_calibration_tests",
     "plot_confidence",
+    "plot_coverage_curve",
+    "plot_critical_difference",
     "plot_delay_curve",
     "plot_disentanglement_curves",
     "plot_disentanglement_ranking",
