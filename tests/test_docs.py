@@ -5,6 +5,7 @@ The Python examples are doctests of their own (`--doctest-glob=*.md`).
 
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -152,6 +153,37 @@ def test_columns_that_are_explained_are_printed(name, capsys, monkeypatch):
     printed = capsys.readouterr().out
     assert len(columns) >= 4
     assert [column for column in columns if not re.search(rf"\s{re.escape(column.strip())}(\s|$)", printed)] == []
+
+
+def workflow():
+    """The shell script of the workflow that docs/scripts.md shows."""
+    yaml = pytest.importorskip("yaml")
+    (text,) = blocks(ROOT / "docs" / "scripts.md", "yaml")
+    return yaml.safe_load(text)["jobs"]["judge"]["steps"][-1]["run"]
+
+
+def test_the_command_of_the_workflow_runs(here, capsys):
+    script = workflow().replace("\\\n", " ")
+    (line,) = (line for line in script.splitlines() if line.lstrip().startswith("uqassay "))
+    argv = shlex.split(line.partition(" || ")[0])[1:]
+    assert main(argv) in (0, 1, 3)
+    assert Path("summary.md").read_text(encoding="utf-8").startswith("## Uncertainty of DE, EDL")
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(("code", "ends"), [(0, 0), (1, 1), (2, 2), (3, 0)])
+def test_the_workflow_ends_by_the_checks(code, ends, tmp_path):
+    """With a stand-in for uqassay that ends with this code; bad input leaves no summary."""
+    stand_in = tmp_path / "uqassay"
+    stand_in.write_text(f"#!/bin/sh\n[ {code} = 2 ] || echo '## Uncertainty' > summary.md\nexit {code}\n")
+    stand_in.chmod(0o755)
+    environment = {"PATH": f"{tmp_path}:/usr/bin:/bin", "GITHUB_STEP_SUMMARY": str(tmp_path / "step.md")}
+    ran = subprocess.run(
+        ["bash", "-e", "-c", workflow()], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert ran.returncode == ends, ran.stderr
+    assert ("::warning::" in ran.stdout) == (code == 3)
+    assert (tmp_path / "step.md").exists() == (code != 2)
 
 
 def test_the_command_line_page_shows_every_command():

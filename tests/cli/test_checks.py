@@ -50,6 +50,11 @@ NO_CHECKS = [
     "accuracy<nan",
     "accuracy<inf",
     ":kl<1",
+    "low(accuracy<0.9",
+    "accuracy)<0.9",
+    "low()<0.9",
+    "mean(accuracy)<0.9",
+    "low(sharp:accuracy)<0.9",
 ]
 
 
@@ -57,6 +62,48 @@ NO_CHECKS = [
 def test_parse_refuses(text):
     with refuses("--fail-if", "syntax"):
         parse_check(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("low(accuracy)<0.9", (None, "low", "accuracy", None)),
+        ("DE:high( uq-auc@total-entropy ) < 0.9", ("DE", "high", "uq-auc", "total-entropy")),
+        ("a(b):low(unified@0.5)>1", ("a(b)", "low", "unified", None)),
+        ("low(a):accuracy<1", ("low(a)", None, "accuracy", None)),
+    ],
+)
+def test_parse_limits(text, expected):
+    check = parse_check(text)
+    assert (check.model, check.limit, check.metric, check.score) == expected
+
+
+@pytest.mark.parametrize("on_intervals", [False, True])
+def test_limits_are_compared_by_name_and_mixed_with_estimates(on_intervals):
+    """Three outcomes: 30 of 40 are right, with an interval from about .6 to .86."""
+    p = np.tile([0.9, 0.1], (40, 1))
+    a = uq.assay({"m": uq.Point(p)}, np.arange(40) % 4 == 0, calibration=())
+    row = next(row for row in a.rows("findings") if row["metric"] == "accuracy")
+    assert row["low"] < 0.7 < row["estimate"] < 0.8 < row["high"]
+
+    def word(text):
+        return outcome_of(parse_check(text), a, on_intervals=on_intervals).word
+
+    assert [word(f"low(accuracy)<{bound}") for bound in (0.5, 0.7, 0.8, 0.99)] == ["pass", "fail", "fail", "fail"]
+    assert [word(f"high(accuracy)<{bound}") for bound in (0.5, 0.7, 0.8, 0.99)] == ["pass", "pass", "pass", "fail"]
+    assert [word(f"accuracy<{bound}") for bound in (0.5, 0.7, 0.8, 0.99)] == (
+        ["pass", "cannot tell", "cannot tell", "fail"] if on_intervals else ["pass", "pass", "fail", "fail"]
+    )
+
+
+def test_a_limit_that_is_not_there_cannot_tell():
+    one = uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0])
+    found = outcome_of(parse_check("low(accuracy)<0.5"), one)
+    assert (found.word, found.failed) == ("cannot tell", ())
+    assert "accuracy of m is 1.000, without an interval" in found.unclear[0]
+    tested = uq.assay({"m": uq.Point(np.tile([0.9, 0.1], (40, 1)))}, np.zeros(40, int))
+    with refuses("--fail-if", "conflict", got="a p-value has no interval"):
+        outcome_of(parse_check("low(calibration-pvalue)<0.05"), tested)
 
 
 def test_any_model_or_the_one_named(judged):
@@ -161,8 +208,9 @@ def test_whole_intervals(text, failed, unclear):
 def test_what_has_no_interval_cannot_tell_but_a_pvalue_can():
     p = uq.Point([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4], [0.3, 0.7]])
     a = uq.assay({"m": p}, [0, 1, 1, 0], n_draws=10)
-    outcome = outcome_of(parse_check("ece<0.5"), a, on_intervals=True)
+    one = uq.assay({"m": p[:1]}, [0], n_draws=10)
+    outcome = outcome_of(parse_check("accuracy<0.5"), one, on_intervals=True)
     assert len(outcome.unclear) == 1
-    assert outcome.unclear[0].startswith("Check ece<0.5 cannot tell: ece of m is ")
+    assert outcome.unclear[0].startswith("Check accuracy<0.5 cannot tell: accuracy of m is ")
     assert outcome.unclear[0].endswith(", without an interval.")
     assert outcome_of(parse_check("calibration-pvalue<0"), a, on_intervals=True).sentences() == ()

@@ -1,11 +1,14 @@
-"""Checks on the findings, for scripts: `accuracy<0.9` fails where a model's accuracy is below 0.9."""
+"""Checks on the findings, for scripts: `accuracy<0.9` fails where a model's accuracy is below 0.9.
+
+A check compares the estimate, a limit of its interval (`low(accuracy)<0.9`), or on request the whole interval.
+"""
 
 import math
 import operator
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
@@ -19,11 +22,12 @@ if TYPE_CHECKING:
 __all__ = ["OF_MEASURES", "Check", "Outcome", "outcome_of", "outcome_of_rows", "parse_check"]
 
 _SYNTAX = re.compile(
-    r"(?:(?P<model>.+):)?(?P<metric>[a-z0-9-]+)(?:@(?P<at>[^<>=@]+))?\s*(?P<comparison><=|>=|<|>)\s*"
-    r"(?P<bound>[^<>=]+)"
+    r"(?:(?P<model>.+):)?(?:(?P<limit>low|high)\(\s*)?(?P<metric>[a-z0-9-]+)(?:@(?P<at>[^<>=@()]+))?(?P<closed>\s*\))?\s*"
+    r"(?P<comparison><=|>=|<|>)\s*(?P<bound>[^<>=]+)"
 )
 OF_MEASURES = "calibration-pvalue"  # found for several calibration measures; without @ it is checked of all
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+_LIMITS: dict[str | None, Literal["low", "high"] | None] = {"low": "low", "high": "high", None: None}
 DIGITS = 4  # significant ones of a value in a sentence
 
 
@@ -37,6 +41,8 @@ class Check:
         As it was given.
     model : str or None
         None: any model.
+    limit : {"low", "high"} or None
+        The limit of the interval that is compared; None: the estimate, or the whole interval.
     metric : str
         A metric of the findings.
     tradeoff : float or None
@@ -49,6 +55,7 @@ class Check:
 
     text: str
     model: str | None
+    limit: Literal["low", "high"] | None
     metric: str
     tradeoff: float | None
     score: str | None
@@ -68,11 +75,19 @@ class Outcome:
         Models for which the comparison holds.
     unclear : tuple of str
         Models whose interval cannot tell.
+    text : str
+        The check, as it was given.
     """
 
     left_out: tuple[str, ...] = ()
     failed: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
+    text: str = ""
+
+    @property
+    def word(self) -> Literal["pass", "fail", "cannot tell"]:
+        """The outcome over all models, the gravest first."""
+        return "fail" if self.failed else "cannot tell" if self.unclear else "pass"
 
     def sentences(self) -> tuple[str, ...]:
         """All sentences, the gravest last."""
@@ -80,7 +95,7 @@ class Outcome:
 
 
 def parse_check(text: str) -> Check:
-    """Read ``[MODEL:]METRIC[@λ or @SCORE]<NUMBER``, with <, <=, > or >=.
+    """Read ``[MODEL:]METRIC[@λ or @SCORE]<NUMBER``, with <, <=, > or >=; METRIC[@…] may stand in ``low(…)`` or ``high(…)``.
 
     Raises
     ------
@@ -94,23 +109,27 @@ def parse_check(text: str) -> Check:
     ('DE', 'unified', 0.5, '>', 0.3)
     >>> parse_check("DE:uq-auc@total-entropy<0.8").score
     'total-entropy'
+    >>> check = parse_check("DE:low(uq-auc@total-entropy) < 0.8")
+    >>> check.model, check.limit, check.metric, check.score
+    ('DE', 'low', 'uq-auc', 'total-entropy')
     """
     text = unicode_text(text)
     found = _SYNTAX.fullmatch(text.strip())
     bound = _number(found["bound"]) if found else None
     at = found["at"].strip() if found and found["at"] is not None else None
-    if found is None or bound is None or at == "":
+    if found is None or bound is None or at == "" or (found["limit"] is None) != (found["closed"] is None):
         raise InputError(
             "--fail-if",
-            "must read [MODEL:]METRIC[@λ or @SCORE] <, <=, > or >= NUMBER",
+            "must read [MODEL:]METRIC[@λ or @SCORE] <, <=, > or >= NUMBER, METRIC[@…] perhaps in low(…) or high(…)",
             f"got {text!r}",
-            "write for example 'accuracy<0.9', 'DE:unified@0.5>0.3' or 'DE:uq-auc@total-entropy<0.8'",
+            "write for example 'accuracy<0.9', 'DE:unified@0.5>0.3' or 'DE:low(uq-auc@total-entropy)<0.8'",
             code="syntax",
         )
     at_tradeoff = None if at is None else _number(at)
     return Check(
         text=text.strip(),
         model=found["model"],
+        limit=_LIMITS[found["limit"]],
         metric=found["metric"],
         tradeoff=at_tradeoff,
         score=at if at_tradeoff is None else None,
@@ -128,7 +147,8 @@ def outcome_of(check: Check, assay: "Assay", *, on_intervals: bool = False) -> O
     assay : Assay
     on_intervals : bool
         Compare whole intervals instead of estimates: the check fails where the comparison holds for the whole interval,
-        and cannot tell where it holds for a part of it.
+        and cannot tell where it holds for a part of it. A limit that is named is compared in any case, and the check cannot
+        tell where there is none.
 
     Raises
     ------
@@ -170,6 +190,7 @@ def outcome_of_rows(
         left_out=tuple(_left_out(check, model_names, rows)),
         failed=tuple(f"Check {check.text} failed: {_finding(check, row)}." for row in holds[True]),
         unclear=tuple(f"Check {check.text} cannot tell: {_finding(check, row)}." for row in holds[None]),
+        text=check.text,
     )
 
 
@@ -179,6 +200,9 @@ def outcome_of_rows(
 def _holds(check: Check, row: dict[str, Any], *, on_intervals: bool) -> bool | None:
     """Whether the comparison holds; None where an interval cannot tell. A p-value has no interval, and is compared."""
     compare = _COMPARISONS[check.comparison]
+    if check.limit is not None:
+        limit = row[check.limit]
+        return None if math.isnan(limit) else bool(compare(limit, check.bound))
     if not on_intervals or check.metric == OF_MEASURES:
         return bool(compare(row["estimate"], check.bound))
     ends = row["low"], row["high"]
@@ -230,6 +254,14 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
             "",
             "choose one of them",
             code="choice",
+        )
+    if check.metric == OF_MEASURES and check.limit is not None:
+        raise InputError(
+            "--fail-if",
+            "a p-value has no interval",
+            f"got {check.text!r}",
+            f"leave {check.limit}() out",
+            code="conflict",
         )
     rows = [row for row in rows if row["metric"] == check.metric and check.model in (None, row["model"])]
     rows = _at_tradeoff(_of_score(rows, check), check)

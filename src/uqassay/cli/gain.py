@@ -329,8 +329,8 @@ def _parsed(text: str) -> Check:
         return parse_check(text)
     except InputError as problem:
         raise problem.replace(
-            rule="must read [MODEL:]METRIC[@SCORE] <, <=, > or >= NUMBER",
-            remedy="write for example 'correlation<0.05', 'eece@entropy>0.1' or 'GP:delay-gain<0.01'",
+            rule="must read [MODEL:]METRIC[@SCORE] <, <=, > or >= NUMBER, METRIC[@…] perhaps in low(…) or high(…)",
+            remedy="write for example 'correlation<0.05', 'eece@entropy>0.1' or 'GP:low(delay-gain)<0.01'",
         ) from problem
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "Json",
     "Labels",
     "Level",
+    "Markdown",
     "MemberAxis",
     "Models",
     "Normalise",
@@ -99,7 +100,8 @@ Seed = Annotated[int, option("Seed of every random draw.", SURE, metavar="N", mi
 FailIf = Annotated[
     list[str] | None,
     option(
-        "Exit with code 1 where this holds: accuracy<0.9, DE:ece>0.05 or unified@0.5>0.3 (repeatable).",
+        "Exit with code 1 where this holds: accuracy<0.9, DE:high(ece)>0.05 or unified@0.5>0.3 (repeatable). low(…) and "
+        "high(…) are the limits of the interval.",
         OUTPUT,
         metavar="[MODEL:]METRIC[@λ or @SCORE]<NUMBER",
     ),
@@ -107,9 +109,16 @@ FailIf = Annotated[
 OnIntervals = Annotated[
     bool,
     option(
-        "Check whole intervals with --fail-if: code 1 where all of it fails, 3 where the bound lies inside.",
+        "A metric without low(…) or high(…) in --fail-if means the whole interval: code 1 where all of it fails, 3 where the "
+        "bound lies inside.",
         OUTPUT,
         "--on-intervals",
+    ),
+]
+Markdown = Annotated[
+    Path | None,
+    option(
+        "Write verdict, ranking and the outcome of each check to this file, for a pull request.", OUTPUT, "--markdown"
     ),
 ]
 Json = Annotated[bool, option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")]

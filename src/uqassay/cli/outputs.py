@@ -8,7 +8,7 @@ from uqassay._files import plain_target
 from uqassay.cli.arguments import file_and_column
 from uqassay.errors import InputError
 
-__all__ = ["check_apart", "check_page", "check_save"]
+__all__ = ["check_apart", "check_page", "check_save", "check_text"]
 
 
 PAGES = (".html", ".htm")
@@ -47,6 +47,22 @@ def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> 
             code="format",
         )
     _check_folder("--output", target.parent, made=made is not None and target.parent == Path(os.path.realpath(made)))
+
+
+def check_text(path: Path, inputs: Sequence[Path], *, option: str) -> None:
+    """Refuse a text file that could not be written, or would replace one of the inputs.
+
+    Raises
+    ------
+    InputError
+        The path is an input, a folder, a pipe or a device, or lies in a folder that does not exist or cannot be written to.
+    """
+    try:
+        target = plain_target(path)
+    except InputError as problem:
+        raise problem.replace(parameter=option) from problem
+    check_apart(option, path, inputs)
+    _check_folder(option, target.parent)
 
 
 def check_save(folder: Path, inputs: Sequence[Path], page: Path | None, *, holds: str = "assay.json") -> None:

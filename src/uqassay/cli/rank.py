@@ -2,13 +2,17 @@
 
 from dataclasses import replace
 
+import typer
+
 from uqassay.cli import terminal
 from uqassay.cli.checks import OF_MEASURES, parse_check
 from uqassay.cli.inputs import AssayRequest
 from uqassay.cli.judging import end, judge, steps_of
-from uqassay.cli.options import FailIf, Json, OnIntervals, takes_request
+from uqassay.cli.markdown_summary import check_summary, write_summary
+from uqassay.cli.options import FailIf, Json, Markdown, OnIntervals, takes_request
 from uqassay.cli.streams import print_json, progress
 from uqassay.cli.subgroups import parts_json
+from uqassay.cli.text import shell_line
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 __all__ = ["rank_command"]
@@ -16,7 +20,12 @@ __all__ = ["rank_command"]
 
 @takes_request
 def rank_command(
-    request: AssayRequest, fail_if: FailIf = None, on_intervals: OnIntervals = False, as_json: Json = False
+    request: AssayRequest,
+    context: typer.Context,
+    fail_if: FailIf = None,
+    on_intervals: OnIntervals = False,
+    markdown: Markdown = None,
+    as_json: Json = False,
 ) -> None:
     """Rank classifiers at chosen λ, and show where the ranking changes."""
     from uqassay.evidence.storage import ranking_json
@@ -24,16 +33,21 @@ def rank_command(
     checks = [parse_check(text) for text in fail_if or ()]
     if not request.calibration and all(check.metric != OF_MEASURES for check in checks):
         request = replace(request, calibration=["none"])  # the ranking does not show it
+    if markdown is not None:
+        check_summary(markdown, request.inputs())
     with progress(steps_of(request)) as say:
         judged = judge(request, checks, say, on_intervals=on_intervals)
         assay = judged.assay
+        tradeoffs = assay.tradeoffs if request.tradeoff else None
+        if markdown is not None:
+            command = shell_line(["uqassay", *context.find_root().obj])
+            write_summary(markdown, assay, judged.outcomes, tradeoffs=tradeoffs, command=command)
         parts = parts_json(assay, assay.tradeoffs) if as_json else []
     if as_json:
         found = {"schema": "uqassay.ranking/2", "default_tradeoff": DEFAULT_TRADEOFF}
         found |= ranking_json(assay, assay.tradeoffs)
         print_json(found | ({"subgroups": parts} if assay.subgroups else {}))
     else:
-        tradeoffs = assay.tradeoffs if request.tradeoff else None
         terminal.print_rankings(assay, tradeoffs)
         terminal.print_subgroup_rankings(assay, tradeoffs)
         terminal.print_breakpoints(assay)

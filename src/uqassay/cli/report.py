@@ -11,7 +11,8 @@ from uqassay.cli import terminal
 from uqassay.cli.checks import parse_check
 from uqassay.cli.inputs import AssayRequest
 from uqassay.cli.judging import end, judge, steps_of
-from uqassay.cli.options import OUTPUT, FailIf, Json, OnIntervals, option, takes_request
+from uqassay.cli.markdown_summary import check_summary, write_summary
+from uqassay.cli.options import OUTPUT, FailIf, Json, Markdown, OnIntervals, option, takes_request
 from uqassay.cli.outputs import check_page, check_save
 from uqassay.cli.streams import print_json, print_text, progress
 from uqassay.cli.text import shell_line
@@ -30,6 +31,7 @@ def report_command(
     save: Annotated[Path | None, option("Keep the assay in this folder.", OUTPUT, metavar="FOLDER")] = None,
     fail_if: FailIf = None,
     on_intervals: OnIntervals = False,
+    markdown: Markdown = None,
     as_json: Json = False,
 ) -> None:
     """Judge classifiers by their predictions, and write one page to decide from."""
@@ -40,7 +42,18 @@ def report_command(
         check_page(page, inputs, made=save)
     if save is not None:
         check_save(save, inputs, page)
-    write_report(request, page, command, save=save, fail_if=fail_if or (), on_intervals=on_intervals, as_json=as_json)
+    if markdown is not None:
+        check_summary(markdown, inputs, page)
+    write_report(
+        request,
+        page,
+        command,
+        save=save,
+        fail_if=fail_if or (),
+        on_intervals=on_intervals,
+        markdown=markdown,
+        as_json=as_json,
+    )
 
 
 def write_report(
@@ -51,6 +64,7 @@ def write_report(
     save: Path | None = None,
     fail_if: Sequence[str] = (),
     on_intervals: bool = False,
+    markdown: Path | None = None,
     as_json: bool = False,
 ) -> None:
     """Make the assay, write page and folder, print, and exit by the checks.
@@ -66,6 +80,8 @@ def write_report(
         The folder that keeps the assay.
     fail_if : sequence of str
         Checks, as typed.
+    markdown : Path, optional
+        The file that takes the summary.
     on_intervals, as_json : bool
         The options of these names.
     """
@@ -85,13 +101,16 @@ def write_report(
             from uqassay.report.page import write_page
 
             write_page(assay, page, command=command, progress=say)
+        tradeoffs = assay.tradeoffs if request.tradeoff else None
+        if markdown is not None:
+            write_summary(markdown, assay, judged.outcomes, tradeoffs=tradeoffs, command=command, page=page)
         if as_json:
             say("findings")
         found = assay.to_json() if as_json else None
     if found is not None:
         print_json(found)
     else:
-        terminal.print_report(assay, assay.tradeoffs if request.tradeoff else None)
+        terminal.print_report(assay, tradeoffs)
         if save is not None:
             print_text(f"Assay: {save}")
         if page is not None:
