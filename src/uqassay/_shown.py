@@ -49,6 +49,10 @@ class Shown:
     def _shown_table(self) -> ShownTable:
         """The main numbers."""
 
+    def _written_table(self) -> ShownTable:
+        """The table of Markdown and LaTeX; by default the main numbers."""
+        return self._shown_table()
+
     def _shown_details(self) -> Sequence[str]:
         """Further sentences, of the summary alone."""
         return ()
@@ -96,14 +100,14 @@ class Shown:
     def to_markdown(self) -> Text:
         """What was found and the main numbers as Markdown for GitHub, to be pasted into a pull request."""
         sentences = [f"**{markdown_text(text)}**" for text in self._shown_sentences()]
-        parts = [*sentences, markdown_text(f"{self._shown_title()}."), self._shown_table().as_markdown()]
+        parts = [*sentences, markdown_text(f"{self._shown_title()}."), self._written_table().as_markdown()]
         if notes := self._shown_notes():
             parts += ["Reasons for caution:", "\n".join(f"* {markdown_text(note)}" for note in notes)]
         return Text("\n\n".join(parts))
 
     def to_latex(self) -> Text:
         """The main numbers as a table of LaTeX, which needs the package booktabs."""
-        return Text(self._shown_table().as_latex())
+        return Text(self._written_table().as_latex())
 
     def _heading(self, *, noted: bool = True) -> list[str]:
         lines = _folded(self._shown_title())

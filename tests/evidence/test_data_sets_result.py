@@ -99,7 +99,7 @@ def test_rows_and_tables(c45):
 
 
 def test_shown_as_papers_print_it(c45):
-    check_shown(c45, "C4.5+m+cf", "mushroom")
+    check_shown(c45, "C4.5+m+cf", "1.93", "shown to be better than")
     latex = c45.to_latex()
     assert r"average rank & \textbf{1.93} & \underline{2.00} & \underline{2.93} & \underline{3.14} \\" in latex
     assert r"wine & 0.970 & \textbf{0.978} & 0.946 & 0.957 \\" in latex

@@ -14,7 +14,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.tables import as_table
 from uqassay.notes import Note
 from uqassay.statistics import FriedmanTest, SignedRankPairs
-from uqassay.wording import counted, level_text, listed, number, percent, pvalue, pvalue_text, significant
+from uqassay.wording import ABSENT, counted, level_text, listed, number, percent, pvalue, pvalue_text, significant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -261,6 +261,24 @@ class DataSetComparison(Shown):
         return [note.text for note in self.notes]
 
     def _shown_table(self) -> ShownTable:
+        """Models by their average ranks."""
+        rows, better = self.rows("models"), self.better()
+        worst = bool(better.any())
+        shown = [
+            ShownRow(
+                (
+                    ShownCell(row["model"]),
+                    ShownCell(f"{row['average_rank']:.2f}"),
+                    ShownCell(number(row["mean"], _places(self.values))),
+                    *([ShownCell(listed(row["better_than"], most=SHOWN) or ABSENT)] if worst else []),
+                )
+            )
+            for row in rows
+        ]
+        header = ("model", "average rank", "mean", *(["shown to be better than"] if worst else []))
+        return ShownTable(header, tuple(shown), f"Mean: of {self.label} over the data sets.")
+
+    def _written_table(self) -> ShownTable:
         """Data sets by models, as papers print them, with the average ranks below."""
         order, better, best = self.order(), self.better(), float(self.average_ranks.min())
         places = _places(self.values)
