@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.chosen_columns import ChosenColumns
+from uqassay.evidence.chosen_columns import ChosenColumns, units_of_runs
 from uqassay.statistics import mean_estimate
 
 
@@ -42,3 +42,11 @@ def test_other_instances_of_every_run_count_as_one_run(runs):
     (found,) = chosen.means([chosen["distance"]], method="student-t")
     groups = np.concatenate([runs.groups[:9], runs.groups[40:]])
     assert found.to_dict() == mean_estimate(values, groups=groups).to_dict()
+
+
+def test_units_of_several_runs():
+    groups = np.array(["a", "b", "b"])
+    assert units_of_runs(None, 1, 3) is None
+    assert units_of_runs(groups, 1, 3) is groups
+    assert units_of_runs(None, 2, 3).tolist() == [0, 1, 2, 0, 1, 2]
+    assert units_of_runs(groups, 2, 3).tolist() == ["a", "b", "b", "a", "b", "b"]

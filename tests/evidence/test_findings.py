@@ -54,3 +54,28 @@ def test_subgroups_and_classes(all_kinds):
     assert set(result.table("subsets", by="class").subset) == {"0", "1", "2", "3"}
     with refuses("by", "choice", got="got 'age'"):
         result.table("subsets", by="age")
+
+
+def test_calibration_errors_have_intervals_over_runs_and_groups(random_generator):
+    probs = random_generator.dirichlet(np.ones(3), (2, 120))
+    y, groups = random_generator.integers(3, size=120), np.arange(120) // 6
+    models = {"two": [uq.Point(p) for p in probs], "one": uq.Point(probs[0])}
+    for units in (None, groups):
+        result = uq.assay(models, y, groups=units)
+        found = result.findings().set_index(["model", "metric", "run"])
+        for metric, norm in (("ece", "l1"), ("rms-calibration-error", "l2")):
+            row = found.loc["one", metric, "all"]
+            alone = uq.metrics.calibration_error_estimate(y, probs[0], norm=norm, groups=units)
+            assert (row.estimate, row.low, row.high) == (float(alone), alone.low, alone.high)
+            every = np.tile(np.arange(120) if units is None else units, 2)
+            pooled = uq.metrics.calibration_error_estimate(
+                np.tile(y, 2), probs.reshape(240, 3), norm=norm, groups=every
+            )
+            row = found.loc["two", metric, "all"]
+            assert (row.estimate, row.low, row.high) == (float(pooled), pooled.low, pooled.high)
+            assert "2 runs" in said(row)
+            assert ("20 groups" in said(row)) == (units is not None)
+            assert "120 groups" not in said(row)
+        diagram = result.reliability("one")
+        expected = uq.metrics.reliability_diagram(y, probs[0], groups=units)
+        np.testing.assert_array_equal(diagram.band_low, expected.band_low)

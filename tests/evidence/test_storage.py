@@ -106,3 +106,15 @@ def test_numbers_that_json_lacks_come_back(tmp_path, judged):
 def test_a_moved_folder_is_read(tmp_path, kept, judged):
     moved = shutil.move(kept, tmp_path / "moved")
     assert uq.Assay.load(moved).verdict() == judged.verdict()
+
+
+def test_diagrams_saved_without_bands_get_those_of_independent_instances(kept, judged):
+    def without_bands(arrays):
+        for key in [key for key in arrays if "/band_" in key]:
+            del arrays[key]
+
+    change_arrays(kept, without_bands)
+    for found, expected in zip(uq.Assay.load(kept).calibration, judged.calibration, strict=True):
+        assert expected.before is not None
+        np.testing.assert_allclose(found.before.band_low, expected.before.band_low)
+        np.testing.assert_allclose(found.before.band_high, expected.before.band_high)

@@ -104,6 +104,7 @@ def calibration_test_command(
     as_json: Json = False,
 ) -> None:
     """Test whether a model, or a mixture of its members, is calibrated."""
+    from uqassay.cli.calibration_errors import errors_of_means, print_errors
     from uqassay.cli.calibration_held_out import print_held_out
     from uqassay.cli.calibration_output import print_tests
     from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
@@ -139,6 +140,7 @@ def calibration_test_command(
         rows = _chosen(aligned, instances, seed)
         tests = _tests(aligned, rows, chosen, plan, say)
         effects = [] if held_out is None else _effects(aligned, rows, chosen, plan, held_out, say)
+        errors = errors_of_means(aligned.models, aligned.labels, aligned.groups, rows, plan.level)
     for sentence in normalised_sentences(aligned.models):
         complain(sentence)
     judged = judged_tests(tests, alpha)
@@ -166,9 +168,11 @@ def calibration_test_command(
             "seed": seed,
         }
         value = {"schema": "uqassay.calibration/1", **facts, "tests": [_plain(j) for j in judged]}
+        value["errors"] = [error.to_dict() for error in errors]
         print_json(value | ({} if held_out is None else {"held_out": [effect.to_dict() for effect in effects]}))
     else:
         print_tests(judged, alpha, plan, null=null)
+        print_errors(errors, plan.level)
         if held_out is not None:
             print_held_out(effects, list(aligned.models), plan.level)
     rejected = [j for j in judged if j.outcome == "rejected"]

@@ -255,12 +255,14 @@ def widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate
 def _calibration_error(chosen: ChosenColumns, norm: ErrorNorm) -> Estimate:
     """Of all runs together; the runs of one instance, or of a group, belong together."""
     hits, confidence = chosen["correct"], chosen["confidence"]
-    return error_estimate_of_hits(
-        hits.ravel(),
-        confidence.ravel(),
-        norm=norm,
-        groups=units_of_runs(chosen.groups, *hits.shape),
-        level=chosen.level,
+    n_runs, groups = len(hits), units_of_runs(chosen.groups, *hits.shape)
+    found = error_estimate_of_hits(hits.ravel(), confidence.ravel(), norm=norm, groups=groups, level=chosen.level)
+    if n_runs == 1:
+        return found
+    notes = [note for note in found.notes if note.code != "groups" or chosen.groups is not None]
+    notes.append(Note("runs", f"{n_runs} runs", {"runs": (n_runs,)}))
+    return Estimate(
+        float(found), low=found.low, high=found.high, level=found.level, n=found.n, method=found.method, notes=notes
     )
 
 

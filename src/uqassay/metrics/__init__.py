@@ -14,6 +14,7 @@ from uqassay.metrics.calibration.reliability import (
     reliability,
     reliability_diagram,
 )
+from uqassay.metrics.calibration.smooth_error import smooth_calibration_error
 from uqassay.metrics.choice_of_tradeoff import (
     TradeoffRange,
     WinningInterval,
@@ -179,6 +180,7 @@ __all__ = [
     "tradeoff_scale",
     "true_uncertainty",
     "uq_auc_score",
+    "smooth_calibration_error",
     "uq_c_index_score",
 ]
 

@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 ErrorNorm = Literal["l1", "l2", "squared"]
 
 NORMS = ("l1", "l2", "squared")
-N_DRAWS = 1999
+N_DRAWS = 999
 WORDS = {"width": "equal-width", "mass": "equal-mass"}
 
 
@@ -137,7 +137,7 @@ def error_estimate_of_hits(
     --------
     >>> error_estimate_of_hits([1, 0, 1, 1] * 20, [0.75] * 80)
     ... # doctest: +ELLIPSIS
-    Estimate(0, low=0, high=0.0..., level=0.95, n=80, method='inverted test, 10 equal-width bins', notes=['...'])
+    Estimate(0, low=0, high=0.1..., level=0.95, n=80, method='inverted test, 10 equal-width bins', notes=['...'])
     """
     bins, hits = bins_of_hits(correct, confidence, n_bins)
     found = binned_hits(hits, bins.values, bins.place.astype(np.intp))

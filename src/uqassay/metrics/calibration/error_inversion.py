@@ -8,7 +8,7 @@ one. One interval therefore serves both.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, final
+from typing import ClassVar, Protocol, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ __all__ = ["BinnedHits", "DrawnSums", "Inversion", "binned_hits", "drawn_of_grou
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 FEW_GROUPS = 200  # more are drawn as normal sums, fewer by their signs
-HALVINGS = 12  # of the bracket of a multiple
+HALVINGS = 10  # of the bracket of a multiple
 DOUBLINGS = 12  # of a multiple, until the gaps reach their limits
 SAME = 1e-9  # errors this close are equal
 LUCK = 0.1  # least share of calibrated data sets with as small an error that the upper end takes into account
@@ -84,6 +85,13 @@ def binned_hits(hits: Floats, confidence: Floats, place: Rows) -> BinnedHits:
 class DrawnSums(Protocol):
     """Bin sums of d for given true gaps."""
 
+    independent: ClassVar[bool]
+
+    @property
+    def variance(self) -> Floats:
+        """Variance of the bin sums (B,), at the gaps found or without gaps."""
+        ...
+
     def sums(self, gaps: Floats) -> Floats:
         """Draws (D, B) of the bin sums if the true gaps are these (B,)."""
         ...
@@ -101,10 +109,15 @@ class DrawnSums(Protocol):
 class _OfInstances:
     """Independent instances: hits are Bernoulli variables, other hits have the variance found."""
 
+    independent: ClassVar[bool] = True
     bins: BinnedHits
     normal: Floats  # (D, B)
     bent: Floats  # (D, B) normal² − 1
     squares: Floats  # (B,) sums of d²
+
+    @property
+    def variance(self) -> Floats:
+        return np.maximum(self.bins.chance, 1.0)
 
     def sums(self, gaps: Floats) -> Floats:
         b = self.bins
@@ -114,9 +127,16 @@ class _OfInstances:
         # each instance has the accuracy c − gap; the sum of their variances needs sums over bins only
         variance = np.maximum(b.chance + gaps * (2 * b.expected - b.size) - b.size * gaps**2, 0.0)
         mean = b.expected - b.size * gaps
-        skewed = np.asarray((1 - 2 * mean / b.size) / 6)  # Cornish-Fisher: third cumulant over the variance
-        hits = mean + np.sqrt(variance) * self.normal + np.where(variance > 0, skewed, 0.0) * self.bent
-        return np.asarray(b.expected - np.clip(np.rint(hits), 0.0, b.size))
+        skewed = np.where(
+            variance > 0, (1 - 2 * mean / b.size) / 6, 0.0
+        )  # Cornish-Fisher: third cumulant over the variance
+        hits = self.normal * np.asarray(variance) ** 0.5
+        hits += self.bent * skewed
+        hits += mean
+        np.rint(hits, out=hits)
+        np.maximum(hits, 0.0, out=hits)
+        np.minimum(hits, b.size, out=hits)
+        return np.subtract(b.expected, hits, out=hits)
 
     def spread_of_sizes(self, terms: Floats) -> float:
         mean = float(self.bins.size @ terms) / self.bins.n
@@ -128,21 +148,32 @@ class _OfInstances:
 class _OfGroups:
     """Whole groups: signs of their deviations from the gaps (few), or normal sums with their covariance (many)."""
 
+    independent: ClassVar[bool] = False
     size: Floats  # (B,)
+    excess: Floats  # (B,)
     signed: tuple[Floats, Floats] | None  # (D, B) each: signs times the groups' sums of d, and times their sizes
     normal: Floats | None  # (D, B)
     moments: tuple[Floats, Floats, Floats]  # (B, B): SᵀS, SᵀN, NᵀN
 
+    @property
+    def variance(self) -> Floats:
+        gaps = self.excess / self.size
+        ss, sn, nn = (np.diagonal(each) for each in self.moments)
+        return np.asarray(ss - 2 * gaps * sn + gaps**2 * nn)
+
     def sums(self, gaps: Floats) -> Floats:
+        return np.asarray(self.size * gaps + self._deviations(gaps))
+
+    def _deviations(self, gaps: Floats) -> Floats:
         if self.signed is not None:
-            return np.asarray(self.size * gaps + self.signed[0] - self.signed[1] * gaps)
+            return np.asarray(self.signed[0] - self.signed[1] * gaps)
         assert self.normal is not None
         ss, sn, nn = self.moments
         cross = sn * gaps
         covariance = ss - cross - cross.T + nn * np.outer(gaps, gaps)
         values, vectors = np.linalg.eigh(covariance)
         root = vectors * np.asarray(np.maximum(values, 0.0)) ** 0.5
-        return np.asarray(self.size * gaps + self.normal @ root.T)
+        return np.asarray(self.normal @ root.T)
 
     def spread_of_sizes(self, terms: Floats) -> float:
         n = float(self.size.sum())
@@ -165,8 +196,8 @@ def drawn_of_groups(bins: BinnedHits, groups: Rows, n_groups: int, n_draws: int,
     ss, sn, nn = (_dense(a.T @ b) for a, b in ((sums, sums), (sums, sizes), (sizes, sizes)))
     if n_groups <= FEW_GROUPS:
         signs = 2.0 * rng.integers(0, 2, (n_draws, n_groups)) - 1.0
-        return _OfGroups(bins.size, (_dense(signs @ sums), _dense(signs @ sizes)), None, (ss, sn, nn))
-    return _OfGroups(bins.size, None, rng.standard_normal((n_draws, len(bins.size))), (ss, sn, nn))
+        return _OfGroups(bins.size, bins.excess, (_dense(signs @ sums), _dense(signs @ sizes)), None, (ss, sn, nn))
+    return _OfGroups(bins.size, bins.excess, None, rng.standard_normal((n_draws, len(bins.size))), (ss, sn, nn))
 
 
 def _dense(matrix: object) -> Floats:
@@ -209,48 +240,56 @@ class Inversion:
         tail = (1 - level) / 2
         return self._low(tail), self._high(tail)
 
-    def _gaps(self, multiple: float) -> Floats:
+    def _patterns(self) -> list[Mask]:
+        """Signs that the true gaps may have, True for too confident; a gap that can be noise may have either sign."""
+        b = self.bins
+        found, noise = b.excess > 0, b.excess**2 <= 4 * self.drawn.variance
+        if self.drawn.independent:
+            # the bins of a sure classifier that makes no error are clipped at once on the side found: take the side with room
+            return [np.where(noise, b.expected > 0.5 * b.size, found)]
+        return [found, found | noise, found & ~noise]  # with groups the errors of bins go together
+
+    def _gaps(self, multiple: float, pattern: Mask) -> Floats:
         """True gaps of this multiple, at most so large that accuracies stay in [0, 1]."""
         b = self.bins
         confidence = b.expected / b.size
         unsure = UNSURE * (b.chance + 1) / (b.size + 1) ** 2  # "+ 1": a bin of certain hits is not certain
         length = np.asarray((b.excess / (b.size + 1)) ** 2 + unsure) ** 0.5
-        # a gap that can be noise goes to the side with more room: the bins of a sure classifier that makes no error are clipped
-        # at once on the side found, and errors on the other side are possible
-        noise = b.excess**2 <= 4 * np.maximum(b.chance, 1.0)
-        upwards = np.where(noise, confidence > 0.5, b.excess > 0)
-        return np.clip(multiple * np.where(upwards, length, -length), np.minimum(confidence - 1, 0.0), confidence)
+        return np.clip(multiple * np.where(pattern, length, -length), np.minimum(confidence - 1, 0.0), confidence)
 
-    def _at(self, multiple: float) -> tuple[float, Floats]:
+    def _at(self, multiple: float, pattern: Mask) -> tuple[float, Floats]:
         """The true error of a multiple of the gaps, and draws of the error found (D,)."""
-        gaps = self._gaps(multiple)
+        gaps = self._gaps(multiple, pattern)
         truth = float(self.bins.error(self.bins.size * gaps, self.norm))
         terms = np.abs(gaps) if self.norm == "l1" else gaps**2
         draws = self.bins.error(self.drawn.sums(gaps), self.norm)
         return truth, draws + self.drawn.spread_of_sizes(terms) * self.shaken
 
     def _low(self, tail: float) -> float:
-        found = self.found
+        found, pattern = self.found, self._patterns()[0]
 
         def rejected(multiple: float) -> bool:
-            draws = self._at(multiple)[1]
+            draws = self._at(multiple, pattern)[1]
             return bool((1 + (draws >= found - SAME).sum()) / (1 + len(draws)) < tail)
 
         if not rejected(0.0):
             return 0.0
-        return self._at(_last(rejected))[0]
+        return self._at(_last(rejected), pattern)[0]
 
     def _high(self, tail: float) -> float:
+        return max(self._high_of(tail, pattern) for pattern in self._patterns())
+
+    def _high_of(self, tail: float, pattern: Mask) -> float:
         found = self.found
 
         def reached(multiple: float) -> float:
-            draws = self._at(multiple)[1]
+            draws = self._at(multiple, pattern)[1]
             return float((1 + (draws <= found + SAME).sum()) / (1 + len(draws)))
 
         # Gaps that are small by luck would give an end near 0, or none: the share among calibrated data sets with gaps as small
         # counts (Read 2002), which makes the interval wider near 0 and nowhere else
         least = tail * max(reached(0.0), LUCK)
-        return self._at(_last(lambda multiple: reached(multiple) >= least))[0]
+        return self._at(_last(lambda multiple: reached(multiple) >= least), pattern)[0]
 
 
 def _last(holds: Callable[[float], bool]) -> float:
