@@ -9,6 +9,7 @@ import numpy as np
 
 import uqassay as uq
 from uqassay.evidence import (
+    CoverageCurve,
     DataSetComparison,
     DisentanglementStudy,
     GainResult,
@@ -17,6 +18,7 @@ from uqassay.evidence import (
     GainStudy,
     compare_table,
     contenders_of,
+    coverage_curve,
     rank_disentanglement,
 )
 from uqassay.evidence.disentanglement import Measured
@@ -142,6 +144,7 @@ def results() -> dict[str, Any]:
         "gain": gains[0],
         "gains": gains,
         "second_order": second_order(),
+        "curves": coverage_curves(models, labels),
     }
 
 
@@ -172,6 +175,12 @@ def classifiers(n: int = 800) -> tuple[dict[str, uq.Prediction], np.ndarray]:
         "evidential": uq.Dirichlet(1 + 25 * mean / (1 + hard), class_names=CLASSES),
         "intervals": uq.Intervals(np.maximum(mean - reach, 0), np.minimum(mean + reach, 1), class_names=CLASSES),
     }, labels
+
+
+def coverage_curves(models: dict[str, uq.Prediction], labels: np.ndarray) -> dict[str, CoverageCurve]:
+    """Coverage against size of the models with sets."""
+    named = ("deep ensemble", "intervals")
+    return {name: coverage_curve(labels, models[name], scales=(0, 0.25, 0.5, 1, 1.5, 2, 3, 5)) for name in named}
 
 
 def over_data_sets() -> DataSetComparison:

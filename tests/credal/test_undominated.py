@@ -19,8 +19,8 @@ def rules_by_programs(k, **constraints):
     unit = np.eye(size)[:k]
     lower = np.array([least(unit[j]) for j in range(k)])
     upper = np.array([-least(-unit[j]) for j in range(k)])
-    dominated = upper >= lower.max() - 1e-9
-    maximal = [all(least(unit[i] - unit[j]) <= 1e-9 for i in range(k) if i != j) for j in range(k)]
+    dominated = (upper >= lower.max() - 1e-9) & (upper > 1e-9)
+    maximal = [upper[j] > 1e-9 and all(least(unit[i] - unit[j]) <= 1e-9 for i in range(k) if i != j) for j in range(k)]
     admissible = []
     for j in range(k):
         rows = np.array([unit[i] - unit[j] for i in range(k) if i != j])
@@ -129,3 +129,11 @@ def test_points_keep_their_modes_alone_with_ties():
         *undominated_in_core(points[:, 0], np.eye(3, dtype=bool)),
     ):
         assert found.tolist() == expected
+
+
+def test_a_class_that_is_impossible_in_the_whole_set_is_ruled_out():
+    points = np.array([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+    bounds = points.min(axis=1), points.max(axis=1)
+    core = np.ones((1, 1)), np.array([[True, True, False]])
+    for found in (*undominated_in_hull(points), *undominated_in_box(*bounds), *undominated_in_core(*core)):
+        assert found.tolist() == [[True, True, False]]

@@ -24,6 +24,7 @@ from uqassay.calibration.second_order import SecondOrderTest, second_order_test
 from uqassay.calibration.second_order_buckets import SecondOrderBuckets
 from uqassay.calibration.simplex_search import PATIENT, QUICK, THOROUGH, SimplexSearch
 from uqassay.calibration.single_hypothesis import calibration_test
+from uqassay.calibration.vote_compatibility import VoteCompatibility, vote_compatibility_test
 from uqassay.calibration.weighted_average import WeightedAverageEffect, weighted_average_effect
 
 __all__ = [
@@ -45,6 +46,7 @@ __all__ = [
     "SecondOrderBuckets",
     "SecondOrderTest",
     "SimplexSearch",
+    "VoteCompatibility",
     "WeightedAverageEffect",
     "calibration_power",
     "calibration_test",
@@ -57,6 +59,7 @@ __all__ = [
     "required_instances",
     "second_order_test",
     "skce_pvalue",
+    "vote_compatibility_test",
     "weighted_average_effect",
 ]
 

@@ -1,6 +1,7 @@
 """Classes that a credal set does not rule out: interval dominance, maximality and E-admissibility under 0/1 loss.
 
-The three rules are nested: each E-admissible class is maximal, and each maximal class is undominated by intervals.
+The three rules are nested: each E-admissible class is maximal, and each maximal class is undominated by intervals. Each also rules
+out a class that has probability 0 everywhere in the set, which another class with a lower probability of 0 would only tie with.
 """
 
 from collections.abc import Sequence
@@ -167,7 +168,7 @@ def undominated_in_core(masses: Floats, focal_sets: Bools, *, last: str = CLASS_
 
 
 def _by_intervals(lower: Floats, upper: Floats, rounding: float = 0.0) -> Bools:
-    return np.asarray(upper >= lower.max(axis=1, keepdims=True) - rounding)
+    return np.asarray((upper >= lower.max(axis=1, keepdims=True) - rounding) & (upper > 0.0))
 
 
 def _compact(kept: Bools, rows: NDArray[np.intp], n_points: int) -> Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.calibration_statements import CalibrationClaim, calibration_claims
     from uqassay.evidence.cautions import CAUTIONS
     from uqassay.evidence.claim import KINDS, Claim
+    from uqassay.evidence.coverage_curves import CoverageCurve, coverage_curve
     from uqassay.evidence.data_sets_result import DataSetComparison
     from uqassay.evidence.disentanglement import DisentanglementStudy
     from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scale_result import ModelScale, ScaleCheck
     from uqassay.evidence.streaming import AssayStream
+    from uqassay.evidence.readings import ThreeReadings, three_readings
 
 _WHERE = {
     "CALIBRATION": "judgement",
@@ -44,6 +46,7 @@ _WHERE = {
     "CalibrationClaim": "calibration_statements",
     "Claim": "claim",
     "Contender": "disentanglement_ranking",
+    "CoverageCurve": "coverage_curves",
     "DataSetComparison": "data_sets_result",
     "DisentanglementStudy": "disentanglement",
     "GainResult": "gain_result",
@@ -56,18 +59,21 @@ _WHERE = {
     "Recommendation": "answer",
     "ScaleCheck": "scale_result",
     "Stretch": "answer",
+    "ThreeReadings": "readings",
     "assay": "judgement",
     "backward_scores": "backward",
     "calibration_claims": "calibration_statements",
     "compare_over_data_sets": "many_data_sets",
     "compare_table": "many_data_sets",
     "contenders_of": "disentanglement_ranking",
+    "coverage_curve": "coverage_curves",
     "disentanglement_lines": "disentanglement_verdict",
     "disentanglement_sentences": "disentanglement_verdict",
     "gain_lines": "gain_verdict",
     "gain_sentences": "gain_headlines",
     "rank_disentanglement": "disentanglement_ranking",
     "sample_of_pair": "gain_pair",
+    "three_readings": "readings",
 }
 
 __all__ = [
@@ -83,6 +89,7 @@ __all__ = [
     "CalibrationClaim",
     "Claim",
     "Contender",
+    "CoverageCurve",
     "DataSetComparison",
     "DisentanglementStudy",
     "GainResult",
@@ -95,18 +102,21 @@ __all__ = [
     "Recommendation",
     "ScaleCheck",
     "Stretch",
+    "ThreeReadings",
     "assay",
     "backward_scores",
     "calibration_claims",
     "compare_over_data_sets",
     "compare_table",
     "contenders_of",
+    "coverage_curve",
     "disentanglement_lines",
     "disentanglement_sentences",
     "gain_lines",
     "gain_sentences",
     "rank_disentanglement",
     "sample_of_pair",
+    "three_readings",
 ]
 
 

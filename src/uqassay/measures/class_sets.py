@@ -28,8 +28,8 @@ def not_ruled_out(prediction: PredictionLike | ArrayLike, *, rule: str = "maxima
         * "maximality": some class is more probable than j under every p;
         * "e-admissibility": j is the most probable class, or tied with it, under no p.
 
-        Each rule leaves a subset of the one before it. The last two differ for sets of three points or more and for three
-        classes or more; the first two agree for intervals and masses.
+        Each rule leaves a subset of the one before it. All three agree for two classes, the first two for intervals and
+        masses. Each also rules out a class that has probability 0 under every p.
 
     Returns
     -------

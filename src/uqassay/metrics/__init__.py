@@ -77,6 +77,7 @@ from uqassay.metrics.sets.class_set_scores import (
     set_coverage_score,
     set_utility_score,
 )
+from uqassay.metrics.sets.decision_costs import set_decision_cost
 from uqassay.metrics.streaming_metric import StreamingMetric
 
 __all__ = [
@@ -174,6 +175,7 @@ __all__ = [
     "scod_risk_loss",
     "selective_gain",
     "set_coverage_score",
+    "set_decision_cost",
     "set_utility_score",
     "swap_test",
     "tradeoff_range",

@@ -12,7 +12,7 @@ from tests.evidence.test_disentanglement_behaviour import family_study
 
 import uqassay as uq
 from uqassay.calibration import second_order_test
-from uqassay.evidence import compare_table
+from uqassay.evidence import compare_table, coverage_curve
 from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
 from uqassay.evidence.disentanglement_ranking import Contender, rank_disentanglement
 from uqassay.report import figures
@@ -73,6 +73,9 @@ def studies_of(size):
     behaviour = disentanglement_behaviour(family_study(("seed", "few-data"), n_runs=4, n=60), IT)
     many = np.random.default_rng(1).random((2 if n < 6 else 20, 1, 30))
     values = np.random.default_rng(2).normal(size=(25, SIZES[size][0])) + 0.3 * np.arange(SIZES[size][0])
+    points, y = models_of(size)
+    sets = [p for p in points.values() if isinstance(p, uq.Members)][: n // 2 or 1]
+    curves = {long_name(j): coverage_curve(y, p, scales=(0.5, 2)) for j, p in enumerate(sets)}
     compared = compare_table(values, models=[long_name(j) for j in range(SIZES[size][0])], greater_is_better=False)
     correlations = uq.metrics.estimate_correlations({long_name(j): values for j, values in enumerate(many)})
     return {
@@ -83,6 +86,7 @@ def studies_of(size):
         "tests": tests,
         "behaviour": behaviour,
         "correlations": correlations,
+        "curves": curves,
     }
 
 
@@ -105,6 +109,7 @@ def drawings(size):
         "plot_calibration_null": of(figures.plot_calibration_null, a, ensemble),
         "plot_calibration_tests": of(figures.plot_calibration_tests, a),
         "plot_confidence": of(figures.plot_confidence, a, ensemble),
+        "plot_coverage_curve": of(figures.plot_coverage_curve, s["curves"]),
         "plot_critical_difference": of(figures.plot_critical_difference, s["compared"]),
         "plot_delay_curve": of(figures.plot_delay_curve, s["gains"]),
         "plot_disentanglement_curves": of(figures.plot_disentanglement_curves, s["contenders"][1], "dataset-size"),

@@ -210,12 +210,20 @@ def covered_and_size(
     y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
 ) -> tuple[Floats, Floats, ArrayLike | None]:
     """Share of each label that is not ruled out and number of such classes, ``(n,)`` each, and the groups."""
+    y, sets, units = labels_and_sets(y_true, prediction, rule, groups)
+    return share_covered(y, sets), sets.sum(axis=1).astype(np.float64), units
+
+
+def labels_and_sets(
+    y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
+) -> tuple[NDArray[Any], Bools, ArrayLike | None]:
+    """Labels, class sets (n, K), and the groups given or those of the prediction. For this folder."""
     sets, given = _sets_of(prediction, rule)
     if given is None:
         y, own = labels_for(y_true, n_instances=sets.shape[0], n_classes=sets.shape[1]), None
     else:
         y, own = labels_of(y_true, given), given.groups
-    return share_covered(y, sets), sets.sum(axis=1).astype(np.float64), own if groups is None else groups
+    return y, sets, own if groups is None else groups
 
 
 def share_covered(y: NDArray[Any], sets: Bools) -> Floats:

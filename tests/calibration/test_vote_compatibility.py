@@ -1,0 +1,101 @@
+"""Votes against credal sets: the statistic against SciPy, p-values against enumeration, shares with known truth."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import binom
+
+import uqassay as uq
+from tests.refusals import refuses
+from uqassay.calibration import vote_compatibility_test
+
+
+def log_likelihood(votes, q):
+    return float((votes[votes > 0] * np.log(q[votes > 0])).sum())
+
+
+def test_the_statistic_against_scipy(random_generator):
+    points = random_generator.dirichlet(np.ones(4), size=(6, 3))
+    votes = random_generator.multinomial(20, [0.4, 0.3, 0.2, 0.1], size=6)
+    found = vote_compatibility_test(votes, points, n_draws=9)
+    for v, p, statistic in zip(votes, points, found.statistic, strict=True):
+        best = minimize(
+            lambda w, v=v, p=p: -log_likelihood(v, np.maximum(w @ p, 1e-12)),
+            np.full(3, 1 / 3),
+            bounds=[(0, 1)] * 3,
+            constraints={"type": "eq", "fun": lambda w: w.sum() - 1},
+            options={"ftol": 1e-12},
+        )
+        assert statistic == pytest.approx(2 * (log_likelihood(v, v / 20) + best.fun), abs=2e-4)
+
+
+def test_pvalues_of_a_point_against_enumeration():
+    """Of two classes all numbers of votes can be listed."""
+    m, p = 12, 0.3
+    votes = np.array([[k, m - k] for k in range(m + 1)])
+    found = vote_compatibility_test(votes, np.tile([p, 1 - p], (m + 1, 1)), n_draws=799, alpha=0.6)
+    share = np.arange(m + 1) / m
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first = np.where(share > 0, share * np.log(share / p), 0)
+        second = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - p)), 0)
+    statistic = 2 * m * (first + second)
+    exact = [(binom.pmf(range(m + 1), m, p) * (statistic >= s - 1e-9)).sum() for s in statistic]
+    np.testing.assert_allclose(found.statistic, statistic, atol=1e-6)
+    np.testing.assert_allclose(found.pvalues, exact, atol=0.05)
+
+
+def test_the_share_of_compatible_instances(random_generator):
+    n = 240
+    pair = random_generator.dirichlet(np.full(4, 2.0), size=(n, 2))
+    truth = pair.mean(axis=1)
+    far = np.arange(n) < n // 2
+    truth[far] = truth[far][:, ::-1] ** 4  # far from both members
+    votes = random_generator.multinomial(100, truth / truth.sum(axis=1, keepdims=True))
+    found = vote_compatibility_test(votes, pair, groups=np.arange(n) // 2, n_draws=59)
+    assert found.share.low < 0.56
+    assert float(found.share) == pytest.approx(0.5, abs=0.1)
+    assert float(found.kept) == pytest.approx(0.9 * float(found.share))
+    assert (found.pvalues[far] < 0.1).mean() > 0.9
+    assert "could come from some point of the set of m" in found.sentence(name="m")
+    assert found.share.n == n
+    assert found.to_dict()["share"]["estimate"] == float(found.share)
+
+
+@pytest.mark.parametrize("kind", ["Point", "Members", "Vertices", "Intervals", "Masses", "Dirichlet"])
+def test_every_kind_and_wide_sets_hold_more_votes(random_generator, kind):
+    p = random_generator.dirichlet(np.ones(3), size=(8, 3))
+    predictions = {
+        "Point": uq.Point(p[:, 0]),
+        "Members": uq.Members(p),
+        "Vertices": uq.Vertices(p),
+        "Intervals": uq.Intervals(p.min(axis=1), p.max(axis=1)),
+        "Masses": uq.Masses(p[:, 0], [[0], [0, 1], [0, 1, 2]], n_classes=3),
+        "Dirichlet": uq.Dirichlet(5 * p[:, 0]),
+    }
+    votes = random_generator.multinomial(10, [0.5, 0.3, 0.2], size=8)
+    found = vote_compatibility_test(votes, predictions[kind], n_draws=19)
+    again = vote_compatibility_test(votes, predictions[kind], n_draws=19)
+    np.testing.assert_array_equal(found.pvalues, again.pvalues)
+    assert ((found.pvalues > 0) & (found.pvalues <= 1)).all()
+    vacuous = vote_compatibility_test(votes, uq.Intervals(np.zeros((8, 3)), np.ones((8, 3))), n_draws=19)
+    assert (vacuous.pvalues == 1).all()
+    assert (found.statistic >= vacuous.statistic - 1e-9).all()
+
+
+def test_few_votes_impossible_votes_and_refusals():
+    point = [[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]
+    found = vote_compatibility_test([[3, 1], [2, 2], [1, 0]], point, few_votes="leave-out", n_draws=99)
+    assert found.pvalues[0] == pytest.approx(0.01)
+    assert found.pvalues[1] == 1
+    assert np.isnan(found.pvalues[2])
+    assert found.share.n == 2
+    assert {note.code for note in found.notes} >= {"assumption", "left-out"}
+    one = vote_compatibility_test([[2, 2]], point[1:2])
+    assert np.isnan(one.share.low)
+    assert "interval" not in one.sentence()
+    with refuses("votes", "empty"):
+        vote_compatibility_test([[3, 1], [2, 2], [1, 0]], point)
+    with refuses("alpha", "range"):
+        vote_compatibility_test([[3, 1], [2, 2], [1, 1]], point, alpha=1.0)
+    with refuses("n_draws", "range"):
+        vote_compatibility_test([[3, 1], [2, 2], [1, 1]], point, n_draws=0)
