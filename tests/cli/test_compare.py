@@ -70,3 +70,5 @@ def test_bad_input_is_one_sentence(kept, run, tmp_path):
         ran = run("compare", *argv)
         assert ran.code == 2
         assert ran.err.count("\n") == 1
+    ran = run("compare", *kept.values(), "--metric", "uq-auc")
+    assert ran.err == "--score: is needed for 'uq-auc'; got none; pass --score total-entropy, say.\n"

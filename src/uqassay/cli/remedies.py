@@ -68,6 +68,11 @@ _OF_COMMAND = {
         )
     }
     | {"workers": "--workers", "params": "--param", "output": "--output"},
+    "compare": {
+        **{name: f"--{name}" for name in ("metric", "rope", "score")},
+        **dict.fromkeys(("assays", "data_sets", "folder", "values"), "folders"),
+        "models": "--model",
+    },
     "convert": {"labels": "--labels"},
     "demo": {"folder": "--output", "seed": "--seed"},
     "gain": {
@@ -268,6 +273,7 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("resample", "conflict"): _resample,
     ("run", "missing"): _run,
     ("run", "range"): _run,
+    ("score", "missing"): "pass --score total-entropy, say",
     ("tradeoffs", "empty"): "write --tradeoff 0.1,0.5",
     ("upper", "not-probabilities"): "give probabilities, not logits",
     ("variance_is", "choice"): _MEANINGS,
