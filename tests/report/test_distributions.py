@@ -47,9 +47,25 @@ def test_densities_count_every_instance():
         parts = found["distance"]["models"][j]
         assert parts["correct"]["n"] + parts["wrong"]["n"] == model.n_runs * 200
         for part in parts.values():
-            np.testing.assert_allclose(sum(part["density"]) + part["at_end"], 1.0, atol=0.01)
+            assert (min(part["density"]), max(part["density"])) == (0, 200)
+            axis, density = np.array(found["distance"]["axis"]), np.array(part["density"])
+            middle = axis[
+                np.searchsorted(density.cumsum(), density.sum() * (0.5 - part["at_end"]) / (1 - part["at_end"]))
+            ]
+            np.testing.assert_allclose(np.log10(middle), np.log10(part["quartiles"][1]), atol=0.1)
         at_zero, distance = found["unified"]["models"][0][j], parts
         np.testing.assert_allclose(at_zero["wrong"]["mean"], distance["wrong"]["mean"])
+
+
+def test_unified_densities_hold_the_default_tradeoff_exactly():
+    a = hostile_assay(n=100, names=None)
+    for top in (0.5, 2.86, 19.0):
+        found = densities(a, top)["unified"]
+        at = found["tradeoffs"].index(0.5)
+        for model, parts in zip(a.candidates, found["models"][at], strict=True):
+            d, ns = model.columns["distance"], model.columns["nonspecificity"]
+            wrong = ~a.hits(model.name)
+            np.testing.assert_allclose(parts["wrong"]["mean"], (d + 0.5 * ns)[wrong].mean())
 
 
 def test_densities_without_wrong_predictions_or_with_infinite_losses():

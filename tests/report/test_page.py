@@ -57,7 +57,7 @@ def test_page_needs_no_network(page):
 
 def test_verdict_and_warnings_stand_without_the_script(page, hostile):
     plain = html.unescape(page).replace("\u00a0", " ")
-    for sentence in (*details(hostile), *map(str, hostile.warnings)):
+    for sentence in (*details(hostile, without=("best", "refusal")), *map(str, hostile.warnings)):
         assert sentence in plain
     assert answer_card(hostile) in page
 
@@ -65,6 +65,24 @@ def test_verdict_and_warnings_stand_without_the_script(page, hostile):
 def test_no_finding_of_the_card_is_told_again(page, hostile):
     plain = html.unescape(page[: page.index('<script type="text/plain"')]).replace("\u00a0", " ")
     assert not [sentence for sentence in hostile.headline() if sentence in plain]
+
+
+def test_the_section_on_numbers_repeats_no_finding_of_other_sections(page, hostile):
+    numbers = re.search(r'<div class="numbers">(.*?)</div>', page, re.DOTALL)[1]
+    told = html.unescape(numbers).replace("\u00a0", " ")
+    best, *others = details(hostile)
+    assert best not in told
+    assert all(sentence in told for sentence in others if "Refus" not in sentence)
+
+
+def test_refusal_stands_among_the_numbers_only_if_the_section_on_mistakes_is_about_another_model():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 200)
+    sharp = np.clip(0.5 + 0.3 * np.where(y, 1, -1) + rng.normal(0, 0.25, 400), 0.02, 0.98)
+    vague = np.clip(0.5 + 0.1 * np.where(y, 1, -1) + rng.normal(0, 0.3, 400), 0.02, 0.98)
+    a = uq.assay({"sharp": uq.Point.from_binary(sharp), "vague": uq.Point.from_binary(vague)}, y, calibration=())
+    (told,) = (s for s in details(a) if s.startswith("Refuse the 10 % that sharp"))
+    assert told not in html.unescape(render(a)).replace("\u00a0", " ")
 
 
 def test_calibration_is_told_in_its_section_alone(page, hostile):

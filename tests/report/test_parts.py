@@ -48,7 +48,7 @@ def test_sentences_name_the_best():
     (table,) = parts_section(uq.assay({"good": uq.Point(good), "bad": uq.Point(good[:, ::-1])}, y))["tables"]
     assert table["title"] == "true class"
     assert table["views"]["unified"][4]["sentence"] == (
-        "good has the lowest mean E at λ = 0.5 in all 2 parts by true class."
+        "good has the lowest mean E at λ = 0.5 in both parts by true class."
     )
     assert table["views"]["unified"][4]["caption"] == (
         "E at λ = 0.5; bold: the best of a part; intervals are not adjusted for the number of parts."

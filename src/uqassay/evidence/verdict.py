@@ -1,6 +1,6 @@
 """The verdict in words: the headline, then one sentence for each further kind of claim."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,8 +69,14 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     return (*assay.headline(), *details(assay))
 
 
-def details(assay: "Assay") -> tuple[str, ...]:
+def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]:
     """The sentences after the headline, each from its claims; those without a claim are left out.
+
+    Parameters
+    ----------
+    assay : Assay
+    without : collection of str
+        Sentences that are told elsewhere: "best", "refusal".
 
     Returns
     -------
@@ -85,24 +91,24 @@ def details(assay: "Assay") -> tuple[str, ...]:
     of: dict[str, list[Claim]] = {}
     for claim in claims:
         of.setdefault(claim.kind, []).append(claim)
-    told: list[str] = []
+    told: dict[str, str] = {}
     if not any(c.limited_by == "infinite" and c.kind == "cannot-tell" for c in claims):
-        told = [
-            _best(assay, of),
-            _worse(of),
-            _unseen(of),
-            _skewed(of),
-            _in_groups(of),
-            _same(of),
-            _lowest_in_turn(of),
-            _baselines(assay, of),
-            _parts(of),
-            _resamples(assay, of),
-            _refusal(assay, of),
-            assay.scale_check(DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
-        ]
-    told += [_backward(of), _scale(assay)]
-    return tuple(without_direction(text) for text in told if text)
+        told = {
+            "best": _best(assay, of),
+            "worse": _worse(of),
+            "unseen": _unseen(of),
+            "skewed": _skewed(of),
+            "groups": _in_groups(of),
+            "same": _same(of),
+            "in-turn": _lowest_in_turn(of),
+            "baselines": _baselines(assay, of),
+            "parts": _parts(of),
+            "resamples": _resamples(assay, of),
+            "refusal": _refusal(assay, of),
+            "width": assay.scale_check(DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
+        }
+    told |= {"backward": _backward(of), "scale": _scale(assay)}
+    return tuple(without_direction(text) for name, text in told.items() if text and name not in without)
 
 
 # -- the order at the default λ -------------------------------------------------------------------------------------------

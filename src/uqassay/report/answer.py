@@ -106,11 +106,12 @@ def _axis(answer: Answer) -> str:
     borders = "".join(
         f'<span style="{place}; top: {row * ROW:.2f}rem">{shown(words)}</span>' for row, place, words in labels
     )
+    until = f'<span class="screen"> {kept(text["until"])}</span>'
     height = ROW * (1 + max((row for row, _, _ in labels), default=0))
     return (
         f'<p class="price">{kept(PRICE)}</p>'
         f'<div class="axis" role="img" aria-label="{shown(text["whole"])}">'
-        f'<div class="default{" left" if to_left else ""}" style="{place}">{kept(text["default"])}</div>'
+        f'<div class="default{" left" if to_left else ""}" style="{place}">{kept(text["default"])}{until}</div>'
         f'<div class="bar">{stretches}<i class="here" style="left: {_percent(here)}"></i></div>'
         f'<div class="borders" style="height: {height:.2f}rem">{borders}</div>'
         f'<div class="ends"><span>{kept(text["start"])}</span><span>{kept(text["end"])}</span></div></div>'
@@ -125,7 +126,7 @@ def _stretch(answer: Answer, s: Stretch, text: Mapping[str, str]) -> str:
     bands = "".join(f'<i class="hue{answer.models.index(name) % HUES}"></i>' for name in s.models[:SHOWN_NAMES])
     return (
         f'<span class="stretch is-{s.kind}" style="left: {_percent(low)}; width: {_percent(high - low)}" '
-        f'title="{shown(stretch_text(s, answer.top))}"><b>{shown(words)}</b>{bands}</span>'
+        f'title="{shown(stretch_text(s, answer.top))}"><b><span>{shown(words)}</span></b>{bands}</span>'
     )
 
 

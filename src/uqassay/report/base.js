@@ -153,6 +153,7 @@ const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9
 const DASHES = ["solid", "dash", "dot", "dashdot"];
 const MARKERS = ["circle", "square", "diamond", "triangle-up"];
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const onPaper = () => document.documentElement.classList.contains("printing");
 const dark = () => document.documentElement.dataset.theme === "dark";
 
 function colour(j) {
@@ -185,7 +186,8 @@ function swatch(j) {
   return el("span", { class: kind, style: { background: colour(j) }, "aria-hidden": "true" });
 }
 
-const nameCell = (j, ...more) => el("span", {}, swatch(j), nameText(j), ...more);
+const nameCell = (j, ...more) => el("span", { class: "named" }, swatch(j), nameText(j), ...more);
+const wholeName = (j) => el("span", { class: "named" }, swatch(j), el("bdi", {}, page.models[j].name));
 
 // -- definitions -----------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ function testWords(t) {
   const models = [...new Set(t.rows.map((r) => r.model))];
   const said = (r) => {
     const sign = el("span", { class: "outcome", "aria-hidden": "true" }, SIGNS[r.outcome]);
-    return el("dd", { class: r.outcome }, sign, r.run_label ? `${r.run_label}: ` : null, r.words);
+    return el("dd", { class: r.outcome }, sign, r.run_label ? `${r.run_label}: ` : null, unbroken(r.words));
   };
   const ofModel = (model) => {
     const mine = t.rows.filter((r) => r.model === model);
@@ -144,7 +144,7 @@ function reliabilityPiece(section, lens) {
   chart("reliability", (node) => {
     const entries = shown().map((m) => ({ m, bins: lens.models.find((b) => b.model === m.name) }));
     fill(caption, lens.text.caption, entries.length > MOST_BANDS ? page.text.models.without_bands : null);
-    drawReliability(node, entries, { height: 400, text: lens.text });
+    drawReliability(node, entries, { height: heightOf(400), text: lens.text });
   });
 }
 

@@ -103,7 +103,7 @@ function drawOneReliability(node, r, side, t, text) {
   }
   const both = [r.before, r.after].filter((b) => b && b.count.length);
   const least = Math.min(...both.flatMap((b) => b.edges[0]));
-  drawReliability(node, [{ m: { name: r.model, j: r.j }, bins }], { height: 330, least, counts: true, text });
+  drawReliability(node, [{ m: { name: r.model, j: r.j }, bins }], { height: heightOf(330), least, counts: true, text });
 }
 
 // -- the null distribution -------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ function drawNull(node, r, t) {
   const { inside, top } = view;
   const marks = [nullBars(r, t, view), ...(inside.length ? [memberTicks(r, t, view)] : [])];
   plot(node, marks, {
-    height: 300,
+    height: heightOf(300),
     ...nullMarks(node, r, t, view),
     x: { title: t.measureOf(r).label, range: view.range },
     y: { title: t.text.axes.draws, range: [inside.length ? -0.09 * top : 0, 1.28 * top], zero: true },
@@ -184,21 +184,27 @@ function memberTicks(r, t, { inside, top }) {
 // Lines at the value found and at the mean, with their labels; what lies beyond the axis is named at its end.
 function nullMarks(node, r, t, { found, mean, near, range, beyond }) {
   const room = Math.max(100, node.clientWidth - 70);
-  const crowded = (v, text) => ((range[1] - v) / (range[1] - range[0])) * room < 7 * text.length + 8;
+  const across = (v) => ((v - range[0]) / (range[1] - range[0])) * room;
+  const crowded = (v, text) => room - across(v) < 7 * text.length + 8;
   const side = (v, text) => (crowded(v, text) ? { anchor: "end", dx: -5 } : { anchor: "start", dx: 5 });
   const note = (text, upAt, color) => ({ upAt, base: "top", text, color, halo: true });
   const label = (v, text, upAt, color) => ({ x: v, ...note(text, upAt, color), ...side(v, text) });
   const atEnd = (text, upAt) => ({ acrossAt: 1, anchor: "end", ...note(text, upAt, css("--soft")) });
   const mixed = r.n_members > 1;
   const words = fillTemplate(mixed ? t.text.minimum : t.text.found, { value: fixed(found, r.places) });
-  const rules = [{ x: found, stroke: { color: css("--ink"), width: 2 } }];
-  const notes = [label(found, words, 1, css("--ink"))];
-  if (mixed && Number.isFinite(mean)) {
-    const value = { value: fixed(mean, r.places) };
-    if (near(mean)) {
-      rules.push({ x: mean, stroke: { color: css("--soft"), width: 1.5, dash: "dash" } });
-      notes.push(label(mean, fillTemplate(t.text.mean, value), 0.9, css("--soft")));
-    } else notes.push(atEnd(fillTemplate(t.text.mean_beyond, value), 0.9));
+  const rule = { x: found, stroke: { color: css("--ink"), width: 2 } };
+  const value = { value: fixed(mean, r.places) };
+  const [rules, notes] = [[rule], []];
+  if (mixed && Number.isFinite(mean) && near(mean)) {
+    const own = label(mean, fillTemplate(t.text.mean, value), 1, css("--soft"));
+    const under = label(found, words, 0.9, css("--ink"));
+    if (across(found) > textWidth(words) + 12) Object.assign(under, { anchor: "end", dx: -5 }); // away from the mean
+    rule.upTo = 0.9; // the label of the mean, above, may reach over it
+    rules.push({ x: mean, stroke: { color: css("--soft"), width: 1.5, dash: "dash" } });
+    notes.push(own, under);
+  } else {
+    notes.push(label(found, words, 1, css("--ink")));
+    if (mixed && Number.isFinite(mean)) notes.push(atEnd(fillTemplate(t.text.mean_beyond, value), 0.9));
   }
   if (beyond) {
     const template = beyond === 1 ? t.text.members_beyond.one : t.text.members_beyond.many;
@@ -230,7 +236,7 @@ function drawWeights(node, r, t) {
   const range = [0.4, r.weights.length + (many ? 0.6 : 0.9)];
   const ticks = many ? {} : { ticks: x.map((at) => ({ at, text: String(at) })) };
   plot(node, [{ ...bars_, says: (i) => [words(order[i])] }], {
-    height: 300,
+    height: heightOf(300),
     rules: [{ y: equal, stroke: dashed }],
     notes: weightLabels(r, order, x, equal),
     x: { title, range, grid: false, ...ticks },

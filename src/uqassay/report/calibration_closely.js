@@ -26,7 +26,7 @@ function startClosely(t, text) {
     const r = view.row;
     model.querySelector("select").value = String(side(r));
     measure.querySelector("select").value = r.measure;
-    fill(said, swatch(r.j), r.run_label ? `${r.run_label}: ` : null, r.words);
+    fill(said, swatch(r.j), r.run_label ? `${r.run_label}: ` : null, unbroken(r.words));
     closelyWords(r);
   };
   const before = charts.length;
@@ -59,7 +59,7 @@ function closelyFigures(t, r) {
 }
 
 function closelyWords(r) {
-  for (const id of ["null", "weights", "before", "after"]) fill(byId(`calibration-${id}-note`), r.captions[id] ?? "");
+  for (const id of ["null", "weights", "before", "after"]) fill(byId(`calibration-${id}-note`), unbroken(r.captions[id] ?? ""));
   byId("calibration-null-h").textContent = r.captions.null_title;
   byId("calibration-before-h").textContent = r.captions.before_title;
   for (const id of ["weights", "after"]) byId(`calibration-${id}`).closest("figure").hidden = r.n_members < 2;

@@ -8,6 +8,7 @@ from scipy.special import chdtri, ndtri
 
 from uqassay.evidence.chosen_columns import ChosenColumns
 from uqassay.evidence.findings import part_rows
+from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.report.rounding import rounded
 from uqassay.statistics.samples import ascending_order
 
@@ -24,7 +25,8 @@ LEAST = 1e-4  # smaller values count at the left end of the axis
 SMOOTHING = 1.6  # bins
 KERNEL = np.exp(-0.5 * (np.arange(-5, 6) / SMOOTHING) ** 2)
 KERNEL /= KERNEL.sum()
-N_TRADEOFFS = 21  # λ at which the distribution of E is kept
+PEAK = 200  # of a density; the page draws each with the same height, of some thirty pixels
+N_TRADEOFFS = 21  # λ at which the distribution of E is kept, besides the default
 
 
 def densities(assay: "Assay", top: float) -> dict[str, Any]:
@@ -40,14 +42,15 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
     -------
     dict
         "distance" and "nonspecificity": {"axis", "models"}; "unified": {"axis", "tradeoffs", "models" per λ}. All
-        instances and runs count. A density is the share per bin, smoothed, of the values on the axis; "at_end" the share
-        of those at or below its left end. None where a part has no finite instance.
+        instances and runs count. A density is the smoothed number of values per bin of the axis, relative to its
+        peak, which is `PEAK`; "at_end" the share of those at or below its left end. None where a part has no finite
+        instance.
     """
     models = assay.candidates
     masks = [assay.hits(m.name) for m in models]
     d = [m.columns["distance"] for m in models]
     ns = [m.columns["nonspecificity"] for m in models]
-    tradeoffs = np.linspace(0.0, top, N_TRADEOFFS)
+    tradeoffs = np.union1d(np.linspace(0.0, top, N_TRADEOFFS), DEFAULT_TRADEOFF)
     # the values of correct and of wrong predictions are picked once
     parts = [
         {"correct": (a[mask], b[mask]), "wrong": (a[~mask], b[~mask])} for a, b, mask in zip(d, ns, masks, strict=True)
@@ -101,12 +104,12 @@ def _density(values: Array, edges: Array) -> dict[str, Any] | None:
         mean = float(values.mean())
     ordered = values[ascending_order(values)]
     beyond = ordered[np.searchsorted(ordered, 10 ** edges[0], side="right") :]
-    share = _counts(beyond, 10**edges) / values.size
-    if len(share) > 1:
-        mirrored = np.concatenate([share[4::-1], share, share[:-6:-1]])
-        share = np.convolve(mirrored, KERNEL, mode="valid")
+    density = _counts(beyond, 10**edges).astype(np.float64)
+    if len(density) > 1:
+        mirrored = np.concatenate([density[4::-1], density, density[:-6:-1]])
+        density = np.convolve(mirrored, KERNEL, mode="valid")
     return {
-        "density": rounded(share, 3),
+        "density": np.rint(PEAK * density / (density.max() or 1.0)).astype(int).tolist(),
         "n": int(values.size),
         "infinite": n_infinite,
         "mean": mean,

@@ -108,7 +108,7 @@ function predictionText(m, truth) {
   const column = page.instances.columns[m.name];
   const [d, ns, label] = [column.distance[current], column.nonspecificity[current], column.label[current]];
   const templates = page.text.instances.prediction;
-  return fillTemplate(label === truth ? templates.right : templates.wrong, {
+  const words = fillTemplate(label === truth ? templates.right : templates.wrong, {
     label: className(label),
     confidence: fixed(page.instances.confidences[m.name][current], 2),
     distance: fixed(d),
@@ -116,6 +116,7 @@ function predictionText(m, truth) {
     unified: fixed(d + lambda() * ns),
     tradeoff: lambdaText(),
   });
+  return unbroken(words);
 }
 
 // -- bars ------------------------------------------------------------------------------------------------------------

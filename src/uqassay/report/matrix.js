@@ -2,10 +2,11 @@
 
 const LABELLED = 24; // models or scores up to which every cell has its words from the start; thousands of cells take seconds
 
-// Row minus column of one pair; the payload holds the pairs below the diagonal, row by row.
+// Row minus column of one pair; the payload holds its ends and p-values, of the pairs below the diagonal, row by row.
 function pairAt(held, i, j) {
   const [a, b] = i > j ? [i, j] : [j, i];
-  const [difference, low, high, p] = held.pairs.map((values) => number(values[(a * (a - 1)) / 2 + b]));
+  const [low, high, p] = held.pairs.map((values) => number(values[(a * (a - 1)) / 2 + b]));
+  const difference = Number((held.values[a] - held.values[b]).toFixed(12));
   return i > j ? { difference, low, high, p } : { difference: -difference, low: -high, high: -low, p };
 }
 
@@ -13,7 +14,7 @@ const agree = ({ difference, low, high }) => difference === 0 && low === 0 && hi
 
 // held: values and pairs; sides: {at, name, j, by}, `at` in the pairs; told: where the words of a cell go.
 function matrix(held, sides, metric, told, text) {
-  const places = decimalsFor(held.pairs[1].map((low, k) => [low, held.pairs[2][k]]));
+  const places = decimalsFor(held.pairs[0].map((low, k) => [low, held.pairs[1][k]]));
   const full = (side) => (side.by ? fillTemplate(text.by, { name: side.name, score: side.by }) : side.name);
   const cells = sides.map((row, i) => sides.map((column, j) => {
     const node = matrixCell(held, row.at, column.at, places, text);

@@ -57,7 +57,7 @@ function drawInputs(text) {
   const changed = { title: heads.notes, text: true, cls: "name", cell: noted };
   const hash = (r) => el("span", { class: "hash", title: r.sha256 }, `${r.sha256.slice(0, 16)}…`);
   const columns = [
-    { title: heads.model, text: true, cls: "name", value: (r) => r.model, cell: (r) => nameCell(r.j) },
+    { title: heads.model, text: true, cls: "name", value: (r) => r.model, cell: (r) => wholeName(r.j) },
     { title: heads.kind, text: true, value: (r) => r.kind, cell: (r) => r.kind },
     { title: heads.runs, value: (r) => r.runs, cell: (r) => r.runs },
     { title: heads.points, value: (r) => r.points, cell: (r) => r.points ?? missing(text.no_points) },

@@ -294,7 +294,11 @@ def _comparisons(found: _Found) -> list[dict[str, Any]]:
 
 
 def _matrix(found: "PairwiseComparisons") -> dict[str, Any]:
-    """The values, and of each pair below the diagonal, row by row: row minus column, its ends, and the adjusted p-value."""
+    """The values, whose differences the page computes, and of each pair below the diagonal, row by row, the ends of row minus
+    column and the adjusted p-value."""
     below = np.tril_indices(len(found.names), -1)
-    pairs = [rounded(table[below], 4) for table in (found.difference, found.low, found.high)]
-    return {"values": rounded(found.values, 6), "pairs": [*pairs, rounded(found.adjusted[below], 3)]}
+    low, high = found.low[below], found.high[below]
+    widths = (high - low)[high > low] / 2
+    places = 5 if not widths.size else int(np.clip(3 - np.floor(np.log10(np.median(widths))), 3, 9))
+    ends = [np.round(end, places).tolist() for end in (low, high)]
+    return {"values": rounded(found.values, 9), "pairs": [*ends, rounded(found.adjusted[below], 3)]}

@@ -11,7 +11,8 @@ function forestAxis(cells) {
   let [least, most] = [0.5, 1];
   if (values.length) [least, most] = [nearest < 0.7 ? Math.min(0.5, nearest) : nearest, Math.max(...values, 0.5 + 1e-9)];
   const steps = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1];
-  const step = steps.find((s) => (most - least) / s <= (narrow() ? 3 : 5)) ?? 0.2;
+  const room = onPaper() ? 3 : narrow() ? 4 : 5;
+  const step = steps.find((s) => (most - least) / s <= room) ?? 0.2;
   const first = Math.floor(least / step + 1e-9);
   const last = Math.min(Math.ceil(most / step - 1e-9), Math.round(1 / step));
   const [low, high] = [first * step, Math.max(last, first + 1) * step];
@@ -92,7 +93,7 @@ function drawCurves(node, it, models) {
   const stroke = { color: css("--ink"), width: 1.5 };
   const [xTitle, yTitle] = it.text.curve_axes;
   plot(node, marks, {
-    height: 360,
+    height: heightOf(360),
     rules: [{ x: kept, stroke }],
     x: { title: xTitle, range: [0, 100.5] },
     y: { title: yTitle, range: [0, 1.06 * top || 1] },

@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from uqassay.report.instances import InstancePacker
 from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, shown, write_html
 from uqassay.report.page_data import STEPS, payload
 from uqassay.report.sentences.comparison import comparison_sentences
-from uqassay.report.sentences.sections import section_findings
+from uqassay.report.sentences.sections import NUMBERS, section_findings
 from uqassay.report.sentences.template import template_sentences
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ SCRIPTS = (
     "scheme.js",
     "main.js",
 )
-STYLES = ("page.css", "answer.css", "models.css")
+STYLES = ("page.css", "narrow.css", "print.css", "answer.css", "models.css")
 LONG_HEADING = 60  # characters of the models' names; more would take several lines
 ELEMENTS = {
     "tradeoff": "<span data-lambda></span>",
@@ -112,7 +112,7 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "answer": answer_card(assay),
         "caution": caution_section(assay),
         "compared": kept(comparison_sentences(assay)["compared"]),
-        "numbers": "".join(f"<p>{kept(text)}</p>" for text in details(assay)),
+        "numbers": _numbers(assay, values["lenses"]),
         "command": _command(command),
         "lens_links": "".join(f' <a href="#lens-{x["id"]}">{shown(x["short"])}</a>' for x in values["lenses"]),
         "lenses": "\n\n".join(map(_lens, values["lenses"])),
@@ -123,6 +123,34 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
     parts |= {f"finding.{name}": kept(text) for name, text in section_findings(assay).items()}
     parts |= {f"text.{name}": _marked(text) for name, text in template_sentences(assay).items()}
     return filled(page_file("page.html"), {**parts, "head": filled(page_file("head.html"), parts)})
+
+
+def _numbers(assay: "Assay", lenses: Sequence[Mapping[str, Any]]) -> str:
+    """The section on the differences behind the answer, without the sentences that other sections begin with."""
+    told = {"best"}  # by the section on the choice of λ
+    refusing = next((c for c in assay.claims() if "refusal" in (c.kind, c.limited_by)), None)
+    lens = next((lens for lens in lenses if lens["id"] == "mistakes" and lens.get("views")), None)
+    if refusing and lens and refusing.models[0] == _most_accurate(lens):
+        told.add("refusal")
+    sentences = "".join(f"<p>{kept(text)}</p>" for text in details(assay, without=told))
+    if not sentences:
+        return ""
+    title, finding = map(kept, NUMBERS)
+    summary = f'<summary><h2 id="numbers-h">{title}</h2> <span class="finding">{finding}</span></summary>'
+    inside = f'{summary}\n    <div class="numbers">{sentences}</div>'
+    return f'<details class="section" id="numbers" aria-labelledby="numbers-h">\n    {inside}\n  </details>'
+
+
+def _most_accurate(lens: Mapping[str, Any]) -> str | None:
+    """The model that the lens on mistakes names first: the most accurate one after its usual refusal."""
+    first, k = lens["first"], lens["refused"].index(lens["first"]["share"])
+    kept_by = {
+        m["model"]: s["refusals"][k][0]
+        for m in lens["models"]
+        for s in m["scores"]
+        if s["score"] == first["score"] and not m["unmixed"]
+    }
+    return max(kept_by, key=kept_by.__getitem__, default=None)
 
 
 def _lens(lens: Mapping[str, Any]) -> str:

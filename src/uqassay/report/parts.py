@@ -103,7 +103,7 @@ def _view(assay: "Assay", title: str, parts: Sequence[dict[str, Any]], metric: s
         rest_of = listed([f"{name} in {k}" for name, k in others], most=SHOWN_NAMES)
         sentence = f"{first} has {what} in {where}, {rest_of}."
     else:
-        sentence = f"{first} has {what} in all {len(parts)} parts by {title}."
+        sentence = f"{first} has {what} in {'both' if len(parts) == 2 else f'all {len(parts)}'} parts by {title}."
     return view | {"best": best, "sentence": sentence}
 
 

@@ -11,6 +11,7 @@ const DASHED = { dash: [3, 2.4], dot: [1, 2], dashdot: [3, 2, 1, 2] }; // in wid
 const TEXT = 12; // pixels
 const MOST_BANDS = 4; // models whose intervals one picture shows; those of more hide each other
 const NEAR = 20; // pixels from a point at which its words are shown
+const PAPER = 0.8; // of the height on the screen
 const pictures = new Map(); // marks and layout of every picture by its node
 
 const MARKER_PATHS = {
@@ -230,17 +231,20 @@ function endMarks(ends, frame, sy) {
 
 function ruleMark(rule, frame, sx, sy) {
   const at = rule.x === undefined ? sy(rule.y) : sx(rule.x);
-  const ends = rule.x === undefined ? [frame.left, at, frame.right, at] : [at, frame.top, at, frame.middle];
+  const top = frame.middle - (rule.upTo ?? 1) * (frame.middle - frame.top);
+  const ends = rule.x === undefined ? [frame.left, at, frame.right, at] : [at, top, at, frame.middle];
   const [x1, y1, x2, y2] = ends.map(round);
   return el("line", { x1, y1, x2, y2, class: "rule", ...strokeOf(rule.stroke) });
 }
+
+const heightOf = (pixels) => (onPaper() ? PAPER * pixels : pixels);
 
 // -- the picture -----------------------------------------------------------------------------------------------------
 
 // x, y: {title, range, log, ticks, percent, grid, labels, zero}; under: {range, share} of a panel below, from: where y begins.
 function plot(node, marks, layout) {
   const { x, y, under = null, notes = [], rules = [], labels = [], ends = [] } = layout;
-  const frame = frameOf(node, { height: 340, ...layout });
+  const frame = frameOf(node, { height: heightOf(340), ...layout });
   const { width, height, left, right, top, bottom, middle } = frame;
   const sx = scaleOf(x, left, right);
   const sy = scaleOf(y, middle, top);

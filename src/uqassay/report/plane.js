@@ -14,6 +14,7 @@ function ellipse(region) {
   };
 }
 
+const NEAR_DASHES = 0.08; // of the height: so near under a line, the dashed one would cross a label below it
 const GREY_ROOM = 1.5; // of the span of the models shown, on either side of them, for the others
 
 function drawPlane(node) {
@@ -79,8 +80,11 @@ function equalLines(points, xRange, yRange) {
     if (e < 1e-12) continue;
     iso(e, { color: css("--line"), width: 1 });
     const y = e - at * xRange[1];
-    const place = { x: xRange[1], y, anchor: "end", base: "bottom", size: 10, color: css("--soft") };
-    if (y > yRange[0] && y < yRange[1]) notes.push({ ...place, text: `E ${wording.general(e, 3)}` });
+    const above = Math.round((100 * (loss(best) - e)) / (yRange[1] - yRange[0])) / 100; // the dashed line, in heights
+    const base = above < 0 && above > -NEAR_DASHES ? "bottom" : "top";
+    const place = { x: xRange[1], y, anchor: "end", base, size: 10, color: css("--soft") };
+    const within = y > yRange[0] + 0.05 * (yRange[1] - yRange[0]) && y < yRange[1];
+    if (within) notes.push({ ...place, text: `E ${wording.general(e, 3)}` });
   }
   iso(loss(best), { color: colour(best.m.j), width: 2, dash: "dash" });
   return { marks, notes };

@@ -77,8 +77,7 @@ function halfRidge(m, part, { side, sign, y0, axis }) {
 }
 
 function ridgeLayout(node, rows, axis, quantity) {
-  const printing = document.documentElement.classList.contains("printing");
-  const named = quantity === "distance" || !(innerWidth > 900 || printing); // elsewhere the first picture names the rows
+  const named = quantity === "distance" || !(innerWidth > 900 || onPaper()); // elsewhere the first picture names the rows
   const widest = Math.max(...rows.map(({ m }) => textWidth(label(m.j)))) + 8;
   const above = widest > 0.3 * byId("ridge-distance").clientWidth; // then a name stands over its row, and all rows are higher
   const used = 30 + (above || !named ? 0 : widest);

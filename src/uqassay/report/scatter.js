@@ -50,7 +50,7 @@ function scatter(node, models, x, y, lines = null) {
   if (!lines) pointsTable(node, models, chosen, { x, y, axes });
   for (const m of lines ? models : []) marks.push(...meanMarks(m, lines));
   plot(node, marks, {
-    height: 320,
+    height: heightOf(320),
     x: { title: axes[0], range: rangeAround(marks.map((m) => m.x)) },
     y: { title: axes[1], range: rangeAround([[0], ...marks.map((m) => m.y)]) },
   });

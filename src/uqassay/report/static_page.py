@@ -12,6 +12,7 @@ from uqassay.report.sentences.general import general_sentences
 __all__ = ["static_page"]
 
 SCRIPTS = ("scheme.js", "static_page.js")
+STYLES = ("page", "narrow", "print", "static_page")
 
 
 def static_page(
@@ -49,7 +50,7 @@ def static_page(
         **{f"text.{key}": html.escape(value) for key, value in text.items()},
         "version": shown(__version__),
         "title": shown(f"{title}: {text['title']}"),
-        "css": "".join(page_file(f"{one}.css") for one in ("page", "static_page", f"{name}_page")),
+        "css": "".join(page_file(f"{one}.css") for one in (*STYLES, f"{name}_page")),
         "verdict": "".join(f"<p>{kept(sentence)}</p>" for sentence in verdict),
         "payload": _payload(rows, f"{name}.json"),
         "js": "".join(page_file(script) for script in SCRIPTS),

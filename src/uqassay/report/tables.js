@@ -40,9 +40,7 @@ function table(columns, rows, { caption = null, rowClass = () => null, sortable 
     return el(
       "th",
       { scope: "col", class: classesOf(column), "aria-sort": sorts ? "none" : null },
-      sorts ? el("button", button, column.title) : column.title,
-      column.define ? "\u00a0" : null,
-      column.define ? what(column.define) : null,
+      headOf(sorts ? el("button", button, column.title) : column.title, column.define),
     );
   });
   let drawing = 0;
@@ -70,6 +68,9 @@ function table(columns, rows, { caption = null, rowClass = () => null, sortable 
   const on = { keep: () => draw(ordered.filter(keep)) };
   return el("table", { on }, titled, el("thead", {}, el("tr", {}, head)), body);
 }
+
+// A heading, with the button of its definition.
+const headOf = (title, name) => (name ? el("span", { class: "head" }, title, what(name)) : title);
 
 // -- tables of many models -------------------------------------------------------------------------------------------
 

@@ -57,13 +57,13 @@ RANKINGS: dict[str, Definition] = {
 }
 
 VOTES = {  # where an instance is labelled by a distribution
-    "accuracy": "Mean share of the votes that the predicted class received, for the labels are distributions; below 1 even "
+    "accuracy": "Mean share of the votes that the predicted class received, because the labels are distributions; below 1 even "
     "for the best prediction wherever the votes disagree.",
     "log-loss": "Minus the logarithm of the probability that the mean prediction gives to a label, averaged over the votes, "
     "in nats.",
     "uq-auc": "Chance that a vote against the predicted class falls on a more uncertain instance than a vote for it, one of "
-    "each drawn at random (ties count ½), for the labels are distributions; ½ as for a random ordering, and below 1 even for "
-    "the best one wherever the votes disagree.",
+    "each drawn at random (ties count ½), because the labels are distributions; ½ as for a random ordering, and below 1 even "
+    "for the best one wherever the votes disagree.",
     "uq-c-index": "Chance that of two instances the one whose votes got less probability on average, gap = 1 − Σ q(c) f(c) "
     "with the votes' shares q, is the more uncertain (ties count ½). A random ordering has ½, the best one 1.",
 }

@@ -142,7 +142,8 @@ AXIS = {
     "open": "cannot be told",
     "start": "λ = 0: nothing",
     "end": "λ = {top}: much",
-    "default": "λ = {default}, used on this page until you choose another",
+    "default": "λ = {default}, used on this page",
+    "until": "until you choose another",
 }
 
 

@@ -68,12 +68,9 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
         "middle": "mean {mean}, median {median}",
         "at_end": "{share} at the left end or below",
         "no_such": {"correct": "no correct predictions", "wrong": "no wrong predictions"},
-        "by_correctness": (
-            "Means over the instances that each model classifies correctly and over the others; E at λ = {tradeoff}."
-        ),
+        "by_correctness": f"{_by_correctness(assay)}; E at λ = {{tradeoff}}.",
         "by_correctness_apart": (
-            "Means over the instances that each model classifies correctly and over the others; E at λ = {tradeoff}, its "
-            "interval only at the λ of the findings."
+            f"{_by_correctness(assay)}; E at λ = {{tradeoff}}, its interval only at the λ of the findings."
         ),
         "sample": _sample(assay),
         "walk": "{title}. The arrow keys move from point to point, and Enter opens the instance.",
@@ -94,11 +91,17 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
     }
 
 
+def _by_correctness(assay: "Assay") -> str:
+    """The caption of the means by correctness; with several training runs it says what n counts."""
+    counted = "" if all(m.n_runs == 1 for m in assay.candidates) else " of all training runs, which n counts together"
+    return f"Means over the instances{counted} that each model classifies correctly and over the others"
+
+
 def _sample(assay: "Assay") -> dict[str, str]:
     """Which instances the scatter plots show, {n} of them or all."""
     total = count(assay.n_instances)
     runs = ", first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
-    means = "Lines: means over all instances in ten bins of confidence. A click on a point opens the instance."
+    means = "Lines: means over all instances in ten bins of confidence."
     points = {
         "some": f"a random sample of {{n}} of the {total} instances, the same for every model",
         "all": "the only instance" if assay.n_instances == 1 else f"all {total} instances",

@@ -36,7 +36,7 @@ def model_sentences(assay: "Assay") -> dict[str, Any]:
         "top": "top group",
         "all": "all",
         "none": "none",
-        "elided": "In names, “…” stands for what they have in common; the whole name shows where the pointer rests on it.",
+        "elided": ("In names, “…” stands for what they have in common; “Inputs” and the pointer show whole names."),
         "no_model": "No model is chosen.",
         "none_found": "No name contains these characters.",
         "filter": "Filter by name",

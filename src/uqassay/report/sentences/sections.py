@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
 
-__all__ = ["ORDER", "order_finding", "order_values", "section_findings"]
+__all__ = ["NUMBERS", "ORDER", "order_finding", "order_values", "section_findings"]
 
+NUMBERS = "In numbers", "The differences behind the answer, with p-values and intervals."  # the title and the finding
 SHOWN_NAMES = 3  # before the others are counted
 LOWEST = "At λ = {tradeoff} {model} has the lowest mean E, {estimate}"
 ORDER = {
@@ -138,10 +139,11 @@ def _instances(assay: "Assay") -> str:
     of_all = f"{count(wrong)} of the {counted(assay.n_instances, 'instance')}"
     if len(labels) == 1:
         return f"{assay.model_names[0]} is wrong on {of_all}{runs}."
-    every = "both models are" if len(labels) == 2 else "every model is"
-    return (
-        f"{every[0].upper()}{every[1:]} wrong on {of_all}{runs}; the models disagree about the class of {count(split)}."
-    )
+    disagree = f"the models disagree about the class of {count(split)}"
+    if not wrong:
+        return f"At least one model is right on each of the {counted(assay.n_instances, 'instance')}{runs}; {disagree}."
+    every = "Both models are" if len(labels) == 2 else "Every model is"
+    return f"{every} wrong on {of_all}{runs}; {disagree}."
 
 
 def _how(assay: "Assay") -> str:

@@ -26,11 +26,8 @@ def template_sentences(assay: "Assay") -> dict[str, str]:
         "scheme_auto": general["scheme_auto"],
         "auto": general["schemes"]["auto"],
         "compared": "Models compared",
-        "compared_note": (
-            f"Means over all instances, with their {level} intervals. Click a heading to sort, ? for its definition."
-        ),
-        "numbers": "In numbers",
-        "numbers_finding": "The differences behind the answer, with p-values and intervals.",
+        "compared_note": f"Means over all instances, with their {level} intervals.",
+        "compared_how": "Click a heading to sort, ? for its definition.",
         "no_script": "The rest of this page needs its own script, which is switched off.",
         **_choice(assay),
         **_reasons(level),
@@ -121,6 +118,7 @@ def _reasons(level: str) -> dict[str, str]:
             "is the share at or below the left end."
         ),
         "correctness": "Means by correctness",
+        "sample_how": "A click on a point opens the instance.",
         "scatter_title": "How the measures are related",
         "width_title": "Credal width against NS",
         "ns_title": "NS against confidence",
