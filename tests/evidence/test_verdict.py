@@ -9,7 +9,7 @@ from tests.evidence.verdict_cases import claims, judged, noise, predicted
 import uqassay as uq
 from uqassay.evidence.verdict import details, verdict
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.wording import pvalue_text, without_direction
+from uqassay.wording import pvalue_text, significant, without_direction
 
 SITE = np.array(["a", "b", "c", "d", "e"])
 
@@ -45,9 +45,14 @@ def test_the_best_and_the_worse_against_the_ranking():
 
 def test_what_could_be_as_good():
     a = judged({"a": (0.15, 0.1), "b": (0.1502, 0.1), "c": (0.4, 0.1)}, 600)
-    p = next(r.pvalue_adjusted for r in a.ranked(0.5) if r.model == "b")
-    assert p > 0.05
-    assert f"; b could be as good ({pvalue_text(p)}, adjusted for all pairs)." in sentence_with(a, "lowest mean E, ")
+    b = next(r for r in a.ranked(0.5) if r.model == "b")
+    assert b.pvalue_adjusted > 0.05
+    told = sentence_with(a, "lowest mean E, ")
+    assert told.endswith(
+        f"; b could be as good ({pvalue_text(b.pvalue_adjusted)}, adjusted for all pairs); "
+        f"this test set could have shown a difference of {significant(b.detectable, 2)}."
+    )
+    assert 0.001 < b.detectable < 0.2
     assert "is c by 0.2" in sentence_with(a, "Worse than a there")
 
 

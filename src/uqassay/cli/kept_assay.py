@@ -1,11 +1,12 @@
 """An assay that `report --save` kept, read again in place of prediction files."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uqassay.errors import InputError
 from uqassay.evidence import Assay
+from uqassay.statistics import check_margin
 from uqassay.wording import listed
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["HOLDS", "load_kept"]
 
 HOLDS = "assay.json"
-OF_SHOWING = ("models", "tradeoff")  # fields that mean something for an assay that is there already
+OF_SHOWING = ("models", "tradeoff", "margin")  # fields that mean something for an assay that is there already
 
 
 def load_kept(request: "AssayRequest") -> Assay | None:
@@ -52,4 +53,7 @@ def load_kept(request: "AssayRequest") -> Assay | None:
             "leave it out, or give the prediction files",
             code="conflict",
         )
-    return Assay.load(folders[0])
+    kept = Assay.load(folders[0])
+    if request.margin is None:
+        return kept
+    return replace(kept, settings=replace(kept.settings, margin=check_margin(request.margin, kept.settings.level)))

@@ -13,6 +13,7 @@ from uqassay.cli.options import FailIf, Json, Markdown, OnIntervals, takes_reque
 from uqassay.cli.streams import print_json, progress
 from uqassay.cli.subgroups import parts_json
 from uqassay.cli.text import shell_line
+from uqassay.cli.variance_table import print_variance
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 __all__ = ["rank_command"]
@@ -49,6 +50,7 @@ def rank_command(
         print_json(found | ({"subgroups": parts} if assay.subgroups else {}))
     else:
         terminal.print_rankings(assay, tradeoffs)
+        print_variance(assay)
         terminal.print_subgroup_rankings(assay, tradeoffs)
         terminal.print_breakpoints(assay)
         terminal.print_warnings(assay)

@@ -14,11 +14,13 @@ from uqassay.cli.streams import open_console, print_note
 from uqassay.cli.subgroups import Part, first_places, parts_of
 from uqassay.cli.tables import explained, fitted_table, plain_table
 from uqassay.cli.text import printable
+from uqassay.cli.variance_table import print_variance
 from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration_statements import judged_tests
 from uqassay.evidence.calibration_verdict import calibration_sentence
 from uqassay.evidence.headline import PRICE
+from uqassay.evidence.margin_words import margin_sentences
 from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.evidence.verdict import details
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -78,6 +80,7 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
     )
     console.print(Text(", ".join(sizes), "dim"))
     print_rankings(assay, tradeoffs)
+    print_variance(assay)
     print_breakpoints(assay)
     print_subgroup_rankings(assay, tradeoffs)
     print_mistakes(assay)
@@ -101,6 +104,8 @@ def print_rankings(assay: Assay, tradeoffs: Sequence[float] | None = None) -> No
         console.print()
         console.print(Text(_ranking_title(assay, at, default=tradeoffs is None), "bold"))
         console.print(shown[-1])
+        for sentence in margin_sentences(rows, assay.settings):
+            console.print(Text(printable(sentence)))
     console.print(Text(_explained_ranking(assay, *shown), "dim"))
 
 

@@ -14,6 +14,7 @@ KINDS: Mapping[str, str] = MappingProxyType(
         "top-group": "no model is shown to be better than `models`, and `others` cannot be told from them",
         "best": "`models` is the best of all models at one λ",
         "worse": "`models` is worse than `others` on a range of λ",
+        "no-worse": "`models` is no worse than any other model, such as `others`, by more than the margin",
         "same": "`models` and `others` have the same losses in every instance",
         "model-better": "`models` is better than every baseline on a range of λ",
         "baseline-better": "each of `models` is worse than some of the baselines `others` on a range of λ",

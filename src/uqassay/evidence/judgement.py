@@ -51,6 +51,7 @@ def assay(
     common_members: int | None = None,
     tolerance: float | None = None,
     level: float = 0.95,
+    margin: float | None = None,
     n_draws: int = 2000,
     rng: int | None = None,
     progress: Callable[[str], None] | None = None,
@@ -105,6 +106,9 @@ def assay(
         Standard error wanted of each estimated non-specificity (K > 16), nats.
     level : float
         Confidence level of the intervals.
+    margin : float, optional
+        Greatest difference of mean E that does not matter. The ranking and the verdict then tell which models are no worse
+        than any other by more than that; see docs/equivalence.md.
     n_draws : int
         Draws behind the shares of resamples.
     rng : int, optional
@@ -148,6 +152,7 @@ def assay(
         common_members=common_members,
         tolerance=tolerance,
         level=level,
+        margin=margin,
         n_draws=n_draws,
         rng=rng,
         progress=progress,

@@ -10,7 +10,16 @@ from uqassay.evidence.findings import one_run
 from uqassay.evidence.order_errors import order_errors
 from uqassay.evidence.prior_of_the_others import column_of, has_held_out
 from uqassay.evidence.scoring import ModelScores
-from uqassay.statistics import Estimate, MeanLines, PairedComparison, PairwiseComparisons
+from uqassay.statistics import (
+    DetectableDifference,
+    Estimate,
+    MarginTest,
+    MeanLines,
+    PairedComparison,
+    PairwiseComparisons,
+    detectable_differences,
+    margin_tests,
+)
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -92,6 +101,39 @@ class LossLines:
         """`statistics.paired_mean_test` of readings against another one at one λ."""
         names = [self._name(r) for r in readings]
         return self._lines.differences((1.0, tradeoff), names, self._name(other), level=self._level)
+
+    def margins(
+        self,
+        readings: Sequence[Reading],
+        other: Reading,
+        tradeoff: float,
+        *,
+        margin: float,
+        bounds: tuple[Array, Array],
+    ) -> list[MarginTest]:
+        """`statistics.paired_margin_test` of readings against another one, with bounds (P,) of these and of the other."""
+        names, one = [self._name(r) for r in readings], self._name(other)
+        extra = tradeoff * self._errors[self._places[one], [self._places[name] for name in names]]
+        return margin_tests(
+            self._lines, (1.0, tradeoff), names, one, margin=margin, level=self._level, bounds=bounds, extra=extra
+        )
+
+    def detectable(
+        self,
+        readings: Sequence[Reading],
+        other: Reading,
+        tradeoff: float,
+        *,
+        bounds: Array,
+        alphas: Sequence[float],
+        plans: bool,
+    ) -> list[DetectableDifference]:
+        """`statistics.detectable_difference` of readings from another one, each with its bound and level."""
+        names, one = [self._name(r) for r in readings], self._name(other)
+        extra = tradeoff * self._errors[self._places[one], [self._places[name] for name in names]]
+        return detectable_differences(
+            self._lines, (1.0, tradeoff), names, one, alphas=alphas, bounds=bounds, extra=extra
+        )
 
     def _name(self, reading: Reading) -> str:
         return self._names[reading.model.name, reading.held_out]

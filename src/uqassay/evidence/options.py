@@ -20,6 +20,7 @@ from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.predictions.drawn import check_draws
+from uqassay.statistics import check_margin
 
 __all__ = ["CALIBRATION", "TRADEOFFS", "AssayOptions"]
 
@@ -52,6 +53,7 @@ class AssayOptions:
     common_members: int | None = None
     tolerance: float | None = None
     level: float = 0.95
+    margin: float | None = None
     n_draws: int = 2000
     rng: int | None = None
     progress: Callable[[str], None] | None = None
@@ -61,6 +63,8 @@ class AssayOptions:
         if not (isinstance(self.level, (int, float)) and 0 < self.level < 1):
             raise InputError("level", "must lie between 0 and 1", f"got {self.level!r}", "0.95 is usual", code="range")
         check_options(self.distance, self.nonspecificity, self.convention, self.focal_sets, self.floor)
+        if self.margin is not None:
+            check_margin(self.margin, self.level)
         check_draws(self.n_draws, "n_draws")
         tolerance = self.tolerance
         if tolerance is not None and not (isinstance(tolerance, (int, float)) and tolerance > 0):
@@ -124,6 +128,7 @@ class AssayOptions:
             level=self.level,
             n_draws=self.n_draws,
             seed=self.seed,
+            margin=None if self.margin is None else float(self.margin),
         )
 
     def shares(self, y: NDArray[Any], n_classes: int) -> NDArray[np.float64]:

@@ -75,9 +75,15 @@ def _rivals(assay: "Assay", winner: Ranked, rivals: Sequence[Ranked], same: Sequ
     if winner.rank_high != 1:
         least = min((r.pvalue_adjusted for r in level_with), default=np.nan)
         names = (*same, *(r.model for r in level_with))
-        facts = {"pvalues": {r.model: r.pvalue_adjusted for r in level_with}}
+        facts: dict[str, Any] = {
+            "pvalues": {r.model: r.pvalue_adjusted for r in level_with},
+            "detectable": {r.model: r.detectable for r in level_with},
+        }
         claims.append(_claim("top-group", winner, names, _among_all(assay, winner), least, facts))
     claims += _limits(assay, winner, level_with)
+    within = [r for r in finite if r.pvalue_no_worse <= alpha]
+    told_by = {"margin": assay.settings.margin}
+    claims += [_claim("no-worse", r, (winner.model,), r.difference, r.pvalue_no_worse, told_by) for r in within]
     return claims
 
 

@@ -28,7 +28,7 @@ from uqassay.statistics import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["compare_with_one", "greatest_excess", "mean_metrics", "pair_tests", "rank_sets_at", "rank_sets_of"]
+__all__ = ["compare_with_one", "greatest_excess", "mean_metrics", "mean_values", "pair_tests", "rank_sets_at", "rank_sets_of"]
 
 Array = NDArray[np.float64]
 
@@ -282,6 +282,11 @@ def _all_classes_occur(assay: "Assay") -> bool:
         return assay.labels.ndim == 1 and len(np.unique(assay.labels)) == assay.n_classes
 
     return assay.shared.once("all-classes-occur", found)
+
+
+def mean_values(assay: "Assay", model: str, metric: str, tradeoff: float) -> Array:
+    """Values of every run and instance whose mean is one of `mean_metrics`, ``(R, n)``."""
+    return assay.loss(model, tradeoff) if metric == "unified" else _values(assay[model], metric)
 
 
 def _values(model: ModelScores, metric: str, *, held_out: bool = False) -> Array:

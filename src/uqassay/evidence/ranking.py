@@ -12,6 +12,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.findings import one_run, widened
 from uqassay.evidence.loss_lines import Reading, loss_lines
 from uqassay.evidence.order_errors import order_error
+from uqassay.evidence.pair_margins import detectable_at, margin_test_at, no_worse_at, smallest_shown
 from uqassay.evidence.prior_of_the_others import has_held_out, loss_of
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
@@ -52,6 +53,12 @@ class Ranked:
         What alone keeps the difference from being significant: "skewness", "unseen" losses, too few "runs", or "".
     below : tuple of str
         Baselines with a lower mean E: the model is no better than saying that.
+    detectable : float
+        The smallest difference from the best model that these tests could have shown with probability 0.8; nan for models that
+        are shown to be worse, and for baselines.
+    pvalue_no_worse : float
+        Of the claim that the model is no worse than any other by more than the assay's margin, adjusted for all models; nan
+        without a margin, and for baselines.
     """
 
     model: str
@@ -66,6 +73,8 @@ class Ranked:
     pvalue_adjusted: float
     limited_by: str
     below: tuple[str, ...]
+    detectable: float = float("nan")
+    pvalue_no_worse: float = float("nan")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, the intervals spread out."""
@@ -86,6 +95,8 @@ class Ranked:
             "pvalue_adjusted": self.pvalue_adjusted,
             "limited_by": self.limited_by,
             "below": self.below,
+            "detectable": self.detectable,
+            "pvalue_no_worse": self.pvalue_no_worse,
         }
 
 
@@ -104,6 +115,10 @@ def _ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
     wins, ranks = assay.win_shares([tradeoff])[0], assay.rank_sets(tradeoff)
     tests = ranks.comparisons
     differences = _differences(assay, best, tradeoff)
+    level_with = [m.name for j, m in enumerate(models[:n]) if j != best and tests.adjusted[j, best] > 1 - tests.level]
+    detectable = smallest_shown(assay, models[best].name, level_with, tradeoff)
+    margin = assay.settings.margin
+    no_worse = {} if margin is None else no_worse_at(assay, tradeoff, margin)
     order = sorted(range(len(models)), key=lambda j: (means[j], j))
     places = {j: 1 + i for i, j in enumerate(j for j in order if j < n)}
     rows = []
@@ -124,6 +139,8 @@ def _ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:
                 pvalue_adjusted=float(tests.adjusted[j, best]),
                 limited_by=str(tests.limited_by[j, best]),
                 below=tuple(below) if candidate else (),
+                detectable=detectable.get(models[j].name, np.nan),
+                pvalue_no_worse=no_worse.get(models[j].name, np.nan),
             )
         )
     return tuple(rows)
@@ -139,10 +156,18 @@ def _differences(assay: "Assay", best: int, tradeoff: float) -> list[Estimate]:
 
 
 def compare_at(
-    assay: "Assay", a: str, b: str, tradeoff: float = DEFAULT_TRADEOFF, method: str = "student-t"
+    assay: "Assay",
+    a: str,
+    b: str,
+    tradeoff: float = DEFAULT_TRADEOFF,
+    method: str = "student-t",
+    margin: float | None = None,
 ) -> PairedComparison:
     """Paired test of the mean E of two models at one λ; see `Assay.compare`."""
-    return _compared(assay, [assay[a]], assay[b], tradeoff, method)[0]
+    test = _compared(assay, [assay[a]], assay[b], tradeoff, method)[0]
+    wanted = assay.settings.margin if margin is None else margin
+    within = None if wanted is None else margin_test_at(assay, a, b, tradeoff, wanted)
+    return replace(test, margin=within, detectable=detectable_at(assay, a, b, tradeoff))
 
 
 def _compared(

@@ -295,9 +295,9 @@ class Assay(ComparedAssay):
             "ranking-changes", "scale-check", "claims", "calibration", "mistakes" (how scores rank the mistakes), "subsets",
             "sets" (classes that the sets do not rule out: coverage, size, utility), "variance" (from runs and instances).
         **options
-            "ranking", "scale-check", "variance": `tradeoff`; "variance": `metric`. "subsets": `by`: "correct" (each model's own correct and wrong predictions),
-            "class" (the true class) or the name of a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
-            "sets": `rule`, a name of `credal.CLASS_RULES`.
+            "ranking", "scale-check": `tradeoff`. "variance": `tradeoff`, `metric`. "sets": `rule`, of `credal.CLASS_RULES`.
+            "subsets": `by`: "correct" (each model's own correct and wrong predictions), "class" (the true class) or the name of
+            a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
 
         Raises
         ------

@@ -63,6 +63,8 @@ class Settings:
     n_draws : int
         Draws behind the shares of resamples.
     seed : int
+    margin : float or None
+        Greatest difference of mean E that does not matter.
     """
 
     distance: str = "kl"
@@ -75,6 +77,7 @@ class Settings:
     level: float = 0.95
     n_draws: int = 2000
     seed: int = 0
+    margin: float | None = None
 
     @property
     def distance_metric(self) -> str:

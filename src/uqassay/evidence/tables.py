@@ -15,6 +15,7 @@ from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_
 from uqassay.evidence.prior_of_the_others import is_held_out
 from uqassay.evidence.scale_result import SCALE_COLUMNS
 from uqassay.evidence.set_rows import SET_ROW_COLUMNS, set_rows
+from uqassay.evidence.variance import VARIANCE_COLUMNS, variance_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "mistakes": (mistake_rows, MISTAKE_COLUMNS),
         "subsets": (subset_rows, SUBSET_COLUMNS),
         "scale-check": (_scale_check, SCALE_COLUMNS),
+        "variance": (variance_rows, VARIANCE_COLUMNS),
         "sets": (set_rows, SET_ROW_COLUMNS),
     }
 )

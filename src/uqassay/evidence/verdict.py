@@ -7,6 +7,7 @@ import numpy as np
 
 from uqassay.errors import InputError
 from uqassay.evidence.claim import Claim
+from uqassay.evidence.margin_words import could_have_shown, within_margin
 from uqassay.evidence.tradeoff_ranges import inwards
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.wording import (
@@ -130,14 +131,22 @@ def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     if best:
         p = pvalue_text(best[0].pvalue)
         return f"{text}, and is the best of the {len(assay.candidates)} models ({p}, adjusted for all pairs)."
-    pvalues = list(top[0].facts["pvalues"].values()) if top else []
-    if not pvalues:
-        return f"{text}."
-    others = listed(list(top[0].facts["pvalues"]), most=SHOWN_NAMES)
-    if np.isnan(pvalues).any():
-        return f"{text}; whether {others} could be as good cannot be tested."
-    p = pvalue_text(min(pvalues), "=" if len(pvalues) == 1 or min(pvalues) > 0.99 else "≥")
-    return f"{text}; {others} could be as good ({p}, adjusted for all pairs)."
+    pvalues = dict(top[0].facts["pvalues"]) if top else {}
+    near = {c.models[0]: c for c in _at_default(of.get("no-worse", [])) if c.models[0] in pvalues}
+    clauses = [text]
+    if near:
+        margin = next(iter(near.values())).facts["margin"]
+        clauses.append(within_margin(list(near), margin, [c.pvalue for c in near.values()]))
+    rest = {name: p for name, p in pvalues.items() if name not in near}
+    if not rest:
+        return f"{'; '.join(clauses)}."
+    others, least = listed(list(rest), most=SHOWN_NAMES), min(rest.values())
+    if np.isnan(list(rest.values())).any():
+        return f"{'; '.join(clauses)}; whether {others} could be as good cannot be tested."
+    p = pvalue_text(least, "=" if len(rest) == 1 or least > 0.99 else "≥")
+    clauses.append(f"{others} could be as good ({p}, adjusted for all pairs)")
+    shown = could_have_shown([top[0].facts["detectable"][name] for name in rest])
+    return f"{'; '.join([*clauses, *([shown] if shown else [])])}."
 
 
 def _worse(of: dict[str, list[Claim]]) -> str:
@@ -157,6 +166,11 @@ def _worse(of: dict[str, list[Claim]]) -> str:
         clauses.append(
             f"worse than {winner} there {'is' if len(finite) == 1 else 'are'} {listed(by)} ({p}, adjusted for all pairs)"
         )
+        near = {c.models[0]: c for c in _at_default(of.get("no-worse", []))}
+        both = [near[c.models[0]] for c in finite if c.models[0] in near]
+        if both:
+            names = [c.models[0] for c in both]
+            clauses.append(within_margin(names, both[0].facts["margin"], [c.pvalue for c in both]))
     if infinite:
         clauses.append(f"the mean E of {listed(infinite, most=SHOWN_NAMES)} is infinite")
     return sentence(clauses)

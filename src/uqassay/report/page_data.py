@@ -189,7 +189,7 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
     for tradeoff in grid.tolist():
         ranked = assay.ranked(tradeoff)
         order.append([r.model for r in ranked])
-        findings.append(order_values(ranked, alpha=1 - assay.settings.level))
+        findings.append(order_values(ranked, assay.settings))
         for r in ranked:
             tables[r.model].append(_ranked(r, one=assay.n_units == 1))
     place = {m.name: j for j, m in enumerate(assay.models)}

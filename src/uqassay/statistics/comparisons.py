@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import generator
 from uqassay.errors import InputError
 from uqassay.notes import Note
+from uqassay.statistics.detectable_pairs import DetectableDifference
 from uqassay.statistics.estimate import Estimate, run_means
+from uqassay.statistics.margins import MarginTest
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.resampling import sign_flip_pvalue
 from uqassay.statistics.samples import (
@@ -44,6 +46,10 @@ class PairedComparison:
     n : int
         Number of instances.
     notes : tuple of Note
+    margin : MarginTest or None
+        Whether the difference is below a margin, where one was given.
+    detectable : DetectableDifference or None
+        The smallest difference that these instances could have shown; of `Assay.compare`.
     """
 
     difference: Estimate
@@ -52,6 +58,8 @@ class PairedComparison:
     method: str
     n: int
     notes: tuple[Note, ...] = ()
+    margin: MarginTest | None = None
+    detectable: DetectableDifference | None = None
 
     def reject(self, alpha: float = 0.05) -> bool:
         """True if equal means are rejected at level alpha. A p-value of nan rejects nothing."""

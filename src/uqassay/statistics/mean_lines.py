@@ -11,7 +11,7 @@ from uqassay.notes import Note
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons, paired_mean_test
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
-from uqassay.statistics.pair_spreads import PairSample
+from uqassay.statistics.pair_spreads import PairSample, PairSpreads
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Spread, as_floats, as_runs, check_level, make_units
 from uqassay.statistics.tested_pairs import greatest, pairs_tested
@@ -131,6 +131,22 @@ class MeanLines:
             tested, found.regular.tolist(), found.difference.tolist(), *(c.tolist() for c in columns), strict=True
         )
         return {name: (value, Spread(*spread)) for name, regular, value, *spread in rows if regular}
+
+    def spreads(self, coefficients: Sequence[float], names: Sequence[str], other: str) -> PairSpreads:
+        """Differences of models from another one, of those that can be tested; for use inside this room."""
+        places, b = np.array([self._places[name] for name in names], dtype=np.intp), self._places[other]
+        tested = places[self.testable(names, other)]
+        return self._sample.spreads(coefficients, tested, np.full(tested.size, b))
+
+    def testable(self, names: Sequence[str], other: str) -> NDArray[np.bool_]:
+        """Which of several models can be tested against another one."""
+        finite = self._sample.finite[[self._places[name] for name in (*names, other)]]
+        return finite[:-1] & finite[-1] & (self._units.n_units > 1)
+
+    @property
+    def sizes(self) -> tuple[int, int | None]:
+        """Numbers of instances, and of groups or None."""
+        return self._units.n_instances, None if self._units.codes is None else self._units.n_units
 
     def _notes(self, names: Sequence[str]) -> list[Note]:
         places = [self._places[name] for name in names]

@@ -10,7 +10,7 @@ from uqassay._conversion import as_numeric
 from uqassay.errors import InputError
 from uqassay.statistics.samples import Floats
 
-__all__ = ["benjamini_hochberg", "holm", "shaffer"]
+__all__ = ["benjamini_hochberg", "holm", "shaffer", "shaffer_factor"]
 
 
 def holm(pvalues: ArrayLike) -> Floats:
@@ -131,6 +131,31 @@ def shaffer(pvalues: ArrayLike) -> Floats:
     table = np.full(given.shape, np.nan)
     table[upper] = table.T[upper] = _shaffer_list(given[upper], given.shape[0])
     return table
+
+
+def shaffer_factor(pvalues: ArrayLike, alpha: float) -> int:
+    """The factor by which Shaffer's procedure multiplies the p-values of the pairs that it does not reject at level α.
+
+    Such a pair would be rejected with a p-value of α over this factor, if the other p-values stayed the same.
+
+    Parameters
+    ----------
+    pvalues : array_like, shape (J, J) or (J(J − 1)/2,)
+        As in `shaffer`.
+    alpha : float
+
+    Examples
+    --------
+    >>> shaffer_factor([0.01, 0.03, 0.04], 0.05), shaffer_factor([0.01, 0.3, 0.4], 0.05), shaffer_factor([0.1, 0.3, 0.4], 0.05)
+    (1, 1, 3)
+    """
+    adjusted = shaffer(pvalues)
+    listed = adjusted if adjusted.ndim == 1 else adjusted[np.triu_indices(len(adjusted), 1)]
+    m, rejected = int(np.isfinite(listed).sum()), int((listed <= alpha).sum())
+    if rejected >= m:
+        return 1
+    j = (1 + isqrt(1 + 8 * listed.size)) // 2
+    return int(min(_equalities(j)[rejected], m - rejected))
 
 
 def _shaffer_list(pvalues: Floats, j: int) -> Floats:

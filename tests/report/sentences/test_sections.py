@@ -1,5 +1,7 @@
 """The findings of the sections: those of the assay, in the words of the verdict, and true in every case."""
 
+import re
+
 import numpy as np
 import pytest
 from tests.report.cases import ranked_assay, softmax
@@ -17,19 +19,19 @@ def assay():
 
 
 def finding(a, at):
-    return order_finding(a.ranked(at), at, alpha=ALPHA)
+    return order_finding(a.ranked(at), at, a.settings)
 
 
 def test_the_order_is_told_in_the_words_of_the_verdict(assay):
     text = section_findings(assay)["choose"]
-    start = text.removesuffix(".").split("; the baseline")[0]
+    start = re.split("; the baseline|; this test set", text.removesuffix("."))[0]
     assert any(sentence.startswith(start.split(", and is the best")[0]) for sentence in assay.verdict())
 
 
 @pytest.mark.parametrize("at", [0.0, 0.3, 0.5, 1.0, 2.0])
 def test_the_order_follows_the_tests_of_all_pairs(assay, at):
     rows = [r for r in assay.ranked(at) if r.rank is not None]
-    values = order_values(assay.ranked(at), alpha=ALPHA)
+    values = order_values(assay.ranked(at), assay.settings)
     assert values["model"] == rows[0].model
     assert (values["said"] == "best") == (rows[0].rank_high == 1)
     not_worse = [r.model for r in rows[1:] if not r.pvalue_adjusted <= ALPHA]

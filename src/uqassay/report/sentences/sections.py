@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.evidence.margin_words import could_have_shown, within_margin
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.wording import count, counted, level_text, listed, number, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import Settings
 
 __all__ = ["NUMBERS", "ORDER", "order_finding", "order_values", "section_findings"]
 
@@ -23,6 +25,7 @@ ORDER = {
     "only": "At λ = {tradeoff} the mean E of {model}, the only model, is {estimate}{end}",
     "alone": f"{LOWEST}{{end}}",
     "best": f"{LOWEST}, and is the best of the {{models}} models{{end}}",
+    "within": f"{LOWEST}{{end}}",
     "tied": f"{LOWEST}; {{others}} could be as good{{end}}",
     "untested": f"{LOWEST}; whether {{others}} could be as good cannot be tested{{end}}",
 }
@@ -39,7 +42,7 @@ def section_findings(assay: "Assay") -> dict[str, str]:
     'm is wrong on 1 of the 2 instances.'
     """
     return {
-        "choose": order_finding(assay.ranked(DEFAULT_TRADEOFF), DEFAULT_TRADEOFF, alpha=1 - assay.settings.level),
+        "choose": order_finding(assay.ranked(DEFAULT_TRADEOFF), DEFAULT_TRADEOFF, assay.settings),
         "why": _why(assay),
         "instances": _instances(assay),
         "how": _how(assay),
@@ -49,19 +52,24 @@ def section_findings(assay: "Assay") -> dict[str, str]:
 # -- the order at one λ ------------------------------------------------------------------------------------------------
 
 
-def order_values(rows: "Sequence[Ranked]", *, alpha: float) -> dict[str, Any]:
+def order_values(rows: "Sequence[Ranked]", settings: "Settings") -> dict[str, Any]:
     """Kind of the finding, which is a key of `ORDER`, and its values but λ and the estimate.
 
     Parameters
     ----------
     rows : sequence of Ranked
         Of one λ.
-    alpha : float
-        Level of the tests.
+    settings : Settings
+        Of the assay.
     """
+    alpha = 1 - settings.level
     ranked = [r for r in rows if r.rank is not None]
     winner, rivals = ranked[0], [r for r in ranked[1:] if not math.isinf(r.estimate)]
     level_with = [r for r in rivals if not r.pvalue_adjusted <= alpha]
+    near = [r for r in level_with if r.pvalue_no_worse <= alpha]
+    rest = [r for r in level_with if r not in near]
+    others, shown = listed([r.model for r in rest], most=SHOWN_NAMES), could_have_shown([r.detectable for r in rest])
+    clauses = []
     said = "alone"
     if not math.isfinite(winner.estimate):
         said = "infinite"
@@ -71,12 +79,19 @@ def order_values(rows: "Sequence[Ranked]", *, alpha: float) -> dict[str, Any]:
         said = "best"
     elif level_with:
         said = "untested" if any(math.isnan(r.pvalue_adjusted) for r in level_with) else "tied"
+        if near and settings.margin is not None:
+            said, names = "within", [r.model for r in near]
+            clauses.append(within_margin(names, settings.margin, [r.pvalue_no_worse for r in near]))
+            clauses += [f"{others} could be as good"] if rest else []
+        clauses += [shown] if shown else []
+    if winner.below:
+        clauses.append(_lower(winner.below))
     return {
         "said": said,
         "model": winner.model,
         "models": len(ranked),
-        "others": listed([r.model for r in level_with], most=SHOWN_NAMES),
-        "end": f"; {_lower(winner.below)}." if winner.below else ".",
+        "others": others,
+        "end": "".join(f"; {clause}" for clause in clauses) + ".",
     }
 
 
@@ -86,9 +101,9 @@ def _lower(baselines: Sequence[str]) -> str:
     return f"the baselines {listed(baselines)} have lower ones"
 
 
-def order_finding(rows: "Sequence[Ranked]", at: float, *, alpha: float) -> str:
-    """Which model has the lowest mean E at one λ, and which could be as good."""
-    values = order_values(rows, alpha=alpha)
+def order_finding(rows: "Sequence[Ranked]", at: float, settings: "Settings") -> str:
+    """Which model has the lowest mean E at one λ, which are no worse by a margin, and which could be as good."""
+    values = order_values(rows, settings)
     estimate = next(float(r.estimate) for r in rows if r.model == values["model"])
     shown = {"tradeoff": tradeoff(at), "estimate": number(estimate, bounded=True)}
     return ORDER[values["said"]].format(**values, **shown)
