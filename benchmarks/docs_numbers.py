@@ -36,6 +36,7 @@ NOT_MEASURED = {  # tables with decimals that are no measurement, by page and th
     "other-libraries": ("| library |",),  # versions
     "ranking-intervals": ("| number | interval |",),  # constants of a method
     "epistemic-gain-choices": ("| option | values |", "| not printed | here |"),  # settings
+    "scripts": ("| check | fails if |",),  # bounds of checks
     "unified-evaluation": ("| name | distance ", "| step | the paper says |"),  # ranges, settings
     "unified-experiments": ("| table | contents |",),  # values of λ
 }

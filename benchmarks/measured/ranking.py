@@ -2,6 +2,7 @@
 
 from tests.evidence import test_backward
 from tests.metrics.ood import test_error_rates as ood
+from tests.metrics.ood import test_scod_error_rates as scod
 from tests.metrics.ranking import equal_rankings, tied_rankings
 from tests.metrics.ranking import test_error_rates as ranking
 
@@ -241,6 +242,50 @@ def ood_auc(size: int = 10_000) -> Table:
 def ood_fpr(size: int = 10_000) -> Table:
     """Intervals of the rate of false positives."""
     return _ood("FPR95", size)
+
+
+@measured("coverage-ood-fpr-whole", function="tests.metrics.ood.test_error_rates:coverage")
+def ood_fpr_whole(size: int = 1000) -> Table:
+    """Intervals of the rate of false positives where ties pass whole."""
+    (metric,) = ood.WHOLE
+    rows = [
+        [
+            *(str(m), str(n)),
+            *(percents(ood.coverage(metric, m, n, auc, size, 11, levels=k)[0] for auc in ood.AUCS) for k in (5, 20)),
+        ]
+        for m, n in ood.SIZES
+    ]
+    return Table(("m", "n", "5 distinct scores", "20 distinct scores"), rows)
+
+
+@measured("coverage-scod", function="tests.metrics.ood.test_scod_error_rates:coverage")
+def scod_coverage(size: int = 500) -> Table:
+    """Intervals of the areas and the risk that count errors and inputs out of distribution together."""
+    rows = []
+    for name in scod.SCOD_METRICS:
+        for m, n in scod.SIZES if name == "scod-aurc" else scod.SIZES[:1] + scod.SIZES[-1:]:
+            cells = [
+                percents(scod.coverage(name, m, n, at, size, 1, **options)[0] for at in scod.RATES.values())
+                for options in scod.SETTINGS.values()
+            ]
+            rows.append([name, str(m), str(n), *cells])
+    return Table(("metric", "m", "n", *scod.SETTINGS), rows)
+
+
+@measured("scod-paired-tests", function="tests.metrics.ood.test_scod_error_rates:rejections")
+def scod_paired(size: int = 500) -> Table:
+    """Type-I error and power of paired tests."""
+    rows = [
+        [
+            name,
+            str(m),
+            str(n),
+            *(f"{100 * scod.rejections(name, m, n, -1.6, size, 2, better=b):.1f}" for b in (0.0, 0.5)),
+        ]
+        for name in scod.SCOD_METRICS
+        for m, n in scod.SIZES[:2]
+    ]
+    return Table(("metric", "m", "n", "equally good", "half the noise"), rows)
 
 
 @measured("coverage-ood-aupr", function="tests.metrics.ood.test_error_rates:coverage")

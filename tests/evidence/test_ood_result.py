@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.evidence.cases import judge, row_of
 from tests.kinds import random_prediction
-from tests.metrics.ood.sides import sides
+from tests.metrics.ood.sides import TESTED, sides
 from tests.notes import said, texts
 from tests.refusals import refuses
 from tests.shown_results import check_shown
@@ -43,7 +43,7 @@ def test_undefined_values_are_counted(both):
 def test_comparisons_against_the_influences(both):
     inside, outside, y, _ = both
     found = detect_ood(judge(inside, y, groups=np.arange(60) // 2), outside)
-    for metric in OOD_METRICS:
+    for metric in TESTED:
         result = found.compare(("Members", "margin"), ("Point", "total-entropy"), metric)
         statistics = []
         for kind, score in (("Members", "margin"), ("Point", "total-entropy")):

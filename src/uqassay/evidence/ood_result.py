@@ -146,9 +146,19 @@ class OodDetection(Shown):
         Raises
         ------
         InputError
-            A model, score or metric that is not there.
+            A model, score or metric that is not there, or a false-positive rate with whole ties, which jumps from level to
+            level so that no test of it is valid.
         """
         chosen = self._metric(metric)
+        statistic = chosen.statistic
+        if statistic is None:
+            raise InputError(
+                "metric",
+                "needs a metric whose differences can be tested",
+                f"{metric} jumps where ties pass whole",
+                f"compare {metric.removesuffix('-whole')}, which shares ties",
+                code="conflict",
+            )
         found = []
         for name, (model, score) in (("a", a), ("b", b)):
             problem = self._problem(model, score)
@@ -160,10 +170,8 @@ class OodDetection(Shown):
                     "choose another score",
                     code="undefined",
                 )
-            if isinstance(chosen, ScodMetric):
-                runs = [chosen.statistic(samples) for samples in self._with_errors(model, score)]
-            else:
-                runs = [chosen.statistic(samples) for samples in self._samples(model, score)]
+            samples = self._with_errors(model, score) if isinstance(chosen, ScodMetric) else self._samples(model, score)
+            runs = [statistic(one) for one in samples]  # type: ignore[arg-type]
             found.append(runs if len(runs) > 1 else runs[0])
         return paired_statistic_test(*found, groups=self._groups, level=self.level)
 
@@ -197,14 +205,22 @@ class OodDetection(Shown):
         return [TwoSamples(is_out, run, None, self._groups) for run in runs]
 
     def _with_errors(self, model: str, score: str) -> list[ScodSamples]:
-        """The samples of each run with its errors in distribution."""
+        """The samples of each run with its errors in distribution; those of the last score are kept for further metrics."""
+        if (model, score) in self._last:
+            return self._last[model, score]
         errors = self.inside.models[model].errors
         assert errors is not None
         unused = np.zeros(self.outside.n_instances)
-        return [
+        self._last.clear()
+        self._last[model, score] = [
             with_errors(samples, np.append(own, unused), error_cost=self.error_cost, share_out=self.share_out)
             for samples, own in zip(self._samples(model, score), errors, strict=True)
         ]
+        return self._last[model, score]
+
+    @cached_property
+    def _last(self) -> dict[tuple[str, str], list[ScodSamples]]:
+        return {}
 
     def _problem(self, model: str, score: str) -> str:
         """Why a score of a model cannot be judged; empty where it can."""

@@ -2,6 +2,12 @@
 
 import numpy as np
 
+from uqassay.metrics.ood.detection import OOD_METRICS
+
+TESTED = tuple(
+    name for name, metric in OOD_METRICS.items() if metric.statistic is not None
+)  # metrics with paired tests
+
 
 def sides(inside, outside):
     """`is_out` and `uncertainty` of the instances in distribution and of those out of it."""

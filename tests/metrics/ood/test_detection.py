@@ -51,6 +51,20 @@ def test_fpr_against_the_polygon_with_ties(tpr, random_generator):
         assert float(fpr_at_tpr_error(*sides(a, b), tpr=tpr, positive="in")) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("tpr", [0.5, 0.95])
+def test_fpr_of_whole_ties_is_that_of_the_first_threshold(tpr, random_generator):
+    for _ in range(20):
+        a, b = tied(random_generator, *random_generator.integers(3, 30, 2))
+        first = max(t for t in b if np.mean(b >= t) >= tpr - 1e-12)
+        found = fpr_at_tpr_error(*sides(a, b), tpr=tpr, ties="whole")
+        assert float(found) == np.mean(a >= first)
+        assert found >= fpr_at_tpr_error(*sides(a, b), tpr=tpr) - 1e-12
+        assert found.low <= found <= found.high
+    continuous = random_generator.normal(size=60), random_generator.normal(size=100) + 1
+    both = [fpr_at_tpr_error(*sides(*continuous), ties=ties) for ties in ("shared", "whole")]
+    assert repr(both[0]) == repr(both[1])
+
+
 def test_fpr_without_ties_is_that_of_the_smallest_threshold_that_detects_enough(needs, random_generator):
     needs("sklearn")
     from sklearn.metrics import roc_curve
@@ -126,7 +140,7 @@ def test_weights_are_repetitions_and_zero_weights_absent(name, random_generator)
     v, w = random_generator.integers(0, 4, len(a)), random_generator.integers(0, 4, len(b))
     weighted = two_samples(*sides(a, b), sample_weight=np.r_[v, w])
     repeated = two_samples(*sides(np.repeat(a, v), np.repeat(b, w)))
-    assert metric.statistic(weighted).value == pytest.approx(metric.statistic(repeated).value)
+    assert float(metric.interval([weighted])) == pytest.approx(float(metric.interval([repeated])))
     kept = two_samples(*sides(a[v > 0], b[w > 0]), sample_weight=np.r_[v[v > 0], w[w > 0]])
     found, expected = metric.interval([weighted]), metric.interval([kept])
     assert (float(found), found.low, found.high, found.n) == pytest.approx(
@@ -253,6 +267,8 @@ def test_bad_input_is_refused(score):
 def test_options_are_checked():
     with refuses("tpr", "range", got="got 95"):
         fpr_at_tpr_error(*sides([0.1], [0.2]), tpr=95)
+    with refuses("ties", "choice", got="got 'half'"):
+        fpr_at_tpr_error(*sides([0.1], [0.2]), ties="half")
     for score in (fpr_at_tpr_error, aupr_score):
         with refuses("positive", "choice", got="got 'ood'"):
             score(*sides([0.1], [0.2]), positive="ood")

@@ -5,7 +5,7 @@ what the tables say.
 """
 
 import sys
-from functools import cache
+from functools import cache, partial
 from itertools import product
 
 import numpy as np
@@ -20,6 +20,7 @@ from uqassay.statistics.statistic_comparisons import paired_statistic_test
 AUCS = (0.6, 0.8, 0.95)
 SIZES = ((200, 200), (1000, 200), (200, 1000), (1000, 1000), (50, 50))
 METRICS = {"ROC-AUC": ood_auc_score, "FPR95": fpr_at_tpr_error, "AUPR": aupr_score}
+WHOLE = {"FPR95, whole ties": partial(fpr_at_tpr_error, ties="whole")}
 ICC = 0.3
 
 
@@ -48,6 +49,8 @@ def truth(metric, m, n, auc, levels):
     true, false = stats.norm.sf(thresholds - shift_of(auc)), stats.norm.sf(thresholds)
     if metric == "FPR95":
         return float(np.interp(0.95, np.append(0.0, true), np.append(0.0, false)))
+    if metric in WHOLE:
+        return float(false[np.argmax(true >= 0.95)])
     recalled, rejected = np.diff(true, prepend=0.0), np.diff(false, prepend=0.0)
     if metric == "ROC-AUC":
         return float(recalled @ (1 - false + rejected / 2))
@@ -88,7 +91,7 @@ def coverage(metric, m, n, auc, n_samples, seed, *, levels=None, grouped=False):
     above = below = 0
     for _ in range(n_samples):
         samples, groups = draw(rng, m, n, auc, levels, grouped)
-        found = METRICS[metric](*sides(*samples), **groups)
+        found = (METRICS | WHOLE)[metric](*sides(*samples), **groups)
         above, below = above + (found.low > expected), below + (found.high < expected)
     return 1 - (above + below) / n_samples, above / n_samples, below / n_samples
 
@@ -121,6 +124,13 @@ def test_coverage_where_the_curve_has_a_corner_at_the_threshold():
     """Five levels, areas of .95: the third level ends at a true-positive rate of .95."""
     share, _, _ = coverage("FPR95", 200, 200, 0.95, 400, 2, levels=5)
     assert share >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / 400)
+
+
+@pytest.mark.parametrize("auc", [0.8, 0.95])
+def test_coverage_where_ties_pass_whole(auc):
+    """At .95 a level ends at a true-positive rate of .95, so that the rate jumps from sample to sample."""
+    share, _, _ = coverage("FPR95, whole ties", 200, 200, auc, 100, 7, levels=5)
+    assert share >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / 100)
 
 
 def test_groups_that_are_ignored_make_intervals_too_short():

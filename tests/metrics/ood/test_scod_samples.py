@@ -106,7 +106,7 @@ def test_a_replaced_share_is_one_more_instance(random_generator):
     assert samples.contaminated(aurc_of, 0.0, out=True, wrong=False, first=False) == pytest.approx(
         samples.linearised(aurc_of).value
     )
-    assert samples.without_errors().losses[:30].max() == 0
+    assert samples.without_errors.losses[:30].max() == 0
 
 
 def test_bad_input_is_refused():

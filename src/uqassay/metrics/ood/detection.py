@@ -246,37 +246,29 @@ class OodMetric:
     ----------
     name : str
     higher_is_better : bool
-    statistic : callable
+    statistic : callable or None
         `TwoSamples` → `Linearised` over all rows. `statistics.statistic_comparisons.paired_statistic_test` tests its
-        differences.
+        differences. None where ties pass whole: the rate then jumps from level to level, and a test would reject far too often.
     interval : callable
         (`TwoSamples` of each training run on the same instances, level=…) → `Estimate` of the mean over runs.
     """
 
     name: str
     higher_is_better: bool
-    statistic: Callable[[TwoSamples], Linearised]
+    statistic: Callable[[TwoSamples], Linearised] | None
     interval: Callable[..., Estimate]
 
 
 _SIDES: tuple[Positive, ...] = ("out", "in")
-
-
-def _fpr_names(side: Positive) -> tuple[tuple[str, Ties], ...]:
-    return (f"fpr95-{side}", "shared"), (f"fpr95-{side}-whole", "whole")
-
-
 _ALL = (
     OodMetric("ood-auc", True, ood_auc_linearised, ood_auc_estimate),
     *(
-        OodMetric(
-            name,
-            False,
-            partial(fpr_linearised, positive=side, ties=ties),
-            partial(fpr_estimate, positive=side, ties=ties),
-        )
+        OodMetric(f"fpr95-{side}", False, partial(fpr_linearised, positive=side), partial(fpr_estimate, positive=side))
         for side in _SIDES
-        for name, ties in _fpr_names(side)
+    ),
+    *(
+        OodMetric(f"fpr95-{side}-whole", False, None, partial(fpr_estimate, positive=side, ties="whole"))
+        for side in _SIDES
     ),
     *(
         OodMetric(f"aupr-{side}", True, partial(aupr_linearised, positive=side), partial(aupr_estimate, positive=side))

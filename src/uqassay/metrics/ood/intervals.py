@@ -51,11 +51,9 @@ def ood_auc_linearised(samples: TwoSamples) -> Linearised:
     return auc_linearised(samples.is_out.astype(np.float64), scores, samples.weights, codes, imaginary=IMAGINARY)
 
 
-def fpr_linearised(
-    samples: TwoSamples, *, tpr: float = 0.95, positive: Positive = "out", ties: Ties = "shared"
-) -> Linearised:
+def fpr_linearised(samples: TwoSamples, *, tpr: float = 0.95, positive: Positive = "out") -> Linearised:
     """False-positive rate and its influences. Negatives enter by passing, positives by moving the threshold."""
-    return _fpr(rank_samples(samples, positive, ties), tpr)
+    return _fpr(rank_samples(samples, positive), tpr)
 
 
 def aupr_linearised(samples: TwoSamples, positive: Positive = "out") -> Linearised:

@@ -39,8 +39,8 @@ def scod_estimate(runs: Sequence[ScodSamples], statistic: Statistic, *, level: f
 
     A few confident errors skew the value to the right. The upper end is therefore at least that of the value without errors
     and of the remainder, which the errors add, on the scale of 1 / √x (`metrics.aurc_loss`); the two distances add by their
-    squares (Zou and Donner 2008). The remainder need not exceed the value at Wilson's upper limit of the error rate, with the
-    further errors kept first. Without errors this alone bounds it.
+    squares (Zou and Donner 2008). With fewer than 20 errors the remainder need not exceed the value at Wilson's upper limit of
+    the error rate, with the further errors kept first. Without errors this alone bounds it.
 
     A sample whose influences are equal (every instance out of distribution is refused last, say) shows no variance. The share
     q² / (m + q²) of its m instances (groups), Wilson's upper limit after none of m, is then replaced by the instance that
@@ -59,7 +59,7 @@ def scod_estimate(runs: Sequence[ScodSamples], statistic: Statistic, *, level: f
         notes.append(Note("no-width", "the given share and costs decide this number"))
     elif min(counts) > 1:
         at = _At(runs, statistic, units, counts, (best, worst), level)
-        right = [run.without_errors().linearised(statistic) for run in runs]
+        right = [run.without_errors.linearised(statistic) for run in runs]
         low, high = at.between(statistics)
         _, without = at.between(right)
         further = float(np.hypot(without - averaged(right).value, at.of_errors(statistics, right)))
@@ -95,11 +95,13 @@ class _At:
     def of_errors(self, statistics: Sequence[Linearised], right: Sequence[Linearised]) -> float:
         """How far above its value the remainder that errors add may lie."""
         added = [_remainder(a, b) for a, b in zip(statistics, right, strict=True)]
-        whole, limit = averaged(added), self._with_more_errors() - averaged(statistics).value
-        if whole.value <= TINY:
-            return max(limit, 0.0)
-        reach = self._reach(_as_if_left_out(whole, self.runs, self.units), added)
-        return max(min(interval_of_loss(whole.value, reach, np.inf)[1] - whole.value, limit), 0.0)
+        whole, further = averaged(added), np.inf
+        if whole.value > TINY:
+            reach = self._reach(_as_if_left_out(whole, self.runs, self.units), added)
+            further = interval_of_loss(whole.value, reach, np.inf)[1] - whole.value
+        if _errors_in(self.runs, self.units) < FEW:
+            further = min(further, self._with_more_errors() - averaged(statistics).value)
+        return max(further, 0.0)
 
     def not_shown(self, whole: Linearised) -> tuple[float, float]:
         """Distances below and above that samples without variance do not show."""
@@ -154,12 +156,17 @@ def _as_if_left_out(statistic: Linearised, runs: Sequence[ScodSamples], units: U
     return replace(statistic, influence=factor * statistic.influence, parts=parts)
 
 
+def _errors_in(runs: Sequence[ScodSamples], units: Units) -> float:
+    """Number of errors in distribution, of groups with errors where there are groups; the mean over runs."""
+    return units_in(np.mean([run.errors for run in runs], axis=0), units)
+
+
 def _of_errors(runs: Sequence[ScodSamples], units: Units) -> list[Note]:
     """Notes on few errors in distribution; which errors there are is of no account where they cost nothing."""
     first = runs[0]
     if first.error_cost == 0.0:
         return []
-    wrong = units_in(np.mean([run.errors for run in runs], axis=0), units)
+    wrong = _errors_in(runs, units)
     if wrong == 0:
         return [Note("none", f"no errors among the {SAMPLES[1]}")]
     if wrong < FEW:

@@ -6,6 +6,7 @@ and risks are those of `metrics.risk` for these losses. The two samples are inde
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import final
 
 import numpy as np
@@ -54,9 +55,19 @@ class ScodSamples:
         """Cost of keeping each instance, (n,)."""
         return np.where(self.samples.is_out, 1.0 - self.error_cost, self.error_cost * self.errors)
 
+    @cached_property
+    def ranked(self) -> RankedErrors:
+        """The losses sorted by uncertainty, once for all statistics."""
+        return rank_errors(self.losses, self.samples.uncertainty, self.mixed)
+
+    @cached_property
+    def without_errors(self) -> "ScodSamples":
+        """The same samples with right predictions alone."""
+        return replace(self, errors=np.zeros_like(self.errors))
+
     def linearised(self, statistic: Statistic) -> Linearised:
         """A statistic of the losses, with influences that are centred in each sample, because its share is given."""
-        whole = statistic(rank_errors(self.losses, self.samples.uncertainty, self.mixed))
+        whole = statistic(self.ranked)
         w = np.ones(self.errors.size) if self.mixed is None else self.mixed
         v = np.ones(self.errors.size) if self.samples.weights is None else self.samples.weights
         parts = []
@@ -75,13 +86,7 @@ class ScodSamples:
 
         Least: no errors, and every instance in distribution is kept first. Greatest: errors alone, the dearest kept first.
         """
-        shares, costs = [1.0 - self.share_out, self.share_out], np.array([self.error_cost, 1.0 - self.error_cost])
-        best = statistic(rank_errors([0.0, costs[1]], [0.0, 1.0], shares)).value
-        return best, statistic(rank_errors(costs, -costs, shares)).value
-
-    def without_errors(self) -> "ScodSamples":
-        """The same samples with right predictions alone."""
-        return replace(self, errors=np.zeros_like(self.errors))
+        return _extremes(statistic, self.error_cost, self.share_out)
 
     def contaminated(self, statistic: Statistic, share: float, *, out: bool, wrong: bool, first: bool) -> float:
         """The statistic after a share of one sample was replaced by an instance that is kept first, or last.
@@ -106,6 +111,13 @@ class ScodSamples:
                 np.append(np.where(side, w * (1 - share), w), share * float(w[side].sum())),
             )
         ).value
+
+
+@lru_cache(maxsize=16)  # of all scores and runs
+def _extremes(statistic: Statistic, error_cost: float, share_out: float) -> tuple[float, float]:
+    shares, costs = [1.0 - share_out, share_out], np.array([error_cost, 1.0 - error_cost])
+    best = statistic(rank_errors([0.0, costs[1]], [0.0, 1.0], shares)).value
+    return best, statistic(rank_errors(costs, -costs, shares)).value
 
 
 def scod_samples(
