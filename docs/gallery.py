@@ -130,9 +130,10 @@ def results() -> dict[str, Any]:
     contenders = [contenders_of(benchmarked(*one, seed))[0] for seed, one in enumerate(methods.items())]
     gains = tuple(gain_of(method, noise) for method, noise in (("deep ensemble", 0.05), ("MC dropout", 0.3)))
     trained = on_shares()
+    assay = uq.assay(models, labels, calibration=("kuiper-confidence",))
     return {
         "figures": figures,
-        "a": uq.assay(models, labels, calibration=("kuiper-confidence",)),
+        "a": assay,
         "compared": over_data_sets(),
         "ensemble": models["deep ensemble"],
         "by_members": {m: uq.assay(models, labels, common_members=m, calibration=()) for m in (2, 4, 8)},
@@ -144,6 +145,7 @@ def results() -> dict[str, Any]:
         "gain": gains[0],
         "gains": gains,
         "second_order": second_order(),
+        "cost": assay.expected_cost("deep ensemble"),
         "curves": coverage_curves(models, labels),
     }
 

@@ -1,6 +1,8 @@
-"""Tables of docs/coverage-refusal.md."""
+"""Tables of docs/coverage-refusal.md and of docs/certified-refusal.md."""
 
+from tests.metrics.risk import test_certified_refusal as certified
 from tests.metrics.risk import test_error_rates as risk
+from tests.metrics.risk import test_expected_cost as costs
 
 from benchmarks.measured.registry import measured, percents, printed
 from benchmarks.stored_tables import Table
@@ -61,3 +63,67 @@ def paired(size: int = 2000) -> Table:
         kinds = line[12:44].strip().replace("%, ", "% ").replace(" | ", ", ")
         rows.append([f"{int(line[:5]):,}, {kinds}", equal.replace("/", " / "), power.partition("/")[2]])
     return Table(("n, ties of the two scores", "equal", "power"), rows)
+
+
+CERTIFIED = "tests.metrics.risk.test_certified_refusal:rates"
+KEPT = (
+    "n",
+    "data",
+    "above the limit",
+    "certified",
+    "kept",
+    "interval of kept",
+    "above, uncertified",
+    "kept, uncertified",
+)
+
+
+def _certified_rows(worlds, size: int) -> list[list[str]]:
+    """For each size and world the shares in percent."""
+    return [
+        [f"{n:,}", name, *(percent_of(share) for share in certified.rates(world, n, n_sets=size, seed=n))]
+        for name, world in worlds.items()
+        for n in certified.SIZES
+    ]
+
+
+def percent_of(share: float) -> str:
+    """A share in percent; a dash where it is undefined."""
+    return "–" if share != share else f"{100 * share:.1f}"
+
+
+@measured("certified-refusal", function=CERTIFIED)
+def certified_refusals(size: int = 2000) -> Table:
+    """How often the risk of a certified threshold exceeds the limit, and what it keeps."""
+    return Table(KEPT, _certified_rows(certified.WORLDS, size))
+
+
+@measured("certified-refusal-groups", function=CERTIFIED)
+def certified_refusals_of_groups(size: int = 2000) -> Table:
+    """The same with groups of unequal size."""
+    return Table(KEPT, _certified_rows(certified.GROUPED, size))
+
+
+@measured("certified-refusal-other-tests", function="tests.metrics.risk.test_certified_refusal:shares_above")
+def other_tests_of_groups(size: int = 300) -> Table:
+    """How often other tests of groups let a threshold pass that is above the limit."""
+    rows = []
+    for name in list(certified.GROUPED)[2:]:
+        for n in certified.SIZES:
+            tests = (certified.binomial_pvalue, certified.student_pvalue)
+            world = certified.GROUPED[name]
+            found = [certified.shares_above(world, n, n_sets=size, seed=n, pvalues=p) for p in tests]
+            rows.append([f"{n:,}", name, *map(percent_of, found)])
+    return Table(("n", "data", "binomial", "Student's t"), rows)
+
+
+@measured("expected-cost", function="tests.metrics.risk.test_expected_cost:measured_costs")
+def expected_costs(size: int = 1000) -> Table:
+    """Coverage and bias of the expected cost for a price."""
+    rows = []
+    for name, world in costs.WORLDS.items():
+        for n in costs.SIZES:
+            (held, bias, plain), said = costs.measured_costs(world, n, n_sets=size, seed=n)
+            off = (" / ".join(f"{1000 * x:.1f}".replace("-", "−") for x in row) for row in (bias, plain))
+            rows.append([f"{n:,}", name, percents(held), *off, percent_of(said)])
+    return Table(("n", "data", "coverage", "estimate off by", "on the same instances", "called worthwhile"), rows)

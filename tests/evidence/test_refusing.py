@@ -83,3 +83,11 @@ def test_what_is_not_there_is_refused(two):
         two.certified_refusal(score=[], risk=0.1)
     with refuses("model", "choice"):
         two.certified_refusal("nobody", risk=0.1)
+
+
+def test_the_expected_cost_is_that_of_the_metric(two):
+    found = two.expected_cost("good", prices=[0.1, 0.3])
+    errors, scores = 1 - two["good"].columns["correct"][0], two["good"].columns["total-entropy"][0]
+    expected = uq.metrics.expected_cost_curve(errors, scores, prices=[0.1, 0.3], groups=two.groups)
+    assert found.to_dict() == expected.to_dict()
+    assert two.expected_cost("good", "margin", prices=[0.1]).to_dict() != found.to_dict()

@@ -10,6 +10,7 @@ from uqassay.evidence.presentation import PresentedAssay
 
 if TYPE_CHECKING:
     from uqassay.evidence.refusing import ModelRefusal
+    from uqassay.metrics.risk.expected_cost import ExpectedCost
 
 __all__ = ["DecidingAssay"]
 
@@ -60,7 +61,7 @@ class DecidingAssay(PresentedAssay):
         >>> a = uq.assay({"m": uq.Point(np.column_stack([p, 1 - p]))}, np.where(right, 0, 1))
         >>> found = a.certified_refusal("m", "total-entropy", risk=0.1)
         >>> found.threshold, round(float(found.refusal.coverage), 2)
-        (0.512, 0.61)
+        (0.5194, 0.62)
         """
         from uqassay.evidence.refusing import certified_refusal_of
 
@@ -75,3 +76,46 @@ class DecidingAssay(PresentedAssay):
             share=share,
             rng=rng,
         )
+
+    def expected_cost(
+        self,
+        model: str,
+        score: str | None = None,
+        *,
+        prices: ArrayLike | None = None,
+        run: int | None = None,
+        rng: int | np.random.Generator | None = None,
+    ) -> "ExpectedCost":
+        """Find the expected cost per case if uncertain cases of a model are passed on at a price; a mistake costs 1.
+
+        Parameters
+        ----------
+        model : str
+        score : str, optional
+            By default the total entropy, or the first score that the model has.
+        prices, rng
+            As in `metrics.expected_cost_curve`. Groups and level are those of the assay.
+        run : int, optional
+            Training run of a model that has several, counted from 0.
+
+        Returns
+        -------
+        ExpectedCost
+            `figures.plot_expected_cost` draws it.
+
+        Raises
+        ------
+        InputError
+            As in `metrics.expected_cost_curve`; a model, score or run that is not there.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.6, 0.4]] * 50)}, [0, 0, 0, 1] * 25)
+        >>> found = a.expected_cost("m", prices=[0.1, 0.6])
+        >>> [round(float(cost), 3) for cost in found.costs], found.thresholds
+        ([0.05, 0.25], (0.5, inf))
+        """
+        from uqassay.evidence.refusing import expected_cost_of
+
+        return expected_cost_of(self._assay, model, score, prices=prices, run=run, rng=rng)

@@ -10,15 +10,16 @@ from numpy.typing import ArrayLike
 from uqassay._shown import Shown
 from uqassay._shown_table import ShownTable
 from uqassay.errors import InputError
-from uqassay.evidence.mistake_ranking import scores_of, truths_and_scores
+from uqassay.evidence.mistake_ranking import reference_score, scores_of, truths_and_scores
 from uqassay.metrics.risk.certified_refusal import CertifiedRefusal, certify, plan_on
+from uqassay.metrics.risk.expected_cost import ExpectedCost, expected_cost_curve
 from uqassay.metrics.risk.refusal_parts import divide, whole_errors
 from uqassay.statistics.samples import Floats
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["Considered", "ModelRefusal", "certified_refusal_of", "errors_and_score"]
+__all__ = ["Considered", "ModelRefusal", "certified_refusal_of", "errors_and_score", "expected_cost_of"]
 
 
 class Considered(NamedTuple):
@@ -131,6 +132,27 @@ def certified_refusal_of(
         run=run if assay[best.model].n_runs > 1 else None,
         refusal=certify(errors, uncertainty, parts, plan, confidence),
         considered=tuple(found[0] for found in plans),
+    )
+
+
+def expected_cost_of(
+    assay: "Assay",
+    model: str,
+    score: str | None,
+    *,
+    prices: ArrayLike | None,
+    run: int | None,
+    rng: int | np.random.Generator | None,
+) -> ExpectedCost:
+    """See `Assay.expected_cost`."""
+    chosen = reference_score(assay, model) if score is None else score
+    if chosen is None:
+        raise InputError(
+            "score", f"{model!r} has none", "", "compute one by the argument measures of assay", code="missing"
+        )
+    errors, uncertainty = errors_and_score(assay, model, chosen, run)
+    return expected_cost_curve(
+        errors, uncertainty, prices=prices, groups=assay.groups, level=assay.settings.level, rng=rng
     )
 
 

@@ -66,6 +66,7 @@ from uqassay.metrics.ranking.one_versus_rest import OneVersusRest, one_versus_re
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.metrics.risk.certified_refusal import CertifiedRefusal, certified_refusal
 from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
+from uqassay.metrics.risk.expected_cost import ExpectedCost, expected_cost_curve
 from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, prediction_rejection_score
 from uqassay.metrics.risk.risk_coverage import RiskCoverage, risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import SelectiveGain, accuracy_at_coverage_score, selective_gain
@@ -98,6 +99,7 @@ __all__ = [
     "EpistemicCalibration",
     "EpistemicTrend",
     "EstimateCorrelations",
+    "ExpectedCost",
     "MetricCorrelation",
     "OneVersusRest",
     "OodMetric",
@@ -144,6 +146,7 @@ __all__ = [
     "estimate_correlations",
     "expected_absolute_correlation",
     "expected_calibration_error",
+    "expected_cost_curve",
     "fpr_at_tpr_error",
     "g_auc_score",
     "gain",
@@ -177,12 +180,12 @@ __all__ = [
     "set_coverage_score",
     "set_decision_cost",
     "set_utility_score",
+    "smooth_calibration_error",
     "swap_test",
     "tradeoff_range",
     "tradeoff_scale",
     "true_uncertainty",
     "uq_auc_score",
-    "smooth_calibration_error",
     "uq_c_index_score",
 ]
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import special
 from tests.metrics.risk.test_error_rates import Population
 
-SIZES = np.array([1, 2, 4, 8, 16, 32])  # of groups, all equally frequent: half of the instances are in the largest
+SIZES = np.array([1, 2, 4, 8])  # of groups, all equally frequent: half of the instances are in the largest
 HARDER = 1e-9  # by which the risk at a threshold exceeds the limit in the hard cases
 
 
@@ -62,7 +62,7 @@ class World:
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of 1 to 32 instances.
+    """Groups of 1 to 8 instances.
 
     Attributes
     ----------
@@ -97,13 +97,13 @@ class Groups:
         own, common = rng.normal(size=(2, groups.size)), rng.normal(size=(2, sizes.size))[:, groups]
         z, u = np.sqrt(self.correlation) * common + np.sqrt(1 - self.correlation) * own
         large, small = self._cuts
-        errors = (z < np.where(sizes[groups] > SIZES[2], large, small)).astype(float)
+        errors = (z < np.where(sizes[groups] > SIZES[1], large, small)).astype(float)
         return errors, u + self.shift * errors, groups
 
     @cached_property
     def _cuts(self):
         """Normal quantiles of the error rates of large and of small groups, whose mean over instances is the rate."""
-        large = SIZES[3:].sum() / SIZES.sum()
+        large = SIZES[2:].sum() / SIZES.sum()
         low, high = -9.0, 9.0
         for _ in range(80):
             middle = (low + high) / 2

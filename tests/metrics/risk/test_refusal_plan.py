@@ -48,7 +48,7 @@ def test_candidates_ascend_in_steps_to_keeping_everything(sample, groups):
     assert (np.diff(found.thresholds) > 0).all()
     assert found.thresholds[-1] == np.inf
     assert (np.diff(found.coverage) > 0).all()
-    assert found.coverage.size <= 101
+    assert found.coverage.size <= 100
     assert found.coverage[-1] == 1.0
     assert (found.bets is not None) == groups
 
@@ -62,9 +62,9 @@ def test_the_first_candidate_is_the_one_of_greatest_power(sample):
         counts = np.arange(n + 1)
         most = counts[stats.binom.cdf(counts, n, 0.08) <= 0.05]
         power[t] = stats.binom.cdf(most[-1], n, (k + 0.5) / (n + 1)) if most.size else 0.0
-    best = max(power, key=power.get)
-    assert best < found.thresholds[0] < best + 0.01
-    assert found.promise[1] == pytest.approx(power[best])
+    first = max(t for t in power if t < found.thresholds[0])
+    assert found.promise[1] == pytest.approx(power[first])
+    assert power[first] > max(power.values()) - 0.02  # candidates are a hundredth of the instances apart
     likely = max(t for t in power if power[t] >= 0.5)
     assert found.promise[0] == pytest.approx((scores <= likely).mean(), abs=0.02)
 

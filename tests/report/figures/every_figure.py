@@ -78,8 +78,14 @@ def studies_of(size):
     curves = {long_name(j): coverage_curve(y, p, scales=(0.5, 2)) for j, p in enumerate(sets)}
     compared = compare_table(values, models=[long_name(j) for j in range(SIZES[size][0])], greater_is_better=False)
     correlations = uq.metrics.estimate_correlations({long_name(j): values for j, values in enumerate(many)})
+    risky = np.random.default_rng(3).random((n, 200))
+    costs = {
+        name: uq.metrics.expected_cost_curve(one > 0.9, one, prices=[0.05, 0.2])
+        for name, one in zip(names, risky, strict=True)
+    }
     return {
         "compared": compared,
+        "costs": costs,
         "contenders": contenders,
         "ranked": rank_disentanglement(contenders),
         "gains": gains,
@@ -122,6 +128,7 @@ def drawings(size):
         "plot_epistemic_trend": of(figures.plot_epistemic_trend, s["behaviour"].trend),
         "plot_estimate_correlations": of(figures.plot_estimate_correlations, s["correlations"]),
         "plot_expected_behaviour": of(figures.plot_expected_behaviour, "label-noise"),
+        "plot_expected_cost": of(figures.plot_expected_cost, s["costs"]),
         "plot_gain_by_uncertainty": of(figures.plot_gain_by_uncertainty, s["gains"][0]),
         "plot_left_out_classes": of(figures.plot_left_out_classes, s["contenders"][1]),
         "plot_members": of(figures.plot_members, members),

@@ -109,18 +109,21 @@ def plan_refusal(
         Size of the largest group in both parts.
     """
     ranked = rank_errors(errors, uncertainty)
+    rows = _spaced(ranked.coverage)
+    thresholds, coverage = _between(ranked.thresholds, rows), ranked.coverage[rows]
     if units.codes is None:
-        return _plan_instances(ranked, risk, alpha, n_other)
-    rows = _spaced(ranked.coverage, 0)
-    thresholds = _between(ranked.thresholds, rows)
-    w, k = _by_group(errors, uncertainty, thresholds, units)
-    bets, growth = chosen_bets(w, k, risk, largest)
-    evidence = growth * n_other / -np.log(alpha)  # 1: likely to suffice
+        bets, enough = None, 0.5
+        evidence = _power(ranked, rows, risk, alpha, n_other)
+    else:
+        bets, growth = chosen_bets(*_by_group(errors, uncertainty, thresholds, units), risk, largest)
+        enough, evidence = 1.0, growth * n_other / -np.log(alpha)
     start = int(np.argmax(evidence))
-    coverage = ranked.coverage[rows][start:]
-    return RefusalPlan(
-        risk, alpha, thresholds[start:], coverage, _promise(coverage, evidence[start:], 1.0), bets[start:], largest
-    )
+    if evidence[start] == 0:  # the other part is too small for any threshold: take the one with the least doubt
+        start = int(np.argmin(binomial_pvalues(ranked.wrong[rows], ranked.kept[rows], risk)))
+    likely = np.flatnonzero(evidence[start:] >= enough)
+    promise = (float(coverage[start + likely[-1]]) if likely.size else 0.0, float(evidence[start]))
+    bets = None if bets is None else bets[start:]
+    return RefusalPlan(risk, alpha, thresholds[start:], coverage[start:], promise, bets, largest)
 
 
 def short_number(low: float, high: float) -> float:
@@ -144,30 +147,18 @@ def short_number(low: float, high: float) -> float:
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def _plan_instances(ranked: RankedErrors, risk: float, alpha: float, n_other: int) -> RefusalPlan:
-    n = ranked.kept[-1]
-    kept = np.floor(ranked.kept * (n_other / n))  # expected in the other part
-    rate = (ranked.wrong + 0.5) / (ranked.kept + 1)
-    power = rejection_power(rate, kept, risk, alpha)
-    start = int(np.argmax(power))
-    if power[start] == 0:  # the other part is too small for any threshold: take the one with the least doubt
-        start = int(np.argmin(binomial_pvalues(ranked.wrong, ranked.kept, risk)))
-    rows = _spaced(ranked.coverage, start)
-    coverage = ranked.coverage[rows]
-    promise = _promise(coverage, power[rows], 0.5)
-    return RefusalPlan(risk, alpha, _between(ranked.thresholds, rows), coverage, promise)
+def _power(ranked: RankedErrors, rows: NDArray[np.intp], risk: float, alpha: float, n_other: int) -> Floats:
+    """Power of the binomial test in the other part at thresholds that keep the values up to these rows."""
+    wrong, kept = ranked.wrong[rows], ranked.kept[rows]
+    expected = np.floor(kept * (n_other / ranked.kept[-1]))
+    return rejection_power((wrong + 0.5) / (kept + 1), expected, risk, alpha)
 
 
-def _promise(coverage: Floats, power: Floats, enough: float) -> tuple[float, float]:
-    likely = np.flatnonzero(power >= enough)
-    return (float(coverage[likely[-1]]) if likely.size else 0.0), float(power[0])
-
-
-def _spaced(coverage: Floats, start: int) -> NDArray[np.intp]:
-    """Rows from the start to the end whose coverages are about a step apart."""
-    at = np.arange(coverage[start], 1.0, STEP)
+def _spaced(coverage: Floats) -> NDArray[np.intp]:
+    """Rows whose coverages are about a step apart, and the last."""
+    at = np.arange(1, round(1 / STEP)) * STEP
     rows = np.searchsorted(coverage, at * (1 - 1e-12))
-    return np.unique(np.concatenate([[start], rows, [coverage.size - 1]]))
+    return np.unique(np.append(rows, coverage.size - 1))
 
 
 def _between(values: Floats, rows: NDArray[np.intp]) -> Floats:

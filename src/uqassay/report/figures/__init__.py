@@ -24,6 +24,7 @@ from uqassay.report.figures.disentanglement_terms import (
     plot_disentanglement_terms,
     plot_left_out_classes,
 )
+from uqassay.report.figures.expected_cost import plot_expected_cost
 from uqassay.report.figures.gain import plot_delay_curve, plot_epistemic_map, plot_gain_by_uncertainty
 from uqassay.report.figures.instances import plot_by_correctness, plot_set_sizes
 from uqassay.report.figures.mistake_tests import plot_ranking_comparisons
@@ -56,6 +57,7 @@ __all__ = [
     "plot_epistemic_trend",
     "plot_estimate_correlations",
     "plot_expected_behaviour",
+    "plot_expected_cost",
     "plot_gain_by_uncertainty",
     "plot_left_out_classes",
     "plot_members",

@@ -1,0 +1,227 @@
+"""Expected cost of deciding or passing a case on, for every price of passing it on (Chow's rule)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from uqassay._json import plain
+from uqassay._shown import Shown
+from uqassay._shown_table import ShownCell, ShownRow, ShownTable, estimate_cell
+from uqassay.errors import InputError
+from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.risk.refusal_parts import divide, whole_errors
+from uqassay.metrics.risk.refusal_plan import short_number
+from uqassay.notes import Note
+from uqassay.statistics.estimate import Estimate, mean_estimate
+from uqassay.statistics.proportion import proportion_estimate
+from uqassay.statistics.samples import Floats, as_floats, check_level
+from uqassay.wording import counted, level_text, number, percent
+
+__all__ = ["PRICES", "ExpectedCost", "cheapest_thresholds", "expected_cost_curve"]
+
+PRICES = tuple(round(0.01 * k, 2) for k in range(1, 51))
+SHOWN = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # prices in a table, where they are among those computed
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpectedCost(Shown):
+    """Expected cost per case at each price of passing a case on; a mistake costs 1.
+
+    Attributes
+    ----------
+    prices : tuple of float
+    thresholds : tuple of float
+        The threshold of the lowest cost on all instances, to be deployed: cases of at most this uncertainty are kept. Infinite
+        where everything is kept, minus infinite where everything is passed on.
+    costs : tuple of Estimate
+        Cost per case of thresholds chosen on other instances: each half of the data is judged by the threshold of the other.
+    kept : tuple of float
+        Share kept by these thresholds.
+    keep_all : Estimate
+        Cost of keeping every case: the error rate. Passing every case on costs the price.
+    savings : tuple of Estimate
+        Cost of the cheaper of keeping every case and passing every case on, minus `costs`, on the same instances.
+    level : float
+    notes : tuple of Note
+    """
+
+    _shown_more: ClassVar[str] = "summary(), worthwhile(), to_dict(), figures.plot_expected_cost"
+
+    prices: tuple[float, ...]
+    thresholds: tuple[float, ...]
+    costs: tuple[Estimate, ...]
+    kept: tuple[float, ...]
+    keep_all: Estimate
+    savings: tuple[Estimate, ...]
+    level: float
+    notes: tuple[Note, ...] = ()
+
+    def worthwhile(self) -> tuple[float, ...]:
+        """The prices at which the whole interval of the saving is above 0, each by itself."""
+        return tuple(price for price, saving in zip(self.prices, self.savings, strict=True) if saving.low > 0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for strict JSON."""
+        return {
+            "prices": list(self.prices),
+            "thresholds": plain(list(self.thresholds)),
+            "costs": [cost.to_dict() for cost in self.costs],
+            "kept": list(self.kept),
+            "keep_all": self.keep_all.to_dict(),
+            "savings": [saving.to_dict() for saving in self.savings],
+            "level": self.level,
+            "notes": plain(self.notes),
+        }
+
+    def _shown_title(self) -> str:
+        return f"Expected cost per case of {counted(self.keep_all.n, 'instance')}, a mistake costs 1"
+
+    def _shown_sentences(self) -> Sequence[str]:
+        worth = self.worthwhile()
+        if not worth:
+            return (
+                "At no price is passing uncertain cases on shown to be cheaper than keeping or passing on every case.",
+            )
+        at = f"at {len(worth)} of {len(self.prices)} prices, from {min(worth):g} to {max(worth):g}"
+        return (f"Passing uncertain cases on is cheaper than keeping or passing on every case {at}.",)
+
+    def _shown_notes(self) -> Sequence[str]:
+        return tuple(note.text for note in self.notes)
+
+    def _shown_table(self) -> ShownTable:
+        rows = []
+        for k, price in enumerate(self.prices):
+            if price in SHOWN or len(self.prices) <= len(SHOWN):
+                cost, at = self.costs[k], self.thresholds[k]
+                cells = (ShownCell(f"{price:g}"), estimate_cell(float(cost), cost.low, cost.high))
+                more = (ShownCell(percent(self.kept[k])), ShownCell(repr(at) if np.isfinite(at) else number(at)))
+                rows.append(ShownRow((*cells, *more)))
+        costs = f"Keeping every case costs {number(float(self.keep_all))}, passing every case on the price"
+        said = f"{costs}. {level_text(self.level)} intervals."
+        return ShownTable(("price", "cost", "kept", "threshold"), tuple(rows), said)
+
+
+def expected_cost_curve(
+    errors: ArrayLike,
+    uncertainty: ArrayLike,
+    *,
+    prices: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+    rng: int | np.random.Generator | None = None,
+) -> ExpectedCost:
+    """Find the expected cost per case if uncertain cases are passed on at a price; a mistake costs 1.
+
+    Parameters
+    ----------
+    errors : array (n,)
+        1 for a wrong prediction, 0 for a right one.
+    uncertainty : array (n,)
+        Greater means less certain. Cases of equal uncertainty are kept or passed on together.
+    prices : array (P,), optional
+        Cost of passing a case on, in units of a mistake, from 0 to 1. By default 0.01, 0.02, …, 0.5.
+    groups : array (n,), optional
+        Instances of one group may depend on each other; whole groups go to one half.
+    level : float
+    rng : int or Generator, optional
+        Divides the instances into halves; None means seed 0.
+
+    Returns
+    -------
+    found : ExpectedCost
+
+    Raises
+    ------
+    InputError
+        When errors are not 0 or 1, a value is nan, a price lies outside [0, 1], shapes do not match, or there are fewer than
+        two instances (groups).
+
+    Notes
+    -----
+    With threshold t the cost is P(wrong, uncertainty ≤ t) + price · P(uncertainty > t). Chow's rule passes a case on if its
+    probability of a mistake exceeds the price; with a score in place of this probability, the threshold of the lowest cost is
+    its best substitute. On the instances that chose it, the lowest cost is too low. Therefore each half is judged by the
+    threshold that the other half chose, and the interval is that of a mean over all instances. The result is the cost of a
+    threshold chosen on half of the instances; the one chosen on all of them costs about as much, or less.
+
+    Intervals are those of `proportion_estimate` for the costs, which are shares, and of `mean_estimate` for the savings. Each
+    holds by itself (docs/certified-refusal.md has their measured coverage).
+
+    References
+    ----------
+    Chow (1970), On optimum recognition error and reject tradeoff, IEEE Trans. Inf. Theory 16, equation 4.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> uncertainty = rng.random(2000)
+    >>> errors = rng.random(2000) < 0.4 * uncertainty
+    >>> found = expected_cost_curve(errors, uncertainty, prices=[0.1, 0.2])
+    >>> [round(float(cost), 3) for cost in found.costs], round(float(found.keep_all), 3)
+    ([0.091, 0.15], 0.2)
+    """
+    check_level(level)
+    e, s = whole_errors(errors, uncertainty)
+    asked = _checked(PRICES if prices is None else prices)
+    halves = divide(e.size, groups, None, 0.5, rng)
+    first = halves.choosing
+    kept = np.empty((asked.size, e.size), dtype=bool)
+    for rows in (first, ~first):
+        thresholds = cheapest_thresholds(e[rows], s[rows], asked)
+        kept[:, ~rows] = s[~rows] <= thresholds[:, np.newaxis]
+    costs, savings = [], []
+    for price, keeps in zip(asked.tolist(), kept, strict=True):
+        cost = np.where(keeps, e, price)
+        simple = e if e.mean() <= price else np.full(e.size, price)
+        costs.append(proportion_estimate(cost, groups=halves.groups, level=level))
+        savings.append(mean_estimate(simple - cost, groups=halves.groups, level=level))
+    everything = proportion_estimate(e, groups=halves.groups, level=level)
+    return ExpectedCost(
+        prices=tuple(asked.tolist()),
+        thresholds=tuple(cheapest_thresholds(e, s, asked).tolist()),
+        costs=tuple(costs),
+        kept=tuple(kept.mean(axis=1).tolist()),
+        keep_all=everything,
+        savings=tuple(savings),
+        level=float(level),
+        notes=everything.notes,
+    )
+
+
+# -- parts ---------------------------------------------------------------------------------------------------------------
+
+
+def _checked(prices: ArrayLike) -> Floats:
+    found = as_floats(prices, "prices", ndim=(1,), shape="(P,)")
+    outside = np.flatnonzero((found < 0) | (found > 1))
+    if outside.size:
+        raise InputError(
+            "prices",
+            "must lie in [0, 1]",
+            f"price {outside[0]} is {found[outside[0]]:g}",
+            "give prices in units of a mistake; above 1 no case is passed on",
+            code="range",
+        )
+    return found
+
+
+def cheapest_thresholds(errors: Floats, uncertainty: Floats, prices: Floats) -> Floats:
+    """Threshold of the lowest mean cost at each price, the highest of equally cheap ones."""
+    ranked = rank_errors(errors, uncertainty)
+    wrong, kept = np.append(0.0, ranked.wrong), np.append(0.0, ranked.kept)
+    values = ranked.thresholds
+    found = []
+    for price in prices.tolist():  # n · cost = wrong + price · (n − kept)
+        cost = wrong - price * kept
+        k = cost.size - 1 - int(np.argmin(cost[::-1]))
+        if k == 0:
+            found.append(-np.inf)
+        elif k == values.size:
+            found.append(np.inf)
+        else:
+            found.append(short_number(*values[k - 1 : k + 1].tolist()))
+    return np.array(found)
