@@ -88,9 +88,9 @@ def coverage(name, scale, n, n_sets, *, correlation=None, seed=0):
     [("calibrated", 100, None), ("strongly overconfident", 300, None), ("calibrated", 300, 0.5)],
 )
 def test_intervals_hold_the_truth_and_bands_accuse_nobody(name, n, correlation):
-    found = coverage(name, 2.0, n, 20, correlation=correlation)
-    assert min(found["l1"], found["l2"]) >= 0.95 - 3 * (0.05 * 0.95 / 20) ** 0.5
-    assert max(found["missed"], found["false"]) <= 0.05 + 3 * (0.05 * 0.95 / 20) ** 0.5
+    found = coverage(name, 2.0, n, 40, correlation=correlation)
+    assert min(found["l1"], found["l2"]) >= 0.95 - 3 * (0.05 * 0.95 / 40) ** 0.5
+    assert max(found["missed"], found["false"]) <= 0.05 + 3 * (0.05 * 0.95 / 40) ** 0.5
 
 
 def rows(n_sets):
