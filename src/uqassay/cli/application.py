@@ -26,7 +26,7 @@ COMMANDS = {
     "tradeoff": ("tradeoff:tradeoff_command", "Find the range of λ that fits a use, from two questions."),
     "ood": (
         "ood:ood_command",
-        "Judge how well each score separates out-of-distribution inputs; needs no labels.",
+        "Judge how well each score separates out-of-distribution inputs; labels add the errors.",
     ),
     "refuse": (
         "refuse:refuse_command",
