@@ -46,6 +46,7 @@ SCRIPTS = (
     "calibration.js",
     "calibration_closely.js",
     "calibration_charts.js",
+    "sets.js",
     "instances.js",
     "instance_pictures.js",
     "method.js",
