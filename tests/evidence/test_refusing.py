@@ -76,6 +76,14 @@ def test_a_threshold_belongs_to_one_run():
     assert found.to_dict()["run"] == 2
 
 
+def test_label_distributions_have_no_mistakes_to_count():
+    a = judge({"m": uq.Point([[0.8, 0.2]] * 4)}, [[0.7, 0.3]] * 4)
+    with refuses("y_true", "type"):
+        a.certified_refusal(risk=0.1)
+    with refuses("y_true", "type"):
+        a.expected_cost("m")
+
+
 def test_what_is_not_there_is_refused(two):
     with refuses("score", "choice"):
         two.certified_refusal(score="nonsense", risk=0.1)

@@ -162,8 +162,16 @@ def errors_and_score(assay: "Assay", model: str, score: str, run: int | None) ->
     Raises
     ------
     InputError
-        A model of several runs where none is chosen, a run that it does not have, errors that are shares.
+        A model of several runs where none is chosen, a run that it does not have, label distributions.
     """
+    if assay.labels.ndim == 2:
+        raise InputError(
+            "y_true",
+            "a threshold on mistakes needs one label for each instance",
+            "got label distributions",
+            "give class indices",
+            code="type",
+        )
     errors, scores = truths_and_scores(assay, model, score, "errors")
     n = len(errors)
     if n > 1 and run is None:
