@@ -58,6 +58,7 @@ def test_the_share_of_compatible_instances(random_generator):
     assert (found.pvalues[far] < 0.1).mean() > 0.9
     assert "could come from some point of the set of m" in found.sentence(name="m")
     assert found.share.n == n
+    assert float(found.kept) == found.kept_instances.mean()
     assert found.to_dict()["share"]["estimate"] == float(found.share)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from uqassay.calibration import vote_compatibility_test
+from uqassay.calibration.vote_compatibility import compatible_share
 
 TRUTHS = ("mean", "inside", "corner")  # of the members, a random mixture, one member
 CELLS = [(3, 3, 10), (3, 3, 50), (10, 3, 10), (10, 3, 50), (10, 10, 50), (10, 1, 50)]  # classes, members, votes
@@ -59,13 +60,12 @@ def half_compatible(rng, n, n_groups):
 def share_covered(n, n_groups, n_samples, seed=0):
     """Mean estimate of the share of compatible instances, which is .5, and coverage of its 95 % interval."""
     rng = np.random.default_rng([seed, n, n_groups])
-    held, values = 0, []
-    for i in range(n_samples):
-        votes, points, groups = half_compatible(rng, n, n_groups)
-        share = vote_compatibility_test(votes, points, groups=groups, n_draws=59, rng=i, votes_are="counts").share
-        held += share.low <= 0.5 <= share.high
-        values.append(float(share))
-    return float(np.mean(values)), held / n_samples
+    samples = [half_compatible(rng, n, n_groups) for _ in range(n_samples)]
+    votes, points = (np.concatenate(parts) for parts in list(zip(*samples, strict=True))[:2])
+    found = vote_compatibility_test(votes, points, n_draws=59, rng=1, votes_are="counts")  # instance by instance
+    kept = found.kept_instances.reshape(n_samples, n)
+    shares = [compatible_share(k, found.alpha, groups=s[2])[0] for k, s in zip(kept, samples, strict=True)]
+    return float(np.mean(shares)), float(np.mean([s.low <= 0.5 <= s.high for s in shares]))
 
 
 @pytest.mark.slow

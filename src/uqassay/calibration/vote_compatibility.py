@@ -39,10 +39,12 @@ class VoteCompatibility:
         −2 ln of the likelihood ratio: 2m · KL(votes / m ‖ nearest point of the set); nan for instances that are left out.
     pvalues : array (n,)
         Monte-Carlo p-value of each instance; ties count as reached, so that few votes give large p-values.
+    kept_instances : bool array (n,)
+        Instances that the test of level alpha does not reject, ties broken at random.
     share : Estimate
         Share of the instances whose votes are compatible with the set, without the bias of a test of level alpha.
     kept : Estimate
-        Share of the instances that the test of level alpha does not reject, ties broken at random.
+        Share of `kept_instances`.
     alpha : float
     n_draws : int
         Largest number of draws for one instance.
@@ -51,6 +53,7 @@ class VoteCompatibility:
 
     statistic: Floats
     pvalues: Floats
+    kept_instances: NDArray[np.bool_]
     share: Estimate
     kept: Estimate
     alpha: float
@@ -165,10 +168,11 @@ def vote_compatibility_test(
     statistic, pvalues = (np.full(n, np.nan) for _ in range(2))
     statistic[rows], pvalues[rows] = found.statistic, found.pvalues
     labels = groups_of(prediction, groups)
-    kept = proportion_estimate(
-        (found.randomised > alpha + 1e-12).astype(np.float64),
-        groups=None if labels is None else np.asarray(labels)[rows],
-        level=level,
+    passed = found.randomised > alpha + 1e-12
+    kept_instances = np.zeros(n, dtype=bool)
+    kept_instances[rows] = passed
+    share, kept = compatible_share(
+        passed, alpha, groups=None if labels is None else np.asarray(labels)[rows], level=level
     )
     notes = [Note("assumption", "the votes of an instance count as independent")]
     if counted_votes.n_left_out:
@@ -177,7 +181,8 @@ def vote_compatibility_test(
     return VoteCompatibility(
         statistic=statistic,
         pvalues=pvalues,
-        share=_corrected(kept, alpha),
+        kept_instances=kept_instances,
+        share=share,
         kept=kept,
         alpha=alpha,
         n_draws=n_draws,
@@ -188,12 +193,24 @@ def vote_compatibility_test(
 # -- helpers -------------------------------------------------------------------------------------------------------------
 
 
-def _corrected(kept: Estimate, alpha: float) -> Estimate:
-    """Divide a share and its interval by 1 − alpha; at most 1."""
+def compatible_share(
+    passed: NDArray[np.bool_], alpha: float, *, groups: ArrayLike | None = None, level: float = 0.95
+) -> tuple[Estimate, Estimate]:
+    """The share of compatible instances, and the share of those kept by a test of level alpha.
+
+    The first is the second, with its interval, divided by 1 − alpha; at most 1.
+
+    Examples
+    --------
+    >>> share, kept = compatible_share(np.array([True, False] * 50), 0.1)
+    >>> float(kept), round(float(share), 3)
+    (0.5, 0.556)
+    """
+    kept = proportion_estimate(passed.astype(np.float64), groups=groups, level=level)
     value, low, high = (
         min(end / (1 - alpha), 1.0) if end == end else end for end in (float(kept), kept.low, kept.high)
     )
-    return Estimate(value, low=low, high=high, level=kept.level, n=kept.n, method="wilson", notes=kept.notes)
+    return Estimate(value, low=low, high=high, level=kept.level, n=kept.n, method="wilson", notes=kept.notes), kept
 
 
 @dataclass(frozen=True)
