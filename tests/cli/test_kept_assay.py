@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from uqassay.cli.inputs import AssayRequest
@@ -28,7 +30,18 @@ def test_a_kept_assay_is_shown_again_as_it_was(kept, run, tmp_path):
     assert (tmp_path / "again.html").stat().st_size > 10_000
     ranked = run("rank", str(kept), "--tradeoff", "1")
     assert ranked.code == 0
-    assert "λ = 1" in ranked.out
+    assert re.findall(r"Ranking at λ = (\S+)", ranked.out) == [
+        "1"
+    ]  # no other λ, not those that the assay was made with
+    made = run("rank", str(kept), "--tradeoff", "0.33", "--json").json()
+    assert [one["tradeoff"] for one in made["tradeoff"]] == [0.33]
+
+
+def test_a_margin_can_be_given_to_a_kept_assay(kept):
+    assert load_kept(AssayRequest([str(kept)])).settings.margin is None
+    assert load_kept(AssayRequest([str(kept)], margin=0.1)).settings.margin == 0.1
+    with pytest.raises(InputError, match=r"^margin: must be a positive number"):
+        load_kept(AssayRequest([str(kept)], margin=-0.1))
 
 
 def test_what_an_assay_is_made_from_has_no_effect_on_it(kept, files):

@@ -65,3 +65,16 @@ def test_the_ranking_has_both(assay):
     assert not np.isnan(rows["c"].pvalue_no_worse)
     assert np.isnan(rows["vacuous"].pvalue_no_worse)
     assert {"detectable", "pvalue_no_worse"} <= set(assay.rows("ranking")[0])
+
+
+def test_three_networks_on_cifar10(cifar10):
+    models = {
+        name: uq.Point(p) for name, p in zip(("vgg", "resnet", "wrn"), cifar10["three"].swapaxes(0, 1), strict=True)
+    }
+    a = uq.assay(models, cifar10["labels"], calibration=(), scales=(), n_draws=20, margin=0.05)
+    rows = {r.model: r for r in a.ranked(0.5)}
+    assert rows["vgg"].pvalue_adjusted > 0.05  # the difference from resnet could be chance,
+    assert rows["vgg"].pvalue_no_worse < 0.001  # but is less than 0.05
+    assert rows["wrn"].pvalue_no_worse == 1
+    assert a.compare("vgg", "resnet").margin.verdict == "equivalent"
+    assert a.compare("vgg", "resnet", margin=0.001).margin.verdict == "cannot tell"

@@ -140,16 +140,21 @@ def test_a_detectable_difference_is_shown():
     assert abs(margin_worlds.shown(world, n_samples=40, seed=4).mean() - 0.8) < 0.2
 
 
-def print_tables(n_samples=2000):
+def print_several(n_samples):
+    """The table of several models."""
+    print("| models | false | told, of equal means |")
+    for j in (2, 3, 5, 10):
+        for n in (100, 2000):
+            cells = chosen_rates(j, n, n_samples=n_samples, seed=22)
+            print(f"| {j}, n = {n:,} |", " | ".join(f"{100 * share:.1f}" for share in cells), "|", flush=True)
+
+
+def print_tables(n_samples=1000):
     """Print all tables."""
     margin_worlds.print_rates(n_samples)
     margin_worlds.print_power(n_samples // 2)
-    print("| J, n | false | told, of equal means |")
-    for j in (2, 3, 5, 10):
-        for n in (100, 2000):
-            cells = chosen_rates(j, n, n_samples=n_samples // (4 if j < 10 else 8), seed=22)
-            print(f"| J = {j}, n = {n:,} |", " | ".join(f"{100 * share:.1f}" for share in cells), "|", flush=True)
+    print_several(3 * n_samples // 10)
 
 
 if __name__ == "__main__":
-    print_tables(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    print_tables(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.refusals import refuses
 
-from uqassay.statistics import benjamini_hochberg, holm, shaffer
+from uqassay.statistics import benjamini_hochberg, holm, shaffer, shaffer_factor
 
 PVALUES = hnp.arrays(np.float64, st.integers(0, 12), elements=st.one_of(st.floats(0, 1), st.just(np.nan)))
 
@@ -158,3 +158,15 @@ def test_shaffer_of_sixty_means():
 def test_other_than_pairs_are_refused(pvalues, code, got):
     with refuses("pvalues", code, got=got):
         shaffer(pvalues)
+
+
+def test_the_factor_of_shaffer_is_the_threshold_of_a_pair_that_is_not_rejected():
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        p = rng.random(6) ** 3
+        factor = shaffer_factor(p, 0.05)
+        for k in np.flatnonzero(shaffer(p) > 0.05):
+            below, above = p.copy(), p.copy()
+            below[k], above[k] = 0.05 / factor * (1 - 1e-9), 0.05 / factor * (1 + 1e-6)
+            assert shaffer(below)[k] <= 0.05 < shaffer(above)[k]
+    assert shaffer_factor([0.001, 0.002, 0.003], 0.05) == 1

@@ -52,7 +52,7 @@ class ComparedAssay(DecidingAssay):
         >>> models = {name: uq.Point(np.stack([v, 1 - v], axis=1)) for name, v in (("a", p), ("b", q))}
         >>> found = uq.assay(models, y, distance="brier", calibration=()).compare("a", "b", margin=0.02)
         >>> found.reject(), found.margin.verdict, round(found.detectable.difference, 4)
-        (False, 'equivalent', 0.0151)
+        (False, 'equivalent', 0.0155)
         """
         return compare_at(self._assay, a, b, tradeoff, method, margin)
 

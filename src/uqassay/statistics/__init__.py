@@ -41,10 +41,10 @@ from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.ranks import RankSets, rank_sets
 from uqassay.statistics.signed_rank import SignedRankTest, signed_rank_test
 from uqassay.statistics.signed_rank_pairs import SignedRankPairs, pairwise_signed_rank_tests
+from uqassay.statistics.sources_of_variance import MoreData, VarianceComponents, VarianceShare, variance_components
 from uqassay.statistics.spearman import spearman_estimate, spearman_influence
 from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.u_statistics import Concordance, concordance
-from uqassay.statistics.variance_components import MoreData, VarianceComponents, VarianceShare, variance_components
 from uqassay.statistics.weighted_bootstrap import bootstrap_estimate, bootstrap_weights
 
 __all__ = [

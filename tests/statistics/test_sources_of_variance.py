@@ -160,7 +160,7 @@ def test_components_have_little_bias_and_their_shares_cover(name):
     assert covered >= 0.95 - 4 * (0.95 * 0.05 / 150) ** 0.5
 
 
-def print_table(n_samples=2000):
+def print_table(n_samples=1000):
     """Print the table."""
     print("| runs and instances | true share of the runs | runs | instances | interaction | coverage of the share |")
     for name, (runs, options) in worlds().items():
@@ -170,4 +170,4 @@ def print_table(n_samples=2000):
 
 
 if __name__ == "__main__":
-    print_table(int(sys.argv[1]) if len(sys.argv) > 1 else 2000)
+    print_table(int(sys.argv[1]) if len(sys.argv) > 1 else 1000)
