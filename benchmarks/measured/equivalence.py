@@ -1,4 +1,4 @@
-"""Tables of docs/equivalence.md."""
+"""Tables of docs/coverage-equivalence.md."""
 
 from tests.statistics import margin_worlds, test_equivalence, test_sources_of_variance
 
