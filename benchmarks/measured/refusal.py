@@ -118,7 +118,7 @@ def other_tests_of_groups(size: int = 300) -> Table:
 
 
 @measured("expected-cost", function="tests.metrics.risk.test_expected_cost:measured_costs")
-def expected_costs(size: int = 400) -> Table:
+def expected_costs(size: int = 1000) -> Table:
     """Coverage and bias of the expected cost for a price."""
     rows = []
     for name, world in costs.WORLDS.items():

@@ -80,12 +80,15 @@ def test_hundred_models_stay_readable():
 
 def test_show_writes_the_page_and_opens_it(judged, monkeypatch, tmp_path):
     opened = []
-    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(webbrowser, "open", lambda where: opened.append(where) or True)
     for path in (None, tmp_path / "here.html"):
         page = judged.show(path)
         assert page.is_file()
         assert opened.pop() == page.as_uri()
     assert page == (tmp_path / "here.html").resolve()
+    monkeypatch.setattr(webbrowser, "open", lambda where: False)
+    with pytest.warns(UserWarning, match="no web browser was found; the page is .*here.html"):
+        judged.show(page)
 
 
 def test_plot_draws_the_ranking(judged):

@@ -97,7 +97,7 @@ def test_matrices_against_the_assay(name, found, request):
             *ends, adjusted = c["pairs"]
             for shown, table in zip(ends, (own.low, own.high), strict=True):
                 width = np.median((own.high - own.low)[below])
-                np.testing.assert_allclose(shown, table[below], atol=max(0.001 * width, 1e-5))
+                np.testing.assert_allclose(shown, table[below], atol=0.01 * width + 1e-5)
             np.testing.assert_allclose(adjusted, own.adjusted[below], rtol=0.01, atol=1e-12)
 
 

@@ -98,6 +98,10 @@ class AssayRequest:
         """The λ asked for, or those of `assay`."""
         return parse_tradeoffs(self.tradeoff) or TRADEOFFS
 
+    def shown_tradeoffs(self) -> tuple[float, ...] | None:
+        """λ of the rankings to show, in their order, also of an assay that was kept with others; None if none is asked for."""
+        return tuple(sorted(set(parse_tradeoffs(self.tradeoff)))) or None
+
     def calibrations(self) -> tuple[str, ...]:
         """The measures to test calibration by: those asked for, or those of `assay`."""
         return () if list(self.calibration) == ["none"] else tuple(self.calibration) or CALIBRATION

@@ -39,14 +39,15 @@ def rank_command(
     with progress(steps_of(request)) as say:
         judged = judge(request, checks, say, on_intervals=on_intervals)
         assay = judged.assay
-        tradeoffs = assay.tradeoffs if request.tradeoff else None
+        tradeoffs = request.shown_tradeoffs()
         if markdown is not None:
             command = shell_line(["uqassay", *context.find_root().obj])
             write_summary(markdown, assay, judged.outcomes, tradeoffs=tradeoffs, command=command)
-        parts = parts_json(assay, assay.tradeoffs) if as_json else []
+        found_at = tradeoffs or assay.tradeoffs
+        parts = parts_json(assay, found_at) if as_json else []
     if as_json:
         found = {"schema": "uqassay.ranking/2", "default_tradeoff": DEFAULT_TRADEOFF}
-        found |= ranking_json(assay, assay.tradeoffs)
+        found |= ranking_json(assay, found_at)
         print_json(found | ({"subgroups": parts} if assay.subgroups else {}))
     else:
         terminal.print_rankings(assay, tradeoffs)

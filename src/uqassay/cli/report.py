@@ -101,7 +101,7 @@ def write_report(
             from uqassay.report.page import write_page
 
             write_page(assay, page, command=command, progress=say)
-        tradeoffs = assay.tradeoffs if request.tradeoff else None
+        tradeoffs = request.shown_tradeoffs()
         if markdown is not None:
             write_summary(markdown, assay, judged.outcomes, tradeoffs=tradeoffs, command=command, page=page)
         if as_json:

@@ -1,7 +1,7 @@
 """Classes that a credal set does not rule out: interval dominance, maximality and E-admissibility under 0/1 loss.
 
-The three rules are nested: each E-admissible class is maximal, and each maximal class is undominated by intervals. Each also rules
-out a class that has probability 0 everywhere in the set, which another class with a lower probability of 0 would only tie with.
+The three rules are nested: each E-admissible class is maximal, and each maximal class is undominated by intervals. Each rule
+also rules out a class that has probability 0 everywhere in the set, though another class may only tie with it.
 """
 
 from collections.abc import Sequence

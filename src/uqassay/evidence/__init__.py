@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
     from uqassay.evidence.many_data_sets import compare_over_data_sets, compare_table
     from uqassay.evidence.ranking import Ranked
+    from uqassay.evidence.readings import ThreeReadings, three_readings
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scale_result import ModelScale, ScaleCheck
     from uqassay.evidence.streaming import AssayStream
-    from uqassay.evidence.readings import ThreeReadings, three_readings
 
 _WHERE = {
     "CALIBRATION": "judgement",

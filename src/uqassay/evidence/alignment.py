@@ -232,10 +232,8 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     """The training runs of one model: each entry of a list of predictions or arrays, else the one thing given."""
     values = _listed_runs(name, value, argument)
     runs = tuple(as_prediction_here_and_there(one, _place(argument, name, r, values)) for r, one in enumerate(values))
-    kinds = {
-        f"GaussianLogits spanned by {run.spanned_by}" if isinstance(run, GaussianLogits) else type(run).__name__
-        for run in runs
-    }
+    spanned = "GaussianLogits spanned by {}".format
+    kinds = {spanned(r.spanned_by) if isinstance(r, GaussianLogits) else type(r).__name__ for r in runs}
     if len(kinds) > 1:
         raise InputError(
             _place(argument, name),

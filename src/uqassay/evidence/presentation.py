@@ -1,6 +1,7 @@
 """How an assay is shown: in a few lines, as a summary, in a notebook, as a figure, a page, Markdown and LaTeX."""
 
 import tempfile
+import warnings
 import webbrowser
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,7 +57,8 @@ class PresentedAssay(Shown):
         """
         place = Path(tempfile.mkdtemp(prefix="uqassay-"), "report.html") if path is None else Path(path)
         page = self.to_html(place).resolve()
-        webbrowser.open(page.as_uri())
+        if not webbrowser.open(page.as_uri()):
+            warnings.warn(f"no web browser was found; the page is {page}", stacklevel=2)
         return page
 
     def to_html(

@@ -28,7 +28,15 @@ from uqassay.statistics import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["compare_with_one", "greatest_excess", "mean_metrics", "mean_values", "pair_tests", "rank_sets_at", "rank_sets_of"]
+__all__ = [
+    "compare_with_one",
+    "greatest_excess",
+    "mean_metrics",
+    "mean_values",
+    "pair_tests",
+    "rank_sets_at",
+    "rank_sets_of",
+]
 
 Array = NDArray[np.float64]
 

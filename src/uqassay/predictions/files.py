@@ -242,7 +242,7 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
     path = as_path(path)
     with problems_named(path):
         contents = open_contents(path)
-        arrays = contents.columns()
+        arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.columns()
         others = [key for key in arrays if ALIASES.get(key, key) != "ids"]
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
         wanted = next((key for key in roles if key in arrays), others[0] if len(others) == 1 else None)

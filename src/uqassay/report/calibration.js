@@ -151,7 +151,7 @@ function reliabilityPiece(section, lens) {
 // Where each model is overconfident or underconfident.
 function shownRanges(lens, rows) {
   const items = rows.map((r) => [el("dt", {}, nameCell(r.j)), el("dd", {}, r.bins.shown)]);
-  return el("div", { class: "note" }, el("p", {}, lens.text.shown), el("dl", { class: "tests" }, items.flat()));
+  return el("div", { class: "note" }, el("p", {}, lens.text.shown), el("dl", { class: "ranges" }, items.flat()));
 }
 
 function reliabilityColumns(rows, text) {

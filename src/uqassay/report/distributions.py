@@ -26,7 +26,8 @@ SMOOTHING = 1.6  # bins
 KERNEL = np.exp(-0.5 * (np.arange(-5, 6) / SMOOTHING) ** 2)
 KERNEL /= KERNEL.sum()
 PEAK = 200  # of a density; the page draws each with the same height, of some thirty pixels
-N_TRADEOFFS = 21  # λ at which the distribution of E is kept, besides the default
+MOST_TRADEOFFS, LEAST_TRADEOFFS = 21, 7  # λ at which the distribution of E is kept, besides the default
+WEIGHT = 600  # models × λ, of which the page gets no heavier
 
 
 def densities(assay: "Assay", top: float) -> dict[str, Any]:
@@ -50,7 +51,8 @@ def densities(assay: "Assay", top: float) -> dict[str, Any]:
     masks = [assay.hits(m.name) for m in models]
     d = [m.columns["distance"] for m in models]
     ns = [m.columns["nonspecificity"] for m in models]
-    tradeoffs = np.union1d(np.linspace(0.0, top, N_TRADEOFFS), DEFAULT_TRADEOFF)
+    steps = int(np.clip(WEIGHT // len(models), LEAST_TRADEOFFS, MOST_TRADEOFFS))
+    tradeoffs = np.union1d(np.linspace(0.0, top, steps), DEFAULT_TRADEOFF)
     # the values of correct and of wrong predictions are picked once
     parts = [
         {"correct": (a[mask], b[mask]), "wrong": (a[~mask], b[~mask])} for a, b, mask in zip(d, ns, masks, strict=True)

@@ -299,6 +299,6 @@ def _matrix(found: "PairwiseComparisons") -> dict[str, Any]:
     below = np.tril_indices(len(found.names), -1)
     low, high = found.low[below], found.high[below]
     widths = (high - low)[high > low] / 2
-    places = 5 if not widths.size else int(np.clip(3 - np.floor(np.log10(np.median(widths))), 3, 9))
+    places = 5 if not widths.size else int(np.clip(2 - np.floor(np.log10(np.median(widths))), 3, 9))
     ends = [np.round(end, places).tolist() for end in (low, high)]
     return {"values": rounded(found.values, 9), "pairs": [*ends, rounded(found.adjusted[below], 3)]}

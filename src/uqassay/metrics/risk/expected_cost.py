@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay._json import plain
 from uqassay._shown import Shown
@@ -17,7 +17,7 @@ from uqassay.metrics.risk.refusal_plan import short_number
 from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.proportion import proportion_estimate
-from uqassay.statistics.samples import Floats, as_floats, check_level
+from uqassay.statistics.samples import Floats, as_floats, check_level, make_units
 from uqassay.wording import counted, level_text, number, percent
 
 __all__ = ["PRICES", "ExpectedCost", "cheapest_thresholds", "expected_cost_curve"]
@@ -148,12 +148,14 @@ def expected_cost_curve(
     threshold that the other half chose, and the interval is that of a mean over all instances. The result is the cost of a
     threshold chosen on half of the instances; the one chosen on all of them costs about as much, or less.
 
-    Intervals are those of `proportion_estimate` for the costs, which are shares, and of `mean_estimate` for the savings. Each
-    holds by itself (docs/certified-refusal.md has their measured coverage).
+    The interval of a cost combines those of its two shares, kept and wrong, and passed on, with their correlation (Newcombe's
+    method): no mistake among the cases kept does not mean that there is none. The interval of a saving is that of
+    `mean_estimate`. Each holds by itself (docs/certified-refusal.md has their measured coverage).
 
     References
     ----------
     Chow (1970), On optimum recognition error and reject tradeoff, IEEE Trans. Inf. Theory 16, equation 4.
+    Zou, Donner (2008), Construction of confidence limits about effect measures (with correlation), Stat. Med. 27.
 
     Examples
     --------
@@ -177,7 +179,7 @@ def expected_cost_curve(
     for price, keeps in zip(asked.tolist(), kept, strict=True):
         cost = np.where(keeps, e, price)
         simple = e if e.mean() <= price else np.full(e.size, price)
-        costs.append(proportion_estimate(cost, groups=halves.groups, level=level))
+        costs.append(_cost_estimate(keeps * e, ~keeps, price, halves.groups, level))
         savings.append(mean_estimate(simple - cost, groups=halves.groups, level=level))
     everything = proportion_estimate(e, groups=halves.groups, level=level)
     return ExpectedCost(
@@ -193,6 +195,25 @@ def expected_cost_curve(
 
 
 # -- parts ---------------------------------------------------------------------------------------------------------------
+
+
+def _cost_estimate(
+    wrong: Floats, passed: NDArray[np.bool_], price: float, groups: NDArray[np.intp] | None, level: float
+) -> Estimate:
+    """P(kept and wrong) + price · P(passed on) with its interval, from 0 and 1 of each instance."""
+    a, b = (proportion_estimate(values, groups=groups, level=level) for values in (wrong, passed))
+    residuals = np.stack([wrong - float(a), passed - float(b)], axis=1)
+    u, v = make_units(wrong.size, groups, None).sums(residuals).T
+    size = float(np.sqrt((u @ u) * (v @ v)))
+    rho = float(u @ v) / size if size > 0 else 0.0
+
+    def reach(x: float, y: float) -> float:
+        return float(np.sqrt(max(x * x + y * y + 2 * rho * x * y, 0.0)))
+
+    value = float(a) + price * float(b)
+    low = value - reach(float(a) - a.low, price * (float(b) - b.low))
+    high = value + reach(a.high - float(a), price * (b.high - float(b)))
+    return Estimate(value, low=max(low, 0.0), high=high, level=level, n=a.n, method="newcombe", notes=a.notes)
 
 
 def _checked(prices: ArrayLike) -> Floats:
