@@ -125,6 +125,11 @@ def _worse(claim: Claim, truth: Truth) -> Judged:
     yield name, _all_better(claim, truth, turned=True)
 
 
+def _no_worse(claim: Claim, truth: Truth) -> Judged:
+    means = {m: truth.models[m].at(claim.low) for m in truth.models if m not in BASELINES}
+    yield "no worse by the margin", means[claim.models[0]] - min(means.values()) < claim.facts["margin"]
+
+
 def _best(claim: Claim, truth: Truth) -> Judged:
     yield "best", _all_better(claim, truth)
     yield from _mean_of_the_lowest(claim, truth)
@@ -223,6 +228,7 @@ def _not_calibrated(claim: Claim, truth: Truth) -> Judged:
 _TESTS: dict[str, Callable[[Claim, Truth], Judged]] = {
     "model-better": _model_better,
     "worse": _worse,
+    "no-worse": _no_worse,
     "best": _best,
     "baseline-better": _baseline_better,
     "top-group": _top_group,
