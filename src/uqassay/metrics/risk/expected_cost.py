@@ -148,9 +148,10 @@ def expected_cost_curve(
     threshold that the other half chose, and the interval is that of a mean over all instances. The result is the cost of a
     threshold chosen on half of the instances; the one chosen on all of them costs about as much, or less.
 
-    The interval of a cost combines those of its two shares, kept and wrong, and passed on, with their correlation (Newcombe's
-    method): no mistake among the cases kept does not mean that there is none. The interval of a saving is that of
-    `mean_estimate`. Each holds by itself (docs/certified-refusal.md has their measured coverage).
+    The interval of a cost reaches as far as the longer of two: that of the costs as shares (`proportion_estimate`), which has
+    the better lower end in groups, and that of its two shares, kept and wrong, and passed on, with their correlation
+    (Newcombe's method), whose upper end allows for mistakes not yet seen. The interval of a saving is that of `mean_estimate`.
+    Each holds by itself (docs/coverage-certified-refusal.md has their measured coverage).
 
     References
     ----------
@@ -213,6 +214,8 @@ def _cost_estimate(
     value = float(a) + price * float(b)
     low = value - reach(float(a) - a.low, price * (float(b) - b.low))
     high = value + reach(a.high - float(a), price * (b.high - float(b)))
+    direct = proportion_estimate(np.where(passed, price, wrong), groups=groups, level=level)
+    low, high = float(np.fmin(low, direct.low)), float(np.fmax(high, direct.high))
     return Estimate(value, low=max(low, 0.0), high=high, level=level, n=a.n, method="newcombe", notes=a.notes)
 
 
