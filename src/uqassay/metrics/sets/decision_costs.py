@@ -84,12 +84,10 @@ def _checked(costs: ArrayLike | None, k: int) -> NDArray[np.float64]:
     if costs is None:
         return 1.0 - np.eye(k)
     matrix = as_numeric(costs, "costs").astype(np.float64)
-    if matrix.shape != (k, k) or not np.isfinite(matrix).all():
-        raise InputError(
-            "costs",
-            f"must be finite, one row for each true class and one column for each decision, ({k}, {k})",
-            f"got shape {matrix.shape}" if matrix.shape != (k, k) else "got values that are not finite",
-            "give the cost of each pair of true class and decision",
-            code="shape" if matrix.shape != (k, k) else "finite",
-        )
+    rule = f"must be finite, one row for each true class and one column for each decision, ({k}, {k})"
+    remedy = "give the cost of each pair of true class and decision"
+    if matrix.shape != (k, k):
+        raise InputError("costs", rule, f"got shape {matrix.shape}", remedy, code="shape")
+    if not np.isfinite(matrix).all():
+        raise InputError("costs", rule, "got values that are not finite", remedy, code="finite")
     return matrix
