@@ -164,8 +164,8 @@ def expected_cost_curve(
     >>> uncertainty = rng.random(2000)
     >>> errors = rng.random(2000) < 0.4 * uncertainty
     >>> found = expected_cost_curve(errors, uncertainty, prices=[0.1, 0.2])
-    >>> [round(float(cost), 3) for cost in found.costs], round(float(found.keep_all), 3)
-    ([0.091, 0.15], 0.2)
+    >>> [round(float(cost), 2) for cost in found.costs], round(float(found.keep_all), 2)
+    ([0.09, 0.15], 0.2)
     """
     check_level(level)
     e, s = whole_errors(errors, uncertainty)
