@@ -25,7 +25,12 @@ class ParsedPage(HTMLParser):
     @property
     def payload(self):
         text = self.held["payload"]
-        return json.loads(text if text.startswith("{") else zlib.decompress(base64.b64decode(text)))
+        if text.startswith("{"):
+            return json.loads(text)
+        main, lenses = (
+            json.loads(zlib.decompress(base64.b64decode(self.held[part]))) for part in ("payload", "lenses")
+        )
+        return main | {"lenses": lenses}
 
     @property
     def instances(self):

@@ -35,7 +35,7 @@ def tags(page):
 
 
 def test_names_and_labels_make_no_markup(tags):
-    assert makes_no_markup(tags, scripts=3)
+    assert makes_no_markup(tags, scripts=4)
     assert HOSTILE in tags.held["title"]
 
 

@@ -8,11 +8,18 @@ const state = { index: 0, part: "all" };
 const byId = (id) => document.getElementById(id);
 
 async function openPage() {
-  page = JSON.parse(new TextDecoder().decode(await inflate(byId("payload").textContent)));
+  page = await inflatedJson("payload");
   ranking = page.ranking;
   candidates = page.models.map((m, j) => ({ ...m, j })).filter((m) => !m.baseline);
   state.index = ranking.reference;
   startLabels();
+}
+
+const inflatedJson = async (id) => JSON.parse(new TextDecoder().decode(await inflate(byId(id).textContent)));
+
+// The further questions, which no chart of the first sections needs.
+async function openLenses() {
+  page.lenses = await inflatedJson("lenses");
 }
 
 // The single instances, which take longer.

@@ -132,26 +132,27 @@ function reliabilityPiece(section, lens) {
   const caption = el("figcaption");
   const legend = rows.length > 1 ? modelControl() : null;
   const holder = el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": lens.text.table });
+  const ranges = el("dl", { class: "ranges note" });
   section.append(
     el(
       "div",
       { class: rows.length > MANY ? null : "figures beside" },
       el("figure", {}, legend, el("div", { class: "chart", id: "reliability" }), caption),
-      el("div", {}, holder, el("p", { class: "note" }, lens.text.note), shownRanges(lens, rows)),
+      el("div", {}, holder, ...[lens.text.note, lens.text.shown].map((text) => el("p", { class: "note" }, text)), ranges),
     ),
   );
   fillModelTable(holder, columns, rows);
   chart("reliability", (node) => {
     const entries = shown().map((m) => ({ m, bins: lens.models.find((b) => b.model === m.name) }));
+    fillRanges(ranges, rows.filter((r) => entries.some(({ m }) => m.j === r.j)));
     fill(caption, lens.text.caption, entries.length > MOST_BANDS ? page.text.models.without_bands : null);
     drawReliability(node, entries, { height: heightOf(400), text: lens.text });
   });
 }
 
-// Where each model is overconfident or underconfident.
-function shownRanges(lens, rows) {
-  const items = rows.map((r) => [el("dt", {}, nameCell(r.j)), el("dd", {}, r.bins.shown)]);
-  return el("div", { class: "note" }, el("p", {}, lens.text.shown), el("dl", { class: "ranges" }, items.flat()));
+// Where each model that the chart shows is overconfident or underconfident.
+function fillRanges(holder, rows) {
+  fill(holder, rows.flatMap((r) => [el("dt", {}, nameCell(r.j)), el("dd", {}, r.bins.shown)]));
 }
 
 function reliabilityColumns(rows, text) {

@@ -60,6 +60,7 @@ async function start() {
   const late = !byId(fragment()); // a part of a section that is still to be made
   await drawNew(0);
   const [followed, drawn] = [listeners.length, charts.length];
+  await openLenses();
   await openInstances();
   startScatter();
   startLenses();

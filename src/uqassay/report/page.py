@@ -102,8 +102,9 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         packer.start()
         values = payload(assay, command=command, progress=lambda step: progress(f"writing the page: {step}"))
         progress(f"writing the page: {STEPS[-1]}")
-        packed = deflated(json_for_script(values))
-        instances = json_for_script(packer.at(len(packed)))
+        lenses = values.pop("lenses")  # they may be half of all, and the first charts do not wait for them
+        packed, packed_lenses = (deflated(json_for_script(part)) for part in (values, lenses))
+        instances = json_for_script(packer.at(len(packed) + len(packed_lenses)))
     names = ", ".join(assay.model_names)
     parts = {
         "title": html.escape(f"{names} – uqassay report"),
@@ -113,11 +114,12 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         "answer": answer_card(assay),
         "caution": caution_section(assay),
         "compared": kept(comparison_sentences(assay)["compared"]),
-        "numbers": _numbers(assay, values["lenses"]),
+        "numbers": _numbers(assay, lenses),
         "command": _command(command),
-        "lens_links": "".join(f' <a href="#lens-{x["id"]}">{shown(x["short"])}</a>' for x in values["lenses"]),
-        "lenses": "\n\n".join(map(_lens, values["lenses"])),
+        "lens_links": "".join(f' <a href="#lens-{x["id"]}">{shown(x["short"])}</a>' for x in lenses),
+        "lenses": "\n\n".join(map(_lens, lenses)),
         "payload": packed,
+        "lens_values": packed_lenses,
         "instances": instances,
         "js": "\n".join(page_file(name) for name in SCRIPTS),
     }
