@@ -8,7 +8,7 @@ from tests.conftest import skip_or_fail
 from tests.report.accessible_pages import PAGES
 from tests.report.html_pages import wait_until
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("coarse_pages")]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.usefixtures("coarse_pages")]
 
 SEVERE = "return axe.run(document, arguments[0]).then((r) => r.violations)"
 CONTRAST = "color-contrast"

@@ -7,7 +7,7 @@ from tests.report.test_page_browser import wait_until
 
 import uqassay as uq
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("without_calibration", "coarse_pages")]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.usefixtures("without_calibration", "coarse_pages")]
 
 STEM = "resnet50-imagenet21k-pretrained-finetuned-cifar10-augmix-sgd-cosine-lr0.01-seed"
 NAMES = {
