@@ -192,24 +192,23 @@ function nullMarks(node, r, t, { found, mean, near, range, beyond }) {
   const atEnd = (text, upAt) => ({ acrossAt: 1, anchor: "end", ...note(text, upAt, css("--soft")) });
   const mixed = r.n_members > 1;
   const words = fillTemplate(mixed ? t.text.minimum : t.text.found, { value: fixed(found, r.places) });
-  const rule = { x: found, stroke: { color: css("--ink"), width: 2 } };
   const value = { value: fixed(mean, r.places) };
-  const [rules, notes] = [[rule], []];
-  if (mixed && Number.isFinite(mean) && near(mean)) {
-    const own = label(mean, fillTemplate(t.text.mean, value), 1, css("--soft"));
-    const under = label(found, words, 0.9, css("--ink"));
-    if (across(found) > textWidth(words) + 12) Object.assign(under, { anchor: "end", dx: -5 }); // away from the mean
-    rule.upTo = 0.9; // the label of the mean, above, may reach over it
-    rules.push({ x: mean, stroke: { color: css("--soft"), width: 1.5, dash: "dash" } });
-    notes.push(own, under);
-  } else {
-    notes.push(label(found, words, 1, css("--ink")));
-    if (mixed && Number.isFinite(mean)) notes.push(atEnd(fillTemplate(t.text.mean_beyond, value), 0.9));
+  const [rules, notes] = [[], []];
+  const row = () => 1 - 0.1 * notes.length; // each label in a row of its own, from the top
+  if (mixed && Number.isFinite(mean)) {
+    if (near(mean)) {
+      rules.push({ x: mean, stroke: { color: css("--soft"), width: 1.5, dash: "dash" } });
+      notes.push(label(mean, fillTemplate(t.text.mean, value), row(), css("--soft")));
+    } else notes.push(atEnd(fillTemplate(t.text.mean_beyond, value), row()));
   }
   if (beyond) {
     const template = beyond === 1 ? t.text.members_beyond.one : t.text.members_beyond.many;
-    notes.push(atEnd(fillTemplate(template, { n: wording.count(beyond) }), 0.78));
+    notes.push(atEnd(fillTemplate(template, { n: wording.count(beyond) }), row()));
   }
+  rules.unshift({ x: found, stroke: { color: css("--ink"), width: 2 }, upTo: row() }); // the labels above may reach over it
+  const own = label(found, words, row(), css("--ink"));
+  if (across(found) > textWidth(words) + 12) Object.assign(own, { anchor: "end", dx: -5 }); // away from what lies to the right
+  notes.push(own);
   return { rules, notes };
 }
 
