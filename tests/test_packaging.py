@@ -15,7 +15,7 @@ def test_the_citation_has_this_version_and_the_papers():
     yaml = pytest.importorskip("yaml")
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert (cited["version"], cited["license"]) == (uq.__version__, "Apache-2.0")
-    first = [paper["authors"][0] for paper in cited["references"]]
+    first = [paper["authors"][0] for paper in cited["references"] if paper["notes"].startswith("lens")]
     assert len(first) == len(PAPERS)
     for author, paper in zip(first, PAPERS, strict=True):
         assert "family-names" not in author or author["family-names"] in paper.title

@@ -6,18 +6,22 @@ from uqassay.cli.streams import open_console
 from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
 from uqassay.evidence import Assay
-from uqassay.evidence.set_rows import models_with_sets, set_scores_of
+from uqassay.evidence.set_rows import models_with_sets, set_scores_of, shown_rule
 from uqassay.statistics import Estimate
 from uqassay.wording import interval, level_text, number, percent, percent_interval
 
 __all__ = ["print_sets"]
 
-RULE = "maximality"
+WHY = {
+    "maximality": "no class is more probable in the whole set",
+    "interval-dominance": "no class has a lower probability above their upper one",
+}
 
 
 def print_sets(assay: Assay) -> None:
     """One line for each model that states sets; nothing where there is none."""
-    found = {model.name: set_scores_of(assay, model.name, RULE) for model in models_with_sets(assay)}
+    rule = shown_rule(assay)
+    found = {model.name: set_scores_of(assay, model.name, rule) for model in models_with_sets(assay)}
     if not found:
         return
     console = open_console()
@@ -43,7 +47,7 @@ def print_sets(assay: Assay) -> None:
     console.print(Text("Which classes do the sets rule out, and is the label among the others", "bold"))
     console.print(table)
     said = {
-        "covered": "covered: share of the labels that are not ruled out, because no class is more probable in the whole set",
+        "covered": f"covered: share of the labels that are not ruled out, because {WHY[rule]}",
         "single": "single class: share of the instances where all other classes are ruled out",
         "u65": "u65, u80: worth of a set as a decision, 1 for the label alone, .65 and .8 for two classes with the label",
     }

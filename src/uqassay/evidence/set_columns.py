@@ -10,7 +10,22 @@ from uqassay.measures.class_sets import class_sets_by_rule
 from uqassay.metrics.sets.class_set_scores import share_covered
 from uqassay.predictions import Prediction
 
-__all__ = ["SET_COLUMNS", "covered_column", "set_columns", "size_column"]
+__all__ = ["SET_COLUMNS", "covered_column", "rules_for", "set_columns", "size_column"]
+
+# Most classes at which an assay uses a rule. The time grows with the square of the classes that are left, and for
+# E-admissibility with a linear program for each of them: at most 2 s for 10,000 instances of vague sets.
+MOST_CLASSES = {"maximality": 32, "e-admissibility": 16}
+
+
+def rules_for(n_classes: int) -> tuple[str, ...]:
+    """Rules that an assay of so many classes uses.
+
+    Examples
+    --------
+    >>> rules_for(10), rules_for(100)
+    (('interval-dominance', 'maximality', 'e-admissibility'), ('interval-dominance',))
+    """
+    return tuple(rule for rule in CLASS_RULES if n_classes <= MOST_CLASSES.get(rule, n_classes))
 
 
 def covered_column(rule: str) -> str:
@@ -27,7 +42,7 @@ SET_COLUMNS = tuple(name(rule) for rule in CLASS_RULES for name in (covered_colu
 
 
 def set_columns(y: NDArray[Any], prediction: Prediction) -> dict[str, NDArray[np.float64]]:
-    """The columns of a prediction and its labels, ``(n,)`` each, by name.
+    """The columns of a prediction and its labels, ``(n,)`` each, by name; of the rules for so many classes.
 
     Examples
     --------
@@ -37,7 +52,7 @@ def set_columns(y: NDArray[Any], prediction: Prediction) -> dict[str, NDArray[np
     ([1.0], [2.0])
     """
     found = {}
-    for rule, sets in class_sets_by_rule(prediction).items():
+    for rule, sets in class_sets_by_rule(prediction, last=rules_for(prediction.n_classes)[-1]).items():
         found[covered_column(rule)] = share_covered(y, sets)
         found[size_column(rule)] = sets.sum(axis=1).astype(np.float64)
     return found

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from uqassay.evidence.set_rows import models_with_sets, set_scores_of
+from uqassay.evidence.set_rows import models_with_sets, set_scores_of, shown_rule
 from uqassay.metrics.sets.class_set_scores import CLASS_SET_SCORES
 from uqassay.wording import listed, number, percent
 
@@ -23,8 +23,13 @@ HEADS = {
     "u80": "u80",
 }
 SHARES = ("coverage", "determinacy", "single_accuracy", "set_accuracy")
+RULES = {
+    "maximality": "A set rules a class out if another class is more probable under every distribution in it (maximality).",
+    "interval-dominance": (
+        "A set rules a class out if its upper probability is below the lower probability of another (interval dominance)."
+    ),
+}
 NOTE = (
-    "A set rules a class out if another class is more probable under every distribution in it (maximality). "
     "Covered: the label is not ruled out. u65 and u80 are the worth of the set as a decision: 0 without the label, "
     "1 for the label alone, 0.65 and 0.80 for two classes with it."
 )
@@ -39,14 +44,14 @@ def sets_section(assay: "Assay") -> dict[str, Any] | None:
         "finding": what the section says first; "models": scores with their intervals, by model; "text". None if no model has
         sets.
     """
-    models = []
+    models, rule = [], shown_rule(assay)
     for model in models_with_sets(assay):
-        found = set_scores_of(assay, model.name)
+        found = set_scores_of(assay, model.name, rule)
         scores = {name: getattr(found, name) for name in CLASS_SET_SCORES}
         models.append({"model": model.name} | {name: [float(e), e.low, e.high] for name, e in scores.items()})
     if not models:
         return None
-    text = {"heads": HEADS, "note": NOTE, "none": "no such instances"}
+    text = {"heads": HEADS, "note": f"{RULES[rule]} {NOTE}", "none": "no such instances"}
     return {"finding": _finding(models), "models": models, "shares": SHARES, "text": text}
 
 

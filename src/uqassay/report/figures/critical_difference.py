@@ -78,8 +78,8 @@ def plot_critical_difference(
     >>> rows = [[0.9, 0.86, 0.88], [0.8, 0.83, 0.81], [0.75, 0.69, 0.72], [0.97, 0.91, 0.93]] * 2
     >>> found = compare_table(rows, models=["DE", "EDL", "SNN"], greater_is_better=True, label="accuracy")
     >>> ax = plot_critical_difference(found, ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.texts]
-    ['DE  1.50', '2.00  SNN', '2.50  EDL']
+    >>> [text.get_text() for text in ax.texts][:3]
+    ['DE  1.50', 'SNN  2.00', '2.50  EDL']
     """
     check_choice(test, "test", tuple(TESTS))
     order, ranks = found.order(), found.average_ranks
