@@ -45,7 +45,7 @@ class DecidingAssay(PresentedAssay):
         Returns
         -------
         ModelRefusal
-            With `.threshold`, `.sentence()` and `.refusal`.
+            The threshold to deploy, the sentence about it, and the refusal that both belong to.
 
         Raises
         ------
