@@ -1,7 +1,7 @@
 """Does this classifier know what it does not know, and which of these classifiers should I use?
 
-Predictions of any kind go in (`Point`, `Members`, `Dirichlet`, `Intervals`, `Masses`, `Vertices`, `GaussianLogits`, or a
-file through `load`); `assay` gives evidence: numbers with intervals, tests, rankings and one page to read.
+Predictions of any kind go in (`Point`, `Members`, `Dirichlet`, `Intervals`, `ClassSets`, `Masses`, `Vertices`,
+`GaussianLogits`, or a file through `load`); `assay` gives evidence: numbers with intervals, tests, rankings and one page.
 """
 
 from importlib import import_module
@@ -13,6 +13,7 @@ _WHERE = {
     "Assay": "evidence",
     "AssayStream": "evidence",
     "assay": "evidence",
+    "ClassSets": "predictions",
     "DaskPrediction": "predictions",
     "Dirichlet": "predictions",
     "GaussianLogits": "predictions",
@@ -54,6 +55,7 @@ _ROOMS = (
 __all__ = [
     "Assay",
     "AssayStream",
+    "ClassSets",
     "DaskPrediction",
     "Dirichlet",
     "Estimate",
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from uqassay.errors import InputError, UqassayError
     from uqassay.evidence import Assay, AssayStream, assay
     from uqassay.predictions import (
+        ClassSets,
         DaskPrediction,
         Dirichlet,
         GaussianLogits,

@@ -178,7 +178,7 @@ def _class_sets(name: str, got: str) -> InputError:
         name,
         "needs probabilities, not sets of classes",
         got,
-        f"write prediction sets as Intervals(0, {name}), or as Masses",
+        f"write sets of classes as ClassSets({name})",
         code="class-sets",
     )
 

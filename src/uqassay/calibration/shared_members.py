@@ -11,8 +11,8 @@ from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions import (
+    Box,
     Drawn,
-    Intervals,
     Masses,
     Members,
     Point,
@@ -75,7 +75,7 @@ def shared_members(members: Any) -> SharedMembers:
                 noun = "vertices"
                 shared = "the test makes sense only if vertex m has the same meaning in every instance"
                 notes.append(Note("assumption", shared))
-        case Intervals():
+        case Box():
             probs, noun = interval_vertices(*members.bounds()), "vertices"
         case Masses():
             probs = permutation_vertices(members.checked_masses(), members.focal_sets, permutations="outermost")

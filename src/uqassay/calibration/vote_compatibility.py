@@ -14,7 +14,7 @@ from uqassay.credal.distance import NearestPoint, divergence, nearest_in_box, ne
 from uqassay.losses.label_distance import default_floor
 from uqassay.losses.vote_counts import FewVotes, VotesAre, checked_votes
 from uqassay.notes import Note
-from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, as_prediction, not_negative
+from uqassay.predictions import Box, Masses, Point, Prediction, PredictionLike, as_prediction, not_negative
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.samples import check_draws, check_inside, check_level
@@ -263,7 +263,7 @@ def _nearest_of(part: Prediction, floor: float) -> Callable[[Floats, Any], Neare
             return NearestPoint(divergence(shares, p, "kl", floor=floor), p, np.zeros(len(p)))
 
         return of_point
-    if isinstance(part, Intervals):
+    if isinstance(part, Box):
         lower, upper = part.bounds()
         return lambda shares, rows: nearest_in_box(shares, lower[rows], upper[rows], "kl", floor=floor)
     if isinstance(part, Masses):

@@ -308,13 +308,13 @@ def _effects(
     from uqassay.calibration.shared_members import shared_members
     from uqassay.calibration.weighted_average import weighted_average_effect
     from uqassay.cli.calibration_held_out import HeldOut
-    from uqassay.predictions import Intervals, Masses, Members, Vertices
+    from uqassay.predictions import Box, Masses, Members, Vertices
 
     found = []
     for name, runs in aligned.models.items():
         for r, run in enumerate(runs):
             say(f"weighing {name}")
-            if not isinstance(run, (Members, Vertices, Intervals, Masses)):
+            if not isinstance(run, (Members, Vertices, Box, Masses)):
                 continue
             points = shared_members(run[rows]).probs
             for measure in measures if points.shape[1] > 1 else ():

@@ -12,7 +12,7 @@ from uqassay._kernels import kernel
 from uqassay.evidence.random_order import random_keys, sample_reaching
 from uqassay.metrics.calibration.kernel_error import PrepareKernel
 from uqassay.metrics.calibration.measures import CalibrationMeasure
-from uqassay.predictions import Drawn, Intervals, Masses, Members, Prediction, Vertices
+from uqassay.predictions import Box, Drawn, Masses, Members, Prediction, Vertices
 
 __all__ = ["Afforded", "afforded", "choose_instances", "estimated_seconds", "n_points", "point_draws"]
 
@@ -93,7 +93,7 @@ def n_points(prediction: Prediction) -> int:
         return prediction.n_points if prediction.has_shared_points else 1
     if isinstance(prediction, Vertices):
         return int(prediction.vertices.shape[1])
-    return 2 * prediction.n_classes if isinstance(prediction, (Intervals, Masses)) else 1
+    return 2 * prediction.n_classes if isinstance(prediction, (Box, Masses)) else 1
 
 
 def choose_instances(n: int, n_tested: int, groups: NDArray[Any] | None, seed: int) -> Rows:

@@ -41,6 +41,10 @@ FINDING_COLUMNS = ["model", "run", "metric", "score", "tradeoff", "convention", 
 MISTAKE_COLUMNS = [*FINDING_COLUMNS, "backward"]
 NAN = float("nan")
 SUBSETS = ("correct", "class")  # parts that every assay has
+AT_RANDOM = Note(
+    "class-sets",
+    "a class of the set at random is right with this probability: 1/s if the label is one of the s classes",
+)
 BIASED = Note("no-interval", "no interval: the binned error is biased upwards in small samples")
 
 
@@ -131,7 +135,7 @@ def _model_rows(
     if not model.baseline or model.name == "class-prior":
         if wanted("accuracy"):
             share = proportion_estimate(one_run(chosen["correct"]), groups=chosen.groups, level=s.level)
-            found.append(_Found("accuracy", share))
+            found.append(_Found("accuracy", share if model.predicts_classes else share.with_note(AT_RANDOM)))
         found += [_Found(metric, chosen[metric]) for metric in ("log-loss", "brier") if wanted(metric)]
         if wanted("ece"):
             found.append(_Found("ece", _calibration_error(chosen, "l1")))

@@ -34,6 +34,7 @@ __all__ = [
     "rank_mistakes",
     "reference_score",
     "scores_of",
+    "stated_scores",
     "truths_and_scores",
 ]
 
@@ -78,6 +79,11 @@ class MistakeRanking:
 
 
 def scores_of(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
+    """Names of the uncertainty scores that rank a model's mistakes; none for class sets, which predict no single class."""
+    return stated_scores(model, assay) if model.predicts_classes else ()
+
+
+def stated_scores(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
     """Names of the uncertainty scores that a model has.
 
     The non-specificity is among them where its sets are no points; where they are, nothing that speaks of the spread inside

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from numpy.typing import ArrayLike
 
 from uqassay.errors import InputError
-from uqassay.evidence.mistake_ranking import scores_of
+from uqassay.evidence.mistake_ranking import stated_scores
 from uqassay.evidence.ood_agreement import check_names, check_offered, check_settings, check_sides
 from uqassay.evidence.ood_result import OodDetection
 from uqassay.evidence.scored_side import Side, score_side
@@ -80,7 +80,7 @@ def detect_ood(
     [('ood-auc', 0.9), ('fpr95-out', 0.36), ('aupr-out', 0.81), ('scod-aurc', 0.05), ('scod-augrc', 0.04), ('scod-risk80', 0.1)]
     """
     s = inside.settings
-    own = Side.of_assay(inside, {m.name: scores_of(m, inside) for m in inside.candidates})
+    own = Side.of_assay(inside, {m.name: stated_scores(m, inside) for m in inside.candidates})
     if _is_assay(outside):
         if uncertainties is not None or groups is not None:
             raise InputError(
@@ -90,7 +90,7 @@ def detect_ood(
                 code="conflict",
             )
         check_settings(s, outside.settings)
-        other = Side.of_assay(outside, {m.name: scores_of(m, outside) for m in outside.candidates})
+        other = Side.of_assay(outside, {m.name: stated_scores(m, outside) for m in outside.candidates})
     elif isinstance(outside, Mapping):
         check_names(own.models, {str(name) for name in outside})
         other = score_side(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.credal.undominated import CLASS_RULES
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.backward import BackwardScore
@@ -34,6 +35,7 @@ from uqassay.evidence.scale_check import scale_check_of
 from uqassay.evidence.scale_result import ScaleCheck
 from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
+from uqassay.evidence.set_columns import covered_column
 from uqassay.evidence.shared import Shared
 from uqassay.evidence.storage import read_assay, save_assay, to_json
 from uqassay.evidence.tables import rows_of, table_of
@@ -142,8 +144,11 @@ class Assay(ComparedAssay):
         return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
 
     def hits(self, model: str) -> NDArray[np.bool_]:
-        """Whether the predicted class is the true one, for every run and instance, ``(R, n)``."""
-        return self[model].columns["label"] == self.classes
+        """Whether the predicted class is the true one, or class sets hold it, for every run and instance, ``(R, n)``."""
+        scores = self[model]
+        if scores.predicts_classes:
+            return scores.columns["label"] == self.classes
+        return scores.columns[covered_column(CLASS_RULES[0])] > 0.5
 
     def __contains__(self, name: object) -> bool:
         return any(m.name == name for m in self.models)

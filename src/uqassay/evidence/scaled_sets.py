@@ -16,7 +16,7 @@ from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets
 from uqassay.losses.label_distance import label_distance
 from uqassay.losses.unified import unified_terms
 from uqassay.measures import Nonspecificity
-from uqassay.predictions import Intervals, Masses, Members, Prediction, Vertices, not_negative
+from uqassay.predictions import Box, Intervals, Masses, Members, Prediction, Vertices, not_negative
 
 __all__ = [
     "SCALES",
@@ -138,7 +138,7 @@ def _scaled(credal: Prediction, scale: float, centre: Array) -> tuple[Prediction
 
 
 @_scaled.register
-def _(credal: Intervals, scale: float, centre: Array) -> tuple[Prediction, NDArray[np.bool_]]:
+def _(credal: Box, scale: float, centre: Array) -> tuple[Prediction, NDArray[np.bool_]]:
     lower, upper = (centre + scale * (bound - centre) for bound in credal.bounds())
     clipped = np.asarray(((lower < -ROUNDING) | (upper > 1 + ROUNDING)).any(axis=1))
     lower = np.clip(lower, 0.0, 1.0)

@@ -15,7 +15,7 @@ from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_
 from uqassay.losses.errors import prediction_errors
 from uqassay.losses.unified import set_nonspecificity
 from uqassay.measures.scores import SCORES, score_columns, score_names
-from uqassay.predictions import Drawn, Masses, Members, Prediction
+from uqassay.predictions import ClassSets, Drawn, Masses, Members, Prediction
 from uqassay.predictions.labels import labels_for
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Side:
                 m.n_runs,
                 {name: m.columns[name] for name in scores[m.name]},
                 spanned_by=m.spanned_by,
-                errors=1.0 - m.columns["correct"],
+                errors=1.0 - m.columns["correct"] if m.predicts_classes else None,
             )
             for m in assay.candidates
         }
@@ -165,7 +165,7 @@ def score_side(
             columns=columns | given.get(name, {}),
             offered=tuple(s for s in can if count != 1 or s not in _OF_SETS),
             spanned_by=first.spanned_by if isinstance(first, Drawn) else "",
-            errors=None if known is None else _errors(known, runs),
+            errors=None if known is None or any(isinstance(run, ClassSets) for run in runs) else _errors(known, runs),
         )
     first = next(iter(aligned.models.values()))[0]
     return Side(

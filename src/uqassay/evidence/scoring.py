@@ -20,7 +20,8 @@ from uqassay.losses.unified import unified_terms
 from uqassay.measures.hartley import Nonspecificity, joined_nonspecificities
 from uqassay.measures.scores import score_columns, score_names
 from uqassay.notes import Note, distinct
-from uqassay.predictions import Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions import Box, ClassSets, Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions.class_sets import empty_sets_note
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.masses import repair_note
 
@@ -154,6 +155,11 @@ class ModelScores:
         """Number of training runs R."""
         return len(self.columns["distance"])
 
+    @property
+    def predicts_classes(self) -> bool:
+        """Whether the model predicts one class per instance; `ClassSets` predict several."""
+        return self.kind != ClassSets.__name__
+
     @cached_property
     def undefined(self) -> frozenset[str]:
         """Names of the columns that hold no number for any run and instance."""
@@ -222,6 +228,8 @@ def score_part(
         if settings.convention == "paper" and isinstance(run, Masses):
             run = run.repaired()
             notes += run.notes
+        if isinstance(run, ClassSets) and (empty := int(run.is_empty().sum())):
+            notes.append(empty_sets_note(empty, run.n_instances))
         run = with_draws_held(run)
         place = f"models[{name!r}]{f'[{r}]' if len(runs) > 1 else ''}"
         try:
@@ -330,7 +338,7 @@ def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int, *, ke
     """Credal sets of chosen instances; the points of the first `n_pictured` of them."""
     part = rows_of(run, rows, kept).credal()
     head = part[: min(n_pictured, len(rows))] if n_pictured else None
-    has_points = head is not None and not isinstance(part, (Intervals, Masses))
+    has_points = head is not None and not isinstance(part, (Box, Masses))
     mean = part.mean_probs().astype(np.float32)
     same = isinstance(part, Point)
     return SetSample(
@@ -389,7 +397,7 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
 
 def points_of_sets(run: Prediction) -> int | None:
     """Number of points that span each credal set; None for intervals and masses, whose vertices are not listed."""
-    if isinstance(run, (Intervals, Masses)):
+    if isinstance(run, (Box, Masses)):
         return None
     if isinstance(run, Members):
         return run.n_members

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._namespaces import namespace
 from uqassay.losses.label_distance import labels_of
-from uqassay.predictions import PredictionLike, as_prediction, keeps_arrays
+from uqassay.predictions import ClassSets, PredictionLike, as_prediction, keeps_arrays
 
 __all__ = ["is_correct", "prediction_errors", "probability_gap"]
 
@@ -16,6 +16,9 @@ Array = NDArray[np.float64]
 def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """1 if the predicted class is the label, else 0, ``(n,)``; for label distributions the share of the predicted class.
 
+    Class sets predict no single class. They are right as often as a class of the set that is taken at random: 1/s if the label
+    is one of the s classes, which is Zaffalon, Corani and Mauá's discounted accuracy (2012).
+
     Examples
     --------
     >>> import uqassay as uq
@@ -24,6 +27,8 @@ def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
+    if isinstance(prediction, ClassSets):
+        return 1.0 - probability_gap(y, prediction)
     label = prediction.labels()
     xp = namespace(y)
     if y.ndim == 2:

@@ -10,7 +10,7 @@ from uqassay._namespaces import namespace
 from uqassay.credal.distance import divergence, nearest_in_box, nearest_in_core, nearest_in_hull, one_hot_distance
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.measures.clipped_masses import ClippedMasses, for_each_clipped, for_each_clipped_sum
-from uqassay.predictions import DeviceProbs, Intervals, Masses, Point, Prediction, not_negative
+from uqassay.predictions import Box, DeviceProbs, Masses, Point, Prediction, not_negative
 from uqassay.predictions.device_labels import labels_on_device
 from uqassay.predictions.labels import labels_for
 
@@ -150,14 +150,14 @@ def _for_each_set(
 
 
 def _has_hull(prediction: Prediction) -> bool:
-    return not isinstance(prediction, (Intervals, Masses))
+    return not isinstance(prediction, (Box, Masses))
 
 
 def _nearest(target: Array, part: Prediction, distance: str, floor: float) -> tuple[Array, Array]:
     if isinstance(part, Point):
         d = divergence(target, part.mean_probs(), distance, floor=floor)
         return d, np.zeros(len(d))
-    if isinstance(part, Intervals):
+    if isinstance(part, Box):
         found = nearest_in_box(target, *part.bounds(), distance, floor=floor)
     elif isinstance(part, Masses):
         found = nearest_in_core(target, part.checked_masses(), part.focal_sets, distance, floor=floor)

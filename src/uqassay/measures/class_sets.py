@@ -6,7 +6,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.credal.undominated import CLASS_RULES, undominated_in_box, undominated_in_core, undominated_in_hull
-from uqassay.predictions import Intervals, Masses, Point, Prediction, PredictionLike, as_prediction, not_negative
+from uqassay.predictions import (
+    Box,
+    ClassSets,
+    Masses,
+    Point,
+    Prediction,
+    PredictionLike,
+    as_prediction,
+    not_negative,
+)
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["class_sets_by_rule", "not_ruled_out"]
@@ -34,7 +43,8 @@ def not_ruled_out(prediction: PredictionLike | ArrayLike, *, rule: str = "maxima
     Returns
     -------
     (n, K) bool
-        At least one class in each row. Of a point: the mode, with ties.
+        At least one class in each row, except for empty `ClassSets`, which are returned as they are. Of a point: the mode, with
+        ties.
 
     Raises
     ------
@@ -68,6 +78,8 @@ def class_sets_by_rule(prediction: Prediction, *, last: str = CLASS_RULES[-1]) -
     {'interval-dominance': 2, 'maximality': 2, 'e-admissibility': 2}
     """
     rules = CLASS_RULES[: CLASS_RULES.index(last) + 1]
+    if isinstance(prediction, ClassSets):
+        return dict.fromkeys(rules, prediction.sets)
     found = {rule: np.empty((prediction.n_instances, prediction.n_classes), dtype=bool) for rule in rules}
 
     def work(rows: slice, part: Prediction) -> None:
@@ -80,7 +92,7 @@ def class_sets_by_rule(prediction: Prediction, *, last: str = CLASS_RULES[-1]) -
 
 
 def _undominated(credal: Any, last: str) -> list[Bools]:
-    if isinstance(credal, Intervals):
+    if isinstance(credal, Box):
         return undominated_in_box(*credal.bounds(), last=last)
     if isinstance(credal, Masses):
         return undominated_in_core(credal.checked_masses(), credal.focal_sets, last=last)

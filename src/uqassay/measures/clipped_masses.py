@@ -22,7 +22,7 @@ from uqassay.credal.lower_probability import (
 from uqassay.credal.moebius import check_enumerable, event_sizes, family_moebius, moebius_transform
 from uqassay.measures.hartley import LATTICE_BYTES, lattice, lattice_bytes
 from uqassay.measures.hull_kernels import for_each_hull, hull_kernel
-from uqassay.predictions import Intervals, Masses, Prediction
+from uqassay.predictions import Box, Masses, Prediction
 
 __all__ = ["ClippedMasses", "for_each_clipped", "for_each_clipped_sum"]
 
@@ -152,7 +152,7 @@ def _on_all_events(part: Prediction) -> ClippedMasses:
 def _family_lower(part: Prediction, family: NDArray[np.bool_]) -> Array:
     if isinstance(part, Masses):
         return mass_event_bounds(part.repaired().checked_masses(), part.repaired().focal_sets, family)[0]
-    if isinstance(part, Intervals):
+    if isinstance(part, Box):
         return interval_event_bounds(*part.bounds(), family)[0]
     return hull_event_bounds(part.hull_points(), family)[0]
 
@@ -160,6 +160,6 @@ def _family_lower(part: Prediction, family: NDArray[np.bool_]) -> Array:
 def _bytes_per_row(prediction: Prediction) -> int:
     if isinstance(prediction, Masses):
         return 16 * len(prediction.focal_sets)
-    if isinstance(prediction, Intervals):
+    if isinstance(prediction, Box):
         return 16 * prediction.n_classes
     return 16 * int(np.prod(prediction[:1].hull_points().shape[1:]))

@@ -13,7 +13,7 @@ from uqassay.credal.core_entropy import core_lower_entropy, core_upper_entropy
 from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES
 from uqassay.errors import InputError, TooManyClassesError
-from uqassay.predictions import Intervals, Masses, Prediction, PredictionLike, as_prediction, keeps_arrays
+from uqassay.predictions import Box, Masses, Prediction, PredictionLike, as_prediction, keeps_arrays
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["credal_uncertainty", "lower_entropy", "upper_entropy"]
@@ -163,7 +163,7 @@ def _kind(prediction: Prediction, over: str) -> str:
                 code="size",
             )
         return "core"
-    return "box" if isinstance(prediction, Intervals) else "hull"
+    return "box" if isinstance(prediction, Box) else "hull"
 
 
 def _difference(prediction: Prediction, over: str) -> Float:

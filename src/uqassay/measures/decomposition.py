@@ -16,8 +16,8 @@ from uqassay.measures.proper_scores import proper_score_decomposition
 from uqassay.measures.variance import variance_decomposition
 from uqassay.measures.zero_one import zero_one_decomposition
 from uqassay.predictions import (
+    Box,
     GaussianLogits,
-    Intervals,
     Masses,
     Prediction,
     PredictionLike,
@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 UserDecomposition = Callable[[Prediction], Any]
 
 _PROPER = "Kotelevskii and Panov (2024)"
-_SETS = (Intervals, Masses, Vertices)
+_SETS = (Box, Masses, Vertices)
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from uqassay._namespaces import detached, is_foreign, namespace, smallest_normal
 from uqassay.errors import InputError
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
 from uqassay.predictions import (
+    Box,
     DeviceProbs,
     Dirichlet,
-    Intervals,
     Masses,
     Members,
     Point,
@@ -189,7 +189,7 @@ def _agreed(part: DeviceProbs, total: Any, aleatoric: Any, epistemic: Any) -> tu
 
 def second_order_members(prediction: Prediction) -> Members:
     """The second-order distribution as `Members`; kinds that are only a set are refused."""
-    if isinstance(prediction, (Intervals, Masses, Vertices)):
+    if isinstance(prediction, (Box, Masses, Vertices)):
         raise InputError(
             "prediction",
             "must contain a distribution over distributions",

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, binom
+from scipy.special import betaln, binom, gammaln
 
 from uqassay._array import CHUNK_BYTES, RandomState, generator
 from uqassay._namespaces import namespace
@@ -37,8 +37,9 @@ from uqassay.measures.device_sets import imprecision_on_device
 from uqassay.measures.hull_kernels import compiled_points, for_each_hull, hull_kernel
 from uqassay.predictions import (
     HOST_FIELD,
+    Box,
+    ClassSets,
     DeviceProbs,
-    Intervals,
     Masses,
     Point,
     Prediction,
@@ -139,9 +140,9 @@ def generalised_hartley(
 ) -> Nonspecificity:
     """Generalised Hartley measure of every instance: exact if 2^K events can be enumerated, otherwise estimated without bias.
 
-    Exact for points, for masses (any K) and for K ≤ 16. For more classes, the prefixes of a random order of the classes and
-    their complements give two random events of each size. The expectation of their weighted lower probabilities is the
-    measure, so one order can serve all instances.
+    Exact for points, masses and class sets (any K) and for K ≤ 16. For more classes, the prefixes of a random order of the
+    classes and their complements give two random events of each size. The expectation of their weighted lower probabilities is
+    the measure, so one order can serve all instances.
 
     Parameters
     ----------
@@ -177,6 +178,8 @@ def generalised_hartley(
         sizes = np.log(prediction.focal_sets.sum(axis=1))
         values = (prediction.checked_masses() * sizes).sum(axis=1)
         return Nonspecificity(values, np.zeros(len(values)))
+    if isinstance(prediction, ClassSets):
+        return _of_sizes(prediction, np.log(np.arange(1, prediction.n_classes + 1)))
     weights = hartley_weights(prediction.n_classes)
     return imprecision(prediction, weights, rng=rng, tolerance=tolerance, chunk_bytes=chunk_bytes)
 
@@ -202,9 +205,26 @@ def imprecision(
     n = prediction.n_instances
     if isinstance(prediction, Point):
         return Nonspecificity(np.zeros(n), np.zeros(n))
+    if isinstance(prediction, ClassSets):
+        return _of_sizes(prediction, _imprecision_of_sizes(weights))
     if prediction.n_classes <= MAX_ENUMERATED_CLASSES:
         return Nonspecificity(_exact(prediction, weights, chunk_bytes), np.zeros(n))
     return _estimated(prediction, weights, rng, tolerance, chunk_bytes)
+
+
+def _of_sizes(prediction: ClassSets, of_size: Array) -> Nonspecificity:
+    """Values of class sets from those of s = 1 … K classes, ``(K,)``."""
+    values = of_size[prediction.filled().sum(axis=1) - 1]
+    return Nonspecificity(values, np.zeros(len(values)))
+
+
+def _imprecision_of_sizes(weights: Array) -> Array:
+    """Σ_k w_k (k/K − share of the events of size k that hold the set), for sets of s = 1 … K classes, ``(K,)``."""
+    n_classes = len(weights) + 1
+    k, s = np.arange(1, n_classes), np.arange(1, n_classes + 1)[:, None]
+    log_share = gammaln(k + 1) - gammaln(np.maximum(k - s, 0) + 1) + gammaln(n_classes - s + 1) - gammaln(n_classes + 1)
+    share = np.where(k >= s, np.exp(log_share), 0.0)  # C(K − s, k − s) / C(K, k)
+    return np.asarray((weights * (k / n_classes - share)).sum(axis=1))
 
 
 def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> Array:
@@ -264,7 +284,7 @@ def imprecision_and_label(
 
 def lattice(part: Prediction) -> EventBounds:
     """Half lattice of all 2^K events (kinds other than `Masses`, K ≤ 16)."""
-    return interval_lattice(*part.bounds()) if isinstance(part, Intervals) else hull_lattice(part.hull_points())
+    return interval_lattice(*part.bounds()) if isinstance(part, Box) else hull_lattice(part.hull_points())
 
 
 def lattice_bytes(prediction: Prediction) -> int:
@@ -358,11 +378,11 @@ def order_of_classes(seed: int, i: int, n_classes: int) -> NDArray[np.int64]:
 
 
 def _points_per_row(prediction: Prediction) -> int:
-    return 3 if isinstance(prediction, Intervals) else prediction[:1].hull_points().shape[1]
+    return 3 if isinstance(prediction, Box) else prediction[:1].hull_points().shape[1]
 
 
 def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[tuple[slice, EventBounds]]]:
-    if isinstance(part, Intervals):
+    if isinstance(part, Box):
         lower, upper = part.bounds()
         by_class = [np.ascontiguousarray(a.T) for a in (intersection_probability(lower, upper), lower, upper)]
         return lambda order: interval_prefixes(by_class[0], by_class[1], by_class[2], order)

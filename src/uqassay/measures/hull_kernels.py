@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._kernels import kernel
-from uqassay.predictions import Intervals, Masses, Prediction
+from uqassay.predictions import Box, Masses, Prediction
 
 __all__ = ["compiled_points", "for_each_hull", "hull_kernel"]
 
@@ -17,7 +17,7 @@ COMPILED = ("float32", "float64")  # dtypes that kernels take; others are conver
 
 def hull_kernel(name: str, prediction: Prediction) -> Callable[..., Any] | None:
     """The kernel of this name; None if there is none, or if the sets of this kind are not given by points."""
-    return None if isinstance(prediction, (Intervals, Masses)) else kernel(name)
+    return None if isinstance(prediction, (Box, Masses)) else kernel(name)
 
 
 def compiled_points(part: Prediction) -> NDArray[Any]:

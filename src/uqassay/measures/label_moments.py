@@ -11,9 +11,9 @@ from uqassay.measures.entropies import TEMPORARIES, agreeing_rows, second_order_
 from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
 from uqassay.measures.variance import member_variances
 from uqassay.predictions import (
+    Box,
     DeviceProbs,
     Dirichlet,
-    Intervals,
     Masses,
     Members,
     PredictionLike,
@@ -81,7 +81,7 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
     prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         return _of_dirichlet(prediction)
-    if isinstance(prediction, (Intervals, Masses, Vertices)):
+    if isinstance(prediction, (Box, Masses, Vertices)):
         raise InputError(
             "prediction",
             "must contain a distribution over distributions",

@@ -18,8 +18,8 @@ from uqassay.measures.proper_scores import proper_score_decomposition
 from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
 from uqassay.measures.votes import variation_ratio, vote_entropy
 from uqassay.predictions import (
+    Box,
     GaussianLogits,
-    Intervals,
     Masses,
     Members,
     Point,
@@ -102,7 +102,7 @@ class Score:
         return True
 
 
-_SETS = (Intervals, Masses, Vertices)
+_SETS = (Box, Masses, Vertices)
 _SECOND_ORDER: Needs = "a distribution over distributions"
 _SEVERAL: Needs = "several distributions"
 _UNIFIED, _RANKING = "paper 000", "paper 003, section 7"

@@ -1,7 +1,9 @@
-"""Predictions of classifiers: one frozen, validated class for each of the seven kinds, and their files."""
+"""Predictions of classifiers: one frozen, validated class for each of the eight kinds, and their files."""
 
 from uqassay.predictions.adapters import from_laplace, from_object
 from uqassay.predictions.base import CORE_BYTES, Prediction
+from uqassay.predictions.box import Box
+from uqassay.predictions.class_sets import ClassSets
 from uqassay.predictions.coercion import PredictionLike, as_prediction
 from uqassay.predictions.dask_prediction import DaskPrediction, check_chunks, is_dask_array
 from uqassay.predictions.device_probs import DeviceProbs, probs_on_device
@@ -24,6 +26,8 @@ from uqassay.predictions.vertices import Vertices
 __all__ = [
     "CORE_BYTES",
     "HOST_FIELD",
+    "Box",
+    "ClassSets",
     "DaskPrediction",
     "DeviceProbs",
     "Dirichlet",

@@ -10,12 +10,13 @@ None of these libraries is imported. The attributes of objects of probly (versio
 | `lower_bounds` and `upper_bounds` | `Intervals` |
 | `mean` and `var` that are arrays | `GaussianLogits`, with `variance_is` of the call |
 | `array` or `tensor` with several distributions per instance (convex and discrete credal sets) | `Vertices` |
+| `array` of truth values, with `set_size` (conformal sets) | `ClassSets` |
 | `array` or `tensor` with one distribution, or `probabilities` (singletons, categorical distributions) | `Point` |
 
 An object with `batch_shape` and `event_shape` is a distribution of PyTorch, GPyTorch or Pyro; see `distributions`.
 A fitted model of laplace-torch is not a prediction; `from_laplace` computes one from it. A mixture of distributions
 (`components` with `mixture_weights`) is refused, because no kind represents it; draws from it are `Members`. Also refused are
-conformal sets (`set_size`), probabilities with scores (`softmax`), and lists of distributions.
+conformal intervals (`set_size`), probabilities with scores (`softmax`), and lists of distributions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,7 +61,8 @@ def from_object(
 
         * a prediction of this library, which is returned unchanged,
         * a mapping with the keys of a file (see `load`),
-        * an array, tensor or table: (n, K) becomes a `Point`, (n, M, K) becomes `Members`,
+        * an array, tensor or table: (n, K) becomes a `Point`, (n, M, K) becomes `Members`; of truth values, (n, K) becomes
+          `ClassSets`, such as the sets of MAPIE (n, K, 1) and TorchCP,
         * a list of arrays (n, K), with `member_axis=0` for the members of one ensemble (in `uq.assay` a list holds runs),
         * a distribution with PyTorch's interface: Categorical, OneHotCategorical, Bernoulli, Dirichlet, Gaussian logits,
         * an object with attributes such as `alphas`, or `lower_bounds` and `upper_bounds`, as in probly.
@@ -108,7 +110,8 @@ def from_object(
     elif isinstance(obj, (list, tuple)) or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__")):
         _refuse_list_of_models(obj, member_axis)
         values = obj if hasattr(obj, "columns") else _numeric(obj, "obj")
-        arrays = {key_of_bare_array(kind, tuple(np.shape(values))): values}
+        held = "class-sets" if kind is None and _holds_truth_values(values) else kind
+        arrays = {key_of_bare_array(held, tuple(np.shape(values))): values}
     elif hasattr(obj, "nnz") and hasattr(obj, "shape"):
         as_numeric(obj, "obj")  # refuses sparse arrays, and says how to make them dense
         raise _unknown(obj)
@@ -179,6 +182,13 @@ def _numeric(values: Any, name: str) -> Any:
         if isinstance(problem, InputError):
             raise
         raise _unknown(values) from problem
+
+
+def _holds_truth_values(values: Any) -> bool:
+    """True for arrays and tables of truth values alone."""
+    types = getattr(values, "dtypes", None)
+    types = [getattr(values, "dtype", None)] if types is None else list(types)
+    return bool(types) and all(str(each) in ("bool", "boolean") for each in types)
 
 
 def _is_model(obj: Any) -> bool:
@@ -309,13 +319,16 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     if held is not None and axis is not None:
         return _sample(obj, _arrays_of(held), axis if axis >= 0 else axis + np.ndim(held))
     if held is not None and _value(obj, "set_size") is not None:
-        raise InputError(
-            "obj",
-            "needs probabilities, not conformal sets of classes or intervals of values",
-            f"got {type(obj).__name__}",
-            "write sets of classes as Intervals(np.zeros(sets.shape), sets)",
-            code="class-sets",
-        )
+        sets = _numeric(held, "obj")
+        if sets.dtype != bool:
+            raise InputError(
+                "obj",
+                "needs sets of classes (truth values), not intervals of values",
+                f"got {type(obj).__name__} of {sets.dtype}",
+                "predict a class",
+                code="class-sets",
+            )
+        return {"sets": sets}
     own = _distribution(obj)
     if own and len(getattr(own.get("alpha"), "shape", ())) == 3:
         raise _dirichlets(obj, own["alpha"].shape)

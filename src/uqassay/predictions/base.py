@@ -28,7 +28,7 @@ Rows = int | slice | Sequence[int] | NDArray[Any]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Prediction(ABC):
-    """A classifier's prediction for n instances and K classes; each of the seven kinds has its fields.
+    """A classifier's prediction for n instances and K classes; each of the eight kinds has its fields.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Prediction(ABC):
         Raises
         ------
         InputError
-            For `Intervals` and `Masses`, which are not given by points.
+            For `Intervals`, `ClassSets` and `Masses`, which are not given by points.
         """
         raise InputError(
             "over",
@@ -133,7 +133,7 @@ class Prediction(ABC):
 
         Lower and upper probabilities are those of the event {k} and its complement. The mean of `Point`, `Members`,
         `Dirichlet` and `GaussianLogits` is also that of the event. `Intervals`, `Masses` and `Vertices` recompute their mean
-        with two classes, so it may differ.
+        with two classes, so it may differ. `ClassSets` become `Intervals`.
 
         Parameters
         ----------

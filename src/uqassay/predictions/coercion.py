@@ -20,8 +20,8 @@ def as_prediction(value: Any, name: str = "prediction") -> Prediction:
     Parameters
     ----------
     value : Prediction or array-like
-        A `Prediction`, or an object with its methods, is returned unchanged. An array (n, K) becomes a `Point`, and an array
-        (n, M, K) becomes `Members`. `from_object` converts mappings and objects of other libraries.
+        A `Prediction`, or an object with its methods, is returned unchanged. An array (n, K) becomes a `Point`, one of truth
+        values `ClassSets`, and an array (n, M, K) `Members`. `from_object` converts mappings and objects of other libraries.
     name : str
         Parameter that errors are about.
 

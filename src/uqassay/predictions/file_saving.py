@@ -49,7 +49,7 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
     Parameters
     ----------
     prediction : Prediction
-        Any of the seven kinds; `.npy` and `.jsonl` take `Point` and `Members`, `.csv` and `.parquet` take `Point`. Numbers
+        Any of the eight kinds; `.npy` and `.jsonl` take `Point` and `Members`, `.csv` and `.parquet` take `Point`. Numbers
         in text (`.csv`, `.jsonl`) come back as float64, and ids that are plain whole numbers as int64.
     path : str or path
         The extension decides the format. The file appears whole or not at all: it is written under another name in the

@@ -7,21 +7,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import check_class_count, check_rows, release, row_chunks, shown, tolerance_of
-from uqassay.credal.intervals import intersection_probability, reachable
+from uqassay.credal.intervals import reachable
 from uqassay.errors import InputError
-from uqassay.predictions.base import Array, Prediction
+from uqassay.predictions.base import Array
+from uqassay.predictions.box import Box
 from uqassay.predictions.probabilities import not_negative, take_probabilities
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Intervals(Prediction):
+class Intervals(Box):
     """Probability intervals; the credal set holds every distribution p with l ≤ p ≤ u.
 
     Parameters
     ----------
     lower, upper : array (n, K)
         Bounds with l ≤ u and Σ l ≤ 1 ≤ Σ u. Methods use the reachable bounds. One of the two may be a number, the same bound
-        for every class: ``Intervals(0, sets)`` are prediction sets, where `sets` is 1 for each class in the set.
+        for every class.
 
     Raises
     ------
@@ -51,7 +52,7 @@ class Intervals(Prediction):
                 "lower",
                 "must hold numbers",
                 "got truth values",
-                "write prediction sets as Intervals(0, sets)",
+                "write sets of classes as ClassSets(sets)",
                 code="class-sets",
             )
         upper = upper.astype(np.float64) if upper.dtype == bool else upper
@@ -91,18 +92,6 @@ class Intervals(Prediction):
         """Reachable lower and upper bounds, each ``(n, K)``."""
         lower = not_negative(self.lower)
         return reachable(lower, np.maximum(lower, not_negative(self.upper)))
-
-    def mean_probs(self) -> Array:
-        """Intersection probability of the reachable bounds, ``(n, K)``."""
-        return intersection_probability(*self.bounds())
-
-    def lower_probs(self) -> Array:
-        """Reachable lower bounds, ``(n, K)``."""
-        return self.bounds()[0]
-
-    def upper_probs(self) -> Array:
-        """Reachable upper bounds, ``(n, K)``."""
-        return self.bounds()[1]
 
     def label_probs(self) -> Array:
         """Reachable upper bounds; the class with the greatest one is predicted (rule of paper 000 for intervals)."""
@@ -152,9 +141,7 @@ def _refuse_empty(excess: Array, bounds: NDArray[Any], tolerance: float, start: 
             name,
             f"{rule}, or no distribution lies between the bounds",
             f"row {start + row} sums to {total:.6g}",
-            "widen the bounds"
-            if total
-            else "an empty prediction set excludes every class: drop such rows, or put all classes into the set",
+            "widen the bounds" if total else "write sets of classes, of which some are empty, as ClassSets(sets)",
             code="bounds",
             facts={"row": start + row},
         )

@@ -17,6 +17,7 @@ from uqassay._array import as_array, as_bfloat16, as_numeric, has_index, precisi
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
+from uqassay.predictions.class_sets import ClassSets
 from uqassay.predictions.dirichlet import Dirichlet
 from uqassay.predictions.gaussian_logits import GaussianLogits, check_variance_is
 from uqassay.predictions.intervals import Intervals
@@ -85,6 +86,8 @@ def prediction_from_arrays(
             return Dirichlet(named["alpha"], **settings, **carried)
         case "intervals":
             return Intervals(named["lower"], named["upper"], **carried)
+        case "class-sets":
+            return ClassSets(named["sets"], **carried)
         case "vertices":
             return Vertices(named["vertices"], normalise=normalise, **carried)
         case "gaussian-logits":

@@ -36,6 +36,7 @@ FORMS = {
     "probs": Form(("probs",), ("weights", "log_partition")),  # (n, K): Point; (n, M, K): Members
     "dirichlet": Form(("alpha",), ("n_draws", "unit_concentration", "seed")),
     "intervals": Form(("lower", "upper")),
+    "class-sets": Form(("sets",)),
     "masses": Form(("masses", "focal_sets"), ("signed", "precision", "n_classes")),
     "beliefs": Form(("beliefs", "focal_sets"), ("n_classes",)),
     "vertices": Form(("vertices",)),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from uqassay.credal import box_vertices, mass_event_bounds, permutation_vertices
 from uqassay.experiments.unified.four_classes import given_classes
 from uqassay.losses import unified_loss
-from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction, Vertices
+from uqassay.predictions import Box, Dirichlet, Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.report import figures
 from uqassay.report.figures.layout import headline
 from uqassay.report.figures.style import GREY, look_at, looks, matplotlib_module, plain
@@ -121,7 +121,7 @@ def draw_types(figure: Any) -> None:
 
 def _spanning(prediction: Prediction) -> Array:
     """Points whose hull is the credal set of a single instance, ``(V, K)``."""
-    if isinstance(prediction, Intervals):
+    if isinstance(prediction, Box):
         return box_vertices(*prediction.bounds())[0][0]
     if isinstance(prediction, Masses):
         return permutation_vertices(prediction.checked_masses(), prediction.focal_sets)[0]

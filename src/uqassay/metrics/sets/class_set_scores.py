@@ -12,8 +12,7 @@ from uqassay.errors import InputError
 from uqassay.losses.label_distance import labels_of
 from uqassay.measures.class_sets import not_ruled_out
 from uqassay.notes import Note
-from uqassay.predictions import Prediction, PredictionLike, as_prediction
-from uqassay.predictions.labels import labels_for
+from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.samples import check_choice, check_level
@@ -85,9 +84,9 @@ def class_set_scores(
     y_true : int array (n,), class names (n,), or array (n, K)
         Labels, or label distributions, of which the share that is not ruled out counts.
     prediction : Prediction of any kind, array (n, K) or (n, M, K), or bool array (n, K)
-        A boolean array holds the class sets themselves, such as conformal sets; a set may be empty.
+        `ClassSets`, or a boolean array, hold the class sets themselves, such as conformal sets; a set may be empty.
     rule : {"interval-dominance", "maximality", "e-admissibility"}
-        When a class is ruled out, see `measures.not_ruled_out`. A boolean array does not need it.
+        When a class is ruled out, see `measures.not_ruled_out`. Class sets do not need it.
     groups : array (n,), optional
         As in `mean_estimate`. By default those of the prediction.
     level : float
@@ -158,10 +157,9 @@ def mean_set_size(
     >>> float(mean_set_size([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.1], [0.8, 0.2]]]))
     1.5
     """
-    sets, given = _sets_of(prediction, rule)
-    own = None if given is None else given.groups
-    size = sets.sum(axis=1).astype(np.float64)
-    return mean_estimate(size, groups=own if groups is None else groups, level=level)
+    given = as_prediction(prediction)
+    size = not_ruled_out(given, rule=rule).sum(axis=1).astype(np.float64)
+    return mean_estimate(size, groups=given.groups if groups is None else groups, level=level)
 
 
 def set_utility_score(
@@ -218,12 +216,9 @@ def labels_and_sets(
     y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
 ) -> tuple[NDArray[Any], Bools, ArrayLike | None]:
     """Labels, class sets (n, K), and the groups given or those of the prediction. For this folder."""
-    sets, given = _sets_of(prediction, rule)
-    if given is None:
-        y, own = labels_for(y_true, n_instances=sets.shape[0], n_classes=sets.shape[1]), None
-    else:
-        y, own = labels_of(y_true, given), given.groups
-    return y, sets, own if groups is None else groups
+    given = as_prediction(prediction)
+    sets = not_ruled_out(given, rule=rule)
+    return labels_of(y_true, given), sets, given.groups if groups is None else groups
 
 
 def share_covered(y: NDArray[Any], sets: Bools) -> Floats:
@@ -275,19 +270,3 @@ def _in_part(covered: Floats, mask: Bools, groups: ArrayLike | None, level: floa
         return proportion_estimate(values, groups=None if groups is None else np.asarray(groups)[rows], level=level)
     units = np.arange(masks.shape[1]) if groups is None else np.asarray(groups)
     return proportion_estimate(runs[masks], groups=np.broadcast_to(units, masks.shape)[masks], level=level)
-
-
-def _sets_of(prediction: PredictionLike | ArrayLike, rule: str) -> tuple[Bools, Prediction | None]:
-    """The class sets, and the prediction that they come from, if they are not given themselves."""
-    if isinstance(prediction, np.ndarray) and prediction.dtype == bool:
-        if prediction.ndim != 2 or 0 in prediction.shape:
-            raise InputError(
-                "prediction",
-                "class sets need one row per instance and one column per class",
-                f"got shape {prediction.shape}",
-                "pass a boolean array (n, K)",
-                code="shape",
-            )
-        return prediction, None
-    given = as_prediction(prediction)
-    return not_ruled_out(given, rule=rule), given

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.credal.vertices import box_vertices, permutation_vertices
 from uqassay.errors import InputError
-from uqassay.predictions import Drawn, Intervals, Masses, Point, Prediction, Vertices
+from uqassay.predictions import Box, Drawn, Masses, Point, Prediction, Vertices
 from uqassay.report.figures.layout import Width, axes_for, draw_legend, fitting, headline, points_of, text_size
 from uqassay.report.figures.style import matplotlib_module, plain
 from uqassay.wording import count, significant
@@ -222,7 +222,7 @@ def _corners(
 def _project(credal: Prediction, corners: list[int]) -> Projected:
     """Image of the set of the only instance of `credal` under p → p(c) / p(T)."""
     k, inside = credal.n_classes, np.isin(np.arange(credal.n_classes), corners)
-    if isinstance(credal, Intervals):
+    if isinstance(credal, Box):
         spanning, points = _interval_vertices(credal, corners, inside), np.empty((0, len(corners)))
     elif isinstance(credal, Masses):
         spanning, points = _mass_vertices(credal, corners, inside), np.empty((0, len(corners)))
@@ -251,7 +251,7 @@ def _project(credal: Prediction, corners: list[int]) -> Projected:
     )
 
 
-def _interval_vertices(credal: Intervals, corners: list[int], inside: NDArray[np.bool_]) -> Array:
+def _interval_vertices(credal: Box, corners: list[int], inside: NDArray[np.bool_]) -> Array:
     """Vertices of the set over the three classes and "another one", without that column, (V, 3)."""
     l, u = (bound[0] for bound in credal.bounds())
     low, high = l[corners], u[corners]

@@ -16,6 +16,7 @@ KINDS = {
     "Point": "point prediction",
     "Dirichlet": "Dirichlet",
     "Intervals": "probability intervals",
+    "ClassSets": "class sets",
     "Masses": "belief function",
     "GaussianLogits": "Gaussian logits",
 }

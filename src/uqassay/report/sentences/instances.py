@@ -95,7 +95,7 @@ def set_text(model: "ModelScores") -> dict[str, str]:
     if model.n_points == 1:
         return {"held": "a point", "not_held": "a point"}
     if model.n_points is None:
-        bounds = "the intervals themselves" if model.kind == "Intervals" else BOUNDS
+        bounds = "the intervals themselves" if model.kind in ("Intervals", "ClassSets") else BOUNDS
         return {"held": bounds, "not_held": bounds}
     return {
         "held": f"hull of {count(model.n_points)} points",

@@ -147,13 +147,16 @@ def _why(assay: "Assay") -> str:
 
 def _instances(assay: "Assay") -> str:
     """On how many instances every model is wrong, and on how many models disagree about the class."""
-    labels = np.stack([m.columns["label"][0] for m in assay.candidates])  # (J, n) of the first training run
+    models = [m for m in assay.candidates if m.predicts_classes]
+    if not models:
+        return ""
+    labels = np.stack([m.columns["label"][0] for m in models])  # (J, n) of the first training run
     wrong = int((labels != assay.classes).all(axis=0).sum())
     split = int((labels != labels[:1]).any(axis=0).sum())
     runs = " in the first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
     of_all = f"{count(wrong)} of the {counted(assay.n_instances, 'instance')}"
     if len(labels) == 1:
-        return f"{assay.model_names[0]} is wrong on {of_all}{runs}."
+        return f"{models[0].name} is wrong on {of_all}{runs}."
     disagree = f"the models disagree about the class of {count(split)}"
     if not wrong:
         return f"At least one model is right on each of the {counted(assay.n_instances, 'instance')}{runs}; {disagree}."
