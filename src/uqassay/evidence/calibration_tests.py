@@ -17,11 +17,12 @@ from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.kept_rows import Kept, rows_of
 from uqassay.metrics.calibration.measures import CalibrationMeasure
 from uqassay.notes import Note
-from uqassay.predictions import Prediction
+from uqassay.predictions import ClassSets, Prediction
 
 __all__ = ["calibration_tests"]
 
 FEW_CALLS = 2
+NO_PROBABILITIES = Note("no-test", "class sets state no probabilities that could be calibrated")
 SOFT = Note("no-test", "label distributions are not tested: a test takes one label for each instance")
 
 
@@ -46,13 +47,13 @@ def calibration_tests(
     """
     if not measures:
         return ()
-    if labels.ndim == 2:
-        return tuple(
-            _untested(name, measure, len(labels), n_points(runs[0]))
-            for name, runs in models.items()
-            for measure in measures
-        )
-    work = _work_on(models, measures, len(labels))
+    reasons = {name: reason for name, runs in models.items() if (reason := _no_test(runs[0], labels))}
+    found = {
+        (name, 0, measure): _untested(name, measure, len(labels), n_points(models[name][0]), reason)
+        for name, reason in reasons.items()
+        for measure in measures
+    }
+    work = _work_on({name: runs for name, runs in models.items() if name not in reasons}, measures, len(labels))
     n_processes = wanted_processes()
     if n_processes > 1 and len(work) < FEW_CALLS * n_processes:
         work = [part for one in work for part in _apart(one)]
@@ -63,7 +64,7 @@ def calibration_tests(
         held = None if kept is None else kept[one.model]
         calls.append((one, _sample(one.model, one.run, run, labels, groups, rows, held), plan))
     seconds = sum(estimated_seconds(sample.prediction, one.afforded, len(one.measures)) for one, sample, _ in calls)
-    found = {
+    found |= {
         (one.model, one.run, measure): test
         for one, tests in zip(work, workers.share(_tested, calls, seconds=seconds, progress=progress), strict=True)
         for measure, test in zip(one.measures, tests, strict=True)
@@ -145,7 +146,14 @@ def _notes(n_tested: int, n: int, n_runs: int, n_given: int) -> list[Note]:
     return notes
 
 
-def _untested(model: str, measure: CalibrationMeasure, n: int, n_points: int) -> ModelCalibration:
+def _no_test(run: Prediction, labels: NDArray[Any]) -> Note | None:
+    """Why a model cannot be tested."""
+    if labels.ndim == 2:
+        return SOFT
+    return NO_PROBABILITIES if isinstance(run, ClassSets) else None
+
+
+def _untested(model: str, measure: CalibrationMeasure, n: int, n_points: int, reason: Note) -> ModelCalibration:
     nothing, nan = np.empty(0), math.nan
     return ModelCalibration(
         model=model,
@@ -171,5 +179,5 @@ def _untested(model: str, measure: CalibrationMeasure, n: int, n_points: int) ->
         before=None,
         after=None,
         width=nan,
-        notes=(SOFT,),
+        notes=(reason,),
     )

@@ -1,5 +1,6 @@
 """What should change how much the numbers of an assay are believed: its warnings, as notes."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -61,6 +62,9 @@ def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
         whose = "the label's" if aligned.labels.ndim == 1 else "some voted class's"
         text = (
             f"{m.name}: in {m.floored} of {m.n_runs * n} rows {whose} upper probability is {rule}: look at these rows."
+            if m.predicts_classes or aligned.labels.ndim == 2
+            else f"{m.name}: {m.floored} of {m.n_runs * n} class sets leave the label out, which costs {_cost(m.floor)} each; "
+            'distance="js" or "brier" has no such price.'
         )
         found.append(Note("floored", text, {"model": m.name, "rows": m.floored, "floor": m.floor}))
     if m.gap > LARGE_GAP:
@@ -74,6 +78,10 @@ def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
         )
         found.append(Note("estimated-nonspecificity", text, {"model": m.name, "standard_error": error}))
     return found
+
+
+def _cost(floor: float) -> str:
+    return f"{-math.log(floor):.0f} nats (floor {floor:.3g})" if floor else "an infinite loss"
 
 
 def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -> list[Note]:
@@ -178,6 +186,9 @@ def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) ->
         )
         return (Note("no-calibration-test", text),)
     found = []
+    tests = [t for t in tests if t.tested != "nothing"]
+    if not tests:
+        return ()
     independent = list(dict.fromkeys(t.model for t in tests if IN_GROUPS in t.notes))
     if independent:
         whose = "" if len(independent) == len({t.model for t in tests}) else f" of {listed(independent, most=SHOWN)}"

@@ -41,6 +41,8 @@ FINDING_COLUMNS = ["model", "run", "metric", "score", "tradeoff", "convention", 
 MISTAKE_COLUMNS = [*FINDING_COLUMNS, "backward"]
 NAN = float("nan")
 SUBSETS = ("correct", "class")  # parts that every assay has
+CALIBRATION_ERRORS = ("ece", "rms-calibration-error", "ece-classwise")
+NO_CONFIDENCE = Note("undefined", "undefined, because class sets state no probabilities")
 AT_RANDOM = Note(
     "class-sets",
     "a class of the set at random is right with this probability: 1/s if the label is one of the s classes",
@@ -137,12 +139,16 @@ def _model_rows(
             share = proportion_estimate(one_run(chosen["correct"]), groups=chosen.groups, level=s.level)
             found.append(_Found("accuracy", share if model.predicts_classes else share.with_note(AT_RANDOM)))
         found += [_Found(metric, chosen[metric]) for metric in ("log-loss", "brier") if wanted(metric)]
-        if wanted("ece"):
-            found.append(_Found("ece", _calibration_error(chosen, "l1")))
-        if wanted("rms-calibration-error"):
-            found.append(_Found("rms-calibration-error", _calibration_error(chosen, "l2")))
-        if mask is None and model.name in assay.classwise_error and wanted("ece-classwise"):
-            found.append(_Found("ece-classwise", _classwise_error(assay, model.name, run)))
+        if model.predicts_classes:
+            if wanted("ece"):
+                found.append(_Found("ece", _calibration_error(chosen, "l1")))
+            if wanted("rms-calibration-error"):
+                found.append(_Found("rms-calibration-error", _calibration_error(chosen, "l2")))
+            if mask is None and model.name in assay.classwise_error and wanted("ece-classwise"):
+                found.append(_Found("ece-classwise", _classwise_error(assay, model.name, run)))
+        else:
+            none = Estimate(NAN, low=NAN, high=NAN, level=s.level, n=0, method="", notes=[NO_CONFIDENCE])
+            found += [_Found(metric, none) for metric in CALIBRATION_ERRORS if wanted(metric)]
     d, ns = chosen["distance"], chosen["nonspecificity"]
     if wanted(s.distance_metric):
         found.append(_Found(s.distance_metric, d))

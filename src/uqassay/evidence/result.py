@@ -338,6 +338,14 @@ class Assay(ComparedAssay):
 
     def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
         """Bins of one model's reliability diagram, all runs together, with intervals that keep groups and runs together."""
+        if not self[model].predicts_classes:
+            raise InputError(
+                "model",
+                "must state probabilities",
+                f"{model!r} states class sets",
+                'see table("sets") for their coverage',
+                code="undefined",
+            )
         hits, confidence = (self[model].columns[name] for name in ("correct", "confidence"))
         groups = units_of_runs(self.groups, *hits.shape)
         return reliability(hits.ravel(), confidence.ravel(), n_bins=n_bins, groups=groups, level=self.settings.level)

@@ -26,6 +26,7 @@ from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.masses import repair_note
 
 __all__ = [
+    "NO_CLASS",
     "ModelScores",
     "ScoredPart",
     "SetSample",
@@ -41,6 +42,7 @@ __all__ = [
 
 Array = NDArray[np.float64]
 PART_BYTES = 32 * 2**20
+NO_CLASS = -1  # label of a class set that does not have a single class
 DRAWS_HELD_BYTES = 256 * 2**20
 
 
@@ -118,7 +120,8 @@ class ModelScores:
         Points that span each set; None for intervals and masses.
     columns : dict of str to array (R, n)
         "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", and the
-        measures; of models with sets `SET_COLUMNS`; nan where a measure does not apply.
+        measures; of models with sets `SET_COLUMNS`; nan where a measure does not apply. "label" is -1 where a class set does
+        not have a single class.
     nonspecificity_error : float
         Standard error that the estimator adds to the mean non-specificity (0 where exact).
     order_deviations : sequence of float
@@ -381,7 +384,10 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
         if done:
             return
         target = y[rows]
-        label = part.labels()
+        if not isinstance(part, ClassSets):
+            label = part.labels()
+        else:
+            label = np.where(part.sets.sum(axis=1) == 1, part.sets.argmax(axis=1), NO_CLASS)
         out["correct"][rows] = is_correct(target, part)
         out["confidence"][rows] = np.minimum(part.label_probs().max(axis=1), 1.0)
         out["label"][rows] = label

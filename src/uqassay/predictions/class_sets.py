@@ -153,6 +153,27 @@ class ClassSets(Box):
         filled = self.filled()
         return filled / filled.sum(axis=1, keepdims=True)
 
+    def labels(self) -> NDArray[np.int64]:
+        """The only class of each set, ``(n,)``.
+
+        Raises
+        ------
+        InputError
+            A set with several classes or none.
+        """
+        single = self.sets.sum(axis=1) == 1
+        if not single.all():
+            row = int(np.flatnonzero(~single)[0])
+            raise InputError(
+                "prediction",
+                "must predict one class, which class sets do only where a set has a single class",
+                f"row {row} has {int(self.sets[row].sum())}",
+                "use .sets, metrics.class_set_scores, or the probabilities behind the sets",
+                code="undefined",
+                facts={"row": row},
+            )
+        return self.sets.argmax(axis=1)
+
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""
         return ("sets",)

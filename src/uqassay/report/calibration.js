@@ -143,7 +143,7 @@ function reliabilityPiece(section, lens) {
   );
   fillModelTable(holder, columns, rows);
   chart("reliability", (node) => {
-    const entries = shown().map((m) => ({ m, bins: lens.models.find((b) => b.model === m.name) }));
+    const entries = shown().map((m) => ({ m, bins: lens.models.find((b) => b.model === m.name) })).filter(({ bins }) => bins);
     fillRanges(ranges, rows.filter((r) => entries.some(({ m }) => m.j === r.j)));
     fill(caption, lens.text.caption, entries.length > MOST_BANDS ? page.text.models.without_bands : null);
     drawReliability(node, entries, { height: heightOf(400), text: lens.text });

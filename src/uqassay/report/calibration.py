@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["calibration_section"]
 
 
-def calibration_section(assay: "Assay") -> dict[str, Any]:
+def calibration_section(assay: "Assay") -> dict[str, Any] | None:
     """Reliability of every model's confidence, and the tests of `Assay.calibration` where something was tested.
 
     Returns
     -------
-    dict
+    dict, or None if no model states probabilities
         "finding": what the section says first; "models": bins of the reliability diagram of each model, its mean
         "confidence_all", how it is "judged", and where overconfidence is "shown"; "text": sentences around them. With tests
         also "title", and "tests": "alpha", "further" (sentences on all tests after the finding), "cautions", "text", the
@@ -45,6 +45,8 @@ def calibration_section(assay: "Assay") -> dict[str, Any]:
     """
     tested = any(t.tested != "nothing" for t in assay.calibration)
     models = _confidences(assay)
+    if not models:
+        return None
     section = {
         "models": models,
         "text": reliability_sentences(assay.settings.level, votes=assay.labels.ndim == 2, tested=tested),
@@ -133,7 +135,7 @@ def _row(assay: "Assay", judged: JudgedTest, n_tests: int) -> dict[str, Any]:
 def _confidences(assay: "Assay") -> list[dict[str, Any]]:
     """The reliability diagram of each model, its mean confidence, and whether that agrees with its accuracy."""
     accuracy = {r["model"]: r for r in assay.rows("findings") if (r["metric"], r["run"]) == ("accuracy", "all")}
-    return [_confidence(assay, name, accuracy[name]) for name in assay.model_names]
+    return [_confidence(assay, m.name, accuracy[m.name]) for m in assay.candidates if m.predicts_classes]
 
 
 def _confidence(assay: "Assay", model: str, accuracy: Mapping[str, Any]) -> dict[str, Any]:

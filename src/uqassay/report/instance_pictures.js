@@ -108,8 +108,9 @@ function predictionText(m, truth) {
   const column = page.instances.columns[m.name];
   const [d, ns, label] = [column.distance[current], column.nonspecificity[current], column.label[current]];
   const templates = page.text.instances.prediction;
-  const words = fillTemplate(label === truth ? templates.right : templates.wrong, {
-    label: className(label),
+  const kind = label === page.facts.classes ? "several" : label === truth ? "right" : "wrong";
+  const words = fillTemplate(templates[kind], {
+    label: kind === "several" ? "" : className(label),
     confidence: fixed(page.instances.confidences[m.name][current], 2),
     distance: fixed(d),
     nonspecificity: fixed(ns),

@@ -111,6 +111,9 @@ function drawExtremes(kind) {
   markPicked();
 }
 
+// A class set that does not have a single class has the label K.
+const predictedName = (label) => (label < page.facts.classes ? className(label) : page.text.instances.no_class);
+
 // The classes that were predicted, each with the swatches of the models that predict it.
 function predictions(i) {
   const byClass = new Map();
@@ -119,11 +122,11 @@ function predictions(i) {
     byClass.set(label, [...(byClass.get(label) ?? []), m]);
   }
   const part = ([label, models]) => {
-    const names = { label: className(label), models: models.map((m) => m.name).join(", ") };
+    const names = { label: predictedName(label), models: models.map((m) => m.name).join(", ") };
     const title = fillTemplate(page.text.instances.predicted, names);
     const attributes = { title, style: { marginRight: ".8rem", whiteSpace: "nowrap" } };
     if (candidates.length > MANY) {
-      return el("span", attributes, className(label), el("span", { class: "soft" }, ` × ${models.length}`), " ");
+      return el("span", attributes, predictedName(label), el("span", { class: "soft" }, ` × ${models.length}`), " ");
     }
     const swatches = models.map((m) => {
       const node = swatch(m.j);
@@ -131,7 +134,7 @@ function predictions(i) {
       return node;
     });
     const spoken = el("span", { class: "visually-hidden" }, ` (${names.models}) `);
-    return el("span", attributes, swatches, " ", className(label), spoken);
+    return el("span", attributes, swatches, " ", predictedName(label), spoken);
   };
   return el("span", {}, [...byClass].sort((a, b) => b[1].length - a[1].length).map(part));
 }

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import available_cores
+from uqassay.evidence.scoring import NO_CLASS
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -191,6 +192,12 @@ def _pack_all(out: dict[str, Any], pool: ThreadPoolExecutor | None, *, most: int
     return size
 
 
+def _labels(predicted: Array, n_classes: int) -> NDArray[Any]:
+    """Predicted classes as small whole numbers; K for class sets without a single class."""
+    whole = np.where(predicted == NO_CLASS, n_classes, predicted)
+    return whole.astype(np.uint8 if n_classes < 256 else np.uint16)
+
+
 def packed(array: NDArray[Any]) -> dict[str, Any]:
     """An array of whole numbers as compressed text: {"dtype", "shape", "zlib"}, first the low bytes of all, then the next.
 
@@ -264,7 +271,7 @@ def _at_size(
             "distance": _Later(packed_decimals, (first_run["distance"],)),
             "nonspecificity": _Later(packed_decimals, (first_run["nonspecificity"],)),
             "confidence": _Later(_packed_probabilities, (first_run["confidence"],)),
-            "label": _Later(packed, (first_run["label"].astype(np.uint8 if assay.n_classes <= 256 else np.uint16),)),
+            "label": _Later(packed, (_labels(first_run["label"], assay.n_classes),)),
             **{m: _Later(packed_decimals, (first_run[m],)) for m in measures if np.isfinite(first_run[m]).all()},
         }
     position = {row: i for i, row in enumerate(rows.tolist())}

@@ -234,6 +234,8 @@ def best_scores(assay: "Assay") -> dict[str, str | None]:
 
 def _unmixed(assay: "Assay", model: str) -> str:
     """Note for a model with no errors or no correct predictions; else empty."""
+    if not assay[model].predicts_classes:
+        return "no prediction of a single class"
     correct = assay[model].columns["correct"]
     return "no mistake" if (correct == 1).all() else "only mistakes" if (correct == 0).all() else ""
 

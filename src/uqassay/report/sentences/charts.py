@@ -94,7 +94,8 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
 def _by_correctness(assay: "Assay") -> str:
     """The caption of the means by correctness; with several training runs it says what n counts."""
     counted = "" if all(m.n_runs == 1 for m in assay.candidates) else " of all training runs, which n counts together"
-    return f"Means over the instances{counted} that each model classifies correctly and over the others"
+    sets = "" if all(m.predicts_classes for m in assay.candidates) else " (class sets: those that hold the label)"
+    return f"Means over the instances{counted} that each model classifies correctly{sets} and over the others"
 
 
 def _sample(assay: "Assay") -> dict[str, str]:

@@ -27,6 +27,7 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
     votes = ": most often labelled {label} ({share})" if assay.labels.ndim == 2 else ": {label}"
     return {
         "listed_classes": LISTED_CLASSES,
+        "no_class": "several or none",
         "heads": {
             "instance": "Instance",
             "label": "Label",
@@ -52,6 +53,7 @@ def instance_sentences(assay: "Assay") -> dict[str, Any]:
         "picked": number + votes,
         "prediction": {
             "right": "✓ predicts {label} ({confidence}); d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
+            "several": "a set of several classes or none; d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
             "wrong": "✗ predicts {label} ({confidence}); d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
         },
         "bars": _bars(assay),
