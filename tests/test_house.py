@@ -84,11 +84,16 @@ def parsed(path: Path) -> ast.Module:
 
 def imports_of(path: Path, tree: ast.Module) -> Iterator[Import]:
     """Every import of a module of the package: statements, relative ones, and names of modules in strings."""
+    in_strings = re.search(
+        r"""["']uqassay\.""", path.read_text(encoding="utf-8")
+    )  # else no expression has to be looked at
     own = dotted(path)
     package = own if path.name == "__init__.py" else own.rpartition(".")[0]
 
     def visit(node: ast.AST, when: str) -> Iterator[Import]:
         for child in ast.iter_child_nodes(node):
+            if not in_strings and isinstance(child, ast.expr | ast.expr_context | ast.operator):
+                continue
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
                 for part in child.body:
                     yield from visit(ast.Module([part], []), "types")
@@ -237,13 +242,14 @@ def test_private_names_stay_at_home():
 
 def private_reads(path: Path, tree: ast.Module) -> Iterator[str]:
     """Names with an underscore taken from an imported module of the package: ``module._name``."""
+    every = list(ast.walk(tree))
     taken = {
         (alias.asname or alias.name): f"{node.module}.{alias.name}"
-        for node in ast.walk(tree)
+        for node in every
         if isinstance(node, ast.ImportFrom) and node.module and not node.level
         for alias in node.names
     }
-    for node in ast.walk(tree):
+    for node in every if MODULES.keys() & taken.values() else ():
         if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
             continue
         if re.match("_[^_]", node.attr) and taken.get(node.value.id) in MODULES:
@@ -354,14 +360,15 @@ OUR_ERRORS = re.compile(
 
 def error_words(path: Path, tree: ast.Module) -> Iterator[str]:
     """Where the sentence of one of our errors is read, and where texts of notes are joined."""
-    for handler in ast.walk(tree):
+    every = list(ast.walk(tree))
+    for handler in every:
         if not (isinstance(handler, ast.ExceptHandler) and handler.name and handler.type is not None):
             continue
         if OUR_ERRORS.search(ast.unparse(handler.type)):
             for node in ast.walk(ast.Module(handler.body, [])):
                 if reads_words(node, handler.name):
                     yield f"{short(path)}:{node.lineno} reads the words of {handler.name}"
-    for node in ast.walk(tree):
+    for node in every:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("join", "split"):
             said = [node.func.value, *node.args]
             if any(isinstance(s, ast.Constant) and s.value == "; " for s in said) and "note" in ast.unparse(node):
