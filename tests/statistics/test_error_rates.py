@@ -88,47 +88,47 @@ def within_binomial(share, expected, n_samples, errors=4.0):
 @pytest.mark.parametrize(("n", "level"), [(2, 0.95), (5, 0.8), (5, 0.99), (30, 0.95), (200, 0.95)])
 def test_student_coverage_against_theory_for_normal_values(n, level):
     share = share_covered(
-        lambda rng: (rng.normal(size=n), None), 0.0, n_samples=4000, seed=n, level=level, method="student-t"
+        lambda rng: (rng.normal(size=n), None), 0.0, n_samples=1000, seed=n, level=level, method="student-t"
     )
-    assert within_binomial(share, level, 4000)
+    assert within_binomial(share, level, 1000)  # the normal quantile covers .70 at n = 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n", "method", "low", "high"),
     [
-        ("exponential", 30, "student-t", 0.915, 0.94),
-        ("exponential", 30, "hall", 0.94, 0.96),
-        ("Bernoulli .05", 30, "student-t", 0.75, 0.81),  # no success at all in 21 of 100 samples
+        ("exponential", 30, "student-t", 0.91, 0.945),
+        ("exponential", 30, "hall", 0.935, 0.965),
+        ("Bernoulli .05", 30, "student-t", 0.74, 0.82),  # no success at all in 21 of 100 samples
         ("Bernoulli .05", 200, "student-t", 0.91, 0.95),
         ("Bernoulli .05", 200, "hall", 0.96, 0.99),
-        ("log loss", 30, "student-t", 0.82, 0.87),
-        ("log loss", 30, "hall", 0.935, 0.965),
-        ("log loss", 1000, "student-t", 0.93, 0.96),
+        ("log loss", 30, "student-t", 0.815, 0.875),
+        ("log loss", 30, "hall", 0.93, 0.97),
+        ("log loss", 1000, "student-t", 0.93, 0.965),
         ("heavy tails", 30, "student-t", 0.95, 0.98),
-        ("heavy tails", 30, "hall", 0.88, 0.91),
-        ("lognormal", 30, "student-t", 0.86, 0.89),
-        ("lognormal", 30, "hall", 0.91, 0.935),
+        ("heavy tails", 30, "hall", 0.875, 0.915),
+        ("lognormal", 30, "student-t", 0.85, 0.9),
+        ("lognormal", 30, "hall", 0.905, 0.94),
     ],
 )
 def test_coverage_for_skewed_values_is_as_documented(name, n, method, low, high):
     draw, truth = LOSSES[name]
-    share = share_covered(lambda rng: (draw(rng, n), None), truth, n_samples=4000, seed=1, method=method)
-    assert low <= share <= high
+    share = share_covered(lambda rng: (draw(rng, n), None), truth, n_samples=1500, seed=1, method=method)
+    assert low <= share <= high  # where both methods stand, each lies outside the bounds of the other
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "low", "high"), [("normal", 0.91, 0.965), ("log loss", 0.82, 0.9)])
 def test_bca_coverage_is_as_documented(name, low, high):
     draw, truth = LOSSES[name]
-    share = share_covered(lambda rng: (draw(rng, 30), None), truth, n_samples=900, seed=2, method="bca", n_draws=400)
+    share = share_covered(lambda rng: (draw(rng, 30), None), truth, n_samples=400, seed=2, method="bca", n_draws=400)
     assert low <= share <= high
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 200, 1000])
 def test_coverage_for_groups_against_theory(n):
-    n_samples = 1500  # a coverage of .91 is found with probability .99
+    n_samples = 900  # a coverage of .9 is found with probability .98
     share = share_covered(lambda rng: grouped_losses(rng, n), 0.0, n_samples=n_samples, seed=n)
     assert within_binomial(share, 0.95, n_samples)
 
@@ -136,13 +136,13 @@ def test_coverage_for_groups_against_theory(n):
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [30, 200])
 def test_coverage_for_groups_of_unequal_size_is_as_documented(n):
-    share = share_covered(lambda rng: grouped_losses(rng, n, unequal=True), 0.0, n_samples=2000, seed=n)
-    assert 0.935 <= share <= 0.97  # 92 % with the factor G/(G−1) and G − 1 degrees of freedom
+    share = share_covered(lambda rng: grouped_losses(rng, n, unequal=True), 0.0, n_samples=1200, seed=n)
+    assert 0.93 <= share <= 0.97  # 92 % with the factor G/(G−1) and G − 1 degrees of freedom
 
 
 @pytest.mark.slow
 def test_coverage_collapses_when_groups_are_ignored():
-    share = share_covered(lambda rng: (grouped_losses(rng, 200)[0], None), 0.0, n_samples=2000, seed=3)
+    share = share_covered(lambda rng: (grouped_losses(rng, 200)[0], None), 0.0, n_samples=300, seed=3)
     assert share < 0.80  # design effect 1 + 9·0.3 = 3.7: coverage 69 %
 
 
@@ -150,7 +150,7 @@ def test_coverage_collapses_when_groups_are_ignored():
 @pytest.mark.parametrize("n", [30, 200])
 def test_coverage_for_weights_is_as_documented(n):
     share = share_covered(
-        lambda rng: (rng.normal(size=n), None), 0.0, n_samples=3000, seed=n, weighted=True, level=0.95
+        lambda rng: (rng.normal(size=n), None), 0.0, n_samples=1000, seed=n, weighted=True, level=0.95
     )
     assert 0.94 <= share <= 0.98
 
@@ -159,14 +159,15 @@ def test_coverage_for_weights_is_as_documented(n):
 @pytest.mark.parametrize("run_sd", [0.0, 0.05, 0.5])
 @pytest.mark.parametrize("n", [30, 200])
 def test_coverage_for_five_runs(n, run_sd):
-    share = share_covered(lambda rng: (run_losses(rng, n, 5, run_sd=run_sd), None), 0.0, n_samples=2000, seed=4)
-    # the interaction is counted twice, so coverage may exceed the level; it must not fall below
-    assert 0.95 - 4 * np.sqrt(0.95 * 0.05 / 2000) <= share <= 0.985
+    share = share_covered(lambda rng: (run_losses(rng, n, 5, run_sd=run_sd), None), 0.0, n_samples=900, seed=4)
+    # the interaction is counted twice, so coverage may exceed the level; it must not fall below. Without the part of the
+    # runs it is about .45 at sd .5 and n = 200
+    assert 0.95 - 4 * np.sqrt(0.95 * 0.05 / 900) <= share <= 0.985
 
 
 @pytest.mark.slow
 def test_coverage_collapses_when_one_run_stands_for_the_method():
-    share = share_covered(lambda rng: (run_losses(rng, 200, 1, run_sd=0.5), None), 0.0, n_samples=2000, seed=5)
+    share = share_covered(lambda rng: (run_losses(rng, 200, 1, run_sd=0.5), None), 0.0, n_samples=300, seed=5)
     assert share < 0.45
 
 
@@ -174,10 +175,10 @@ def test_coverage_collapses_when_one_run_stands_for_the_method():
 def test_percentile_coverage_of_bootstrap_draws():
     rng = np.random.default_rng(6)
     covered = 0
-    for _ in range(2000):
+    for _ in range(800):
         low, high = percentile_interval(bootstrap_means(rng.normal(size=100), n_draws=200, rng=rng))
         covered += low <= 0 <= high
-    assert 0.92 <= covered / 2000 <= 0.96
+    assert 0.915 <= covered / 800 <= 0.965
 
 
 # ------------------------------------------------------------------------------------------- type-I error, power
@@ -201,7 +202,7 @@ def skewed_differences(rng, n):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 5000), ("permutation", 2000)])
+@pytest.mark.parametrize(("method", "n_samples"), [("student-t", 1500), ("permutation", 1000)])
 @pytest.mark.parametrize("name", ["normal", "log loss"])
 def test_type_one_error_for_exchangeable_models(name, method, n_samples):
     p = pvalues(equal_pairs(name, 50), n_samples=n_samples, seed=7, method=method, n_draws=199)
@@ -217,7 +218,7 @@ def test_type_one_error_for_exchangeable_models(name, method, n_samples):
 def test_type_one_error_for_skewed_differences_is_as_documented():
     shares = {
         method: np.mean(
-            pvalues(lambda rng: skewed_differences(rng, 30), n_samples=3000, seed=8, method=method, n_draws=199) <= 0.05
+            pvalues(lambda rng: skewed_differences(rng, 30), n_samples=1500, seed=8, method=method, n_draws=199) <= 0.05
         )
         for method in ("student-t", "permutation")
     }
@@ -228,7 +229,7 @@ def test_type_one_error_for_skewed_differences_is_as_documented():
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["student-t", "permutation"])
 def test_type_one_error_for_groups(method):
-    n_samples = 1500  # at α = .05 a rate of .09 is found with probability .99
+    n_samples = 900  # at α = .05 a rate of .11 is found with probability .99
 
     def draw(rng):
         values, labels = grouped_losses(rng, 200)
@@ -245,16 +246,16 @@ def test_type_one_error_for_runs():
         instances = rng.normal(size=100)
         return (instances + run_losses(rng, 100, 5, run_sd=0.3), instances + run_losses(rng, 100, 3, run_sd=0.1), None)
 
-    p = pvalues(draw, n_samples=3000, seed=10)
+    p = pvalues(draw, n_samples=1000, seed=10)
     for alpha in (0.01, 0.05, 0.1):
-        assert np.mean(p <= alpha) <= alpha + 4 * np.sqrt(alpha * (1 - alpha) / 3000)
+        assert np.mean(p <= alpha) <= alpha + 4 * np.sqrt(alpha * (1 - alpha) / 1000)
     assert np.mean(p <= 0.05) > 0.02  # not vacuous
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", ["student-t", "permutation"])
 def test_power_against_theory(method):
-    n, n_samples = 50, 1500
+    n, n_samples = 50, 600
     powers = []
     for effect in (0.0, 0.2, 0.4, 0.6):
         p = pvalues(
