@@ -1,4 +1,4 @@
-"""Saved models of instances that people have labelled."""
+"""Saved models of instances that people have labelled; the cheapest grid of networks, trained once."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,27 @@ import pytest
 import uqassay as uq
 
 N, K = 200, 3
+
+
+@pytest.fixture(scope="session")
+def small():
+    """Every scoring of the smoke preset at its own Bayes error and seed."""
+    pytest.importorskip("torch")
+    pytest.importorskip("sklearn")
+    from uqassay.datasets.two_gaussians import TwoGaussians
+    from uqassay.experiments.ranking.synthetic import run_grid
+
+    return run_grid("smoke", TwoGaussians(0.15))
+
+
+@pytest.fixture(scope="session")
+def smoke(small):
+    """The reproduction of the smoke preset with networks that are trained; `test_figures` compares it with one that trains."""
+    from uqassay.experiments.ranking import synthetic
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(synthetic, "run_grid", lambda *_, **__: small)
+        return synthetic.reproduce_ranking_synthetic(preset="smoke")
 
 
 @pytest.fixture

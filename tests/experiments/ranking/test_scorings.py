@@ -1,22 +1,14 @@
 """One scoring against brute force; correlations against NumPy; undefined scorings."""
 
 import numpy as np
-import pytest
 from tests.refusals import refuses
 
 from uqassay.datasets.two_gaussians import TwoGaussians
 from uqassay.experiments.ranking.grid import grid, train
 from uqassay.experiments.ranking.reading import PAIRS
 from uqassay.experiments.ranking.scorings import METRICS, TRUTHS, columns, judge, printed_cells, study
-from uqassay.experiments.ranking.synthetic import GridRun, run_grid
 from uqassay.measures.scores import uncertainty_score
 from uqassay.predictions import Point
-
-
-@pytest.fixture(scope="module")
-def small() -> GridRun:
-    pytest.importorskip("torch")
-    return run_grid("smoke", TwoGaussians(0.15))
 
 
 def test_a_scoring_against_brute_force(needs):
