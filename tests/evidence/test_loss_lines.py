@@ -62,3 +62,14 @@ def test_lines_are_made_once_for_an_assay(found):
     assert found.scale_check(0.7) is found.scale_check(0.7)
     assert found.rank_sets(0.7) is not found.rank_sets(0.8)
     assert found.rank_sets(metric="accuracy") is found.rank_sets(0.8, metric="accuracy")
+
+
+def test_numbers_of_instances_and_runs_are_found_only_where_they_are_wanted(found):
+    others, options = [Reading(found["runs"]), Reading(found["point"])], {"bounds": np.zeros(2), "alphas": [0.05, 0.01]}
+    with_plans, without = (
+        loss_lines(found).detectable(others, Reading(found["a"]), 0.5, plans=plans, **options)
+        for plans in (True, False)
+    )
+    assert [one.difference for one in without] == [one.difference for one in with_plans]
+    assert np.isnan([[one.instances, one.times_runs] for one in without]).all()
+    assert not np.isnan([one.instances for one in with_plans]).any()

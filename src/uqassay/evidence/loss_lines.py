@@ -132,7 +132,7 @@ class LossLines:
         names, one = [self._name(r) for r in readings], self._name(other)
         extra = tradeoff * self._errors[self._places[one], [self._places[name] for name in names]]
         return detectable_differences(
-            self._lines, (1.0, tradeoff), names, one, alphas=alphas, bounds=bounds, extra=extra
+            self._lines, (1.0, tradeoff), names, one, alphas=alphas, bounds=bounds, extra=extra, plans=plans
         )
 
     def _name(self, reading: Reading) -> str:
