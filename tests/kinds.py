@@ -5,7 +5,7 @@ import numpy as np
 import uqassay as uq
 from uqassay.credal import all_focal_sets, reachable
 
-KINDS = ("Point", "Members", "Dirichlet", "Intervals", "Masses", "Vertices", "GaussianLogits")
+KINDS = ("Point", "Members", "Dirichlet", "Intervals", "ClassSets", "Masses", "Vertices", "GaussianLogits")
 STATEMENTS = (*KINDS, "passes of GaussianLogits")  # epistemic variances, and here aleatoric ones
 
 
@@ -23,6 +23,10 @@ def random_prediction(kind, rng, n=5, n_classes=4, n_members=3):
             p = rng.dirichlet(np.ones(n_classes), n)
             width = rng.uniform(size=(n, n_classes))
             return uq.Intervals(*reachable(p * width, p + (1 - p) * width))
+        case "ClassSets":
+            sets = rng.random((n, n_classes)) < 0.5
+            sets[0] = False  # an empty set
+            return uq.ClassSets(sets)
         case "Masses":
             sets = all_focal_sets(n_classes)
             return uq.Masses(rng.dirichlet(np.ones(len(sets)) / 3, n), sets)

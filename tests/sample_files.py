@@ -32,7 +32,7 @@ def is_mapped(array: np.ndarray) -> bool:
     return False
 
 
-def seven_kinds() -> dict[str, Prediction]:
+def every_kind() -> dict[str, Prediction]:
     """Predictions of every kind, n = 4, K = 3, and with every option."""
     g = np.random.default_rng(3)
     beliefs = g.random((4, 4)).astype(np.float32)
@@ -43,6 +43,7 @@ def seven_kinds() -> dict[str, Prediction]:
         "members-weighted": uq.Members(rows(4, 3, 3), [[0.5, 0.25, 0.25]] * 4, groups=np.array(list("abab"))),
         "dirichlet": uq.Dirichlet(g.gamma(2, size=(4, 3)), n_draws=7, unit_concentration=True, seed=5, **CARRIED),
         "intervals": uq.Intervals(np.full((4, 3), 0.1, np.float16), np.full((4, 3), 0.6, np.float32), **CARRIED),
+        "class-sets": uq.ClassSets([[1, 1, 0], [0, 0, 0], [0, 1, 0], [1, 1, 1]], **CARRIED),
         "masses": uq.Masses(rows(4, 4), SETS, n_classes=3, **CARRIED),
         "masses-signed": uq.Masses.from_beliefs(beliefs, SETS, n_classes=3, **CARRIED),
         "vertices": uq.Vertices(rows(4, 2, 3), **CARRIED),

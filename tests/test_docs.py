@@ -260,6 +260,6 @@ def test_the_kinds_of_prediction_are_all_described():
     text = (ROOT / "docs" / "predictions.md").read_text(encoding="utf-8")
     public = {name: getattr(uq.predictions, name) for name in uq.predictions.__all__}
     kinds = {name for name, each in public.items() if isinstance(each, type) and issubclass(each, uq.Prediction)}
-    assert len(kinds) == 9  # the seven kinds and their two base classes
-    for kind in kinds - {"Prediction", "Drawn"}:
+    assert len(kinds) == 11  # the eight kinds and their three base classes
+    for kind in kinds - {"Prediction", "Drawn", "Box"}:
         assert f"`{kind}(" in text

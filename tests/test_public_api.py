@@ -10,8 +10,9 @@ import pytest
 import uqassay as uq
 
 PUBLIC = {
-    "Assay", "AssayStream", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals", "Masses",
-    "Members", "Point", "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal", "datasets",
+    "Assay", "AssayStream", "ClassSets", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals",
+    "Masses", "Members", "Point", "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal",
+    "datasets",
     "array_support", "from_classifier", "from_laplace", "from_object", "kernels",
     "load", "load_labels", "losses", "measures", "methods", "metrics", "save", "statistics",
 }  # fmt: skip

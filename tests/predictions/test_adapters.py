@@ -317,7 +317,6 @@ def test_one_set_without_an_axis_of_instances_is_not_taken_for_many_points():
         (Sample(np.zeros((4, 5), int), 1), "shape", "rather than sampled labels"),
         (Mixture(DirichletDistribution(rows(4, 2, 3)), rows(4, 2)), "undefined", r"Mixture; .*obj\.sample"),
         (Sample(DirichletDistribution(rows(4, 5, 3)), 1, weights=np.ones(5)), "undefined", r"Sample; .*obj\.sample"),
-        (ConformalSet(np.eye(3, dtype=bool)), "class-sets", "got ConformalSet"),
         (ConformalSet(np.array([[0.2, 0.8], [0.1, 0.9]])), "class-sets", "got ConformalSet"),  # rows that sum to 1
         (WithDensities(Categorical(rows(4, 3)), rows(4, 3)), "type", r"WithDensities .*obj\.softmax.*uncertainties"),
         (Embedding(), "type", "got Embedding"),

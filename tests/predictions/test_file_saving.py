@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.refusals import refuses
-from tests.sample_files import PACKAGES, assert_same, rows, seven_kinds
+from tests.sample_files import PACKAGES, assert_same, every_kind, rows
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
@@ -112,7 +112,7 @@ def test_permissions_are_those_of_any_new_file(tmp_path, needs, extension):
 )
 def test_what_a_format_cannot_hold_is_refused_before_anything_is_written(tmp_path, kind, name, parameter, code, got):
     with refuses(parameter, code, got=got, source=name.rpartition("/")[2], error=FileFormatError):
-        uq.save(seven_kinds()[kind], tmp_path / name)
+        uq.save(every_kind()[kind], tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.refusals import refuses
-from tests.sample_files import PACKAGES, assert_same, rows, seven_kinds
+from tests.sample_files import PACKAGES, assert_same, every_kind, rows
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
@@ -22,10 +22,10 @@ FULL_FORMATS = [".npz", ".safetensors", ".zarr", ".pt"]  # every kind, with ever
 
 
 @pytest.mark.parametrize("extension", FULL_FORMATS)
-@pytest.mark.parametrize("name", seven_kinds())
+@pytest.mark.parametrize("name", every_kind())
 def test_round_trip_keeps_every_field_and_type(tmp_path, needs, name, extension):
     needs(*{PACKAGES.get(extension, "numpy")})
-    prediction = seven_kinds()[name]
+    prediction = every_kind()[name]
     labels = np.arange(prediction.n_instances, dtype=np.int16) % prediction.n_classes
     path = tmp_path / f"p{extension}"
     uq.save(prediction, path, labels=labels)
@@ -142,7 +142,7 @@ def test_npy_holds_point_and_members(tmp_path, probs):
 
 
 def test_draws_held_in_memory_are_made_again_from_their_seed(tmp_path):
-    held = seven_kinds()["dirichlet"].with_draws()
+    held = every_kind()["dirichlet"].with_draws()
     uq.save(held, tmp_path / "p.npz")
     back = uq.load(tmp_path / "p.npz")
     assert back.drawn is None
@@ -151,7 +151,7 @@ def test_draws_held_in_memory_are_made_again_from_their_seed(tmp_path):
 
 @pytest.mark.parametrize("kind", ["dirichlet", "gaussian-logits"])
 def test_seeded_draws_stay_with_their_rows_through_a_file(tmp_path, kind):
-    part = seven_kinds()[kind][[3, 1]]
+    part = every_kind()[kind][[3, 1]]
     uq.save(part, tmp_path / "part.npz")
     np.testing.assert_array_equal(uq.load(tmp_path / "part.npz").members().probs, part.members().probs)
 

@@ -22,8 +22,8 @@ def test_prediction_sets_as_intervals():
     assert intervals[1:].n_instances == 2
 
 
-def test_empty_prediction_sets_and_swapped_places_are_refused():
-    with refuses("upper", "bounds", got="row 1 sums to 0; .*empty prediction set"):
+def test_empty_sets_and_swapped_places_are_refused():
+    with refuses("upper", "bounds", got="row 1 sums to 0; .*ClassSets"):
         uq.Intervals(0, [[1, 0], [0, 0]])
     with refuses("lower", "class-sets"):
         uq.Intervals(np.array([[True, False]]), 1)

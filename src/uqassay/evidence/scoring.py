@@ -26,7 +26,6 @@ from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.masses import repair_note
 
 __all__ = [
-    "NO_CLASS",
     "ModelScores",
     "ScoredPart",
     "SetSample",
@@ -42,7 +41,6 @@ __all__ = [
 
 Array = NDArray[np.float64]
 PART_BYTES = 32 * 2**20
-NO_CLASS = -1  # label of a class set that does not have a single class
 DRAWS_HELD_BYTES = 256 * 2**20
 
 
@@ -160,8 +158,8 @@ class ModelScores:
 
     @property
     def predicts_classes(self) -> bool:
-        """Whether the model predicts one class per instance; `ClassSets` predict several."""
-        return self.kind != ClassSets.__name__
+        """Whether the model predicts one class per instance, as all but `ClassSets` do."""
+        return self.kind != "ClassSets"
 
     @cached_property
     def undefined(self) -> frozenset[str]:
@@ -236,14 +234,8 @@ def score_part(
         run = with_draws_held(run)
         place = f"models[{name!r}]{f'[{r}]' if len(runs) > 1 else ''}"
         try:
-            options: dict[str, Any] = {
-                **{
-                    name: getattr(settings, name) for name in ("distance", "nonspecificity", "convention", "focal_sets")
-                },
-                "floor": settings.floor,
-                "rng": settings.seed,
-                "tolerance": settings.tolerance,
-            }
+            named = ("distance", "nonspecificity", "convention", "focal_sets", "floor", "tolerance")
+            options: dict[str, Any] = {key: getattr(settings, key) for key in named} | {"rng": settings.seed}
             (d, gaps, low_rows), ns = terms_on_device(y, run, **options) or unified_terms(y, run, **options)
             columns = _other_columns(run, y, settings) | (set_columns(y, run) if points_of_sets(run) != 1 else {})
         except InputError as problem:
@@ -384,13 +376,9 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
         if done:
             return
         target = y[rows]
-        if not isinstance(part, ClassSets):
-            label = part.labels()
-        else:
-            label = np.where(part.sets.sum(axis=1) == 1, part.sets.argmax(axis=1), NO_CLASS)
         out["correct"][rows] = is_correct(target, part)
         out["confidence"][rows] = np.minimum(part.label_probs().max(axis=1), 1.0)
-        out["label"][rows] = label
+        out["label"][rows] = part.only_classes() if isinstance(part, ClassSets) else part.labels()
         out["log-loss"][rows] = log_loss(target, part, floor=floor)
         out["brier"][rows] = brier_loss(target, part)
         out["gap"][rows] = probability_gap(target, part)

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaln, binom, gammaln
+from scipy.special import betaln, binom
 
 from uqassay._array import CHUNK_BYTES, RandomState, generator
 from uqassay._namespaces import namespace
@@ -33,6 +33,7 @@ from uqassay.credal.lower_probability import (
 )
 from uqassay.credal.moebius import MAX_ENUMERATED_CLASSES, check_enumerable, event_sizes
 from uqassay.errors import InputError
+from uqassay.measures.class_set_sizes import imprecision_of_class_sets
 from uqassay.measures.device_sets import imprecision_on_device
 from uqassay.measures.hull_kernels import compiled_points, for_each_hull, hull_kernel
 from uqassay.predictions import (
@@ -178,8 +179,6 @@ def generalised_hartley(
         sizes = np.log(prediction.focal_sets.sum(axis=1))
         values = (prediction.checked_masses() * sizes).sum(axis=1)
         return Nonspecificity(values, np.zeros(len(values)))
-    if isinstance(prediction, ClassSets):
-        return _of_sizes(prediction, np.log(np.arange(1, prediction.n_classes + 1)))
     weights = hartley_weights(prediction.n_classes)
     return imprecision(prediction, weights, rng=rng, tolerance=tolerance, chunk_bytes=chunk_bytes)
 
@@ -194,8 +193,7 @@ def imprecision(
 ) -> Nonspecificity:
     """Σ_k w_k (k/K − mean of L(B) over |B| = k) for weights ``(K − 1,)`` ≥ 0, exactly up to K = 16, else estimated.
 
-    Every Σ_A m(A) g(|A|) has this form up to a constant; see `generalised_hartley` for the parameters. For all kinds except
-    `Masses`, where the sum itself is direct.
+    Every Σ_A m(A) g(|A|) has this form up to a constant; parameters as for `generalised_hartley`. For all kinds but `Masses`.
     """
     if isinstance(prediction, DeviceProbs):
         seed = int(generator(rng).integers(2**63))
@@ -203,28 +201,12 @@ def imprecision(
         values, errors, sums = imprecision_on_device(prediction, weights, _event_weights, orders)
         return _with_orders(values, errors, FIRST_ORDERS if sums else 0, sums)
     n = prediction.n_instances
-    if isinstance(prediction, Point):
-        return Nonspecificity(np.zeros(n), np.zeros(n))
-    if isinstance(prediction, ClassSets):
-        return _of_sizes(prediction, _imprecision_of_sizes(weights))
+    if isinstance(prediction, (Point, ClassSets)):
+        values = np.zeros(n) if isinstance(prediction, Point) else imprecision_of_class_sets(prediction, weights)
+        return Nonspecificity(values, np.zeros(n))
     if prediction.n_classes <= MAX_ENUMERATED_CLASSES:
         return Nonspecificity(_exact(prediction, weights, chunk_bytes), np.zeros(n))
     return _estimated(prediction, weights, rng, tolerance, chunk_bytes)
-
-
-def _of_sizes(prediction: ClassSets, of_size: Array) -> Nonspecificity:
-    """Values of class sets from those of s = 1 … K classes, ``(K,)``."""
-    values = of_size[prediction.filled().sum(axis=1) - 1]
-    return Nonspecificity(values, np.zeros(len(values)))
-
-
-def _imprecision_of_sizes(weights: Array) -> Array:
-    """Σ_k w_k (k/K − share of the events of size k that hold the set), for sets of s = 1 … K classes, ``(K,)``."""
-    n_classes = len(weights) + 1
-    k, s = np.arange(1, n_classes), np.arange(1, n_classes + 1)[:, None]
-    log_share = gammaln(k + 1) - gammaln(np.maximum(k - s, 0) + 1) + gammaln(n_classes - s + 1) - gammaln(n_classes + 1)
-    share = np.where(k >= s, np.exp(log_share), 0.0)  # C(K − s, k − s) / C(K, k)
-    return np.asarray((weights * (k / n_classes - share)).sum(axis=1))
 
 
 def _exact(prediction: Prediction, weights: Array, chunk_bytes: int | None) -> Array:

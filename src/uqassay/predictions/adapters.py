@@ -61,8 +61,7 @@ def from_object(
 
         * a prediction of this library, which is returned unchanged,
         * a mapping with the keys of a file (see `load`),
-        * an array, tensor or table: (n, K) becomes a `Point`, (n, M, K) becomes `Members`; of truth values, (n, K) becomes
-          `ClassSets`, such as the sets of MAPIE (n, K, 1) and TorchCP,
+        * an array, tensor or table: (n, K) becomes a `Point`, (n, M, K) `Members`; truth values (n, K) become `ClassSets`,
         * a list of arrays (n, K), with `member_axis=0` for the members of one ensemble (in `uq.assay` a list holds runs),
         * a distribution with PyTorch's interface: Categorical, OneHotCategorical, Bernoulli, Dirichlet, Gaussian logits,
         * an object with attributes such as `alphas`, or `lower_bounds` and `upper_bounds`, as in probly.
@@ -127,13 +126,8 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
     """Refuse lists of predictions, and lists of arrays (n, K) without `member_axis`, which are ambiguous."""
     items = obj if isinstance(obj, (list, tuple)) else ()
     if any(isinstance(item, (Prediction, Mapping)) for item in items):
-        raise InputError(
-            "obj",
-            "must be one prediction",
-            f"got a list of {len(items)}",
-            "pass them one by one, or to uq.assay, where a list holds the training runs of a model",
-            code="type",
-        )
+        remedy = "pass them one by one, or to uq.assay, where a list holds the training runs of a model"
+        raise InputError("obj", "must be one prediction", f"got a list of {len(items)}", remedy, code="type")
     model = next((item for item in items if _is_model(item)), None)
     if model is not None:
         raise InputError(
@@ -186,9 +180,7 @@ def _numeric(values: Any, name: str) -> Any:
 
 def _holds_truth_values(values: Any) -> bool:
     """True for arrays and tables of truth values alone."""
-    types = getattr(values, "dtypes", None)
-    types = [getattr(values, "dtype", None)] if types is None else list(types)
-    return bool(types) and all(str(each) in ("bool", "boolean") for each in types)
+    return {str(each) for each in getattr(values, "dtypes", [getattr(values, "dtype", "")])} in ({"bool"}, {"boolean"})
 
 
 def _is_model(obj: Any) -> bool:
@@ -320,15 +312,10 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
         return _sample(obj, _arrays_of(held), axis if axis >= 0 else axis + np.ndim(held))
     if held is not None and _value(obj, "set_size") is not None:
         sets = _numeric(held, "obj")
-        if sets.dtype != bool:
-            raise InputError(
-                "obj",
-                "needs sets of classes (truth values), not intervals of values",
-                f"got {type(obj).__name__} of {sets.dtype}",
-                "predict a class",
-                code="class-sets",
-            )
-        return {"sets": sets}
+        if _holds_truth_values(sets):
+            return {"sets": sets}
+        rule, got = "needs sets of classes, not intervals of values", f"got {type(obj).__name__} of {sets.dtype}"
+        raise InputError("obj", rule, got, "predict a class", code="class-sets")
     own = _distribution(obj)
     if own and len(getattr(own.get("alpha"), "shape", ())) == 3:
         raise _dirichlets(obj, own["alpha"].shape)

@@ -16,7 +16,9 @@ from uqassay.predictions.intervals import Intervals
 from uqassay.predictions.labels import class_indices
 from uqassay.predictions.metadata import checked_class_names
 
-__all__ = ["ClassSets"]
+__all__ = ["NO_CLASS", "ClassSets", "empty_sets_note"]
+
+NO_CLASS = -1  # in the place of the predicted class, where a set does not have a single class
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -161,9 +163,9 @@ class ClassSets(Box):
         InputError
             A set with several classes or none.
         """
-        single = self.sets.sum(axis=1) == 1
-        if not single.all():
-            row = int(np.flatnonzero(~single)[0])
+        found = self.only_classes()
+        if (found == NO_CLASS).any():
+            row = int(np.flatnonzero(found == NO_CLASS)[0])
             raise InputError(
                 "prediction",
                 "must predict one class, which class sets do only where a set has a single class",
@@ -172,7 +174,11 @@ class ClassSets(Box):
                 code="undefined",
                 facts={"row": row},
             )
-        return self.sets.argmax(axis=1)
+        return found
+
+    def only_classes(self) -> NDArray[np.int64]:
+        """The only class of each set, -1 for a set with several classes or none, ``(n,)``."""
+        return np.where(self.sets.sum(axis=1) == 1, self.sets.argmax(axis=1), NO_CLASS)
 
     def array_names(self) -> tuple[str, ...]:
         """Names of the fields whose first axis is the instance."""

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import available_cores
-from uqassay.evidence.scoring import NO_CLASS
+from uqassay.predictions.class_sets import NO_CLASS
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay

@@ -29,6 +29,7 @@ RULES = {
         "A set rules a class out if its upper probability is below the lower probability of another (interval dominance)."
     ),
 }
+AS_GIVEN = "Class sets leave the classes that they hold."
 NOTE = (
     "Covered: the label is not ruled out. u65 and u80 are the worth of the set as a decision: 0 without the label, "
     "1 for the label alone, 0.65 and 0.80 for two classes with it."
@@ -51,7 +52,9 @@ def sets_section(assay: "Assay") -> dict[str, Any] | None:
         models.append({"model": model.name} | {name: [float(e), e.low, e.high] for name, e in scores.items()})
     if not models:
         return None
-    text = {"heads": HEADS, "note": f"{RULES[rule]} {NOTE}", "none": "no such instances"}
+    stated = [m.predicts_classes for m in models_with_sets(assay)]
+    how = [*([RULES[rule]] if any(stated) else []), *([] if all(stated) else [AS_GIVEN])]
+    text = {"heads": HEADS, "note": " ".join([*how, NOTE]), "none": "no such instances"}
     return {"finding": _finding(models), "models": models, "shares": SHARES, "text": text}
 
 

@@ -97,7 +97,7 @@ def set_text(model: "ModelScores") -> dict[str, str]:
     if model.n_points == 1:
         return {"held": "a point", "not_held": "a point"}
     if model.n_points is None:
-        bounds = "the intervals themselves" if model.kind in ("Intervals", "ClassSets") else BOUNDS
+        bounds = {"Intervals": "the intervals themselves", "ClassSets": "the class set itself"}.get(model.kind, BOUNDS)
         return {"held": bounds, "not_held": bounds}
     return {
         "held": f"hull of {count(model.n_points)} points",
