@@ -24,11 +24,12 @@ def test_breakpoints_against_a_fine_grid(all_kinds):
     winners = result.winners()
     assert winners[0][0] == 0
     assert winners[-1][1] == np.inf
-    for tradeoff in np.linspace(0, 5, 251):
+    for step, tradeoff in enumerate(np.linspace(0, 5, 251)):
         best = min(d, key=lambda name: d[name] + tradeoff * ns[name])
         inside = [names for low, high, names in winners if low <= tradeoff <= high]
         assert any(best in names for names in inside)
-        assert result.ranked(tradeoff)[0].estimate <= d[best] + tradeoff * ns[best] + 1e-12
+        if step % 10 == 0:  # a whole ranking with its draws
+            assert result.ranked(tradeoff)[0].estimate <= d[best] + tradeoff * ns[best] + 1e-12
     for at, ahead_below, ahead_above in result.ranking_changes():
         for step, first, second in ((-1e-9, ahead_below, ahead_above), (1e-9, ahead_above, ahead_below)):
             assert d[first] + (at + step) * ns[first] <= d[second] + (at + step) * ns[second] + 1e-12
