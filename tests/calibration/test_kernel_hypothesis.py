@@ -160,7 +160,7 @@ def test_estimate_against_mean_of_blocks():
 @pytest.mark.slow
 @pytest.mark.parametrize("n_classes", [2, 10])
 def test_type_one_error(n_classes):
-    n_sets = 400
+    n_sets = 240
     tests = {name: {**options, "n_draws": 99} for name, options in TESTS.items()}
     shares = dict(zip(TESTS, rejections(60, n_classes, True, tests, n_sets=n_sets, seed=17), strict=True))
     above = LEVELS + 3 * np.sqrt(LEVELS * (1 - LEVELS) / n_sets)
