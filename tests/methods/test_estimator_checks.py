@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_with_checks
 
 from uqassay.methods import METHODS, build_method
 
@@ -40,8 +40,19 @@ def expected_failures(estimator) -> dict[str, str]:
     return EXPECTED_FAILURES.get(name, {}) | (DRAWN if head == "gaussian-logits" else {})
 
 
+CHECKS = parametrize_with_checks([quick(name) for name in distinct()], expected_failed_checks=expected_failures)
+
+
+def is_told_by_others(pair) -> bool:
+    """Training on read-only float64: the check on read-only float32 and `check_readonly_memmap_input` find what it finds."""
+    check = getattr(pair, "values", pair)[1]
+    return check.func is check_classifiers_train and check.keywords == {"readonly_memmap": True}
+
+
 @pytest.mark.slow
-@parametrize_with_checks([quick(name) for name in distinct()], expected_failed_checks=expected_failures)
+@pytest.mark.parametrize(
+    CHECKS.args[0], [pair for pair in CHECKS.args[1] if not is_told_by_others(pair)], **CHECKS.kwargs
+)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_estimator_checks(estimator, check):
     check(estimator)

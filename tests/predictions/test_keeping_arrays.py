@@ -81,7 +81,8 @@ def test_array_api_strict_against_numpy(needs, name, n_classes):
                 continue
             given = make(probs)
             agree(expected, call(make(y), given), given, 1e-12, 1e-13)
-            agree(expected, call(y.tolist(), given), given, 1e-12, 1e-13)  # labels on the host
+            if name.startswith("losses."):  # measures take no labels
+                agree(expected, call(y.tolist(), given), given, 1e-12, 1e-13)  # labels on the host
 
 
 @pytest.mark.parametrize(
