@@ -4,8 +4,10 @@ import numpy as np
 
 import uqassay as uq
 from uqassay.credal import all_focal_sets, reachable
+from uqassay.predictions import Box
 
 KINDS = ("Point", "Members", "Dirichlet", "Intervals", "ClassSets", "Masses", "Vertices", "GaussianLogits")
+PREDICTING = tuple(kind for kind in KINDS if kind != "ClassSets")  # one class for each instance
 STATEMENTS = (*KINDS, "passes of GaussianLogits")  # epistemic variances, and here aleatoric ones
 
 
@@ -51,7 +53,7 @@ def lower_of_every_event(prediction):
     if isinstance(credal, uq.Masses):
         inside = ~(credal.focal_sets[:, None, :] & ~events[None]).any(axis=2)  # (F, 2^K)
         return credal.masses @ inside
-    if isinstance(credal, uq.Intervals):
+    if isinstance(credal, Box):
         l, u = credal.bounds()
         return np.maximum(l @ events.T, 1 - u @ (~events).T)
     return (credal.hull_points() @ events.T).min(axis=1)

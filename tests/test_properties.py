@@ -111,7 +111,7 @@ def test_entropies_of_elements_lie_between_the_extremes(kind, seed, n_classes):
     credal = prediction.credal()
     if isinstance(credal, uq.Masses):
         vertices = uq.credal.permutation_vertices(credal.masses, credal.focal_sets)
-    elif isinstance(credal, uq.Intervals):
+    elif isinstance(credal, uq.predictions.Box):
         vertices = uq.credal.box_vertices(*credal.bounds())[0]
     else:
         vertices = np.asarray(credal.hull_points())

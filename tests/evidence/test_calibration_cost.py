@@ -51,6 +51,7 @@ def test_points_that_are_mixed(random_generator):
         "Members": 3,
         "Dirichlet": 1,
         "Intervals": 8,
+        "ClassSets": 8,
         "Masses": 8,
         "Vertices": 3,
         "GaussianLogits": 1,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.evidence.cases import drawn
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import PREDICTING, random_prediction
 from tests.notes import said
 
 import uqassay as uq
@@ -119,7 +119,7 @@ def test_adjusted_for_all_tests(judged):
 # -- what is tested ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PREDICTING)
 def test_every_kind_is_tested(kind, random_generator):
     p = random_prediction(kind, random_generator, n=20, n_classes=3)
     found = uq.assay({"m": p}, random_generator.integers(0, 3, 20), n_draws=5, tradeoffs=[0.5]).calibration
@@ -137,6 +137,18 @@ def test_every_kind_is_tested(kind, random_generator):
         assert len(t.member_values) == len(t.member_pvalues) == (3 if kind in ("Members", "Vertices") else 0)
         assert t.width == pytest.approx(float((p.upper_probs() - p.lower_probs()).mean()))
     assert ("the draws of different instances" in said(found[0])) == (kind in ("Dirichlet", "GaussianLogits"))
+
+
+def test_class_sets_state_no_probabilities_to_be_tested(random_generator):
+    models = {
+        "sets": random_prediction("ClassSets", random_generator, n=20),
+        "p": random_prediction("Point", random_generator, n=20),
+    }
+    found = uq.assay(models, random_generator.integers(0, 4, 20), n_draws=5, tradeoffs=[0.5])
+    tested = {t.model: t.tested for t in found.calibration}
+    assert tested == {"sets": "nothing", "p": "mean"}
+    assert all("state no probabilities" in said(t) for t in found.calibration if t.model == "sets")
+    assert not [note for note in found.warnings if note.code == "calibration-sample"]
 
 
 def test_no_measures_no_tests(judged):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.evidence.cases import judge
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import PREDICTING, random_prediction
 from tests.notes import said
 from tests.refusals import refuses
 
@@ -152,7 +152,7 @@ def test_refusal_and_risk_coverage(judged):
     assert runs.low < runs < runs.high
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PREDICTING)
 def test_every_kind_and_votes_have_a_ranking(kind, random_generator):
     p = random_prediction(kind, random_generator, n=30)
     for y in (random_generator.integers(0, 4, 30), random_generator.integers(1, 5, (30, 4))):

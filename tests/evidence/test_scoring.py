@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.evidence import scaled_sets, scoring
@@ -15,7 +16,11 @@ from uqassay.predictions.remembering import REMEMBERED
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
-SCALED_BOUNDS = {"Intervals", "Masses"}  # of scaled points the upper probability of the label alone is asked for
+SCALED_BOUNDS = {
+    "Intervals",
+    "ClassSets",
+    "Masses",
+}  # of scaled points the upper probability of the label alone is asked for
 
 
 def rows_computed(prediction, y):
@@ -77,6 +82,7 @@ def test_points_of_sets(random_generator):
         "Members": 3,
         "Dirichlet": 20,
         "Intervals": None,
+        "ClassSets": None,
         "Masses": None,
         "Vertices": 3,
         "GaussianLogits": 20,
@@ -134,3 +140,40 @@ def test_the_meaning_of_a_variance_is_part_of_the_fingerprint_and_of_the_scores(
     assert [(m.n_points, m.spanned_by) for m in found] == [(3, "passes"), (100, "draws")]
     assert found[0].columns["nonspecificity"].max() == 0.0
     assert found[1].columns["nonspecificity"].min() > 0.3
+
+
+# -- class sets ---------------------------------------------------------------------------------------------------------
+
+
+def test_class_sets_in_an_assay(random_generator):
+    """What has a meaning is there, what has none says why, and the sets are those that were given."""
+    p = random_generator.dirichlet(np.full(4, 0.5), 120)
+    y = np.array([random_generator.choice(4, p=q) for q in p])
+    sets = p >= 0.25
+    sets[:3] = False
+    found = uq.assay({"p": uq.Point(p), "sets": uq.ClassSets(sets)}, y, n_draws=20, tradeoffs=[0.5], calibration=())
+    rows = {(r["model"], r["metric"]): r for r in found.rows("findings") if r["run"] == "all"}
+    held, size = sets[np.arange(120), y], np.where(sets.any(axis=1), sets.sum(axis=1), 4)
+    inside = held | ~sets.any(axis=1)
+    assert rows["sets", "accuracy"]["estimate"] == pytest.approx((inside / size).mean())
+    assert "at random" in rows["sets", "accuracy"]["notes"][0].text
+    assert np.isnan(rows["sets", "ece"]["estimate"])
+    assert "no probabilities" in rows["sets", "ece"]["notes"][0].text
+    assert rows["sets", "nonspecificity"]["estimate"] == pytest.approx(np.log(size).mean())
+    assert rows["sets", "kl"]["estimate"] == pytest.approx(-np.log(np.finfo(float).eps) * (~inside).mean())
+    assert ("sets", "uq-auc") not in rows
+    assert found.uncertainty_names("sets") == ()
+    np.testing.assert_array_equal(found.hits("sets")[0], held)
+    single = sets.sum(axis=1) == 1
+    np.testing.assert_array_equal(found["sets"].columns["label"][0], np.where(single, sets.argmax(axis=1), -1))
+    texts = [note.text for note in found.warnings]
+    assert any(text.startswith("sets: 3 of 120 class sets are empty") for text in texts)
+    assert any("class sets leave the label out, which costs 36 nats" in text for text in texts)
+    of_sets = {(r["rule"], r["metric"]): r["estimate"] for r in found.rows("sets") if r["model"] == "sets"}
+    for rule in ("interval-dominance", "maximality", "e-admissibility"):
+        assert of_sets[rule, "coverage"] == pytest.approx(held.mean())
+        assert of_sets[rule, "size"] == pytest.approx(sets.sum(axis=1).mean())
+    with refuses("model", "undefined"):
+        found.reliability("sets")
+    with refuses("score", "choice"):
+        found.certified_refusal("sets", risk=0.1)

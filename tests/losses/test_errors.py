@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, zero_one_loss
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import PREDICTING, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.losses import is_correct, prediction_errors, probability_gap
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PREDICTING)
 def test_labels_against_another_library(kind, random_generator):
     prediction = random_prediction(kind, random_generator, n=40, n_classes=4)
     y = random_generator.integers(0, 4, 40)

@@ -5,7 +5,7 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 from scipy import stats
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import KINDS, PREDICTING, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -103,7 +103,7 @@ def test_arrays_are_taken_as_points_and_members(name):
             np.testing.assert_array_equal(uncertainty_score(probs, name), uncertainty_score(kind(probs), name))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PREDICTING)
 def test_the_less_certain_instance_has_the_greater_score(kind):
     sure, unsure = [0.98, 0.01, 0.01], [0.4, 0.3, 0.3]
     members = [[sure, [0.97, 0.02, 0.01]], [unsure, [0.2, 0.5, 0.3]]]

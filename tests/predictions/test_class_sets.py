@@ -20,8 +20,10 @@ def test_truth_values_and_numbers_of_0_and_1(dtype):
         np.testing.assert_array_equal(uq.ClassSets(sets).sets, SETS)
 
 
-def test_torch_tensors_and_tables():
-    torch = pytest.importorskip("torch")
+def test_torch_tensors_and_tables(needs):
+    needs("torch")
+    import torch
+
     np.testing.assert_array_equal(uq.ClassSets(torch.tensor(SETS).int()).sets, SETS)  # as of TorchCP
     table = pd.DataFrame(SETS, columns=["ant", "bee", "cow"], index=list("wxyz"))
     for found in (uq.ClassSets(table), uq.from_object(table)):
@@ -128,8 +130,9 @@ def fitted():
 
 
 @pytest.mark.parametrize("score", ["lac", "aps"])
-def test_coverage_and_width_are_those_of_mapie(fitted, score):
-    classification = pytest.importorskip("mapie.classification")
+def test_coverage_and_width_are_those_of_mapie(needs, fitted, score):
+    needs("mapie")
+    from mapie import classification
     from mapie.metrics.classification import classification_coverage_score, classification_mean_width_score
 
     model, (x, y), (x_test, y_test) = fitted
@@ -146,8 +149,10 @@ def test_coverage_and_width_are_those_of_mapie(fitted, score):
     assert score != "lac" or uq.ClassSets(sets[:, :, 0]).is_empty().any()
 
 
-def test_error_size_and_single_sets_are_those_of_crepes(fitted):
-    crepes = pytest.importorskip("crepes")
+def test_error_size_and_single_sets_are_those_of_crepes(needs, fitted):
+    needs("crepes")
+    import crepes
+
     model, (x, y), (x_test, y_test) = fitted
     wrapped = crepes.WrapClassifier(model)
     wrapped.calibrate(x, y)
@@ -158,3 +163,13 @@ def test_error_size_and_single_sets_are_those_of_crepes(fitted):
     np.testing.assert_allclose(found.size, theirs["avg_c"], atol=1e-12)
     np.testing.assert_allclose(found.determinacy, theirs["one_c"], atol=1e-12)
     np.testing.assert_allclose(sets.is_empty().mean(), theirs["empty"], atol=1e-12)
+
+
+def test_truth_values_on_a_device_are_class_sets_there_too(needs):
+    needs("torch")
+    import torch
+
+    given = torch.tensor(SETS)
+    found = uq.losses.unified_loss([0, 1, 2, 0], given).total
+    np.testing.assert_array_equal(np.asarray(found), uq.losses.unified_loss([0, 1, 2, 0], SETS).total)
+    assert isinstance(uq.measures.upper_entropy(given), torch.Tensor)

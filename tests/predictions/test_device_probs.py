@@ -26,7 +26,6 @@ BROKEN = {
     "sum": changed(3, 1, 2, 0.9),
     "sum, with a negative row": np.concatenate([changed(0, 1, 2, 0.9), [[[-1e-9, 1 + 1e-9, 0, 0]] * 3]]),
     "sets of classes": np.ones((3, 2, 2)),
-    "truth values": np.ones((3, 2), dtype=bool),
     "one class": np.ones((3, 1)),
     "no instance": np.ones((0, 3)),
     "one axis": np.ones(3),

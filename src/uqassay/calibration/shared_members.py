@@ -12,6 +12,7 @@ from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions import (
     Box,
+    ClassSets,
     Drawn,
     Masses,
     Members,
@@ -75,6 +76,8 @@ def shared_members(members: Any) -> SharedMembers:
                 noun = "vertices"
                 shared = "the test makes sense only if vertex m has the same meaning in every instance"
                 notes.append(Note("assumption", shared))
+        case ClassSets():
+            raise _no_probabilities("members")
         case Box():
             probs, noun = interval_vertices(*members.bounds()), "vertices"
         case Masses():
@@ -99,13 +102,25 @@ def shared_members(members: Any) -> SharedMembers:
     return SharedMembers(probs, noun, width, tuple(notes))
 
 
+def _no_probabilities(parameter: str) -> InputError:
+    return InputError(
+        parameter,
+        "must state probabilities that could be calibrated",
+        "got ClassSets",
+        "use metrics.class_set_scores for their coverage",
+        code="type",
+    )
+
+
 def independence(notes: Iterable[Note]) -> str:
     """What a sentence with a p-value adds if there are groups that the test does not account for; else empty."""
     return ", labels taken as independent" if IN_GROUPS in notes else ""
 
 
 def mean_probs(prediction: Prediction) -> Floats:
-    """Probabilities (n, K) of the mean, whose rows sum to 1."""
+    """Probabilities (n, K) of the mean, whose rows sum to 1; InputError for class sets, which state none."""
+    if isinstance(prediction, ClassSets):
+        raise _no_probabilities("prediction")
     return _summing_to_one(prediction.mean_probs())
 
 

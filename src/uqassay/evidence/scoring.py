@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uqassay.errors import InputError
 from uqassay.evidence.device_scores import columns_on_device, terms_on_device
 from uqassay.evidence.fingerprint import digests_of_rows, fingerprint
+from uqassay.evidence.joined_notes import joined_notes
 from uqassay.evidence.kept_rows import Kept, rows_of
 from uqassay.evidence.set_columns import set_columns
 from uqassay.losses.errors import is_correct, probability_gap
@@ -19,11 +20,10 @@ from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import unified_terms
 from uqassay.measures.hartley import Nonspecificity, joined_nonspecificities
 from uqassay.measures.scores import score_columns, score_names
-from uqassay.notes import Note, distinct
+from uqassay.notes import Note
 from uqassay.predictions import Box, ClassSets, Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.predictions.class_sets import empty_sets_note
 from uqassay.predictions.drawn import Drawn
-from uqassay.predictions.masses import repair_note
 
 __all__ = [
     "ModelScores",
@@ -229,8 +229,8 @@ def score_part(
         if settings.convention == "paper" and isinstance(run, Masses):
             run = run.repaired()
             notes += run.notes
-        if isinstance(run, ClassSets) and (empty := int(run.is_empty().sum())):
-            notes.append(empty_sets_note(empty, run.n_instances))
+        if isinstance(run, ClassSets):
+            notes.append(empty_sets_note(int(run.is_empty().sum()), run.n_instances))
         run = with_draws_held(run)
         place = f"models[{name!r}]{f'[{r}]' if len(runs) > 1 else ''}"
         try:
@@ -279,20 +279,8 @@ def joined_scores(parts: Sequence[ScoredPart], *, baseline: bool = False) -> Mod
         floor=first.floor,
         gap=max(p.gap for p in parts),
         fingerprint=fingerprint(zip(heads, digests, strict=True)),
-        notes=_joined_notes(parts),
+        notes=joined_notes([p.notes for p in parts]),
     )
-
-
-def _joined_notes(parts: Sequence[ScoredPart]) -> tuple[Note, ...]:
-    """The notes of all parts; counts of repaired rows are added up."""
-    if len(parts) == 1:
-        return distinct(parts[0].notes)
-    counts = ([note.facts for note in p.notes if note.code == "repaired"] for p in parts)
-    summed = iter(
-        [repair_note(*(sum(f[key] for f in each) for key in ("rows", "n"))) for each in zip(*counts, strict=True)]
-    )
-    first = [next(summed) if note.code == "repaired" else note for note in parts[0].notes]
-    return distinct(first, *([note for note in p.notes if note.code != "repaired"] for p in parts[1:]))
 
 
 def score_baselines(

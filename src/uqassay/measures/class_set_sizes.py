@@ -38,4 +38,5 @@ def imprecision_of_class_sets(prediction: ClassSets, weights: Array) -> Array:
     log_share = gammaln(k + 1) - gammaln(np.maximum(k - s, 0) + 1) + gammaln(n_classes - s + 1) - gammaln(n_classes + 1)
     share = np.where(k >= s, np.exp(log_share), 0.0)
     of_size = (weights * (k / n_classes - share)).sum(axis=1)
+    of_size[0] = 0.0  # a single class, without rounding
     return np.asarray(of_size[set_sizes(prediction) - 1])

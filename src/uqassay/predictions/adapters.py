@@ -109,7 +109,7 @@ def from_object(
     elif isinstance(obj, (list, tuple)) or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__")):
         _refuse_list_of_models(obj, member_axis)
         values = obj if hasattr(obj, "columns") else _numeric(obj, "obj")
-        held = "class-sets" if kind is None and _holds_truth_values(values) else kind
+        held = "class-sets" if kind is None and holds_truth_values(values) else kind
         arrays = {key_of_bare_array(held, tuple(np.shape(values))): values}
     elif hasattr(obj, "nnz") and hasattr(obj, "shape"):
         as_numeric(obj, "obj")  # refuses sparse arrays, and says how to make them dense
@@ -178,9 +178,10 @@ def _numeric(values: Any, name: str) -> Any:
         raise _unknown(values) from problem
 
 
-def _holds_truth_values(values: Any) -> bool:
+def holds_truth_values(values: Any) -> bool:
     """True for arrays and tables of truth values alone."""
-    return {str(each) for each in getattr(values, "dtypes", [getattr(values, "dtype", "")])} in ({"bool"}, {"boolean"})
+    types = [str(each) for each in getattr(values, "dtypes", [getattr(values, "dtype", "")])]
+    return bool(types) and all(each.endswith(("bool", "boolean")) for each in types)  # torch.bool, too
 
 
 def _is_model(obj: Any) -> bool:
@@ -312,7 +313,7 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
         return _sample(obj, _arrays_of(held), axis if axis >= 0 else axis + np.ndim(held))
     if held is not None and _value(obj, "set_size") is not None:
         sets = _numeric(held, "obj")
-        if _holds_truth_values(sets):
+        if holds_truth_values(sets):
             return {"sets": sets}
         rule, got = "needs sets of classes, not intervals of values", f"got {type(obj).__name__} of {sets.dtype}"
         raise InputError("obj", rule, got, "predict a class", code="class-sets")

@@ -166,7 +166,7 @@ def probs_on_device(values: Any, name: str = "prediction") -> DeviceProbs:
         as_prediction(np.broadcast_to(0.5, shape), name)  # refuses the shape
     xp = namespace(values)
     if values.dtype == xp.bool:
-        as_prediction(np.ones((1, *shape[1:]), dtype=bool), name)  # refuses truth values
+        check_rows(np.ones((1, *shape[1:]), dtype=bool), name, tolerance=0.0)  # refuses truth values
     if not xp.isdtype(values.dtype, "real floating"):  # 0 and 1 as whole numbers
         values = xp.astype(values, compute_dtype(values))
     probs = DeviceProbs(values if len(shape) == 3 else values[:, None, :], len(shape) == 2)

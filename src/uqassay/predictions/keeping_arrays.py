@@ -11,6 +11,7 @@ import numpy as np
 from uqassay._array import as_array
 from uqassay._array_support import SUPPORT
 from uqassay._namespaces import as_result, compute_dtype, is_foreign, lies_on_host, like, namespace
+from uqassay.predictions.adapters import holds_truth_values
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.coercion import as_prediction
 from uqassay.predictions.device_probs import DeviceProbs, probs_on_device
@@ -44,7 +45,8 @@ def keeps_arrays(function: str) -> Callable[[Callable[Given, Result]], Callable[
                 return call(*args, **kwargs)
             options: dict[str, Any] = dict(zip(names, args, strict=False)) | kwargs
             named: Callable[..., Result] = call
-            if lies_on_host(given) or not support.computes_natively(options, one_label_each=_one_label_each(options)):
+            on_host = lies_on_host(given) or holds_truth_values(given)  # class sets have no device path
+            if on_host or not support.computes_natively(options, one_label_each=_one_label_each(options)):
                 found = named(**options | {name: as_array(given, name)})
                 return _mapped(found, lambda v: isinstance(v, np.ndarray), lambda v: like(v, given))
             probs = given if name == "probs" else probs_on_device(given, name)
@@ -59,7 +61,8 @@ def keeps_arrays(function: str) -> Callable[[Callable[Given, Result]], Callable[
 def as_prediction_here_and_there(value: Any, name: str = "prediction") -> Prediction:
     """`as_prediction`; of an array on a device with float64, `held_elsewhere` then gives the array itself. Slices forget it."""
     prediction = as_prediction(value, name)
-    if is_foreign(value) and not lies_on_host(value) and compute_dtype(value) == namespace(value).float64:
+    there = is_foreign(value) and not lies_on_host(value) and not holds_truth_values(value)
+    if there and compute_dtype(value) == namespace(value).float64:
         object.__setattr__(prediction, "_elsewhere", probs_on_device(value, name))
     return prediction
 

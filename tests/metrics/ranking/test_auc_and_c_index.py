@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import PREDICTING, random_prediction
 from tests.metrics.ranking import tied_rankings
 from tests.notes import said, texts
 from tests.refusals import refuses
@@ -100,7 +100,7 @@ def test_temperature_leaves_the_binary_softmax_score_alone(random_generator):
     assert found[2] == pytest.approx(found[1], abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PREDICTING)
 def test_errors_and_gaps_of_every_kind(kind, random_generator):
     prediction = random_prediction(kind, random_generator, n=20)
     y = random_generator.integers(0, 4, 20)

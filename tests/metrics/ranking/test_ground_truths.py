@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy import stats
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import PREDICTING, random_prediction
 from tests.notes import texts
 from tests.refusals import refuses
 
@@ -19,7 +19,7 @@ from uqassay.metrics.ranking.ground_truths import (
 from uqassay.statistics.correlation import kendall_tau_estimate, pearson_estimate
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PREDICTING)
 def test_truths_against_a_loop_over_instances(random_generator, kind):
     prediction = random_prediction(kind, random_generator, n=40)
     votes = random_generator.multinomial(7, np.full(4, 0.25), size=40)

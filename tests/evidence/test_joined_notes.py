@@ -1,0 +1,17 @@
+"""Counts in the notes of parts are added up, other notes are kept once."""
+
+from uqassay.evidence.joined_notes import joined_notes
+from uqassay.notes import Note
+from uqassay.predictions.class_sets import empty_sets_note
+from uqassay.predictions.masses import repair_note
+
+
+def test_counts_of_each_run_are_added_up():
+    other, late = Note("x", "said"), Note("y", "later")
+    parts = [
+        [other, repair_note(1, 4), repair_note(0, 4), empty_sets_note(0, 4)],
+        [other, repair_note(2, 3), repair_note(3, 3), empty_sets_note(0, 3), late],
+    ]
+    assert joined_notes(parts) == (other, repair_note(3, 7), late)  # equal notes of runs are said once
+    assert joined_notes([[empty_sets_note(2, 4)], [empty_sets_note(0, 1)]]) == (empty_sets_note(2, 5),)
+    assert joined_notes([[]]) == ()
