@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 
 # Relative to the greatest weight. A smaller weight is lost to rounding in any sum with it, so its instance is ignored.
 NEGLIGIBLE = 1e-15
+COUNTED = 4  # times as many as instances: labels of groups that are smaller whole numbers are counted, not sorted
 
 
 def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str) -> Floats:
@@ -348,6 +349,9 @@ def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
         )
     # NumPy converts a nan in a list of strings to the string "nan", so look for it in the list itself
     _refuse_missing(np.array(groups, dtype=object) if isinstance(groups, list | tuple) else labels)
+    if labels.dtype.kind in "iu" and n and labels.min() >= 0 and labels.max() < COUNTED * n:
+        labels = labels.astype(np.intp)
+        return np.asarray((np.cumsum(np.bincount(labels) > 0) - 1)[labels])
     try:
         return np.unique(labels, return_inverse=True)[1].reshape(n)
     except TypeError as error:
@@ -384,7 +388,8 @@ def _of_one_kind(labels: NDArray[Any]) -> InputError:
 
 def _by_first_appearance(codes: NDArray[np.intp]) -> NDArray[np.intp]:
     # np.unique numbers groups by label; by first appearance, renaming the groups changes no random draw
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    first = np.full(int(codes.max(initial=-1)) + 1, codes.size)
+    first[codes[::-1]] = np.arange(codes.size)[::-1]  # of equal codes the last assignment counts
     rank = np.empty(first.size, dtype=np.intp)
-    rank[np.argsort(first)] = np.arange(first.size)
-    return rank[inverse.reshape(-1)]
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size)  # codes without an instance come last
+    return rank[codes]
