@@ -1,9 +1,10 @@
-"""Conformal sets of handwritten digits: the numbers of MAPIE and crepes beside ours, and a page.
+"""Conformal sets of handwritten digits: the numbers of MAPIE, crepes and torch-uncertainty beside ours, and a page.
 
     python -m benchmarks.conformal_mnist FOLDER [--store] [--page PAGE.html]     (a minute)
 
 FOLDER holds the 10,000 test images of MNIST, t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz. A logistic regression is
-trained on 1,000 of them, 3,000 others set the thresholds of the sets, and 6,000 are predicted.
+trained on 1,000 of them, 3,000 others set the thresholds of the sets, and 6,000 are predicted. Needs mapie, crepes, and of
+torch-uncertainty only the modules with the metrics (`pip install --no-deps`).
 """
 
 import argparse
@@ -15,6 +16,7 @@ import numpy as np
 
 import uqassay as uq
 from benchmarks.docs_numbers import write_pages
+from benchmarks.scod_peers import alone
 from benchmarks.stored_tables import Source, Table, store
 from uqassay.datasets.idx import read_idx
 from uqassay.wording import percent
@@ -65,7 +67,21 @@ def predicted(folder: Path) -> tuple[dict[str, tuple[uq.ClassSets, Numbers]], uq
             uq.ClassSets.from_lists(lists, 10),
             (1 - theirs["error"], theirs["avg_c"]),
         )
+    same = found["MAPIE LAC 95 %"][0]
+    found["the same sets, by torch-uncertainty"] = same, by_torch_uncertainty(same, y_test)
     return found, uq.Point(model.predict_proba(x_test)), y_test
+
+
+def by_torch_uncertainty(sets: uq.ClassSets, y: np.ndarray) -> Numbers:
+    """Coverage rate and set size of torch-uncertainty."""
+    import torch
+
+    found = []
+    for module, metric in (("coverage_rate", "CoverageRate"), ("set_size", "SetSize")):
+        measured = getattr(alone(f"torch_uncertainty.metrics.classification.{module}"), metric)()
+        measured.update(torch.tensor(sets.sets), torch.tensor(y))
+        found.append(float(measured.compute()))
+    return found[0], found[1]
 
 
 def compared(found: dict[str, tuple[uq.ClassSets, Numbers]], y: np.ndarray) -> Table:
