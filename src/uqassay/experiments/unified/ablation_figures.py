@@ -36,7 +36,7 @@ class MeanTerms(NamedTuple):
 
 def mean_terms(found: "Assay", part: str) -> list[MeanTerms]:
     """Mean distance, NS and E of every model over its "correct" or "wrong" predictions; models without any are left out."""
-    means = means_by_part(found, "correct")
+    means = means_by_part(found, "correct", terms=True)
     key = "kl" if found.settings.distance == "kl" else "js"
     return [
         MeanTerms(name, means[name, part, key].mean, means[name, part, "ns"].mean, means[name, part, "e"])

@@ -72,7 +72,7 @@ def ablation_cells(judged: JudgedDataSet, beside: PrintedData) -> list[PrintedCe
 
 def ranked_means(found: "Assay", undefined: Iterable[str] = ()) -> Ranking:
     """Models of an assay, without baselines, by their mean E at each λ, least first; then those without, with nan."""
-    means = means_by_part(found, "all")
+    means = means_by_part(found, "all", terms=True)
     by_tradeoff = {}
     for tradeoff in TRADEOFFS:
         at = [(name, means[name, "0", f"e@{tradeoff}"]) for name in found.model_names]
@@ -110,7 +110,7 @@ def _vertex_cells(dataset: str, four: FourClasses, context: PrintedData) -> Iter
     for convention, by_choice in four.assays.items():
         place = RowPlace(dataset, convention, context)
         for choice, found in by_choice.items():
-            for (model, part, term), value in means_by_part(found, "correct").items():
+            for (model, part, term), value in means_by_part(found, "correct", terms=True).items():
                 if part in PARTS and term in TERMS:
                     where = f"{model}/{choice}/{PARTS[part]}/{term}"
                     yield place.cell("table4", where, (f"{model}/{choice}", f"{term}_{PARTS[part]}"), value)
@@ -200,7 +200,7 @@ def _vertex_lines(judged: JudgedDataSet, four: FourClasses) -> list[str]:
     lines = [f"Table 4, {judged.dataset}, classes {names}, {n}: KL to the nearest of 8 and of all 24 vertices:"]
     keys = [(term, part) for term in TERMS for part in PARTS]
     means = {
-        (convention, choice): means_by_part(found, "correct")
+        (convention, choice): means_by_part(found, "correct", terms=True)
         for convention, by_choice in four.assays.items()
         for choice, found in by_choice.items()
     }

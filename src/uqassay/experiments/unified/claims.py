@@ -92,7 +92,7 @@ def _extreme(found: "Assay", chosen: Sequence[str], *, least: bool) -> str:
 
 def _correct_below(found: "Assay", quantity: str, name: str) -> str:
     """In how many models a quantity is lower where the prediction is correct; intervals of the two parts, not paired."""
-    means = means_by_part(found, "correct")
+    means = means_by_part(found, "correct", terms=True)
     below, above, unclear = [], [], []
     for model in found.model_names:
         right, wrong = (means.get((model, part, quantity)) for part in ("correct", "wrong"))

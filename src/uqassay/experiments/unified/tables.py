@@ -7,6 +7,7 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from uqassay.evidence.findings import part_rows
 from uqassay.experiments.reproduction import PrintedCell, printed_table
 from uqassay.wording import ABSENT, listed, number, percent, text_table
 
@@ -54,6 +55,7 @@ METRICS = {
     "nonspecificity": "ns",
     "unified": "e",
 }
+OF_ACCURACY = {"accuracy", "ece"}
 LEAST = 1e-9  # smaller values are rounding error
 LINE = {"exact": "exact", "paper": "paper's convention"}
 
@@ -125,7 +127,7 @@ def table_cells(
     cells = []
     for convention, found in assays.items():
         place = RowPlace(dataset, convention, beside)
-        whole, parts = means_by_part(found, "all"), means_by_part(found, "correct")
+        whole, parts = means_by_part(found, "all"), means_by_part(found, "correct", terms=True)
         six = ranked[convention]
         for (model, _, metric), value in whole.items():
             if metric in METRICS.values():
@@ -165,7 +167,7 @@ class RowPlace(NamedTuple):
         return PrintedCell(name, paper, *value, None, note)
 
 
-def means_by_part(found: "Assay", by: str) -> Means:
+def means_by_part(found: "Assay", by: str, *, terms: bool = False) -> Means:
     """Means by (model, part, quantity): accuracy_percent, ece, kl or js, ns, e (λ = 1) and e@λ.
 
     Parameters
@@ -173,9 +175,11 @@ def means_by_part(found: "Assay", by: str) -> Means:
     found : Assay
     by : str
         As in `Assay.subset_rows`.
+    terms : bool
+        Without accuracy_percent and ece, whose interval takes longer than all others together.
     """
     values: Means = {}
-    for row in found.rows("subsets", by=by, ranking=False):
+    for row in part_rows(found, by, METRICS.keys() - OF_ACCURACY if terms else METRICS):
         key = row["model"], row["subset"]
         value = Value(row["estimate"], row["low"], row["high"])
         if row["metric"] == "unified":
@@ -268,7 +272,7 @@ def table_lines(
     shown = (beside.name, *_others(beside.name))
     first = next(iter(assays.values()))
     whole = {convention: means_by_part(found, "all") for convention, found in assays.items()}
-    parts = {convention: means_by_part(found, "correct") for convention, found in assays.items()}
+    parts = {convention: means_by_part(found, "correct", terms=True) for convention, found in assays.items()}
     columns = ("accuracy_percent", "ece", *QUANTITIES)
     lines = [f"Table 1, {dataset} (λ = 1; mean [95 % interval]; printed rows are of the data sets that they name):"]
     body: list[list[str]] = []
