@@ -37,7 +37,9 @@ def _six():
         "box": uq.Intervals(np.maximum(p - 0.1, 0), np.minimum(p + 0.1, 1)),
     }
     site = np.where(rng.random(80) < 0.5, "north", "south")
-    return uq.assay(models, y, groups=np.arange(80) // 2, subgroups={"site": site}, n_draws=20)
+    return uq.assay(
+        models, y, groups=np.arange(80) // 2, subgroups={"site": site}, n_draws=20, calibration=("kuiper-confidence",)
+    )
 
 
 def _twelve():
