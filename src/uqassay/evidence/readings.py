@@ -15,7 +15,7 @@ from uqassay.losses.label_distance import default_floor, labels_of
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff, unified_loss
 from uqassay.measures.entropies import entropy_decomposition
-from uqassay.metrics.calibration.reliability import expected_calibration_error
+from uqassay.metrics.calibration.error_interval import error_estimate_of_hits
 from uqassay.metrics.sets.class_set_scores import class_set_scores
 from uqassay.notes import Note
 from uqassay.predictions import Members, Point, PredictionLike, as_prediction, not_negative
@@ -50,7 +50,7 @@ DEFINITIONS = {
     "log_loss": ("mean", "log loss", "−ln of the label's probability in the mean"),
     "brier": ("mean", "Brier score", "squared distance of the mean from the label"),
     "accuracy": ("mean", "accuracy", "share of the labels that the mean predicts"),
-    "ece": ("mean", "ECE", "calibration error of the mean's confidence in ten bins, without an interval"),
+    "ece": ("mean", "ECE", "calibration error of the mean's confidence in ten bins"),
 }
 
 
@@ -151,7 +151,8 @@ def three_readings(
     -------
     ThreeReadings
         Shown as one table; `rows()` has the definitions. The numbers of different readings are on different scales, except for
-        log losses and accuracies. Means have Hall's interval, shares Wilson's.
+        log losses and accuracies. Means have Hall's interval, shares Wilson's, the ECE that
+        of `metrics.calibration_error_estimate`.
 
     Raises
     ------
@@ -198,8 +199,6 @@ def three_readings(
         return mean_estimate(values, groups=units, level=level, method="hall")
 
     sets = class_set_scores(y, ensemble, rule=rule, groups=units, level=level)
-    no_interval = Note("no-interval", "no interval: the binned error is biased upwards in small samples")
-    error = expected_calibration_error(hits, np.minimum(confidence, 1.0))
     return ThreeReadings(
         unified=average(loss.total),
         distance=average(loss.distance),
@@ -215,9 +214,7 @@ def three_readings(
         log_loss=average(mean_loss),
         brier=average(brier_loss(y, mean)),
         accuracy=proportion_estimate(hits, groups=units, level=level),
-        ece=Estimate(
-            error, low=np.nan, high=np.nan, level=level, n=len(y), method="10 equal-width bins", notes=[no_interval]
-        ),
+        ece=error_estimate_of_hits(hits, np.minimum(confidence, 1.0), groups=units, level=level),
         tradeoff=float(tradeoff),
         n_members=ensemble.n_members,
         notes=sets.coverage.notes,
