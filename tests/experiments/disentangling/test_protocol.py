@@ -15,6 +15,7 @@ from uqassay.bench.store import Store
 from uqassay.datasets import mnist
 from uqassay.datasets.bci import CLASSES
 from uqassay.experiments import reproduce
+from uqassay.experiments.disentangling import maps
 from uqassay.experiments.disentangling.protocol import progress_steps, reproduce_disentanglement
 
 
@@ -161,8 +162,18 @@ def test_subjects_of_the_eeg_recordings_are_runs(tmp_path, monkeypatch):
 
 
 @pytest.mark.slow
-def test_figures(folder, tmp_path, needs):
+def test_figures(folder, tmp_path, needs, monkeypatch):
+    """Maps are trained on few points and not drawn, which they are in `test_map_figures`."""
     needs("matplotlib")
+
+    def empty(folder, name, *_):
+        (folder / f"{name}.png").touch()
+        return folder / f"{name}.png"
+
+    monkeypatch.setattr("uqassay.experiments.disentangling.map_figures.write_figure", empty)
+    for name in ("MOONS", "TRIANGLE"):
+        small = replace(getattr(maps, name), n_grid=12, n_train=60)
+        monkeypatch.setattr(maps, name, small)
     found = reproduce_disentanglement(preset="smoke", method="mc-dropout", resume=folder, figures=tmp_path / "new")
     drawn = {path.name for path in (tmp_path / "new").iterdir()}
     assert {"disentanglement_figure1.png", "disentanglement_figure9.png", "disentanglement_figure12.png"} <= drawn
@@ -230,7 +241,7 @@ def _stand_in_for_moabb(monkeypatch):
 
         def get_data(self, *, dataset, subjects):
             rng = np.random.default_rng(subjects[0])
-            n = 80
+            n = 48
             assert self.n_samples == 769
             x = rng.normal(size=(n, 22, self.n_samples))
             names = np.array([CLASSES[i // 2 % 4] for i in range(n)])

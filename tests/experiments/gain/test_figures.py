@@ -17,7 +17,7 @@ def _packages(needs):
 
 @pytest.fixture(scope="module")
 def toy():
-    return cluster_grid(20_000, spread=0.25, rng=0)
+    return cluster_grid(6000, spread=0.25, rng=0)
 
 
 def new_figure():
@@ -75,7 +75,7 @@ def test_figure_3_has_a_panel_for_each_estimate():
 
 def test_files(tmp_path):
     rows = [row(2), row(2, dataset="toy-mismatch-1"), row(2, dataset="digits", method="random-forest")]
-    written = write_gain_figures(tmp_path, rows, n=8000)
+    written = write_gain_figures(tmp_path, rows, n=2000)
     assert [path.name for path in written] == [
         "epistemic_gain_figure1.png",
         "epistemic_gain_figure2.png",
