@@ -6,6 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -117,9 +118,9 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def drive(folder: str) -> None:
+def drive(folder: str, workers: int = 2) -> None:
     """A driver of its own; prints how many cells it ran and kept."""
-    summary = run_cells(cells(), folder, workers=2)
+    summary = run_cells(cells(), folder, workers=workers)
     print(json.dumps([summary.n_ran, summary.n_kept, summary.failed]))
 
 
@@ -150,4 +151,5 @@ def kill_everywhere(folder: str) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what runs in the background ignore it
-    {"drive": drive, "kill-everywhere": kill_everywhere}[sys.argv[1]](sys.argv[2])
+    tasks = {"drive": drive, "drive-one": partial(drive, workers=1), "kill-everywhere": kill_everywhere}
+    tasks[sys.argv[1]](sys.argv[2])

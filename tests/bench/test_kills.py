@@ -21,6 +21,7 @@ from uqassay.bench.store import Store
 SOURCE = Path(uq.__file__).resolve().parents[1]
 ROOT = Path(__file__).resolve().parents[2]
 N_KILLS = 20
+STEP = 0.05  # seconds between looks at the processes, each of which reads all of /proc
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 
 
@@ -133,10 +134,10 @@ def test_twenty_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_
     while victims:
         driver = started[-1]
         while victims[-1] == "worker" and driver.poll() is None and not workers_of(driver):
-            time.sleep(0.02)
+            time.sleep(STEP)
         if rng.random() < 0.7:  # while cells run; the others at any moment, while workers start or end
             while driver.poll() is None and not is_running(folders[-1]):
-                time.sleep(0.02)
+                time.sleep(STEP)
             time.sleep(rng.uniform(0.0, 0.2))
         else:
             time.sleep(rng.uniform(0.0, 1.5))
@@ -193,7 +194,7 @@ def test_killed_before_any_step_on_its_files_a_run_ends_with_the_same_bits(tmp_p
 
 @pytest.mark.slow
 def test_two_drivers_on_one_folder_count_each_cell_once(uninterrupted, drivers, tmp_path):
-    both = [drivers(tmp_path), drivers(tmp_path)]
+    both = [drivers(tmp_path, "drive-one"), drivers(tmp_path, "drive-one")]  # with a worker each
     summaries = [end(driver) for driver in both]
     assert sum(ran for ran, _, _ in summaries) == 12
     assert bits(tmp_path) == uninterrupted
@@ -205,7 +206,7 @@ def test_two_drivers_on_one_folder_count_each_cell_once(uninterrupted, drivers, 
 def test_interrupt_ends_the_driver_and_its_workers(uninterrupted, drivers, tmp_path, pause):
     driver = drivers(tmp_path)
     while not workers_of(driver):
-        time.sleep(0.02)
+        time.sleep(STEP)
     time.sleep(pause)
     os.killpg(driver.pid, signal.SIGINT)  # as a terminal does, to all processes
     _, err = driver.communicate(timeout=600)
