@@ -319,18 +319,18 @@ def share_covered(case, n, n_samples, intervals):
 @pytest.mark.parametrize("n", [20, 200])
 @pytest.mark.parametrize("name", TAU_CASES)
 def test_coverage_of_the_tau_interval_is_as_documented(name, n):
-    n_samples = 300  # a coverage of .84 is found with probability .99
+    n_samples = 180  # a coverage of .83 is found with probability .99
     scaled, plain = share_covered(TAU_CASES[name], n, n_samples, tau_intervals)
-    error = 4 * np.sqrt(0.95 * 0.05 / n_samples)
+    error = 3.3 * np.sqrt(0.95 * 0.05 / n_samples)
     assert 0.95 - error - (0.015 if name.startswith("groups") else 0) <= scaled <= (1.0 if n == 20 else 0.99)
-    assert plain <= scaled + 0.01
+    assert plain <= scaled + 0.015
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [20, 200])
 @pytest.mark.parametrize("name", PEARSON_CASES)
 def test_coverage_of_the_pearson_interval_is_as_documented(name, n):
-    share = share_covered(PEARSON_CASES[name], n, 500, lambda x, y, g: [pearson_estimate(x, y, groups=g)])[0]
+    share = share_covered(PEARSON_CASES[name], n, 300, lambda x, y, g: [pearson_estimate(x, y, groups=g)])[0]
     assert share >= {"gamma, r = .9": 0.82, "gamma, r = .5": 0.88}.get(name, 0.95 - 0.04)
     assert share <= 0.985
 
@@ -340,7 +340,7 @@ def test_fishers_interval_fails_where_the_pair_is_not_normal_as_documented():
     def intervals(x, y, _):
         return [pearson_estimate(x, y, method="fisher"), pearson_estimate(x, y)]
 
-    fisher, jackknife = share_covered(PEARSON_CASES["gamma, r = .5"], 200, 1000, intervals)
+    fisher, jackknife = share_covered(PEARSON_CASES["gamma, r = .5"], 200, 500, intervals)
     assert fisher < 0.8 < 0.9 < jackknife
 
 

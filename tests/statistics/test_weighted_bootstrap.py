@@ -282,7 +282,7 @@ def coverage(options, auc, errors, n_samples, n_draws, n=200):
     ],
 )
 def test_coverage_is_as_documented(name, auc, errors, low, high):
-    share, _, _ = coverage(ROWS[name], auc, errors, 150, 300)
+    share, _, _ = coverage(ROWS[name], auc, errors, 150, 200)
     assert low <= share <= high
 
 
