@@ -28,7 +28,7 @@ def test_findings_against_their_parts_for_all_kinds(all_kinds):
         assert rows.estimate["kl"] == pytest.approx(loss.distance.mean())
         assert rows.estimate["nonspecificity"] == pytest.approx(loss.nonspecificity.mean())
         assert rows.estimate["unified"] == pytest.approx(loss.total.mean())
-        assert rows.estimate["accuracy"] == pytest.approx((prediction.labels() == y).mean())
+        assert rows.estimate["accuracy"] == pytest.approx(uq.losses.is_correct(y, prediction).mean())
         np.testing.assert_array_equal(result[name].columns["distance"][0], loss.distance)
     undefined = table[(table.model == "Masses") & (table.metric == "epistemic-entropy")].iloc[0]
     assert np.isnan(undefined.estimate)

@@ -43,13 +43,13 @@ def test_undefined_values_are_counted(both):
 def test_comparisons_against_the_influences(both):
     inside, outside, y, _ = both
     found = detect_ood(judge(inside, y, groups=np.arange(60) // 2), outside)
+    groups = np.r_[np.arange(60) // 2, 100 + np.arange(45)]
     for metric in TESTED:
         result = found.compare(("Members", "margin"), ("Point", "total-entropy"), metric)
         statistics = []
         for kind, score in (("Members", "margin"), ("Point", "total-entropy")):
             a, b = (uq.measures.uncertainty_score(side[kind], score) for side in (inside, outside))
-            statistics.append(OOD_METRICS[metric].statistic(two_samples(*sides(a, b))))
-        groups = np.r_[np.arange(60) // 2, 100 + np.arange(45)]
+            statistics.append(OOD_METRICS[metric].statistic(two_samples(*sides(a, b), groups=groups)))
         expected = paired_statistic_test(*statistics, groups=groups)
         assert (float(result.difference), result.pvalue) == pytest.approx((float(expected.difference), expected.pvalue))
     assert found.compare(("Point", "margin"), ("Point", "margin")).pvalue == 1.0

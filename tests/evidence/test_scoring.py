@@ -175,5 +175,5 @@ def test_class_sets_in_an_assay(random_generator):
         assert of_sets[rule, "size"] == pytest.approx(sets.sum(axis=1).mean())
     with refuses("model", "undefined"):
         found.reliability("sets")
-    with refuses("score", "choice"):
+    with refuses("model", "undefined", got="class sets of sets"):
         found.certified_refusal("sets", risk=0.1)

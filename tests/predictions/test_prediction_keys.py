@@ -1,5 +1,6 @@
 """Which keys make which kind of prediction."""
 
+import numpy as np
 import pytest
 from tests.refusals import refuses
 
@@ -51,12 +52,13 @@ def test_what_is_no_kind(kind):
 
 
 def test_one_array_without_a_name():
-    assert key_of_bare_array(None, (4, 3)) == "probs"
-    assert key_of_bare_array("dirichlet", (4, 3)) == "alpha"
+    assert key_of_bare_array(None, np.ones((4, 3))) == "probs"
+    assert key_of_bare_array(None, np.ones((4, 3), bool)) == "sets"
+    assert key_of_bare_array("dirichlet", np.ones((4, 3))) == "alpha"
     with refuses("kind", "missing"):
-        key_of_bare_array("intervals", (4, 3))
+        key_of_bare_array("intervals", np.ones((4, 3)))
     with refuses("probs", "shape", got="from_binary"):
-        key_of_bare_array(None, (4,))
+        key_of_bare_array(None, np.ones(4))
 
 
 def test_aliases_are_known_and_name_known_keys():

@@ -5,6 +5,8 @@ import pytest
 from tests.report.cases import HOSTILE, hostile_assay
 
 import uqassay as uq
+from uqassay.report.lenses import lens_sections
+from uqassay.report.page_data import page_data
 from uqassay.report.sets import HEADS, sets_section
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
@@ -34,3 +36,18 @@ def test_the_finding_names_three_models_and_counts_the_others():
 
 def test_points_have_no_section():
     assert sets_section(uq.assay({"p": [[0.9, 0.1], [0.2, 0.8]]}, [0, 1], n_draws=10)) is None
+
+
+def test_a_page_on_class_sets_alone(random_generator):
+    """Sections without a meaning for class sets are absent or say so, and predicted classes are those of single sets."""
+    sets = random_generator.random((60, 4)) < 0.4
+    y = random_generator.integers(0, 4, 60)
+    a = uq.assay({"wide": uq.ClassSets(sets | (sets.sum(axis=1, keepdims=True) < 2)), "sets": uq.ClassSets(sets)}, y)
+    found = {section["id"]: section for section in lens_sections(a)}
+    assert not {"calibration", "mistakes"} & set(found)
+    assert found["sets"]["text"]["note"].startswith("Class sets leave the classes that they hold.")
+    assert [m["kind_text"] for m in page_data(a)["models"][:2]] == ["class sets", "class sets"]
+    both = uq.assay({"sets": uq.ClassSets(sets), "p": uq.Point(random_generator.dirichlet(np.ones(4), 60))}, y)
+    found = {section["id"]: section for section in lens_sections(both)}
+    assert [m["model"] for m in found["calibration"]["models"]] == ["p"]
+    assert found["mistakes"]["views"][0]["absent"]["sets"] == "it makes no prediction of a single class on these instances"

@@ -159,4 +159,4 @@ def _weights(test: "ModelCalibration") -> str:
 
 
 def _tested(test: "ModelCalibration") -> str:
-    return f"{test.n_members} {test.noun}" if test.tested == "mixtures" else "the mean"
+    return {"mixtures": f"{test.n_members} {test.noun}", "mean": "the mean"}.get(test.tested, "nothing")

@@ -64,7 +64,7 @@ def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
             f"{m.name}: in {m.floored} of {m.n_runs * n} rows {whose} upper probability is {rule}: look at these rows."
             if m.predicts_classes or aligned.labels.ndim == 2
             else f"{m.name}: {m.floored} of {m.n_runs * n} class sets leave the label out, which costs {_cost(m.floor)} each; "
-            'distance="js" or "brier" has no such price.'
+            "the distances js, tv and brier have no such price."
         )
         found.append(Note("floored", text, {"model": m.name, "rows": m.floored, "floor": m.floor}))
     if m.gap > LARGE_GAP:

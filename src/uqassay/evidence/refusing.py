@@ -204,6 +204,14 @@ def _offered(
     wanted = None if score is None else [score] if isinstance(score, str) else list(score)
     known = {name: scores_of(assay[name], assay) for name in names}
     every = list(dict.fromkeys(one for of_model in known.values() for one in of_model))
+    if not every:
+        raise InputError(
+            "model",
+            "must predict one class for each instance, so that there are mistakes",
+            f"got class sets of {', '.join(names)}",
+            "give the probabilities behind the sets",
+            code="undefined",
+        )
     unknown = [one for one in wanted or () if one not in every]
     if unknown or not (wanted if wanted is not None else every):
         raise InputError(

@@ -31,7 +31,7 @@ from uqassay.predictions.base import Prediction
 from uqassay.predictions.distributions import arrays_of_distribution, is_distribution
 from uqassay.predictions.gaussian_logits import GaussianLogits
 from uqassay.predictions.named_arrays import prediction_from_arrays, variance_meaning
-from uqassay.predictions.prediction_keys import key_of_bare_array, needed_keys
+from uqassay.predictions.prediction_keys import holds_truth_values, key_of_bare_array, needed_keys
 
 _DISTRIBUTIONS = (  # attributes of distributions and credal sets, and their keys
     {"lower_bounds": "lower", "upper_bounds": "upper"},
@@ -109,8 +109,7 @@ def from_object(
     elif isinstance(obj, (list, tuple)) or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__")):
         _refuse_list_of_models(obj, member_axis)
         values = obj if hasattr(obj, "columns") else _numeric(obj, "obj")
-        held = "class-sets" if kind is None and holds_truth_values(values) else kind
-        arrays = {key_of_bare_array(held, tuple(np.shape(values))): values}
+        arrays = {key_of_bare_array(kind, values): values}
     elif hasattr(obj, "nnz") and hasattr(obj, "shape"):
         as_numeric(obj, "obj")  # refuses sparse arrays, and says how to make them dense
         raise _unknown(obj)
@@ -176,12 +175,6 @@ def _numeric(values: Any, name: str) -> Any:
         if isinstance(problem, InputError):
             raise
         raise _unknown(values) from problem
-
-
-def holds_truth_values(values: Any) -> bool:
-    """True for arrays and tables of truth values alone."""
-    types = [str(each) for each in getattr(values, "dtypes", [getattr(values, "dtype", "")])]
-    return bool(types) and all(each.endswith(("bool", "boolean")) for each in types)  # torch.bool, too
 
 
 def _is_model(obj: Any) -> bool:

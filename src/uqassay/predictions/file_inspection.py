@@ -144,7 +144,7 @@ def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, 
     """Kind and sizes, by the shapes alone."""
     if contents.bare:
         shape = contents.arrays["array"].shape
-        form = choose_form([key_of_bare_array(kind, shape)], kind)
+        form = choose_form([key_of_bare_array(kind, contents.arrays["array"])], kind)
     else:
         form = choose_form(contents.arrays, kind)
         shape = contents.arrays[FORMS[form].keys[0]].shape

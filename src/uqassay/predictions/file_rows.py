@@ -71,7 +71,7 @@ class FileRows:
                 for key in _keys(contents)
             }
             if contents.bare:
-                arrays = {key_of_bare_array(None, next(iter(shapes.values()))): arrays["array"]}
+                arrays = {key_of_bare_array(None, arrays["array"]): arrays["array"]}
             carried = {"ids": ids, "class_names": class_names}
             arrays |= {key: value for key, value in carried.items() if value is not None}
             return prediction_from_arrays(arrays, variance_is=self.variance_is)
@@ -113,7 +113,7 @@ def file_on_dask(path: str | os.PathLike[str], *, variance_is: str | None = None
         contents = open_contents(path)
         if contents.bare:
             stored = contents.arrays["array"]
-            _ = key_of_bare_array(None, stored.shape)
+            _ = key_of_bare_array(None, stored)
             per_instance = ["array"]
         else:
             form = FORMS[choose_form(contents.arrays)]

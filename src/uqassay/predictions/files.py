@@ -70,7 +70,8 @@ def load(
     path : str or path
         A file of one of the formats above. The keys decide the kind: `probs` with two axes is a `Point`, with three
         (n, M, K) `Members` (optional `weights`); `alpha`; `lower` and `upper`; `masses` or `beliefs` with `focal_sets`;
-        `vertices`; `mean`, `variance` and `variance_is`; `logits`, which go through a softmax. A `.npy` file holds `probs`.
+        `vertices`; `mean`, `variance` and `variance_is`; `logits`, which go through a softmax; `sets`. A `.npy` file holds
+        `probs`, or `sets` as truth values.
         Also read where present: `class_names` (or `classes`), `ids`, `groups`, and the settings of the kind. Other keys
         are ignored. Labels are read by `load_labels`.
     kind : str, optional
@@ -112,7 +113,7 @@ def load(
         kind = None if asks_fd_shifts(kind) else kind
         if contents.bare:
             values = contents.arrays["array"].read()
-            arrays = {key_of_bare_array(kind, np.shape(values)): values}
+            arrays = {key_of_bare_array(kind, values): values}
         else:
             if path.suffix.lower() in TABLES and "probs" not in contents.arrays:
                 found = shown_keys(contents.other | contents.arrays)

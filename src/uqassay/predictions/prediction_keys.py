@@ -15,6 +15,7 @@ __all__ = [
     "Form",
     "choose_form",
     "form_of_kind",
+    "holds_truth_values",
     "key_of_bare_array",
     "needed_keys",
     "shown_keys",
@@ -140,9 +141,16 @@ def form_of_kind(kind: str) -> str:
     return plain
 
 
-def key_of_bare_array(kind: str | None, shape: tuple[int, ...]) -> str:
-    """Key under which one array without a name is read: `probs` unless `kind` says otherwise."""
-    form = FORMS[form_of_kind(kind) if kind is not None else "probs"]
+def holds_truth_values(array: Any) -> bool:
+    """True for arrays, stored arrays and tables of truth values alone."""
+    types = [str(each) for each in getattr(array, "dtypes", [getattr(array, "dtype", "")])]
+    return bool(types) and all(each.endswith(("bool", "boolean")) for each in types)  # torch.bool, too
+
+
+def key_of_bare_array(kind: str | None, array: Any) -> str:
+    """Key under which one array without a name is read: `probs`, or `sets` of truth values, unless `kind` says otherwise."""
+    form = FORMS[form_of_kind(kind) if kind is not None else "class-sets" if holds_truth_values(array) else "probs"]
+    shape = tuple(array.shape)
     if len(form.keys) > 1:
         raise InputError(
             "kind",
