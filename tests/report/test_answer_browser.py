@@ -7,7 +7,7 @@ from tests.report.html_pages import wait_until
 
 from uqassay.report.page import write_page
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("without_calibration")]
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("without_calibration", "coarse_pages")]
 
 LEAST = 4.5
 CONTRASTS = """

@@ -18,6 +18,12 @@ def hostile():
     return hostile_assay(subgroups={"<b>site": np.where(np.arange(120) < 50, "<i>A", "B & C")})
 
 
+@pytest.fixture
+def coarse(monkeypatch):
+    """The grid of large assays, of 21 λ, for tests that look at no λ."""
+    monkeypatch.setattr("uqassay.report.page_data.WORK", 0.0)
+
+
 @pytest.mark.parametrize("at", [0.0, 0.37, 1.0, 2.0])
 def test_ranking_against_the_assay(hostile, at):
     p = payload(hostile)
@@ -78,6 +84,7 @@ def test_the_grid_reaches_winners_far_beyond_the_usual_tradeoffs(distance):
     assert top >= min(1.2 * last, 10)
 
 
+@pytest.mark.usefixtures("coarse")
 def test_one_instance_has_no_win_shares():
     a = uq.assay({"a": uq.Point([[0.9, 0.1]]), "b": uq.Point([[0.8, 0.2]])}, [0])
     p = payload(a)
@@ -85,6 +92,7 @@ def test_one_instance_has_no_win_shares():
     assert all(share is None for table in p["ranking"]["models"] for share in table["win_share"])
 
 
+@pytest.mark.usefixtures("coarse")
 def test_notes_and_floors_of_every_model():
     beliefs = uq.Masses.from_beliefs([[0.6, 0.6, 1.0], [0.2, 0.3, 1.0]], [[0], [1], [0, 1]], n_classes=2)
     a = uq.assay(
@@ -126,6 +134,7 @@ def test_questionnaire_against_tradeoff_range(hostile):
         assert (question["low"], question["high"], question["reason"]) == (expected.low, expected.high, reason)
 
 
+@pytest.mark.usefixtures("coarse")
 def test_questionnaire_of_another_distance_is_rescaled():
     a = hostile_assay(distance="js", names=None)
     scale = a.tradeoff_scale()
@@ -134,6 +143,7 @@ def test_questionnaire_of_another_distance_is_rescaled():
     assert "multiplied" in question["reason"]
 
 
+@pytest.mark.usefixtures("coarse")
 def test_definitions_follow_what_was_computed():
     rng = np.random.default_rng(3)
     models = {"m": uq.Members(softmax(rng.normal(size=(50, 4, 3))))}
@@ -148,6 +158,7 @@ def test_definitions_follow_what_was_computed():
         assert usual[name] == DEFINITIONS[name]._asdict()
 
 
+@pytest.mark.usefixtures("coarse")
 def test_the_summary_keeps_to_a_few_measures():
     assert payload(ranked_assay(n=20))["facts"]["measures"] == ["total-entropy", "epistemic-entropy", "credal-width"]
     asked = payload(ranked_assay(n=20, measures=("margin", "upper-entropy")))
