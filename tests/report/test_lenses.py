@@ -23,7 +23,8 @@ def test_every_lens_has_its_drawing():
 
 
 def test_the_questions_stand_in_their_order():
-    assert [lens["id"] for lens in lens_sections(ranked_assay(n=60))] == ["mistakes", "calibration", "sets", "parts"]
+    found = [lens["id"] for lens in lens_sections(ranked_assay(n=60))]
+    assert found == ["mistakes", "refusal", "calibration", "sets", "parts"]
     assert LENSES[0].title == "Does it know when it is wrong?"
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, final
 from uqassay.report.calibration import calibration_section
 from uqassay.report.mistakes import mistakes_section
 from uqassay.report.parts import parts_section
+from uqassay.report.refusal import refusal_section
 from uqassay.report.sets import sets_section
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def lens_sections(assay: "Assay", *, progress: Callable[[str], None] = lambda st
 
 LENSES = (
     Lens("mistakes", "Does it know when it is wrong?", "Mistakes", mistakes_section),
+    Lens("refusal", "What can be promised after refusing?", "Refusal", refusal_section),
     Lens("calibration", "Is its confidence calibrated?", "Calibration", calibration_section),
     Lens("sets", "Which classes do the sets leave?", "Sets", sets_section),
     Lens("parts", "Does the choice hold in every part of the test set?", "Parts", parts_section),

@@ -43,6 +43,7 @@ SCRIPTS = (
     "mistakes_pieces.js",
     "mistakes_charts.js",
     "matrix.js",
+    "refusal.js",
     "calibration.js",
     "calibration_closely.js",
     "calibration_charts.js",
