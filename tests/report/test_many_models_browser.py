@@ -33,15 +33,27 @@ def assay_of(names, n=150, k=4):
     return uq.assay(models, y, n_draws=20, measures=("total-entropy", "credal-width"))
 
 
+class Lazily(dict):
+    """Values that are made when they are first asked for: not every process of the tests needs all of them."""
+
+    def __init__(self, make):
+        super().__init__()
+        self.make = make
+
+    def __missing__(self, case):
+        self[case] = self.make(case)
+        return self[case]
+
+
 @pytest.fixture(scope="module")
 def assays():
-    return {case: assay_of(names) for case, names in NAMES.items()}
+    return Lazily(lambda case: assay_of(NAMES[case]))
 
 
 @pytest.fixture(scope="module")
 def addresses(assays, tmp_path_factory):
     folder = tmp_path_factory.mktemp("many")
-    return {case: a.to_html(folder / f"{case}.html").resolve().as_uri() for case, a in assays.items()}
+    return Lazily(lambda case: assays[case].to_html(folder / f"{case}.html").resolve().as_uri())
 
 
 @pytest.fixture
