@@ -15,3 +15,9 @@ def test_counts_of_each_run_are_added_up():
     assert joined_notes(parts) == (other, repair_note(3, 7), late)  # equal notes of runs are said once
     assert joined_notes([[empty_sets_note(2, 4)], [empty_sets_note(0, 1)]]) == (empty_sets_note(2, 5),)
     assert joined_notes([[]]) == ()
+
+
+def test_notes_from_files_have_no_counts():
+    stored = Note("repaired", "2 rows repaired")
+    assert joined_notes([[stored]]) == (stored,)
+    assert joined_notes([[stored, repair_note(1, 4)], [stored, repair_note(2, 4)]]) == (stored, repair_note(3, 8))

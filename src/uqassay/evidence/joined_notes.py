@@ -23,11 +23,16 @@ def joined_notes(parts: Sequence[Sequence[Note]]) -> tuple[Note, ...]:
     >>> [note.text[:30] for note in joined_notes([[empty_sets_note(1, 5)], [empty_sets_note(0, 4)]])]
     ['1 of 9 class sets are empty; c']
     """
-    counting = [[note for note in part if note.code in COUNTING] for part in parts]
+    counting = [[note for note in part if _counts(note)] for part in parts]
     summed = (
         COUNTING[same[0].code](*(sum(note.facts[key] for note in same) for key in ("rows", "n")))
         for same in zip(*counting, strict=True)
     )
-    first = [next(summed) if note.code in COUNTING else note for note in parts[0]]
-    every = distinct(first, *([note for note in part if note.code not in COUNTING] for part in parts[1:]))
-    return tuple(note for note in every if note.code not in LEFT_OUT_AT_0 or note.facts["rows"])
+    first = [next(summed) if _counts(note) else note for note in parts[0]]
+    every = distinct(first, *([note for note in part if not _counts(note)] for part in parts[1:]))
+    return tuple(note for note in every if not (note.code in LEFT_OUT_AT_0 and note.facts.get("rows") == 0))
+
+
+def _counts(note: Note) -> bool:
+    """Whether rows of this part were counted; a note that came with a file has its text alone."""
+    return note.code in COUNTING and "rows" in note.facts
