@@ -67,10 +67,56 @@ def test_lists_of_classes():
     assert named.class_names == tuple(names)
     assert named.groups.tolist() == [1, 1, 2, 2]
     assert uq.ClassSets.from_lists([[], []], 2).is_empty().all()
+    np.testing.assert_array_equal(uq.ClassSets.from_lists([set(s) for s in lists], 3).sets, SETS)
     with refuses("n_classes", "missing"):
         uq.ClassSets.from_lists(lists)
     with refuses("sets", "range", got="row 3 holds 2"):
         uq.ClassSets.from_lists(lists, 2)
+
+
+@pytest.mark.parametrize(
+    ("sets", "parameter", "code", "got"),
+    [
+        ([0, 1], "sets", "type", "row 0 holds 0"),
+        (["cat"], "sets", "type", "row 0 holds 'cat'"),
+        (None, "sets", "type", "NoneType"),
+        ({0: [1]}, "sets", "type", "dict"),
+        ([[0], [True, False]], "sets", "type", "row 1 holds True; .*ClassSets"),  # truth values are no class numbers
+        (np.eye(3, dtype=bool), "sets", "type", "row 0 holds"),
+        (np.eye(3, dtype=int), "sets", "duplicate", r"row 0 has 3 entries of 2 classes; .*ClassSets\(sets\)"),
+        ([[0], [[1]]], "sets", "type", "row 1"),
+        ([[0], [1.5]], "sets[1]", None, "1.5"),
+        ([[0], ["a"]], "sets[1]", None, "'a'"),
+    ],
+)
+def test_other_lists_are_refused(sets, parameter, code, got):
+    with refuses(parameter, code, got=got):
+        uq.ClassSets.from_lists(sets, 3)
+
+
+@pytest.mark.parametrize("n_classes", ["3", 2.5, True, 1, -3])
+def test_other_numbers_of_classes_are_refused(n_classes):
+    with refuses("n_classes", "range"):
+        uq.ClassSets.from_lists([[0]], n_classes)
+    with refuses("n_classes", "mismatch"):
+        uq.ClassSets.from_lists([[0]], 5, class_names=["a", "b"])
+
+
+def test_what_judges_probabilities_or_mistakes_refuses_class_sets():
+    """Sizes would rank errors of 1 − 1/s by construction, and a uniform mean was never stated."""
+    y, prediction = [0, 1, 2, 0], uq.ClassSets(SETS)
+    for judge in (uq.metrics.calibration_error_estimate, uq.calibration.calibration_test):
+        with refuses("probs", "undefined"):
+            judge(y, prediction)
+    with refuses("members", "undefined"):
+        uq.calibration.credal_calibration_test(y, prediction)
+    with refuses("prediction", "undefined"):
+        uq.losses.prediction_errors(y, prediction)
+    assert uq.losses.prediction_errors([0, 1, 1], uq.ClassSets(np.eye(3, dtype=bool))).tolist() == [0, 0, 1]
+    from uqassay.metrics.prediction_metrics import PredictionMetric
+
+    with refuses("prediction", "undefined"):
+        PredictionMetric(metric="uq-c-index").part(y, prediction)
 
 
 def test_the_credal_set_is_that_of_all_distributions_on_the_classes():

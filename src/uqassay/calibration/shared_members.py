@@ -12,7 +12,6 @@ from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions import (
     Box,
-    ClassSets,
     Drawn,
     Masses,
     Members,
@@ -22,6 +21,7 @@ from uqassay.predictions import (
     as_prediction,
     not_negative,
 )
+from uqassay.predictions.class_sets import refuse_class_sets
 
 __all__ = ["IN_GROUPS", "SharedMembers", "independence", "interval_vertices", "mean_probs", "shared_members"]
 
@@ -64,6 +64,7 @@ def shared_members(members: Any) -> SharedMembers:
         A kind without such members, or input that `as_prediction` refuses.
     """
     members = as_prediction(members, "members")
+    refuse_class_sets(members, "members")
     if isinstance(members, Drawn) and members.has_shared_points:  # passes of Gaussian logits
         members = members.members()
     notes = []
@@ -76,8 +77,6 @@ def shared_members(members: Any) -> SharedMembers:
                 noun = "vertices"
                 shared = "the test makes sense only if vertex m has the same meaning in every instance"
                 notes.append(Note("assumption", shared))
-        case ClassSets():
-            raise _no_probabilities("members")
         case Box():
             probs, noun = interval_vertices(*members.bounds()), "vertices"
         case Masses():
@@ -102,16 +101,6 @@ def shared_members(members: Any) -> SharedMembers:
     return SharedMembers(probs, noun, width, tuple(notes))
 
 
-def _no_probabilities(parameter: str) -> InputError:
-    return InputError(
-        parameter,
-        "must state probabilities that could be calibrated",
-        "got ClassSets",
-        "use metrics.class_set_scores for their coverage",
-        code="type",
-    )
-
-
 def independence(notes: Iterable[Note]) -> str:
     """What a sentence with a p-value adds if there are groups that the test does not account for; else empty."""
     return ", labels taken as independent" if IN_GROUPS in notes else ""
@@ -119,8 +108,7 @@ def independence(notes: Iterable[Note]) -> str:
 
 def mean_probs(prediction: Prediction) -> Floats:
     """Probabilities (n, K) of the mean, whose rows sum to 1; InputError for class sets, which state none."""
-    if isinstance(prediction, ClassSets):
-        raise _no_probabilities("prediction")
+    refuse_class_sets(prediction, "probs")
     return _summing_to_one(prediction.mean_probs())
 
 

@@ -55,18 +55,10 @@ def cautions(models: Sequence[ModelScores], aligned: Aligned, common_members: in
 
 
 def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
-    n = len(aligned.labels)
     found = [Note("prediction", f"{m.name}: {note.text}.", {"model": m.name, "note": note.code}) for note in m.notes]
     if m.floored:
-        rule = "0, an infinite loss" if m.floor == 0 else f"below {m.floor:.3g}, and counts as that"
-        whose = "the label's" if aligned.labels.ndim == 1 else "some voted class's"
-        text = (
-            f"{m.name}: in {m.floored} of {m.n_runs * n} rows {whose} upper probability is {rule}: look at these rows."
-            if m.predicts_classes or aligned.labels.ndim == 2
-            else f"{m.name}: {m.floored} of {m.n_runs * n} class sets leave the label out, which costs {_cost(m.floor)} each; "
-            "the distances js, tv and brier have no such price."
-        )
-        found.append(Note("floored", text, {"model": m.name, "rows": m.floored, "floor": m.floor}))
+        facts = {"model": m.name, "rows": m.floored, "floor": m.floor}
+        found.append(Note("floored", f"{m.name}: {_floored(m, aligned)}.", facts))
     if m.gap > LARGE_GAP:
         text = f"{m.name}: a distance may be wrong by up to {m.gap:.2g}, so do not rely on smaller differences."
         found.append(Note("solver-gap", text, {"model": m.name, "gap": m.gap}))
@@ -80,8 +72,15 @@ def _of_model(m: ModelScores, aligned: Aligned) -> list[Note]:
     return found
 
 
-def _cost(floor: float) -> str:
-    return f"{-math.log(floor):.0f} nats (floor {floor:.3g})" if floor else "an infinite loss"
+def _floored(m: ModelScores, aligned: Aligned) -> str:
+    """In how many rows the label is held to be impossible, and what that costs."""
+    of = f"{m.floored} of {m.n_runs * len(aligned.labels)}"
+    if m.predicts_classes or aligned.labels.ndim == 2:
+        rule = "0, an infinite loss" if m.floor == 0 else f"below {m.floor:.3g}, and counts as that"
+        whose = "the label's" if aligned.labels.ndim == 1 else "some voted class's"
+        return f"in {of} rows {whose} upper probability is {rule}: look at these rows"
+    cost = f"{-math.log(m.floor):.0f} nats (floor {m.floor:.3g})" if m.floor else "an infinite loss"
+    return f"{of} class sets leave the label out, which costs {cost} each; the distances js, tv and brier have no such price"
 
 
 def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -> list[Note]:

@@ -204,7 +204,7 @@ def _offered(
     wanted = None if score is None else [score] if isinstance(score, str) else list(score)
     known = {name: scores_of(assay[name], assay) for name in names}
     every = list(dict.fromkeys(one for of_model in known.values() for one in of_model))
-    if not every:
+    if not any(assay[name].predicts_classes for name in names):
         raise InputError(
             "model",
             "must predict one class for each instance, so that there are mistakes",

@@ -144,7 +144,10 @@ class Assay(ComparedAssay):
         return self.labels if self.labels.ndim == 1 else self.labels.argmax(axis=1)
 
     def hits(self, model: str) -> NDArray[np.bool_]:
-        """Whether the predicted class is the true one, or class sets hold it, for every run and instance, ``(R, n)``."""
+        """Whether the predicted class is the true one, for every run and instance, ``(R, n)``.
+
+        Of class sets: whether they hold it, of votes more than half of them.
+        """
         scores = self[model]
         if scores.predicts_classes:
             return scores.columns["label"] == self.classes

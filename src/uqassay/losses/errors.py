@@ -46,12 +46,20 @@ def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
         Labels, or label distributions / vote counts.
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
 
+    Raises
+    ------
+    InputError
+        Class sets that do not all have a single class.
+
     Examples
     --------
     >>> import uqassay as uq
     >>> prediction_errors([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
     [0.0, 1.0]
     """
+    prediction = as_prediction(prediction)
+    if isinstance(prediction, ClassSets):
+        prediction.labels()  # refuses sets without a single class
     return 1.0 - is_correct(y_true, prediction)
 
 

@@ -17,6 +17,7 @@ from uqassay.measures.scores import SCORES, uncertainty_score
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.notes import Note
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
+from uqassay.predictions.class_sets import refuse_class_sets
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
 
 __all__ = ["MetricPart", "PredictionMetric"]
@@ -95,6 +96,7 @@ class PredictionMetric:
             case "unified" | "distance":
                 (d, *_), sizes = self._terms(y, p)
                 return MetricPart((d,)) if self.metric == "distance" else MetricPart((d,), sizes)
+        refuse_class_sets(p, "prediction")  # a set of several classes is no mistake that a score could rank
         truth = prediction_errors if RANKING_METRICS[self.metric].truth == "errors" else probability_gap
         by_size = self.score == "nonspecificity"
         return MetricPart((truth(y, p), set_nonspecificity(p).values if by_size else uncertainty_score(p, self.score)))

@@ -1,6 +1,6 @@
 """ClassSets: the classes that a model considers possible, per instance, such as the sets of conformal prediction."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from uqassay.predictions.intervals import Intervals
 from uqassay.predictions.labels import class_indices
 from uqassay.predictions.metadata import checked_class_names
 
-__all__ = ["NO_CLASS", "ClassSets", "empty_sets_note"]
+__all__ = ["NO_CLASS", "ClassSets", "empty_sets_note", "refuse_class_sets"]
 
 NO_CLASS = -1  # in the place of the predicted class, where a set does not have a single class
 
@@ -92,7 +92,7 @@ class ClassSets(Box):
         Raises
         ------
         InputError
-            Neither `n_classes` nor `class_names`; a class that is not among them.
+            Neither `n_classes` nor `class_names`, or two that differ; a class that is not among them; no lists.
 
         Examples
         --------
@@ -103,32 +103,25 @@ class ClassSets(Box):
         [[0, 1], [1, 1]]
         """
         names = None if class_names is None else checked_class_names(class_names, len(class_names))
-        if names is None and n_classes is None:
-            raise InputError(
-                "n_classes",
-                "must be given, because sets may leave classes out",
-                "got None",
-                "pass n_classes=K, or class_names",
-                code="missing",
-            )
-        k = len(names) if names is not None else int(n_classes or 0)
-        rows = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
-        classes = [each for one in sets for each in one]
-        held = np.zeros((len(sets), k), dtype=bool)
-        if classes:
-            indices = class_indices(np.asarray(classes), names, name="sets")
+        k = _number_of_classes(n_classes, names)
+        lists = _checked_lists(sets)
+        rows = np.repeat(np.arange(len(lists)), [len(one) for one in lists])
+        held = np.zeros((len(lists), k), dtype=bool)
+        if len(rows):
+            indices = _indices(lists, names)
             outside = (indices < 0) | (indices >= k)
             if outside.any():
                 at = int(np.flatnonzero(outside)[0])
                 raise InputError(
                     "sets",
                     f"classes must be 0 … {k - 1}",
-                    f"row {rows[at]} holds {classes[at]}",
-                    "give the number of all classes as n_classes",
+                    f"row {rows[at]} holds {indices[at]}",
+                    "give the number of all classes as n_classes, or their names as class_names",
                     code="range",
                     facts={"row": int(rows[at])},
                 )
             held[rows, indices] = True
+            _refuse_repeats(held, rows)
         return cls(held, class_names=names, **metadata)
 
     @property
@@ -196,6 +189,78 @@ def empty_sets_note(empty: int, n: int) -> Note:
         "E and scores count them as sets of all classes"
     )
     return Note("empty-sets", text, {"rows": empty, "n": n})
+
+
+def refuse_class_sets(prediction: Prediction, parameter: str) -> None:
+    """Refuse class sets where probabilities are judged."""
+    if isinstance(prediction, ClassSets):
+        raise InputError(
+            parameter,
+            "must state the probabilities of the classes",
+            "got ClassSets",
+            "use metrics.class_set_scores for their coverage and size, or pass the probabilities behind them",
+            code="undefined",
+        )
+
+
+def _number_of_classes(n_classes: int | None, names: tuple[str, ...] | None) -> int:
+    if n_classes is None and names is None:
+        rule, got = "must be given, because sets may leave classes out", "got None"
+        raise InputError("n_classes", rule, got, "pass n_classes=K, or class_names", code="missing")
+    if n_classes is None:
+        return len(names or ())
+    if isinstance(n_classes, bool) or not isinstance(n_classes, (int, np.integer)) or n_classes < 2:
+        rule, got = "must be a whole number of at least 2", f"got {shown(n_classes)}"
+        raise InputError("n_classes", rule, got, "give K", code="range")
+    if names is not None and len(names) != n_classes:
+        rule, got = f"must be the number of class_names, {len(names)}", f"got {n_classes}"
+        raise InputError("n_classes", rule, got, "leave it out", code="mismatch")
+    return int(n_classes)
+
+
+def _checked_lists(sets: Any) -> list[list[Any]]:
+    """One list of classes per instance; refused are other containers, and truth values, which are no class numbers."""
+    remedy = "give one list of classes for each instance; truth values and numbers (n, K) are ClassSets(sets)"
+    if isinstance(sets, (str, bytes, Mapping)) or not isinstance(sets, (Sequence, np.ndarray)):
+        rule, got = "must be a list of lists of classes", f"got {type(sets).__name__}"
+        raise InputError("sets", rule, got, remedy, code="type")
+    lists = []
+    for row, one in enumerate(sets):
+        several = (
+            isinstance(one, Iterable) and getattr(one, "ndim", 1) > 0 and not isinstance(one, (str, bytes, Mapping))
+        )
+        classes = list(one) if several else [one]
+        odd = [each for each in classes if isinstance(each, (bool, np.bool_)) or np.ndim(each) > 0]
+        if odd or not several:
+            rule, got = "must hold a list of classes for each instance", f"row {row} holds {shown([*odd, one][0])}"
+            raise InputError("sets", rule, got, remedy, code="type", facts={"row": row})
+        lists.append(classes)
+    return lists
+
+
+def _indices(lists: list[list[Any]], names: tuple[str, ...] | None) -> NDArray[np.int64]:
+    """Class index of each entry, row after row; an error names the row."""
+    try:
+        return class_indices(np.asarray([each for one in lists for each in one]), names, name="sets")
+    except InputError:
+        for row, one in enumerate(lists):
+            if one:
+                class_indices(np.asarray(one), names, name=f"sets[{row}]")
+        raise
+
+
+def _refuse_repeats(held: NDArray[np.bool_], rows: NDArray[np.intp]) -> None:
+    """Refuse a set that lists a class twice, as a row of 0 and 1 does that was meant as truth values."""
+    listed = np.bincount(rows, minlength=len(held))
+    odd = listed != held.sum(axis=1)
+    if odd.any():
+        row = int(np.flatnonzero(odd)[0])
+        rule, got = (
+            "a set must hold each class once",
+            f"row {row} has {listed[row]} entries of {held[row].sum()} classes",
+        )
+        remedy = "pass rows of 0 and 1 to ClassSets(sets), or drop the repeats"
+        raise InputError("sets", rule, got, remedy, code="duplicate", facts={"row": row})
 
 
 def _as_truth_values(sets: NDArray[Any]) -> NDArray[np.bool_]:

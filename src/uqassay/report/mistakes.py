@@ -1,12 +1,12 @@
 """The page's section on whether a model knows when it is wrong: refusal, ranking metrics, curves, paired tests."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.evidence.chosen_columns import with_numbered_groups
 from uqassay.evidence.mistake_ranking import (
     TESTED,
     RankedScore,
@@ -112,9 +112,7 @@ class _Found:
         self.best = best_scores(assay)
         self.unmixed = {m: _unmixed(assay, m) for m in assay.model_names}
         self.backward = assay.backward
-        self.fast = assay
-        if assay.groups is not None:  # whole numbers are sorted faster than names, and that is done thousands of times
-            self.fast = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
+        self.fast = with_numbered_groups(assay)
         self.refusals: dict[tuple[str, str], list[SelectiveGain]] = {}
         self.curves: dict[tuple[str, str], Floats] = {}
         self._adjusted: dict[tuple[str, str, int], list[SelectiveGain]] = {}

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.evidence.chosen_columns import with_numbered_groups
 from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.metrics.risk.refusal_parts import divide
 from uqassay.report.definitions import score_label
@@ -48,8 +48,7 @@ def refusal_section(assay: "Assay") -> dict[str, Any] | None:
     units = assay.n_instances if assay.groups is None else np.unique(assay.groups).size
     if assay.labels.ndim == 2 or not scores or units < 2:
         return None
-    if assay.groups is not None:  # whole numbers are sorted faster than names
-        assay = replace(assay, groups=np.unique(assay.groups, return_inverse=True)[1])
+    assay = with_numbered_groups(assay)
     parts = divide(assay.n_instances, assay.groups, None, CHOOSING, None)
     rates = {name: 1 - float(assay[name].columns["correct"][RUN][parts.choosing].mean()) for name in scores}
     best = min(rates, key=rates.__getitem__)

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.kinds import KINDS, random_prediction
+from tests.kinds import PREDICTING, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -14,7 +14,7 @@ from uqassay.metrics.calibration.inputs import as_probs, classes_apart, instance
 from uqassay.metrics.calibration.kernels import kernel_bandwidth
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PREDICTING)
 def test_a_prediction_stands_for_its_mean(kind, random_generator):
     prediction = random_prediction(kind, random_generator, n=30, n_classes=4)
     y, mean = random_generator.integers(0, 4, 30), prediction.mean_probs()

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_array, as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
+from uqassay.predictions.class_sets import refuse_class_sets
 from uqassay.predictions.labels import labels_for
 from uqassay.statistics.samples import scaled_weights
 
@@ -69,6 +70,12 @@ def labels_and_probs(
     return labels.astype(np.intp, copy=False), as_probs(prediction, apart=apart)
 
 
+def _mean_probs(probs: PredictionLike) -> Floats:
+    prediction = as_prediction(probs, "probs")
+    refuse_class_sets(prediction, "probs")
+    return prediction.mean_probs()
+
+
 def as_probs(probs: PredictionLike, *, batched: bool = False, apart: bool = True) -> Floats:
     """Probabilities (n, K), for members their mean, in memory as `classes_apart`, or as they come if not `apart`.
 
@@ -76,7 +83,7 @@ def as_probs(probs: PredictionLike, *, batched: bool = False, apart: bool = True
     array (..., n, K) is a batch of data sets.
     """
     is_batch = batched and not isinstance(probs, Prediction)
-    given = _batch(probs) if is_batch else as_prediction(probs, "probs").mean_probs()
+    given = _batch(probs) if is_batch else _mean_probs(probs)
     if given.size == 0:
         raise InputError(
             "probs", "must hold at least one instance", f"got shape {given.shape}", "check the selection", code="shape"

@@ -78,7 +78,8 @@ LOSSES: dict[str, Definition] = {
     ),
     "accuracy": Definition(
         "Accuracy",
-        "Share of the instances whose predicted class is the label; an ensemble predicts by its mean.",
+        "Share of the instances whose predicted class is the label; an ensemble predicts by its mean. Of class sets: that of a "
+        "class taken at random from each set.",
         "",
         "",
     ),

@@ -91,10 +91,15 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
     }
 
 
+def of_class_sets(assay: "Assay") -> str:
+    """What a correct prediction is of class sets, in brackets; empty where there are none."""
+    return "" if all(m.predicts_classes for m in assay.candidates) else " (class sets: those that hold the label)"
+
+
 def _by_correctness(assay: "Assay") -> str:
     """The caption of the means by correctness; with several training runs it says what n counts."""
     counted = "" if all(m.n_runs == 1 for m in assay.candidates) else " of all training runs, which n counts together"
-    sets = "" if all(m.predicts_classes for m in assay.candidates) else " (class sets: those that hold the label)"
+    sets = of_class_sets(assay)
     return f"Means over the instances{counted} that each model classifies correctly{sets} and over the others"
 
 

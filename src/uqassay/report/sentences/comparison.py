@@ -45,13 +45,13 @@ def comparison_sentences(assay: "Assay") -> dict[str, Any]:
     groups, labels = "", ", labelled by distributions" if assay.labels.ndim == 2 else ""
     if assay.groups is not None:
         groups = f" ({counted(len(np.unique(assay.groups)), 'group')}, resampled whole)"
-    accuracies = [float(m.columns["correct"].mean()) for m in assay.candidates]
-    least, most = min(accuracies), max(accuracies)
-    accuracy = percent_interval(least, most) if most > least else percent(least)
+    accuracies = [float(m.columns["correct"].mean()) for m in assay.candidates if m.predicts_classes]
+    least, most = min(accuracies, default=0.0), max(accuracies, default=0.0)
+    accuracy = f"; accuracy {percent_interval(least, most) if most > least else percent(least)}" if accuracies else ""
     compared = (
         f"{counted(len(assay.candidates), 'model')}{_runs(assay)} and {counted(n_baselines, 'baseline')} "
-        f"on {counted(assay.n_instances, 'instance')}{groups} of {counted(assay.n_classes, 'class', 'classes')}{labels}; "
-        f"accuracy {accuracy}."
+        f"on {counted(assay.n_instances, 'instance')}{groups} of {counted(assay.n_classes, 'class', 'classes')}"
+        f"{labels}{accuracy}."
     )
     return {"compared": compared, "no_prediction": "a baseline makes no single prediction", "heads": HEADS}
 

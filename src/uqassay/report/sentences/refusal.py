@@ -98,7 +98,7 @@ def refusal_sentence(assay: "Assay", share: float, by: str, refused: Sequence[Re
 
 def _others(assay: "Assay", refused: Sequence[Refused], best: Refused) -> str:
     """How accurate the other models are."""
-    all_of = [float(m.columns["correct"].mean()) for m in assay.candidates]
+    all_of = [float(m.columns["correct"].mean()) for m in assay.candidates if m.predicts_classes]
     without = ", and none is without refusing" if max(all_of) <= best.kept[0] else ""
     return f"; here no other model is more accurate when it refuses as many{without}"
 

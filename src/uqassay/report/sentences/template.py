@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from uqassay.report.sentences.charts import of_class_sets
 from uqassay.report.sentences.general import general_sentences
 from uqassay.wording import count, level_text
 
@@ -30,7 +31,7 @@ def template_sentences(assay: "Assay") -> dict[str, str]:
         "compared_how": "Click a heading to sort, ? for its definition.",
         "no_script": "The rest of this page needs its own script, which is switched off.",
         **_choice(assay),
-        **_reasons(level),
+        **_reasons(assay, level),
         "instances_title": "Look at instances",
         "kinds": "Choice of the instances listed",
         "instances": "Instances",
@@ -95,7 +96,7 @@ def _choice(assay: "Assay") -> dict[str, str]:
     }
 
 
-def _reasons(level: str) -> dict[str, str]:
+def _reasons(assay: "Assay", level: str) -> dict[str, str]:
     """Text of the section on the reasons for the ranking."""
     return {
         "why": "Why",
@@ -113,9 +114,9 @@ def _reasons(level: str) -> dict[str, str]:
         ),
         "ridges_title": "By correctness",
         "ridges": (
-            "Above each line, in full colour: the instances that the model classifies correctly. Below it, lighter: those that "
-            "it classifies wrongly. All instances, logarithmic axis; each half has its own height. The tick is the median; ◂ "
-            "is the share at or below the left end."
+            f"Above each line, in full colour: the instances that the model classifies correctly{of_class_sets(assay)}. Below "
+            "it, lighter: those that it classifies wrongly. All instances, logarithmic axis; each half has its own height. The "
+            "tick is the median; ◂ is the share at or below the left end."
         ),
         "correctness": "Means by correctness",
         "sample_how": "A click on a point opens the instance.",
