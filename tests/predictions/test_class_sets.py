@@ -43,9 +43,9 @@ def test_arrays_of_truth_values_are_class_sets_everywhere():
 @pytest.mark.parametrize(
     ("sets", "code", "got"),
     [
-        ([[1, 0], [0.5, 0]], "class-sets", "row 1 holds 0.5 for class 0"),
-        ([[1, 0], [np.nan, 0]], "class-sets", "row 1 holds nan"),
-        ([[2, 0]], "class-sets", "holds 2"),
+        ([[1, 0], [0.5, 0]], "range", "row 1 holds 0.5 for class 0"),
+        ([[1, 0], [np.nan, 0]], "range", "row 1 holds nan"),
+        ([[2, 0]], "range", "holds 2"),
         (np.ones((3, 2, 2), bool), "shape", r"\(3, 2, 2\).*sets\[:, :, 0\]"),
         (np.ones(3, bool), "shape", ""),
         (np.ones((3, 1), bool), "few-classes", ""),

@@ -245,7 +245,7 @@ def _run(facts: Facts) -> dict[str, str]:
 # By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
 # The name of the command is among the facts.
 WORDINGS: Mapping[str | tuple[str, str], Wording] = {
-    "class-sets": "name the sets of classes sets, one column of truth values per class",
+    "class-sets": "give the array the key sets: truth values, one column per class",
     "class-names": _class_names,
     "member-axis": "pass --member-axis 0 where the members stand on the first axis, or --member-axis NAME=0 for one model",
     "not-belief-functions": "pass --repair to clip and renormalise them, or --convention paper",

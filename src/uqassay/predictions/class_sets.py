@@ -276,7 +276,7 @@ def _as_truth_values(sets: NDArray[Any]) -> NDArray[np.bool_]:
                 "values must be 0 or 1",
                 f"row {rows.start + at[0]} holds {shown(block[tuple(at)].item())} for class {at[1]}",
                 "compare conformity scores with their threshold first; probabilities are a Point",
-                code="class-sets",
+                code="range",
                 facts={"row": int(rows.start + at[0])},
             )
         found[rows] = block == 1
