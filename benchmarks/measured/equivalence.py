@@ -1,6 +1,7 @@
 """Tables of docs/coverage-equivalence.md."""
 
-from tests.statistics import margin_worlds, test_equivalence, test_sources_of_variance
+from tests.metrics.risk import test_detectable_gain
+from tests.statistics import margin_worlds, test_detectable_statistics, test_equivalence, test_sources_of_variance
 
 from benchmarks.measured.registry import measured, printed_rows
 from benchmarks.stored_tables import Table
@@ -26,6 +27,20 @@ def error_rates(size: int = 1000) -> Table:
 def power(size: int = 500) -> Table:
     """How often the next data set shows a difference that one data set could have shown."""
     return _table(("differences", "a is worse", "a is better"), printed_rows(margin_worlds.print_power, size))
+
+
+@measured("power-of-detectable-ranking", function="tests.statistics.test_detectable_statistics:shown")
+def power_of_rankings(size: int = 1000) -> Table:
+    """The same of two areas under the ROC curve."""
+    rows = printed_rows(test_detectable_statistics.print_shown, size)
+    return Table(("instances, errors, UQ-AUC", "the greater area", "the smaller area"), rows)
+
+
+@measured("power-of-detectable-gain", function="tests.metrics.risk.test_detectable_gain:share_shown")
+def power_of_gains(size: int = 2000) -> Table:
+    """How often a gain of a refusal is shown that could just have been."""
+    heads = ("instances", "errors", "refused", "gain, points", "shown")
+    return Table(heads, printed_rows(test_detectable_gain.print_shown, size))
 
 
 @measured("no-worse-than-the-best", function="tests.statistics.test_equivalence:chosen_rates")

@@ -94,11 +94,13 @@ def test_matrices_against_the_assay(name, found, request):
             np.testing.assert_allclose(c["values"], own.values, rtol=1e-5)
             values = np.array(c["values"])
             np.testing.assert_allclose((values[:, None] - values)[below], own.difference[below], atol=1e-8)
-            *ends, adjusted = c["pairs"]
+            *ends, adjusted, shown_least = c["pairs"]
             for shown, table in zip(ends, (own.low, own.high), strict=True):
                 width = np.median((own.high - own.low)[below])
                 np.testing.assert_allclose(shown, table[below], atol=0.01 * width + 1e-5)
             np.testing.assert_allclose(adjusted, own.adjusted[below], rtol=0.01, atol=1e-12)
+            for told, d, p in zip(shown_least, own.detectable[below], own.adjusted[below], strict=True):
+                assert told == (0 if p <= 0.05 or np.isnan(d) else None if np.isinf(d) else pytest.approx(d, rel=0.051))
 
 
 def test_best_scores_against_the_findings(assay):

@@ -2,12 +2,13 @@
 
 const LABELLED = 24; // models or scores up to which every cell has its words from the start; thousands of cells take seconds
 
-// Row minus column of one pair; the payload holds its ends and p-values, of the pairs below the diagonal, row by row.
+// Row minus column of one pair. The payload holds its ends, its p-value and the difference that could have been shown (null:
+// none), of the pairs below the diagonal, row by row.
 function pairAt(held, i, j) {
   const [a, b] = i > j ? [i, j] : [j, i];
-  const [low, high, p] = held.pairs.map((values) => number(values[(a * (a - 1)) / 2 + b]));
+  const [low, high, p, shown] = held.pairs.map((values) => number(values[(a * (a - 1)) / 2 + b]));
   const difference = Number((held.values[a] - held.values[b]).toFixed(12));
-  return i > j ? { difference, low, high, p } : { difference: -difference, low: -high, high: -low, p };
+  return i > j ? { difference, low, high, p, shown } : { difference: -difference, low: -high, high: -low, p, shown };
 }
 
 const agree = ({ difference, low, high }) => difference === 0 && low === 0 && high === 0;
@@ -69,7 +70,14 @@ function cellWords(held, [row, column], full, { metric, places, text }) {
   });
   if (Number.isNaN(pair.p)) return fillTemplate(text.untested, values);
   if (agree(pair)) return fillTemplate(text.same, values);
-  return fillTemplate(pair.p > 1 - page.facts.level ? text.chance : text.better, values);
+  if (pair.p <= 1 - page.facts.level) return fillTemplate(text.better, values);
+  return fillTemplate(text.chance, { ...values, shown: shownWords(pair.shown, text) });
+}
+
+// The smallest difference that could have been shown, with two digits.
+function shownWords(shown, text) {
+  if (!(shown > 0)) return text.shown_none;
+  return fillTemplate(text.shown, { difference: fixed(shown, Math.max(1 - Math.floor(Math.log10(shown)), 0)) });
 }
 
 function matrixCell(held, i, j, places, text) {

@@ -16,6 +16,7 @@ from uqassay.evidence.mistake_ranking import (
 )
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.metrics.risk.detectable_gain import detectable_gain, independent_instances
 from uqassay.report.definitions import score_label
 from uqassay.report.rounding import rounded
 from uqassay.report.sentences.mistakes import (
@@ -177,8 +178,16 @@ def _refused(found: _Found, score: str, judged: Mapping[str, str], k: int) -> li
         refusal = found.adjusted(m, own, choices)[k] if m == told else found.refusals[m, own][k]
         kept, kept_low, kept_high, gain, low, high = _six(refusal)
         accuracy = float(found.assay[m].columns["correct"].mean())
-        out.append(Refused(m, score_label(own), accuracy, (kept, kept_low, kept_high), (gain, low, high)))
+        shown = _shown_gain(refusal) if m == told and low <= 0 <= high else np.nan
+        out.append(Refused(m, score_label(own), accuracy, (kept, kept_low, kept_high), (gain, low, high), shown))
     return out
+
+
+def _shown_gain(refusal: "SelectiveGain") -> float:
+    """The smallest gain that could have been shown by so many instances, or by groups that tell as much as so many."""
+    every, level = refusal.accuracy_all, refusal.gain.level
+    n = independent_instances(float(every), every.low, every.high, level=every.level, most=every.n)
+    return detectable_gain(1 - float(every), refusal.coverage, n, level=level)
 
 
 def _six(refusal: "SelectiveGain") -> list[float]:
@@ -295,10 +304,15 @@ def _comparisons(found: _Found) -> list[dict[str, Any]]:
 
 def _matrix(found: "PairwiseComparisons") -> dict[str, Any]:
     """The values, whose differences the page computes, and of each pair below the diagonal, row by row, the ends of row minus
-    column and the adjusted p-value."""
+    column, the adjusted p-value and, where it rejects nothing, the difference that could have been shown (None: no difference).
+    """
     below = np.tril_indices(len(found.names), -1)
     low, high = found.low[below], found.high[below]
     widths = (high - low)[high > low] / 2
     places = 5 if not widths.size else int(np.clip(2 - np.floor(np.log10(np.median(widths))), 3, 9))
     ends = [np.round(end, places).tolist() for end in (low, high)]
-    return {"values": rounded(found.values, 9), "pairs": [*ends, rounded(found.adjusted[below], 3)]}
+    adjusted = found.adjusted[below]
+    shown = np.zeros(adjusted.size) if found.detectable is None else found.detectable[below]
+    shown = np.where(adjusted > 1 - found.level, shown, 0.0)
+    words = [None if np.isinf(d) else float(f"{d:.2g}") for d in np.nan_to_num(shown, posinf=np.inf)]
+    return {"values": rounded(found.values, 9), "pairs": [*ends, rounded(adjusted, 3), words]}

@@ -49,7 +49,7 @@ class PairedComparison:
     margin : MarginTest or None
         Whether the difference is below a margin, where one was given.
     detectable : DetectableDifference or None
-        The smallest difference that these instances could have shown; of `Assay.compare`.
+        The smallest difference that these instances could have shown; of `Assay.compare` and of tests of rankings.
     """
 
     difference: Estimate
@@ -91,6 +91,9 @@ class PairwiseComparisons:
     references : tuple of str
         Members that are not compared with each other.
     notes : tuple of Note
+    detectable : array (J, J) or None
+        The smallest true difference that the adjusted test of a pair that is not rejected shows with probability 0.8; nan where
+        there is no test. Of rankings alone.
     """
 
     names: tuple[str, ...]
@@ -105,6 +108,7 @@ class PairwiseComparisons:
     limited_by: NDArray[np.str_]
     references: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+    detectable: Floats | None = None
 
     def reject(self, alpha: float = 0.05) -> NDArray[np.bool_]:
         """Pairs whose difference is significant at family-wise level alpha, ``(J, J)``."""

@@ -1,7 +1,7 @@
-"""The smallest differences that tests of pairs of means could have shown, and how much data would show those observed."""
+"""The smallest differences that tests of pairs could have shown, and how much data would show those observed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nan
 from typing import final
 
@@ -10,6 +10,7 @@ from scipy import special
 
 from uqassay.statistics.pair_spreads import PairSpreads, satterthwaite
 from uqassay.statistics.samples import Floats
+from uqassay.statistics.tied_samples import Unseen
 
 __all__ = ["POWER", "DetectableDifference", "detectable_of_pairs", "noncentrality"]
 
@@ -19,13 +20,15 @@ HALVINGS = 28  # of the logarithm of MOST: to seven digits
 HALVINGS_OF_FACTOR = 12  # of at most GREATEST: to a tenth of a per cent
 GREATEST = 5.0
 NODES = 32  # quantiles of an unknown standard error
-WELL_KNOWN = 200.0  # degrees of freedom from which a standard error is taken as true
+WELL_KNOWN = (
+    200.0  # degrees of freedom from which a standard error is taken as true, and the normal approximation as exact
+)
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class DetectableDifference:
-    """The smallest difference that a paired test of two means could have shown.
+    """The smallest difference that a paired test of two means, or of two other statistics, could have shown.
 
     Attributes
     ----------
@@ -61,6 +64,7 @@ def detectable_of_pairs(
     power: float,
     sizes: tuple[int, int | None],
     plans: bool = True,
+    unseen: Sequence[Sequence[Unseen]] = (),
 ) -> list[DetectableDifference]:
     """`detectable_difference` of P pairs, each at its own level; for use inside this room.
 
@@ -77,11 +81,13 @@ def detectable_of_pairs(
         Numbers of instances, and of groups or None.
     plans : bool
         Whether the numbers of instances and runs are found, too; else they are nan.
+    unseen : sequence of P sequences of Unseen
+        What instances not yet seen could add to each difference, of statistics with ties.
     """
     alpha, n, g = np.asarray(alphas, dtype=np.float64), *sizes
     extra = np.broadcast_to(np.asarray(extra, dtype=np.float64), alpha.shape)
     one = np.ones(alpha.size)
-    smallest = _smallest(spreads, extra, bound, alpha, power, one, one)
+    smallest = _smallest(spreads, extra, bound, unseen, alpha, power, one, one)
     goal = np.abs(spreads.difference)
 
     def needed(of_runs: bool) -> Floats:
@@ -89,7 +95,7 @@ def detectable_of_pairs(
 
         def at(factor: Floats) -> Floats:
             units, runs = (one, factor) if of_runs else (factor, one)
-            return _smallest(spreads, extra, bound, alpha, power, units, runs)
+            return _smallest(spreads, extra, bound, unseen, alpha, power, units, runs)
 
         low, high = np.zeros(alpha.size), np.full(alpha.size, np.log(MOST))
         for _ in range(HALVINGS):
@@ -122,7 +128,14 @@ def _whole(number: float) -> float:
 
 
 def _smallest(
-    s: PairSpreads, extra: Floats, bound: Floats, alpha: Floats, power: float, units: Floats, runs: Floats
+    s: PairSpreads,
+    extra: Floats,
+    bound: Floats,
+    unseen: Sequence[Sequence[Unseen]],
+    alpha: Floats,
+    power: float,
+    units: Floats,
+    runs: Floats,
 ) -> Floats:
     """Smallest differences with so many times the units and the runs, (P,)."""
     inside, between = s.inside / units, s.between / runs
@@ -137,9 +150,21 @@ def _smallest(
         skewness = np.where(variance > 0, s.third / units**2 / variance**1.5, 0.0)
         q = special.stdtrit(nu, 1 - alpha / 2)
         threshold = np.maximum(q, np.maximum(_hall_inverse(q, skewness), -_hall_inverse(-q, skewness)))
-        unseen = np.where(bound > 0, bound * np.expm1(-np.log(alpha) / (s.independent * units)), 0.0)
+        losses = np.where(bound > 0, bound * np.expm1(-np.log(alpha) / (s.independent * units)), 0.0)
         reach = np.where(error > 0, noncentrality(threshold, nu, power, known) * error, 0.0)
-        return np.asarray(np.maximum(reach, unseen + np.where(unseen > 0, special.ndtri(power) * error, 0.0)))
+        reach += _beyond(unseen, error, threshold, units)
+        return np.asarray(np.maximum(reach, losses + np.where(losses > 0, special.ndtri(power) * error, 0.0)))
+
+
+def _beyond(unseen: Sequence[Sequence[Unseen]], error: Floats, quantile: Floats, units: Floats) -> Floats:
+    """How far unseen instances move the threshold of the tests, in the direction where they move it more, (P,)."""
+    found = np.zeros(error.size)
+    for k, pair in enumerate(unseen):
+        e, q = float(error[k]), float(quantile[k])
+        for one in pair:
+            grown = replace(one, size=one.size * float(units[k]))
+            found[k] = max(found[k], grown.reach(max(one.below, one.above), e, q) - q * e)
+    return found
 
 
 def noncentrality(threshold: Floats, dof: Floats, power: float, known: Floats | None = None) -> Floats:
@@ -162,8 +187,9 @@ def noncentrality(threshold: Floats, dof: Floats, power: float, known: Floats | 
     # Johnson and Welch's normal approximation: exact enough for a ratio, and defined everywhere
     centre, spread = threshold * (1 - 1 / (4 * dof)), np.sqrt(1 + threshold**2 / (2 * dof))
     rough = centre + special.ndtri(power) * spread
-    exact = special.nctdtrinc(dof, 1 - power, threshold)
-    exact = np.where(np.isfinite(exact) & (exact > 0), exact, rough)
+    exact, few = rough.copy(), dof <= WELL_KNOWN
+    found = special.nctdtrinc(dof[few], 1 - power, threshold[few])
+    exact[few] = np.where(np.isfinite(found) & (found > 0), found, rough[few])
     if known is None or (known > WELL_KNOWN).all():
         return exact
     places = (np.arange(NODES) + 0.5) / NODES

@@ -1,6 +1,7 @@
 """Paired tests of linearised statistics: one pair, or all pairs of several statistics."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +10,7 @@ from scipy import special
 from uqassay.errors import InputError
 from uqassay.notes import Note, distinct
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons
+from uqassay.statistics.detectable_statistics import detectable_statistic, detectable_statistics, unseen_of_difference
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.influence_pairs import PairSpreads, pair_spreads
 from uqassay.statistics.linearised import (
@@ -19,7 +21,7 @@ from uqassay.statistics.linearised import (
     scaled_interval,
     spread_of_difference,
 )
-from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
+from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer, shaffer_factor
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_level, make_units
 from uqassay.statistics.tied_samples import unseen_reach, unseen_variance
@@ -56,11 +58,15 @@ def paired_statistic_test(
     Returns
     -------
     result : PairedComparison
-        Student's t test with the difference of the influences as the influences of the difference, and the degrees of
-        freedom of `linearised_estimate`. For two areas under the ROC curve on one sample this is the test of DeLong et
-        al.; imaginary instances, if there are any, are part of the difference too. Where instances of a sample tie, the
-        variance has the addition of `tied_samples`, for instances not yet seen that could undo the difference. If statistics
-        and influences are equal, the statistic is 0 and the p-value 1.
+        With `detectable`, the smallest difference that these instances could have shown.
+
+    Notes
+    -----
+    This is Student's t test with the difference of the influences as the influences of the difference, and the degrees of
+    freedom of `linearised_estimate`. For two areas under the ROC curve on one sample it is the test of DeLong et al.;
+    imaginary instances, if there are any, are part of the difference too. Where instances of a sample tie, the variance has
+    the addition of `tied_samples`, for instances not yet seen that could undo the difference. If statistics and influences
+    are equal, the statistic is 0 and the p-value 1.
 
     Examples
     --------
@@ -105,6 +111,7 @@ def pairwise_statistic_tests(
     Returns
     -------
     PairwiseComparisons
+        With `detectable`.
 
     Examples
     --------
@@ -141,10 +148,17 @@ def pairwise_statistic_tests(
     rows, columns = np.tril_indices(j, -1)
     found = _pair_tests(means, rows, columns, units, level, bound)
     tables = np.zeros((3, j, j))
-    pvalue = np.full((j, j), np.nan)
+    pvalue, detectable = np.full((2, j, j), np.nan)
     tables[:, rows, columns] = found[:3]
     tables[:, columns, rows] = -found[[0, 2, 1]]
     pvalue[rows, columns] = pvalue[columns, rows] = found[3]
+    tested = np.flatnonzero(found[4] > 0)
+    a, b, alpha = rows[tested], columns[tested], (1 - level) / shaffer_factor(pvalue, 1 - level)
+    unseen = [unseen_of_difference(means[i], means[k]) for i, k in zip(a.tolist(), b.tolist(), strict=True)]
+    difference, error, dof = found[[0, 4, 5]][:, tested]
+    detectable[a, b] = detectable[b, a] = detectable_statistics(
+        difference, error, dof, unseen if any(unseen) else [], alpha=alpha, units=units, bound=bound
+    )
     difference, low, high = tables
     return PairwiseComparisons(
         names=names,
@@ -157,6 +171,7 @@ def pairwise_statistic_tests(
         benjamini_hochberg=benjamini_hochberg(pvalue),  # each pair stands in the table twice, which changes nothing
         level=level,
         limited_by=np.full((j, j), "", dtype="<U8"),
+        detectable=detectable,
     )
 
 
@@ -174,8 +189,8 @@ def _given(statistic: Runs, name: str) -> Linearised | AveragedStatistic:
 def _pair_tests(
     means: Sequence[AveragedStatistic], rows: Places, columns: Places, units: Units, level: float, bound: float
 ) -> Floats:
-    """Difference, its ends, and p-value of each pair, ``(4, P)``."""
-    found = np.full((4, rows.size), np.nan)
+    """Difference, its ends, p-value, standard error (0: no test) and degrees of freedom of each pair, ``(6, P)``."""
+    found = np.full((6, rows.size), np.nan)
     defined = np.array([not np.isnan(mean.whole.value) for mean in means])
     every = np.arange(rows.size)
     if units.n_units > 1 and defined.any():
@@ -189,22 +204,26 @@ def _pair_tests(
             found[:, inside] = _tests_of(chosen, a, b, spreads, level, bound)
             every = every[~(defined[rows] & defined[columns])]
     for k in every.tolist():
-        test = _test(means[rows[k]], means[columns[k]], units, level, bound, [])
-        found[:, k] = float(test.difference), test.difference.low, test.difference.high, test.pvalue
+        one, other = means[rows[k]], means[columns[k]]
+        test = _test(one, other, units, level, bound, [], plans=False)
+        found[:4, k] = float(test.difference), test.difference.low, test.difference.high, test.pvalue
+        if test.statistic != 0 and not np.isnan(test.pvalue):
+            spread = spread_of_difference(one, other, units)
+            found[4:, k] = spread.standard_error, spread.dof
     return found
 
 
 def _tests_of(
     means: Sequence[AveragedStatistic], a: Places, b: Places, spreads: PairSpreads, level: float, bound: float
 ) -> Floats:
-    """`_test` of many pairs, ``(4, P)``."""
+    """`_test` of many pairs, ``(6, P)``."""
     values, centres = (np.array([of(mean.whole) for mean in means]) for of in (_value_of, centre_of))
     value, centre, error = values[a] - values[b], centres[a] - centres[b], spreads.standard_error
     quantile = special.stdtrit(spreads.dof, 0.5 + level / 2)
     below, above, added = np.zeros((3, a.size))
     if any(mean.unseen for mean in means):
         for k in range(a.size):
-            unseen = (*means[a[k]].unseen, *(u.times(-1.0) for u in means[b[k]].unseen))
+            unseen = unseen_of_difference(means[a[k]], means[b[k]])
             spread = Spread(float(error[k]), float(spreads.dof[k]), 0.0)
             below[k], above[k] = unseen_reach(unseen, spread, level)
             added[k] = unseen_variance(unseen, float(centre[k]))
@@ -213,7 +232,8 @@ def _tests_of(
     with np.errstate(invalid="ignore", divide="ignore"):
         pvalue = 2 * special.stdtr(spreads.dof, -np.abs(centre / np.hypot(error, np.sqrt(added))))
     no_test = np.where(np.abs(value) <= _ROUNDING, 1.0, np.nan)
-    return np.stack([value, low, high, np.where(error > _ROUNDING, pvalue, no_test)])
+    tested = error > _ROUNDING
+    return np.stack([value, low, high, np.where(tested, pvalue, no_test), np.where(tested, error, 0.0), spreads.dof])
 
 
 def _value_of(statistic: Linearised) -> float:
@@ -221,9 +241,17 @@ def _value_of(statistic: Linearised) -> float:
 
 
 def _test(
-    first: AveragedStatistic, second: AveragedStatistic, units: Units, level: float, bound: float, notes: list[Note]
+    first: AveragedStatistic,
+    second: AveragedStatistic,
+    units: Units,
+    level: float,
+    bound: float,
+    notes: list[Note],
+    *,
+    plans: bool = True,
 ) -> PairedComparison:
     a, b = first.whole, second.whole
+    detectable = None
     notes = [*notes, *distinct(a.notes, b.notes)]
     value, low, high = a.value - b.value, np.nan, np.nan
     statistic = pvalue = np.nan
@@ -233,7 +261,7 @@ def _test(
         notes.append(single_unit(units, "no test", "no-test"))
     else:
         spread = spread_of_difference(first, second, units)
-        unseen = (*first.unseen, *(u.times(-1.0) for u in second.unseen))
+        unseen = unseen_of_difference(first, second)
         centre = centre_of(a) - centre_of(b)
         low, high = scaled_interval(centre, spread, level, "identity", units.n_units)
         below, above = unseen_reach(unseen, spread, level)
@@ -241,6 +269,7 @@ def _test(
         if spread.standard_error > _ROUNDING:
             statistic = centre / float(np.hypot(spread.standard_error, unseen_variance(unseen, centre) ** 0.5))
             pvalue = spread.pvalue(statistic)
+            detectable = detectable_statistic(first, second, units, level, bound) if plans else None
         elif abs(value) <= _ROUNDING:
             statistic, pvalue = 0.0, 1.0
             notes.append(Note("no-width", "the two agree on every instance"))
@@ -248,4 +277,5 @@ def _test(
             notes.append(Note("no-test", "the difference does not vary over the instances: no test"))
     n = units.n_instances
     difference = Estimate(value, low=low, high=high, level=level, n=n, method="linearised", notes=notes)
-    return PairedComparison(difference, float(statistic), float(pvalue), "linearised", n, difference.notes)
+    test = PairedComparison(difference, float(statistic), float(pvalue), "linearised", n, difference.notes)
+    return replace(test, detectable=detectable)

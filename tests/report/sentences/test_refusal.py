@@ -44,6 +44,18 @@ def assay():
             "leaves the accuracy of a at 80.0 % (77.0 to 83.0 %); the change of 0.0 points (−3.0 to 3.0) could be chance.",
         ),
         (
+            {"kept": (0.81, 0.78, 0.84), "gain": (0.01, -0.02, 0.04), "shown": 0.0351},
+            "none",
+            "changes the accuracy of a from 80.0 % to 81.0 % (78.0 to 84.0 %); the change of 1.0 points (−2.0 to 4.0) could be "
+            "chance; this test set could have shown a gain of 3.5 points.",
+        ),
+        (
+            {"kept": (0.8, 0.77, 0.83), "gain": (0.0, -0.03, 0.03), "shown": float("inf")},
+            "none",
+            "leaves the accuracy of a at 80.0 % (77.0 to 83.0 %); the change of 0.0 points (−3.0 to 3.0) could be chance; this "
+            "test set could have shown no gain.",
+        ),
+        (
             {"kept": (0.7, NAN, NAN), "gain": (-0.1, NAN, NAN)},
             "unknown",
             "lowers the accuracy of a from 80.0 % to 70.0 %; how surely cannot be said (1 instance: no interval).",

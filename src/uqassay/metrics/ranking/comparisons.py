@@ -1,6 +1,7 @@
 """Paired tests of ranking metrics: two scores of one model, two models, or all pairs of several rankings."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,7 +58,8 @@ def paired_ranking_test(
     Returns
     -------
     result : PairedComparison
-        The interval of the difference is the linearised one for both methods.
+        The interval of the difference is the linearised one for both methods, and so is `detectable`, the smallest difference
+        that these instances could have shown.
 
     Raises
     ------
@@ -92,7 +94,7 @@ def paired_ranking_test(
     if method == "linearised" or np.isnan(found.pvalue):
         return found
     pvalue = _swap_pvalue(chosen, a, b, groups, w, n_draws, generator(rng))
-    return PairedComparison(found.difference, found.statistic, pvalue, "permutation", found.n, found.notes)
+    return replace(found, pvalue=pvalue, method="permutation")
 
 
 def pairwise_ranking_tests(

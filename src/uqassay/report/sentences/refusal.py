@@ -28,6 +28,8 @@ class Refused:
     kept, gain : tuple of float
         Accuracy of the instances kept, and the gain, each with its interval. Of the model that keeps the highest accuracy among
         several, the intervals are adjusted for that choice.
+    shown : float
+        The smallest gain that the test set could have shown; infinite: none. nan: not known.
     """
 
     model: str
@@ -35,6 +37,7 @@ class Refused:
     accuracy: float
     kept: Ends
     gain: Ends
+    shown: float = math.nan
 
     @property
     def outcome(self) -> str:
@@ -90,10 +93,18 @@ def refusal_sentence(assay: "Assay", share: float, by: str, refused: Sequence[Re
     end = {
         "gain": f", a gain of {points}",
         "loss": f", because its right predictions are the more uncertain ones; the change is {points}",
-        "none": f"; the change of {points} could be chance",
+        "none": f"; the change of {points} could be chance{_shown(best.shown)}",
         "unknown": f"; how surely cannot be said ({only}: no interval)",
     }[best.outcome]
     return f"{start}{change}{end}{_others(assay, refused, best) if several else ''}."
+
+
+def _shown(gain: float) -> str:
+    """The smallest gain that the test set could have shown, as a clause."""
+    if math.isnan(gain):
+        return ""
+    start = "; this test set could have shown"
+    return f"{start} no gain" if math.isinf(gain) else f"{start} a gain of {significant(100 * gain, 2)} points"
 
 
 def _others(assay: "Assay", refused: Sequence[Refused], best: Refused) -> str:
