@@ -6,6 +6,7 @@ The Python examples are doctests of their own (`--doctest-glob=*.md`).
 import re
 import shlex
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +14,13 @@ import pytest
 
 import uqassay as uq
 from uqassay.cli import main
+from uqassay.experiments.gain.planning import slice_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 N, K = 150, 3
-
+CALIBRATION = uq.assay.__kwdefaults__["calibration"]
 
 TRAINING = (
     "uqassay demo",
@@ -93,8 +95,11 @@ def here(tmp_path, monkeypatch):
 # ---- shell examples --------------------------------------------------------------------------------------------------
 
 
+QUESTIONS = sorted(path.name for path in (ROOT / "docs").glob("does-it-know-*.md"))
+
+
 def with_commands(*, slow: bool) -> list[str]:
-    """Pages with commands; those that train models are slow."""
+    """Pages with commands, but for those of `QUESTIONS`; those that train models are slow."""
 
     def trains(lines):
         return any(line.startswith(TRAINING) for line in lines)
@@ -103,8 +108,22 @@ def with_commands(*, slow: bool) -> list[str]:
     return [
         name
         for name, lines in shown.items()
-        if any(line.startswith("uqassay ") for line in lines) and trains(lines) == slow
+        if any(line.startswith("uqassay ") for line in lines)
+        and trains(lines) == slow
+        and name.removeprefix("docs/") not in QUESTIONS
     ]
+
+
+@pytest.fixture
+def little_work(monkeypatch, coarse_pages):
+    """Few instances, steps and members in what is trained, in this process, and pages without calibration tests."""
+    monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
+    monkeypatch.setattr("uqassay.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
+    monkeypatch.setattr("uqassay.experiments.gain.planning.slice_of", lambda *of: replace(slice_of(*of), limit=4_000))
+    monkeypatch.setattr("uqassay.experiments.ranking.grid.EPOCHS", 10)
+    monkeypatch.setattr("uqassay.experiments.figure_files.DPI", 50)
+    for name, number in {"N_TREES": 5, "N_NETWORKS": 2, "COMMON_MEMBERS": 2}.items():
+        monkeypatch.setattr(f"uqassay.demo.{name}", number)
 
 
 def run_examples(page, capsys):
@@ -119,40 +138,37 @@ def run_examples(page, capsys):
         assert bool(told.err) == (code != 0), f"{line}\n{told.err}"
 
 
-@pytest.mark.usefixtures("coarse_pages")
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("name", with_commands(slow=False))
 def test_shell_examples_run(name, here, capsys, monkeypatch):
-    if name != "README.md":  # calibration tests of all reports would take most of the time
-        monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
+    if name == "README.md":
+        monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", CALIBRATION)
     run_examples(ROOT / name, capsys)
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("coarse_pages")
+@pytest.mark.usefixtures("little_work")
 @pytest.mark.parametrize("name", with_commands(slow=True))
-def test_shell_examples_run_where_models_are_trained(name, here, capsys, monkeypatch):
-    monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
-    monkeypatch.setattr("uqassay.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
+def test_shell_examples_run_where_models_are_trained(name, here, capsys):
     run_examples(ROOT / name, capsys)
 
 
-QUESTIONS = sorted(path.name for path in (ROOT / "docs").glob("does-it-know-*.md"))
-
-
-@pytest.mark.usefixtures("coarse_pages", "here")
+@pytest.mark.usefixtures("little_work", "here")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if "unsure" in name else ()) for name in QUESTIONS]
 )
-def test_columns_that_are_explained_are_printed(name, capsys, monkeypatch):
+def test_the_example_runs_and_prints_the_columns_that_are_explained(name, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
     explained = re.search(r"^\| column \| meaning \|\n\|---\|---\|\n((?:\|.*\n)+)", text, flags=re.M)[1]
     columns = [column for row in explained.splitlines() for column in row.split("|")[1].replace("`", "").split(",")]
     (command,) = shell_lines(ROOT / "docs" / name)
-    assert main(shlex.split(command)[1:]) == 0
-    printed = capsys.readouterr().out
+    assert main(shlex.split(command, comments=True)[1:]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
     assert len(columns) >= 4
-    assert [column for column in columns if not re.search(rf"\s{re.escape(column.strip())}(\s|$)", printed)] == []
+    missing = [one for one in columns if not re.search(rf"\s{re.escape(one.strip())}(\s|$)", printed.out)]
+    assert missing == []
 
 
 def workflow():
