@@ -31,6 +31,7 @@ SCHEMES = ("light", "dark")
 SLICE = 6000  # pixels of one picture of a long page
 PRINT_SCALE = 1.3  # pixels of a picture to a point of the printed page
 DRAWN = 20  # seconds to wait for the last chart
+PAUSE = 0.4  # seconds in which a page that is not yet drawn grows
 GUIDE = {"use-shell": "six", "use-forest": "groups"}  # pictures of docs/first-use.md, and the case that each shows
 PICTURES = Path(__file__).parent / "pictures"
 GUIDE_SIZE = (900, 620)
@@ -168,7 +169,7 @@ def _height(window: Any) -> int:
         if height == before:
             break
         before = height
-        time.sleep(0.4)
+        time.sleep(PAUSE)
     return before
 
 

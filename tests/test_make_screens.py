@@ -41,6 +41,7 @@ def test_a_case_is_photographed_at_one_width_and_printed(screens, tmp_path, monk
     image = pytest.importorskip("PIL.Image")
     pytest.importorskip("selenium")
     monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
+    monkeypatch.setattr(screens, "PAUSE", 0.05)
     monkeypatch.setitem(screens.CASES, "small", lambda: screens.several(2, "model {}", n=60))
     screens.main([str(tmp_path), "--case", "small", "--width", "400"])
     light, dark = (image.open(tmp_path / f"small-400-{scheme}.png").convert("L") for scheme in screens.SCHEMES)

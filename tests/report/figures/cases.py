@@ -76,7 +76,7 @@ def hostile(kind):
             groups, models = np.arange(n) // 4, {"m": [members(rng, n, k) for _ in range(2)], "v": members(rng, n, k)}
         case "label distributions":
             y = rng.dirichlet(np.ones(k), n)
-    return uq.assay(models, y, floor=floor, groups=groups, n_draws=20, tradeoffs=(0.5, 1.0))
+    return uq.assay(models, y, floor=floor, groups=groups, n_draws=20, tradeoffs=(0.5, 1.0), calibration=())
 
 
 def drawn(ax):

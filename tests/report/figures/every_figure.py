@@ -20,6 +20,17 @@ from uqassay.report import figures
 IT = "information-theoretic"
 SIZES = {"two models": (2, 2), "six models, 100 classes": (6, 100), "thirty models": (30, 4)}
 MEASURE = "kuiper-confidence"
+# functions that show the same for every size, and those to which thirty models are no more than six, or one of them
+FIXED = {"plot_doubt_sources", "plot_epistemic_trend", "plot_expected_behaviour"}
+ONE_MODEL = {
+    *("plot_calibration_before_after", "plot_calibration_null", "plot_confidence", "plot_ensemble_weights"),
+    *("plot_set_sizes", "plot_simplex", "plot_width_nonspecificity"),
+}
+AT_MOST_SIX = {
+    *("plot_delay_curve", "plot_disentanglement_curves", "plot_disentanglement_ranking", "plot_disentanglement_terms"),
+    *("plot_epistemic_map", "plot_estimate_correlations", "plot_expected_cost", "plot_gain_by_uncertainty"),
+    *("plot_left_out_classes", "plot_second_order"),
+}
 
 
 def long_name(j):
@@ -57,9 +68,21 @@ def assay_of(size, members=None):
 
 
 @cache
-def studies_of(size):
-    """Results beyond an assay, for each name one of at most six."""
-    n = min(SIZES[size][0], 6)
+def results_of(size):
+    """Results beyond an assay that differ from size to size."""
+    values = np.random.default_rng(2).normal(size=(25, SIZES[size][0])) + 0.3 * np.arange(SIZES[size][0])
+    points, y = models_of(size)
+    sets = [p for p in points.values() if isinstance(p, uq.Members)][: min(SIZES[size][0], 6) // 2]
+    names = [long_name(j) for j in range(SIZES[size][0])]
+    return {
+        "compared": compare_table(values, models=names, greater_is_better=False),
+        "curves": {names[j]: coverage_curve(y, p, scales=(0.5, 2)) for j, p in enumerate(sets)},
+    }
+
+
+@cache
+def studies_of(n):
+    """Results beyond an assay, for each name one of two or six."""
     names = [long_name(j) for j in range(n)]
     votes, stated, _ = draw(Setting("even", n=120, votes=5), np.random.default_rng(0))
     classes = tuple(f"{'species of the northern islands ' * 3}{c}" for c in range(3 if n < 6 else 24))
@@ -70,13 +93,7 @@ def studies_of(size):
     ]
     gains = [gain_study("calibrated", name, seed=j, n=200, truth=True).result(bins=8) for j, name in enumerate(names)]
     tests = dict.fromkeys(names, second_order_test(votes, stated, buckets=6))
-    behaviour = disentanglement_behaviour(family_study(("seed", "few-data"), n_runs=4, n=60), IT)
     many = np.random.default_rng(1).random((2 if n < 6 else 20, 1, 30))
-    values = np.random.default_rng(2).normal(size=(25, SIZES[size][0])) + 0.3 * np.arange(SIZES[size][0])
-    points, y = models_of(size)
-    sets = [p for p in points.values() if isinstance(p, uq.Members)][: n // 2 or 1]
-    curves = {long_name(j): coverage_curve(y, p, scales=(0.5, 2)) for j, p in enumerate(sets)}
-    compared = compare_table(values, models=[long_name(j) for j in range(SIZES[size][0])], greater_is_better=False)
     correlations = uq.metrics.estimate_correlations({long_name(j): values for j, values in enumerate(many)})
     risky = np.random.default_rng(3).random((n, 200))
     costs = {
@@ -84,21 +101,23 @@ def studies_of(size):
         for name, one in zip(names, risky, strict=True)
     }
     return {
-        "compared": compared,
         "costs": costs,
         "contenders": contenders,
         "ranked": rank_disentanglement(contenders),
         "gains": gains,
         "tests": tests,
-        "behaviour": behaviour,
         "correlations": correlations,
-        "curves": curves,
     }
+
+
+@cache
+def behaviour():
+    return disentanglement_behaviour(family_study(("seed", "few-data"), n_runs=4, n=60), IT)
 
 
 def drawings(size):
     """A call for every public function: it takes `width` and returns the axes."""
-    a, s = assay_of(size), studies_of(size)
+    a, s = assay_of(size), studies_of(min(SIZES[size][0], 6)) | results_of(size)
     names = a.model_names
     members = {m: assay_of(size, m) for m in (2, 3)}
     ensemble = names[1]
@@ -122,10 +141,10 @@ def drawings(size):
         "plot_disentanglement_ranking": of(figures.plot_disentanglement_ranking, s["ranked"]),
         "plot_disentanglement_terms": of(figures.plot_disentanglement_terms, s["contenders"][1]),
         "plot_distance_nonspecificity": of(figures.plot_distance_nonspecificity, a),
-        "plot_doubt_sources": of(figures.plot_doubt_sources, s["behaviour"].doubts),
+        "plot_doubt_sources": of(figures.plot_doubt_sources, behaviour().doubts),
         "plot_ensemble_weights": of(figures.plot_ensemble_weights, a, ensemble),
         "plot_epistemic_map": of(figures.plot_epistemic_map, s["gains"][0]),
-        "plot_epistemic_trend": of(figures.plot_epistemic_trend, s["behaviour"].trend),
+        "plot_epistemic_trend": of(figures.plot_epistemic_trend, behaviour().trend),
         "plot_estimate_correlations": of(figures.plot_estimate_correlations, s["correlations"]),
         "plot_expected_behaviour": of(figures.plot_expected_behaviour, "label-noise"),
         "plot_expected_cost": of(figures.plot_expected_cost, s["costs"]),
@@ -146,6 +165,15 @@ def drawings(size):
         "plot_width_nonspecificity": of(figures.plot_width_nonspecificity, a, ensemble),
         "plot_win_shares": of(figures.plot_win_shares, a),
     }
+
+
+def ways(name):
+    """Sizes and widths in which a function is drawn: a column, which is narrow, is for more than two models."""
+    two, six, thirty = SIZES
+    if name in FIXED:
+        return [(two, "column"), (two, "text")]
+    more = [six] if name in ONE_MODEL | AT_MOST_SIX else [six, thirty]
+    return [(two, "text"), *((size, width) for size in more for width in ("column", "text"))]
 
 
 # -- what a reader could not read -----------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 from tests.refusals import refuses
-from tests.report.figures.every_figure import SIZES, drawings, unreadable
+from tests.report.figures.every_figure import drawings, unreadable, ways
 
 from uqassay.report import figures
 from uqassay.report.figures.layout import axes_for, draw_legend, fitting, label_axes, text_size, text_width, wrapped
@@ -25,9 +25,7 @@ def test_every_public_function_is_drawn_here():
     assert sorted(drawings("two models")) == FUNCTIONS
 
 
-@pytest.mark.parametrize("width", ["column", "text"])
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(("name", "size", "width"), [(name, *way) for name in FUNCTIONS for way in ways(name)])
 def test_every_text_can_be_read(name, size, width):
     ax = drawings(size)[name](width)
     assert ax.figure.get_size_inches()[0] == {"column": 3.3, "text": 6.8}[width]
@@ -83,6 +81,18 @@ def test_widths_of_texts_are_those_drawn():
     text = figure.text(0, 0, "a text of some length", fontsize=text_size())
     assert text_width([text.get_text()]) == pytest.approx(text.get_window_extent().width * 72 / 200, abs=1.0)
     assert text_width(["short", "two\nlines"]) == text_width(["lines", "short"])
+
+
+@pytest.mark.parametrize(
+    "settings", [{"font.family": "monospace"}, {"font.sans-serif": "DejaVu Serif"}, {"font.size": 20.0}]
+)
+def test_widths_of_texts_follow_the_settings(settings):
+    texts = ["a text of some length"]
+    before = text_width(texts)
+    with matplotlib.rc_context(settings):
+        changed = text_width(texts)
+    assert abs(changed - before) > 0.1
+    assert text_width(texts) == before < text_width(texts, weight="bold")
 
 
 def test_names_and_lines_that_fit():

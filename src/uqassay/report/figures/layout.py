@@ -4,6 +4,7 @@ import math
 import re
 import warnings
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from uqassay.report.figures.names import short_names
@@ -39,6 +40,8 @@ SIDE = 38.0  # points of a y axis with its label and tick labels
 WIDE = 300.0  # points from which a legend stands to the right of the axes
 BESIDE = 12  # entries of a legend to the right; longer ones stand below the axes
 LINE = 1.42  # distance between two lines of a legend, in sizes of its text
+FONTS = [f"font.{name}" for name in ("family", "style", "variant", "stretch")]
+FONTS += [f"font.{name}" for name in ("serif", "sans-serif", "cursive", "fantasy", "monospace")]
 HANDLE, GAP = 2.6, 1.6  # width of a legend's handle and distance between columns, in sizes of its text
 
 
@@ -49,12 +52,20 @@ def text_size() -> float:
 
 def text_width(texts: Sequence[str], *, weight: Literal["normal", "bold"] = "normal") -> float:
     """Width of the longest of some texts, in points."""
-    size = matplotlib_module("font_manager").FontProperties(size=text_size(), weight=weight)
+    settings = matplotlib_module().rcParams
+    fonts = tuple(str(settings[name]) for name in FONTS)
+    lines = [line.replace(r"\$", "$") for text in texts for line in text.split("\n")]
+    return max((_line_width(line, text_size(), weight, fonts) for line in lines if line), default=0.0)
+
+
+@lru_cache(maxsize=4096)  # names are shortened letter by letter, and several figures show the same names
+def _line_width(line: str, size: float, weight: str, fonts: tuple[str, ...]) -> float:
+    """Width of a line in points; `fonts` are the settings that the font depends on."""
+    properties = matplotlib_module("font_manager").FontProperties(size=size, weight=weight)
     measured = matplotlib_module("textpath").text_to_path.get_text_width_height_descent
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a glyph that the font lacks is told when it is drawn
-        lines = [line.replace(r"\$", "$") for text in texts for line in text.split("\n")]
-        return float(max((measured(line, size, ismath=False)[0] for line in lines if line), default=0.0))
+        return float(measured(line, properties, ismath=False)[0])
 
 
 # -- room ---------------------------------------------------------------------------------------------------------------
