@@ -124,6 +124,15 @@ def drive(folder: str, workers: int = 2) -> None:
     print(json.dumps([summary.n_ran, summary.n_kept, summary.failed]))
 
 
+def drive_apart(what: str, folder: str, out: str, err: str) -> None:
+    """A task of `TASKS` in a session of its own; what it says goes to files."""
+    os.setsid()
+    for path, number in ((out, 1), (err, 2)):
+        os.dup2(os.open(path, os.O_CREAT | os.O_WRONLY), number)
+    TASKS[what](folder)
+    sys.stdout.flush()
+
+
 def kill_everywhere(folder: str) -> None:
     """Two cells in a process that is killed before its 1st, 2nd, … step on files, until one comes through.
 
@@ -149,7 +158,8 @@ def kill_everywhere(folder: str) -> None:
             return
 
 
+TASKS = {"drive": drive, "drive-one": partial(drive, workers=1), "kill-everywhere": kill_everywhere}
+
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what runs in the background ignore it
-    tasks = {"drive": drive, "drive-one": partial(drive, workers=1), "kill-everywhere": kill_everywhere}
-    tasks[sys.argv[1]](sys.argv[2])
+    TASKS[sys.argv[1]](sys.argv[2])

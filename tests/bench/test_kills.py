@@ -1,6 +1,11 @@
-"""Killed at any moment, a benchmark goes on and ends with the same bits; several drivers share one folder."""
+"""Killed at any moment, a benchmark goes on and ends with the same bits; several drivers share one folder.
+
+Drivers are forked from a process that has loaded all modules, but for those that are interrupted: what a terminal stops has
+started with an interpreter of its own.
+"""
 
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -12,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.bench.bench_work import WORK, cells
+from tests.bench.bench_work import WORK, cells, drive_apart
 
 import uqassay as uq
 from uqassay.bench.runner import run_cells
@@ -25,7 +30,7 @@ STEP = 0.05  # seconds between looks at the processes, each of which reads all o
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 
 
-def start(folder, what="drive"):
+def start_interpreter(folder, what):
     path = os.pathsep.join([str(SOURCE), str(ROOT)])
     return subprocess.Popen(
         [sys.executable, "-m", WORK, what, str(folder)],
@@ -37,8 +42,34 @@ def start(folder, what="drive"):
     )
 
 
+class Driver:
+    """A driver that is forked from a process with all modules."""
+
+    def __init__(self, folder, what):
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["distributed", "uqassay.bench.engine", WORK])
+        self.said = [folder.with_name(f"{folder.name}.{time.monotonic_ns()}.{name}") for name in ("out", "err")]
+        self.process = context.Process(target=drive_apart, args=(what, str(folder), *map(str, self.said)))
+        self.process.start()
+        self.pid = self.process.pid
+
+    @property
+    def returncode(self):
+        return self.process.exitcode
+
+    def poll(self):
+        return self.process.exitcode
+
+    def wait(self, timeout=None):
+        self.process.join(timeout)
+
+    def communicate(self, timeout=None):
+        self.process.join(timeout)
+        return [path.read_text() if path.exists() else "" for path in self.said]
+
+
 def processes_of(session):
-    """Living processes of a session, and their parents."""
+    """Living processes of a session, and their command lines."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -112,14 +143,15 @@ def drivers():
     """Starts drivers; none of them outlives the test."""
     started = []
 
-    def begin(folder, what="drive"):
-        started.append(start(folder, what))
+    def begin(folder, what="drive", new=Driver):
+        started.append(new(folder, what))
         return started[-1]
 
     yield begin
     for driver in started:
-        with suppress(ProcessLookupError):
-            os.killpg(driver.pid, signal.SIGKILL)
+        for end_all in (os.kill, os.killpg):  # one that has just started has no group of its own
+            with suppress(ProcessLookupError):
+                end_all(driver.pid, signal.SIGKILL)
         driver.communicate()
 
 
@@ -204,7 +236,7 @@ def test_two_drivers_on_one_folder_count_each_cell_once(uninterrupted, drivers, 
 @pytest.mark.slow
 @pytest.mark.parametrize("pause", [0.0, 1.0])  # while the workers start, and while cells run
 def test_interrupt_ends_the_driver_and_its_workers(uninterrupted, drivers, tmp_path, pause):
-    driver = drivers(tmp_path)
+    driver = drivers(tmp_path, new=start_interpreter)
     while not workers_of(driver):
         time.sleep(STEP)
     time.sleep(pause)

@@ -14,7 +14,7 @@ from uqassay.bench.store import Store
 from uqassay.cli import main
 from uqassay.evidence.disentanglement_verdict import disentanglement_lines
 
-pytestmark = pytest.mark.usefixtures("without_calibration")
+pytestmark = pytest.mark.usefixtures("without_calibration", "coarse_pages")
 
 CONDITIONS = [
     *(f"train_share={share},subsets_by_seed=true" for share in (0.2, 0.5, 1)),

@@ -2,6 +2,8 @@
 
 import json
 import os
+from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,6 +20,22 @@ FEW = ("snn", "deep-ensemble", "evidential", "bagging")
 @pytest.fixture(autouse=True)
 def _packages(needs):
     needs("torch", "sklearn")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _little_work():
+    """Digits that are read once, a small forest, and a Laplace approximation of few draws and steps, of which it takes many
+    for few instances.
+    """
+    pytest.importorskip("torch")
+    datasets = pytest.importorskip("sklearn.datasets")
+    few = tuple(replace(v, params={"n_members": 10}) if v.name == "random-forest" else v for v in VARIANTS)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(protocol, "VARIANTS", few)
+        patched.setattr(datasets, "load_digits", cache(datasets.load_digits))
+        patched.setattr("uqassay.methods.last_layer_laplace.ALL_DRAWS", 2_000)
+        patched.setattr("uqassay.methods.last_layer_laplace.N_STEPS", 5)
+        yield
 
 
 @pytest.fixture(scope="module")

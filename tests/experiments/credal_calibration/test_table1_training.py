@@ -185,9 +185,10 @@ def test_what_was_broken_off_goes_on(smoke, monkeypatch):
 def test_the_number_of_processes_does_not_matter(smoke, needs, monkeypatch, tmp_path):
     needs("distributed")
     monkeypatch.setattr(table1_training, "PREDICTORS", {"DE": "deep-ensemble"})
+    found = table1_data.training_sets
+    monkeypatch.setattr(table1_training, "training_sets", lambda *of: (found(*of)[0][:1], []))  # digits
     reproduce("credal-calibration", **TABLE, resume=tmp_path, workers=2)
-    for dataset in ("digits", "frozen features"):
-        np.testing.assert_array_equal(stored(tmp_path, dataset, "DE")[0], stored(smoke[0], dataset, "DE")[0])
+    np.testing.assert_array_equal(stored(tmp_path, "digits", "DE")[0], stored(smoke[0], "digits", "DE")[0])
 
 
 @pytest.mark.slow

@@ -24,6 +24,12 @@ def _packages(needs):
     needs("torch", "sklearn")
 
 
+@pytest.fixture(autouse=True)
+def _one_process(_packages, monkeypatch):
+    """Convolutional networks are trained in this process; others would each load PyTorch."""
+    monkeypatch.setattr("uqassay.methods.stacking.available_cores", lambda: 1)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("runs")
@@ -241,7 +247,7 @@ def _stand_in_for_moabb(monkeypatch):
 
         def get_data(self, *, dataset, subjects):
             rng = np.random.default_rng(subjects[0])
-            n = 48
+            n = 24
             assert self.n_samples == 769
             x = rng.normal(size=(n, 22, self.n_samples))
             names = np.array([CLASSES[i // 2 % 4] for i in range(n)])
