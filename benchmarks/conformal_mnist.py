@@ -1,10 +1,10 @@
-"""Conformal sets of handwritten digits: the numbers of MAPIE, crepes and torch-uncertainty beside ours, and a page.
+"""Conformal sets of handwritten digits: the numbers of MAPIE, crepes, TorchCP and torch-uncertainty beside ours, and a page.
 
     python -m benchmarks.conformal_mnist FOLDER [--store] [--page PAGE.html]     (a minute)
 
 FOLDER holds the 10,000 test images of MNIST, t10k-images-idx3-ubyte.gz and t10k-labels-idx1-ubyte.gz. A logistic regression is
 trained on 1,000 of them, 3,000 others set the thresholds of the sets, and 6,000 are predicted. Needs mapie, crepes, and of
-torch-uncertainty only the modules with the metrics (`pip install --no-deps`).
+torchcp and torch-uncertainty only some modules (`pip install --no-deps torchcp torch-uncertainty`).
 """
 
 import argparse
@@ -67,9 +67,28 @@ def predicted(folder: Path) -> tuple[dict[str, tuple[uq.ClassSets, Numbers]], uq
             uq.ClassSets.from_lists(lists, 10),
             (1 - theirs["error"], theirs["avg_c"]),
         )
+    found |= by_torchcp(model, (x_held, y_held), (x_test, y_test))
     same = found["MAPIE LAC 95 %"][0]
     found["the same sets, by torch-uncertainty"] = same, by_torch_uncertainty(same, y_test)
     return found, uq.Point(model.predict_proba(x_test)), y_test
+
+
+def by_torchcp(model: Any, held: tuple[Any, Any], test: tuple[Any, Any]) -> dict[str, tuple[uq.ClassSets, Numbers]]:
+    """Sets of TorchCP of 95 %, with its own coverage and size."""
+    import torch
+
+    predictor = alone("torchcp.classification.predictor.split").SplitPredictor
+    metrics = alone("torchcp.classification.utils.metrics").Metrics()
+    torch.manual_seed(0)
+    (x_held, y_held), (x_test, y_test) = held, test
+    labels, found = torch.tensor(y_test), {}
+    for score in ("LAC", "APS"):
+        conformal = predictor(getattr(alone(f"torchcp.classification.score.{score.lower()}"), score)())
+        conformal.calculate_threshold(torch.tensor(model.predict_log_proba(x_held)), torch.tensor(y_held), 0.05)
+        sets = conformal.predict_with_logits(torch.tensor(model.predict_log_proba(x_test)))  # 0 and 1
+        numbers = float(metrics("coverage_rate")(sets, labels)), float(metrics("average_size")(sets, labels))
+        found[f"TorchCP {score} 95 %"] = uq.ClassSets(sets), numbers
+    return found
 
 
 def by_torch_uncertainty(sets: uq.ClassSets, y: np.ndarray) -> Numbers:
