@@ -14,7 +14,7 @@ from uqassay.demo import COMMON_MEMBERS, N_MODELS, TRAINING, prepare_demo
 from uqassay.errors import MissingDependencyError
 from uqassay.predictions.files import file_hash
 
-pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_calibration")]
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_calibration", "coarse_pages")]
 
 KINDS = {
     "logistic regression": uq.Point,

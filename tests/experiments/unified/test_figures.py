@@ -1,5 +1,7 @@
 """Figures of made predictions: every file is a whole picture; a figure without its predictors is left out and named."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.experiments.unified.made import made, whole_set
@@ -38,6 +40,13 @@ DRAWN_ELSEWHERE = (
 )
 
 
+ONE_BY_ONE = ("figure14_set_sizes", "figure17_confidence", "figure18_width")  # a panel or a row for each predictor
+
+
+def of_few(drawing, few):
+    return replace(drawing, size=lambda _: drawing.size(few), draw=lambda figure, _: drawing.draw(figure, few))
+
+
 @pytest.mark.slow
 def test_every_figure_is_a_whole_picture(tmp_path, monkeypatch):
     from matplotlib.image import imread
@@ -45,8 +54,12 @@ def test_every_figure_is_a_whole_picture(tmp_path, monkeypatch):
     monkeypatch.setattr("uqassay.experiments.figure_files.DPI", 40)
     for name in DRAWN_ELSEWHERE:
         monkeypatch.delitem(FIGURES, name)
+    judged = whole_set()[2]
+    few = {convention: replace(found, models=found.models[::2]) for convention, found in judged.ranked.items()}
+    for name in ONE_BY_ONE:
+        monkeypatch.setitem(FIGURES, name, of_few(FIGURES[name], replace(judged, ranked=few)))
     told = []
-    lines = write_unified_figures(tmp_path, [whole_set()[2]], told.append)
+    lines = write_unified_figures(tmp_path, [judged], told.append)
     names = ["unified_figure1_types", *(f"unified_made_{name}" for name in FIGURES)]
     assert lines[:-1] == [f"figure: {tmp_path / name}.png" for name in names]
     assert lines[-1] == (
