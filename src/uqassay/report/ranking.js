@@ -115,7 +115,7 @@ function stripRest() {
   const rest = winnersShown().filter((w) => !fitsStrip(w));
   const words = ({ low, high }) =>
     fillTemplate(page.text.ranking.from_to, { low: wording.tradeoff(low), high: wording.tradeoff(high) });
-  const names = (w) => w.models.map((name) => nameCell(placeOf(name)));
+  const names = (w) => w.models.flatMap((name, i) => [i ? ", " : null, nameCell(placeOf(name))]);
   return rest.map((w) => el("span", {}, names(w), ` ${words(w)}`));
 }
 
