@@ -78,3 +78,14 @@ def test_no_instance_kept_and_a_rate_that_is_too_high():
     if nothing:
         far = scores[:20] + 100
         assert needed(plan, plan.test(errors[20:], far, units), errors[20:], far, parts).number is None
+
+
+def test_absurd_numbers_are_not_named():
+    errors, scores = np.zeros(400), np.arange(400.0)
+    errors[200:219] = 1  # 9.5 % of the certifying ones, and a limit of 9.55 %
+    parts = divide(400, None, np.arange(400) < 200, 0.3, None)
+    plan = plan_refusal(errors[:200], scores[:200], make_units(200, None, None), risk=0.0955, alpha=0.05, n_other=200)
+    tested = plan.test(errors[200:], scores[:200], make_units(200, None, None))
+    more = needed(plan, tested, errors[200:], scores[:200], parts)
+    assert more.number > 100 * 200
+    assert more.text == "at this error rate it would take more than 100 times as many instances"

@@ -18,6 +18,8 @@ from uqassay.wording import counted, percent
 
 __all__ = ["Needed", "RefusalParts", "divide", "needed", "whole_errors"]
 
+FAR = 100  # times the certifying instances or groups: beyond, their number is not named
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -130,6 +132,8 @@ def needed(plan: RefusalPlan, tested: Tested, errors: Floats, uncertainty: Float
             None, unit, f"its errors come in whole groups, so no number of {unit}s like these is likely to be enough"
         )
     more = max(math.ceil((enough - n) / certifying), 1)
+    if enough > FAR * n:
+        return Needed(more, unit, f"at this error rate it would take more than {FAR} times as many {unit}s")
     return Needed(more, unit, f"at this error rate about {counted(_rounded(more), f'more {unit}')} would be needed")
 
 
