@@ -80,3 +80,14 @@ def open_all(browser):
     """Wait until a page is ready, and open all of its sections."""
     wait_until(lambda: browser.execute_script("return document.documentElement.dataset.ready") == "yes")
     browser.execute_script("sections().forEach(openSection)")
+
+
+def open_once(browser, address):
+    """Open a page with all of its sections, unless it is open already. A page that is loaded again is another one."""
+    browser.get_log("browser")  # forget what came before
+    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    if not browser.execute_script("return document.documentElement.dataset.opened === arguments[0]", address):
+        browser.get("about:blank")
+        browser.get(address)
+        open_all(browser)
+        browser.execute_script("document.documentElement.dataset.opened = arguments[0]", address)

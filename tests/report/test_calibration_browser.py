@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from tests.report.calibration_cases import ensembles, softmax
-from tests.report.html_pages import open_all, wait_until
+from tests.report.html_pages import open_all, open_once, wait_until
 from tests.report.test_page_browser import click, press, texts, too_wide_in_print
 
 import uqassay as uq
@@ -44,11 +44,11 @@ def quiet(browser):
 
 
 @pytest.fixture
-def page(request, address):
-    browser = opened(request.getfixturevalue("driver"), address)
-    yield browser
-    assert quiet(browser)
-    browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+def page(driver, address):
+    """The page as the last test left it: tests choose what they look at."""
+    open_once(driver, address)
+    yield driver
+    assert quiet(driver)
 
 
 def plain(text):
@@ -152,6 +152,7 @@ def test_the_tests_are_told_once_until_the_words_of_each_are_opened(page):
     assert not page.execute_script(visible)
     page.execute_script("document.querySelector('#lens-calibration .tests').parentElement.open = true")
     assert page.execute_script(visible)
+    page.execute_script("document.querySelector('#lens-calibration .tests').parentElement.open = false")
 
 
 @pytest.mark.parametrize("width", [400, 700, 1280])

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.report.html_pages import open_all, wait_until
+from tests.report.html_pages import open_all, open_once, wait_until
 
 import uqassay as uq
 from uqassay.evidence.mistake_ranking import RankedScore
@@ -48,14 +48,18 @@ def address(assay, tmp_path_factory):
 
 @pytest.fixture
 def page(driver, address):
-    """The page, opened afresh and drawn; afterwards nothing must have gone wrong."""
-    driver.get_log("browser")  # forget what came before
-    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    driver.get("about:blank")
-    driver.get(address)
-    open_all(driver)
+    """The page as the last test left it, or opened and drawn where none did; afterwards nothing must have gone wrong."""
+    open_once(driver, address)
     yield driver
     assert [entry for entry in driver.get_log("browser") if entry["level"] == "SEVERE"] == []
+
+
+@pytest.fixture
+def unshared(driver):
+    """For tests of how the page starts, and for those that change what others do not choose themselves: a page for one test."""
+    driver.get("about:blank")
+    yield
+    driver.get("about:blank")
 
 
 def texts(page, selector):
@@ -78,6 +82,7 @@ def click(page, selector):
     page.execute_script("document.querySelector(arguments[0]).click()", selector)
 
 
+@pytest.mark.usefixtures("unshared")
 def test_opens_from_a_file_without_a_network(page):
     assert page.execute_script("return performance.getEntriesByType('resource').length") == 0
     assert page.execute_script("return document.querySelectorAll('.chart .drawn').length") > 10
@@ -148,6 +153,7 @@ def test_verdict_is_that_of_the_assay(page, assay):
     assert_numbers(page, assay)
 
 
+@pytest.mark.usefixtures("unshared")
 def test_hostile_names_are_shown_as_text(page):
     assert page.execute_script("return document.images.length") == 0
     assert any(HOSTILE in text for text in texts(page, "#ranking td"))
@@ -210,6 +216,7 @@ def test_slider_ranks_again(page, assay):
     assert ranked_names(page)[0] == assay.winners()[1][2][0]
 
 
+@pytest.mark.usefixtures("unshared")
 def test_shown_numbers_against_the_assay(page, assay):
     at = page.execute_script("return lambda()")
     assert at == 0.5
@@ -295,6 +302,7 @@ def test_definitions_open_from_the_keyboard(page):
     assert not page.execute_script("return document.getElementById('definition').open")
 
 
+@pytest.mark.usefixtures("unshared")
 def test_hiding_a_model_redraws_the_charts(page):
     before = len(texts(page, "#lines .line"))
     click(page, "#filter .model")
@@ -302,6 +310,7 @@ def test_hiding_a_model_redraws_the_charts(page):
     assert page.execute_script("return document.querySelector('#filter .model').ariaPressed") == "false"
 
 
+@pytest.mark.usefixtures("unshared")
 def test_dark_and_light(page):
     ink = "return ['body', '#lines text'].map((n) => getComputedStyle(document.querySelector(n)).fill).join()"
     colours = {}
@@ -386,6 +395,7 @@ def test_the_sentence_on_refusal_against_the_assay(page, assay, share, score):
     assert len(rows) == 4
 
 
+@pytest.mark.usefixtures("unshared")
 def test_ranking_rows_against_the_findings(page, assay):
     rows = {
         (r["model"], r["score"]): r["estimate"]
@@ -410,6 +420,7 @@ def test_ranking_rows_against_the_findings(page, assay):
     )
 
 
+@pytest.mark.usefixtures("unshared")
 def test_the_matrix_is_walked_with_the_arrow_keys(page, assay):
     choose(page, "Uncertainty by", "margin")
     choose(page, "by", "UQ-C-index")
@@ -487,13 +498,13 @@ def test_no_label_of_an_axis_touches_another(page, width):
 
 
 @pytest.fixture
-def other_page(driver, address, tmp_path):
+def other_page(driver, address, coarse_pages, tmp_path):
     """Opens the page of other models; afterwards nothing must have gone wrong."""
 
     def opened(models, y):
         driver.get_log("browser")
         driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        driver.get(write_page(uq.assay(models, y, n_draws=50), tmp_path / "other.html").as_uri())
+        driver.get(write_page(uq.assay(models, y, n_draws=50, calibration=()), tmp_path / "other.html").as_uri())
         open_all(driver)
         return driver
 
@@ -544,6 +555,7 @@ def test_the_scores_of_one_model_are_compared(page, assay):
     assert [t.replace(" ", "-") for t in head] == list(assay.uncertainty_names("point"))
 
 
+@pytest.mark.usefixtures("unshared")
 def test_curves_follow_the_score_and_the_models_shown(page, assay):
     drawn = (
         "return pictures.get(document.getElementById('mistakes-curves')).marks.filter((m) => m.line).map((m) => m.y)"
