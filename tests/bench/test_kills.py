@@ -25,7 +25,7 @@ from uqassay.bench.store import Store
 
 SOURCE = Path(uq.__file__).resolve().parents[1]
 ROOT = Path(__file__).resolve().parents[2]
-N_KILLS = 20
+N_KILLS = 12
 STEP = 0.05  # seconds between looks at the processes, each of which reads all of /proc
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 
@@ -156,7 +156,7 @@ def drivers():
 
 
 @pytest.mark.slow
-def test_twenty_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_run(uninterrupted, drivers, tmp_path):
+def test_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_run(uninterrupted, drivers, tmp_path):
     rng = random.Random(20)
     victims = ["driver", "worker"] * (N_KILLS // 2)
     rng.shuffle(victims)
@@ -194,7 +194,7 @@ def test_twenty_kills_of_drivers_and_workers_leave_the_bits_of_an_uninterrupted_
         assert run_cells(cells(), folder, workers=0).n_kept == len(uninterrupted)
         assert list((folder / "drafts").iterdir()) == []
         assert not list((folder / "cells").glob("??/*.*"))  # no claim and no failure is left
-    assert n_interrupted >= 3  # cells that were killed while they ran
+    assert n_interrupted >= 2  # cells that were killed while they ran
     assert [left_of(driver) for driver in started] == [{}] * len(started)  # no worker outlives its driver
 
 
