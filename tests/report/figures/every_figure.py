@@ -168,12 +168,12 @@ def drawings(size):
 
 
 def ways(name):
-    """Sizes and widths in which a function is drawn: a column, which is narrow, is for more than two models."""
+    """Sizes and widths in which a function is drawn: all, but two models are drawn in a column alone, which is narrower."""
     two, six, thirty = SIZES
     if name in FIXED:
         return [(two, "column"), (two, "text")]
     more = [six] if name in ONE_MODEL | AT_MOST_SIX else [six, thirty]
-    return [(two, "text"), *((size, width) for size in more for width in ("column", "text"))]
+    return [(two, "column"), *((size, width) for size in more for width in ("column", "text"))]
 
 
 # -- what a reader could not read -----------------------------------------------------------------------------------------
