@@ -312,7 +312,16 @@ def _matrix(found: "PairwiseComparisons") -> dict[str, Any]:
     places = 5 if not widths.size else int(np.clip(2 - np.floor(np.log10(np.median(widths))), 3, 9))
     ends = [np.round(end, places).tolist() for end in (low, high)]
     adjusted = found.adjusted[below]
-    shown = np.zeros(adjusted.size) if found.detectable is None else found.detectable[below]
-    shown = np.where(adjusted > 1 - found.level, shown, 0.0)
-    words = [None if np.isinf(d) else float(f"{d:.2g}") for d in np.nan_to_num(shown, posinf=np.inf)]
-    return {"values": rounded(found.values, 9), "pairs": [*ends, rounded(adjusted, 3), words]}
+    shown = (
+        np.zeros(adjusted.size) if found.detectable is None else np.nan_to_num(found.detectable[below], posinf=np.inf)
+    )
+    told = [0 if p <= 1 - found.level else d for p, d in zip(adjusted.tolist(), _two_digits(shown), strict=True)]
+    return {"values": rounded(found.values, 9), "pairs": [*ends, rounded(adjusted, 3), told]}
+
+
+def _two_digits(values: "Floats") -> list[float | None]:
+    """Numbers with two significant digits; None for infinity."""
+    finite = np.where(np.isfinite(values) & (values > 0), values, 1.0)
+    step = 10.0 ** (1 - np.floor(np.log10(finite)))
+    short = np.where(values > 0, np.round(finite * step) / step, 0.0)
+    return [None if infinite else v for v, infinite in zip(short.tolist(), np.isinf(values).tolist(), strict=True)]

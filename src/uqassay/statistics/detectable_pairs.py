@@ -1,18 +1,24 @@
 """The smallest differences that tests of pairs could have shown, and how much data would show those observed."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, nan
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy import special
 
 from uqassay.statistics.pair_spreads import PairSpreads, satterthwaite
 from uqassay.statistics.samples import Floats
-from uqassay.statistics.tied_samples import Unseen
 
-__all__ = ["POWER", "DetectableDifference", "detectable_of_pairs", "noncentrality"]
+__all__ = [
+    "POWER",
+    "DetectableDifference",
+    "UnseenOfPairs",
+    "detectable_of_pairs",
+    "noncentrality",
+    "smallest_differences",
+]
 
 POWER = 0.8
 MOST = 1e6  # times the instances or runs that there are: the search stops here
@@ -55,6 +61,27 @@ class DetectableDifference:
     groups: float = nan
 
 
+class UnseenOfPairs(NamedTuple):
+    """What instances not yet seen could add to the statistics of P pairs, which have S samples with ties; (S, P) each.
+
+    `distance` is the greater one of `below` and `above`; the others are as in `tied_samples.Unseen`.
+    """
+
+    tied: Floats
+    size: Floats
+    distance: Floats
+    variance: Floats
+
+    def reach(self, error: Floats, quantile: Floats, units: Floats) -> Floats:
+        """How far they move the thresholds of tests with so many times the units, (P,); see `Unseen.reach`."""
+        square = self.distance**2
+        slope = np.divide(square - self.variance, self.distance, out=np.zeros_like(square), where=square > 0)
+        k = quantile**2 * self.tied / (self.size * units)
+        plain = quantile * error
+        found = (0.5 * k * slope + np.hypot(0.5 * k * slope, np.sqrt(1 + k) * plain)) / (1 + k)
+        return np.asarray(np.max(found - plain, axis=0, initial=0.0))
+
+
 def detectable_of_pairs(
     spreads: PairSpreads,
     extra: Floats | float,
@@ -64,7 +91,7 @@ def detectable_of_pairs(
     power: float,
     sizes: tuple[int, int | None],
     plans: bool = True,
-    unseen: Sequence[Sequence[Unseen]] = (),
+    unseen: UnseenOfPairs | None = None,
 ) -> list[DetectableDifference]:
     """`detectable_difference` of P pairs, each at its own level; for use inside this room.
 
@@ -81,8 +108,8 @@ def detectable_of_pairs(
         Numbers of instances, and of groups or None.
     plans : bool
         Whether the numbers of instances and runs are found, too; else they are nan.
-    unseen : sequence of P sequences of Unseen
-        What instances not yet seen could add to each difference, of statistics with ties.
+    unseen : UnseenOfPairs, optional
+        Of statistics with ties.
     """
     alpha, n, g = np.asarray(alphas, dtype=np.float64), *sizes
     extra = np.broadcast_to(np.asarray(extra, dtype=np.float64), alpha.shape)
@@ -123,6 +150,14 @@ def detectable_of_pairs(
     ]
 
 
+def smallest_differences(
+    spreads: PairSpreads, *, alpha: float, power: float = POWER, unseen: UnseenOfPairs | None = None
+) -> Floats:
+    """The differences of `detectable_of_pairs` at one level, (P,), without another source of errors and without a bound."""
+    one = np.ones(spreads.difference.size)
+    return _smallest(spreads, 0.0 * one, 0.0 * one, unseen, alpha * one, power, one, one)
+
+
 def _whole(number: float) -> float:
     return float(np.ceil(number - 1e-9)) if number < inf else float(number)
 
@@ -131,7 +166,7 @@ def _smallest(
     s: PairSpreads,
     extra: Floats,
     bound: Floats,
-    unseen: Sequence[Sequence[Unseen]],
+    unseen: UnseenOfPairs | None,
     alpha: Floats,
     power: float,
     units: Floats,
@@ -152,19 +187,9 @@ def _smallest(
         threshold = np.maximum(q, np.maximum(_hall_inverse(q, skewness), -_hall_inverse(-q, skewness)))
         losses = np.where(bound > 0, bound * np.expm1(-np.log(alpha) / (s.independent * units)), 0.0)
         reach = np.where(error > 0, noncentrality(threshold, nu, power, known) * error, 0.0)
-        reach += _beyond(unseen, error, threshold, units)
+        if unseen is not None:
+            reach += unseen.reach(error, threshold, units)
         return np.asarray(np.maximum(reach, losses + np.where(losses > 0, special.ndtri(power) * error, 0.0)))
-
-
-def _beyond(unseen: Sequence[Sequence[Unseen]], error: Floats, quantile: Floats, units: Floats) -> Floats:
-    """How far unseen instances move the threshold of the tests, in the direction where they move it more, (P,)."""
-    found = np.zeros(error.size)
-    for k, pair in enumerate(unseen):
-        e, q = float(error[k]), float(quantile[k])
-        for one in pair:
-            grown = replace(one, size=one.size * float(units[k]))
-            found[k] = max(found[k], grown.reach(max(one.below, one.above), e, q) - q * e)
-    return found
 
 
 def noncentrality(threshold: Floats, dof: Floats, power: float, known: Floats | None = None) -> Floats:

@@ -2,17 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from uqassay.statistics.detectable_pairs import POWER, DetectableDifference, detectable_of_pairs
+from uqassay.statistics.detectable_pairs import (
+    POWER,
+    DetectableDifference,
+    UnseenOfPairs,
+    detectable_of_pairs,
+    smallest_differences,
+)
 from uqassay.statistics.linearised import AveragedStatistic, spread_of_difference
 from uqassay.statistics.pair_spreads import PairSpreads
 from uqassay.statistics.samples import Floats, Units
-from uqassay.statistics.tied_samples import Unseen
 
 __all__: list[str] = []
+
+Places = NDArray[np.intp]
 
 
 def detectable_statistic(
@@ -34,54 +41,61 @@ def detectable_statistic(
         several=np.array([any(v.size > 1 for v in runs)]),
         n_units=units.n_units,
     )
-    sizes = units.n_instances, None if units.codes is None else units.n_units
-    unseen = [unseen_of_difference(first, second)]
-    options: dict[str, Any] = {"alphas": [1 - level], "power": POWER, "sizes": sizes, "unseen": unseen}
-    (found,) = detectable_of_pairs(spreads, 0.0, np.zeros(1), **options)
-    return replace(found, difference=_possible(found.difference, bound))
+    (found,) = detectable_of_pairs(
+        spreads,
+        0.0,
+        np.zeros(1),
+        alphas=[1 - level],
+        power=POWER,
+        sizes=(units.n_instances, None if units.codes is None else units.n_units),
+        unseen=_unseen([first, second], np.array([0]), np.array([1])),
+    )
+    return replace(found, difference=float(_possible(np.array(found.difference), bound)))
 
 
 def detectable_statistics(
-    difference: Floats,
+    statistics: Sequence[AveragedStatistic],
+    a: Places,
+    b: Places,
+    *,
     standard_error: Floats,
     dof: Floats,
-    unseen: Sequence[Sequence[Unseen]],
-    *,
     alpha: float,
-    units: Units,
+    n_units: int,
     bound: float,
 ) -> Floats:
-    """The smallest differences of P pairs that tests at level α could have shown, (P,). For use inside this room."""
-    none = np.zeros((2, difference.size))
+    """The smallest differences of statistics a and b of P pairs that tests at level α could have shown, (P,).
+
+    For use inside this room. Standard errors and degrees of freedom are those of the tests, runs included.
+    """
+    none = np.zeros((2, a.size))
     spreads = _spreads(
-        difference,
+        none[0],
         variance=standard_error**2,
         dof=dof,
         between=none,
         run_dofs=none + 1.0,
         several=none[0] > 0,
-        n_units=units.n_units,
+        n_units=n_units,
     )
-    found = detectable_of_pairs(
-        spreads,
-        0.0,
-        none[0],
-        alphas=[alpha] * difference.size,
-        power=POWER,
-        sizes=(units.n_instances, None),
-        plans=False,
-        unseen=unseen,
-    )
-    return np.array([_possible(one.difference, bound) for one in found])
+    return _possible(smallest_differences(spreads, alpha=alpha, unseen=_unseen(statistics, a, b)), bound)
 
 
-def unseen_of_difference(first: AveragedStatistic, second: AveragedStatistic) -> tuple[Unseen, ...]:
-    """What unseen instances could add to the difference of two statistics."""
-    return (*first.unseen, *(u.times(-1.0) for u in second.unseen))
+def _unseen(statistics: Sequence[AveragedStatistic], a: Places, b: Places) -> UnseenOfPairs | None:
+    """What unseen instances could add to either statistic of each pair."""
+    most = max(len(one.unseen) for one in statistics)
+    if not most:
+        return None
+    table = np.zeros((4, most, len(statistics)))
+    table[1] = 1.0
+    for j, one in enumerate(statistics):
+        for s, u in enumerate(one.unseen):
+            table[:, s, j] = u.tied, u.size, max(u.below, u.above), u.variance
+    return UnseenOfPairs(*np.concatenate([table[:, :, a], table[:, :, b]], axis=1))
 
 
-def _possible(difference: float, bound: float) -> float:
-    return difference if difference <= bound else np.inf
+def _possible(difference: Floats, bound: float) -> Floats:
+    return np.where(difference <= bound, difference, np.inf)
 
 
 def _spreads(

@@ -10,7 +10,7 @@ from scipy import special
 from uqassay.errors import InputError
 from uqassay.notes import Note, distinct
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons
-from uqassay.statistics.detectable_statistics import detectable_statistic, detectable_statistics, unseen_of_difference
+from uqassay.statistics.detectable_statistics import detectable_statistic, detectable_statistics
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.influence_pairs import PairSpreads, pair_spreads
 from uqassay.statistics.linearised import (
@@ -24,7 +24,7 @@ from uqassay.statistics.linearised import (
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer, shaffer_factor
 from uqassay.statistics.remarks import single_unit, unit_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_level, make_units
-from uqassay.statistics.tied_samples import unseen_reach, unseen_variance
+from uqassay.statistics.tied_samples import Unseen, unseen_reach, unseen_variance
 
 __all__ = ["paired_statistic_test", "pairwise_statistic_tests"]
 
@@ -153,11 +153,16 @@ def pairwise_statistic_tests(
     tables[:, columns, rows] = -found[[0, 2, 1]]
     pvalue[rows, columns] = pvalue[columns, rows] = found[3]
     tested = np.flatnonzero(found[4] > 0)
-    a, b, alpha = rows[tested], columns[tested], (1 - level) / shaffer_factor(pvalue, 1 - level)
-    unseen = [unseen_of_difference(means[i], means[k]) for i, k in zip(a.tolist(), b.tolist(), strict=True)]
-    difference, error, dof = found[[0, 4, 5]][:, tested]
+    a, b, (error, dof) = rows[tested], columns[tested], found[4:, tested]
     detectable[a, b] = detectable[b, a] = detectable_statistics(
-        difference, error, dof, unseen if any(unseen) else [], alpha=alpha, units=units, bound=bound
+        means,
+        a,
+        b,
+        standard_error=error,
+        dof=dof,
+        alpha=(1 - level) / shaffer_factor(pvalue, 1 - level),
+        n_units=units.n_units,
+        bound=bound,
     )
     difference, low, high = tables
     return PairwiseComparisons(
@@ -223,7 +228,7 @@ def _tests_of(
     below, above, added = np.zeros((3, a.size))
     if any(mean.unseen for mean in means):
         for k in range(a.size):
-            unseen = unseen_of_difference(means[a[k]], means[b[k]])
+            unseen = _unseen(means[a[k]], means[b[k]])
             spread = Spread(float(error[k]), float(spreads.dof[k]), 0.0)
             below[k], above[k] = unseen_reach(unseen, spread, level)
             added[k] = unseen_variance(unseen, float(centre[k]))
@@ -234,6 +239,11 @@ def _tests_of(
     no_test = np.where(np.abs(value) <= _ROUNDING, 1.0, np.nan)
     tested = error > _ROUNDING
     return np.stack([value, low, high, np.where(tested, pvalue, no_test), np.where(tested, error, 0.0), spreads.dof])
+
+
+def _unseen(first: AveragedStatistic, second: AveragedStatistic) -> tuple[Unseen, ...]:
+    """What unseen instances could add to the difference."""
+    return (*first.unseen, *(u.times(-1.0) for u in second.unseen))
 
 
 def _value_of(statistic: Linearised) -> float:
@@ -261,7 +271,7 @@ def _test(
         notes.append(single_unit(units, "no test", "no-test"))
     else:
         spread = spread_of_difference(first, second, units)
-        unseen = unseen_of_difference(first, second)
+        unseen = _unseen(first, second)
         centre = centre_of(a) - centre_of(b)
         low, high = scaled_interval(centre, spread, level, "identity", units.n_units)
         below, above = unseen_reach(unseen, spread, level)
