@@ -55,11 +55,10 @@ def print_shown(n_samples):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["1,000, 10 %, .8", "1,000, 10 %, .8, 100 groups"])
-def test_a_difference_of_this_size_is_shown_with_about_the_power(name):
-    greater, smaller = shown(*CELLS[name], n_samples=200, seed=1)
-    assert 0.6 < smaller < 0.9
-    assert 0.7 < greater < 0.97
+def test_a_difference_of_this_size_is_shown_with_about_the_power():
+    greater, smaller = shown(*CELLS["1,000, 10 %, .8, 100 groups"], n_samples=80, seed=1)
+    assert 0.55 < smaller < 0.92
+    assert 0.65 < greater < 0.98
 
 
 def test_many_instances_against_the_normal_approximation():

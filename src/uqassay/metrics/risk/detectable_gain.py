@@ -44,12 +44,12 @@ def detectable_gain(
 
     Examples
     --------
-    >>> round(detectable_gain(0.1, 0.9, 1000), 4), detectable_gain(0.1, 0.9, 20)
-    (0.011, inf)
+    >>> round(detectable_gain(0.1, 0.9, 1000), 4), detectable_gain(0.1, 0.9, 5)
+    (0.0096, inf)
     """
     refused = 1 - coverage
     most = min(error_rate, (1 - error_rate) * refused / coverage)
-    if not most > 0:
+    if not most > 0 or refused * n < 1:
         return float("inf")
 
     def shown(gain: float) -> bool:
