@@ -109,8 +109,8 @@ def test_36_equally_bad_models_are_all_rejected():
 
 
 @pytest.mark.slow
-def test_36_equally_bad_ensembles_are_all_rejected():
-    models, y = bad_family("bad-sets", 1)
+def test_16_equally_bad_ensembles_are_all_rejected():
+    models, y = bad_family("bad-sets", 1, j=16)
     assert rejected(family_tests(models, y)) == set(models)
 
 
@@ -118,9 +118,9 @@ def test_36_equally_bad_ensembles_are_all_rejected():
 @pytest.mark.parametrize("kind", ["points", "runs"])
 def test_a_family_of_calibrated_models_is_rarely_rejected(kind):
     """The script measures more families, and ensembles."""
-    n_families = 60
+    n_families = 36  # a rate of .35 exceeds the bound with probability .98
     wrong = sum(bool(rejected(family_tests(*family(kind, seed), seed=seed))) for seed in range(n_families))
-    assert wrong <= 0.05 * n_families + 3 * np.sqrt(0.05 * 0.95 * n_families)
+    assert wrong <= 0.05 * n_families + 3.3 * np.sqrt(0.05 * 0.95 * n_families)
 
 
 def main(kinds, n_families):
