@@ -463,14 +463,17 @@ def test_the_matrix_has_one_number_of_decimals_and_says_what_its_intervals_are(p
 def test_small_differences_keep_the_decimals_of_the_matrix(page):
     shown = page.execute_script(
         "const held = { values: [0.9, 0.90099, 0.91, 0.91002], pairs: ["
-        "  [-0.001, -0.002, -0.001, -0.002, -0.001, -0.002], [0.003, 0.02, 0.02, 0.02, 0.02, 0.002], [1, 1, 1, 1, 1, 1]] };"
+        "  [-0.001, -0.002, -0.001, -0.002, -0.001, -0.002], [0.003, 0.02, 0.02, 0.02, 0.02, 0.002], [1, 1, 1, 1, 1, 1],"
+        "  [0.03, null, 0.012, 0.3, 0.3, 0.3]] };"
         "const sides = ['a', 'b', 'c', 'd'].map((name, at) => ({ at, name, j: null, by: null }));"
         "const node = matrix(held, sides, 'UQ-AUC', document.createElement('p'), page.lenses[0].text.matrix);"
         "const cells = [...node.querySelectorAll('td[role=gridcell]')];"
-        "return [[4, 1, 14, 11].map((i) => cells[i].firstChild.data), cells[14].title];"
+        "return [[4, 1, 14, 11].map((i) => cells[i].firstChild.data), cells[14].title, cells[4].title, cells[2].title];"
     )
     assert shown[0] == ["+0.001", "−0.001", "<0.001", ">−0.001"]
     assert "= +0.00002 (" in shown[1]
+    assert shown[2].endswith("could be chance; this test set could have shown a difference of 0.030")
+    assert shown[3].endswith("could be chance; this test set could have shown no difference")
 
 
 @pytest.mark.parametrize("width", [400, 1280])
