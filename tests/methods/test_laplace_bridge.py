@@ -23,6 +23,14 @@ def one_thread():
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def fewer_draws():
+    """A quarter of the draws of the variational posterior."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("uqassay.methods.last_layer_laplace.ALL_DRAWS", 2**13)
+        yield
+
+
 @pytest.fixture(scope="module")
 def fitted(digits):
     x, _, y, _ = digits
@@ -211,8 +219,8 @@ def test_dirichlet_against_draws_of_the_same_gaussian(digits, fitted, printed):
 def test_mnist_images(shared, monkeypatch):
     monkeypatch.setenv("UQASSAY_DATA", str(shared / "data" / "mnist_t10k"))
     data = load_dataset("mnist-10k", rng=0)
-    x, y = data.X_train[:2500], data.y_train[:2500]
-    test_x, test_y = data.X_test[:1500], data.y_test[:1500]
+    x, y = data.X_train[:1500], data.y_train[:1500]
+    test_x, test_y = data.X_test[:800], data.y_test[:800]
     options = {"epochs": 10, "random_state": 0}
     plain = StandardNetwork(**options).fit(x, y)
     net = LaplaceBridge(**options).fit(x, y)

@@ -53,15 +53,15 @@ def test_probabilities_agree_with_the_laplace_approximation_of_scikit_learn():
 
 @pytest.mark.slow
 def test_local_is_near_global_on_the_toy_data():
-    toy = cluster_grid(2000, spread=0.35, columns=5, rows=5, rng=0)
+    toy = cluster_grid(1200, spread=0.35, columns=5, rows=5, rng=0)
     new = cluster_grid(500, spread=0.35, columns=5, rows=5, rng=1).X
     found = LocalGaussianProcess(lengthscale=0.5, signal_variance=9.0).fit(toy.X, toy.y)
     whole = uq.GaussianLogits(
         *np.stack(whole_process(toy.X, toy.y, new, 0.5, 9.0))[..., None] * [0, 1], variance_is="epistemic"
     )
     difference = np.abs(found.predict_proba(new) - whole.mean_probs())[:, 1]
-    assert difference.mean() < 0.012  # measured: 0.0083
-    assert difference.max() < 0.08  # measured: 0.057
+    assert difference.mean() < 0.012  # measured: 0.0068
+    assert difference.max() < 0.08  # measured: 0.058
 
 
 def test_far_from_all_data_the_prior_returns():

@@ -102,6 +102,7 @@ def test_small_images_fit_where_they_are_resized():
 )
 def test_every_method_trains_it(method, options, monkeypatch):
     """All in narrow layers: the standard network at its whole depth, the others with one bottleneck in each stage."""
+    monkeypatch.setattr("uqassay.methods.last_layer_laplace.ALL_DRAWS", 40)
     shrink_resnet50(monkeypatch, shallow=method != "snn")
     x = np.random.default_rng(0).normal(size=(8, 3, 32, 32))
     net = build_method(method, backbone="resnet50", epochs=1, batch_size=4, **options).fit(x, np.arange(8) % 2)

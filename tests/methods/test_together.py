@@ -54,7 +54,8 @@ METHODS = [
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
 @pytest.mark.parametrize("early_stopping", [False, True])
-def test_together_is_one_by_one(method, early_stopping):
+def test_together_is_one_by_one(method, early_stopping, monkeypatch):
+    monkeypatch.setattr("uqassay.methods.last_layer_laplace.ALL_DRAWS", 400)
     method = clone(method).set_params(
         backbone=(8, 6), batch_size=16, learning_rate=0.01, early_stopping=early_stopping, patience=2
     )
