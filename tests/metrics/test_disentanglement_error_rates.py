@@ -170,7 +170,7 @@ def at_most(share, expected, n_samples, errors=4.0):
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_coverage_over_five_runs(method):
-    found = coverage(METHODS[method], 5, n_samples=150, seed=5, n_draws=200)
+    found = coverage(METHODS[method], 5, n_samples=100, seed=5, n_draws=200)
     assert (found["correlation"] >= 0.87).all()
     assert found["correlation"].mean() <= 0.98  # intervals wider by half cover .995
     assert (found["deviation"] >= 0.78).all()
@@ -181,9 +181,9 @@ def test_coverage_over_five_runs(method):
 
 @pytest.mark.slow
 def test_bootstrap_over_three_runs_covers_at_most_three_quarters():
-    found = coverage(METHODS["unrelated"], 3, n_samples=250, seed=3, n_draws=200)
-    assert all(at_most(share, 0.75, 250) for share in found["bootstrap"])
-    assert all(near(share, 0.95, 250) for share in found["correlation"])
+    found = coverage(METHODS["unrelated"], 3, n_samples=150, seed=3, n_draws=200)
+    assert all(at_most(share, 0.75, 150) for share in found["bootstrap"])
+    assert all(near(share, 0.95, 150) for share in found["correlation"])
 
 
 # -- tests ---------------------------------------------------------------------------------------------------------------
@@ -193,17 +193,17 @@ def test_bootstrap_over_three_runs_covers_at_most_three_quarters():
 @pytest.mark.parametrize("permuted", ["conditions", "runs"])
 @pytest.mark.parametrize("n_runs", [1, 5])
 def test_below_chance_has_its_level_for_exchangeable_estimates(permuted, n_runs):
-    share = chance_rates(lambda rng: exchangeable(rng, n_runs), permuted=permuted, n_samples=300, seed=n_runs)
-    assert near(share, 0.05, 300, errors=3.3)  # a rate of .14 is found with probability .99
+    share = chance_rates(lambda rng: exchangeable(rng, n_runs), permuted=permuted, n_samples=180, seed=n_runs)
+    assert near(share, 0.05, 180, errors=3.3)  # a rate of .18 is found with probability .99
 
 
 @pytest.mark.slow
 def test_below_chance_with_effects_of_the_conditions():
     rates = {
-        permuted: chance_rates(lambda rng: exchangeable(rng, 5, effect=0.7), permuted=permuted, n_samples=300, seed=7)
+        permuted: chance_rates(lambda rng: exchangeable(rng, 5, effect=0.7), permuted=permuted, n_samples=180, seed=7)
         for permuted in ("conditions", "runs")
     }
-    assert near(rates["conditions"], 0.05, 300, errors=3.3)
+    assert near(rates["conditions"], 0.05, 180, errors=3.3)
     assert rates["runs"] > 0.12
 
 
@@ -211,7 +211,7 @@ def test_below_chance_with_effects_of_the_conditions():
 def test_below_chance_power():
     rates = {
         method: chance_rates(
-            lambda rng, method=method: simulated(rng, 5, METHODS[method]), permuted="conditions", n_samples=150, seed=2
+            lambda rng, method=method: simulated(rng, 5, METHODS[method]), permuted="conditions", n_samples=90, seed=2
         )
         for method in ("good", "unrelated")
     }
@@ -223,8 +223,8 @@ def test_below_chance_power():
 @pytest.mark.parametrize("method", ["good", "leaking", "unrelated"])
 @pytest.mark.parametrize("n_runs", [5, 9])
 def test_swap_has_its_level_for_interchangeable_names(method, n_runs):
-    share = swap_rates(lambda rng: renamed(rng, simulated(rng, n_runs, METHODS[method])), n_samples=300, seed=n_runs)
-    assert at_most(share, 0.05, 300, errors=3.3)  # a rate of .14 is found with probability .99
+    share = swap_rates(lambda rng: renamed(rng, simulated(rng, n_runs, METHODS[method])), n_samples=180, seed=n_runs)
+    assert at_most(share, 0.05, 180, errors=3.3)  # a rate of .18 is found with probability .99
 
 
 @pytest.mark.slow
@@ -236,10 +236,10 @@ def test_swap_power():
 @pytest.mark.slow
 @pytest.mark.parametrize("n_runs", [3, 5, 9, 20])
 def test_paired_test_has_its_level_and_power(n_runs):
-    t, flips = paired_pvalues(n_runs, 0.0, n_samples=300, seed=n_runs)
-    assert near(np.mean(t <= 0.05), 0.05, 300, errors=3.3)
-    assert at_most(np.mean(flips <= 0.05), 0.05, 300, errors=3.3)
-    t, flips = paired_pvalues(n_runs, 0.2, n_samples=150, seed=n_runs)
+    t, flips = paired_pvalues(n_runs, 0.0, n_samples=180, seed=n_runs)
+    assert near(np.mean(t <= 0.05), 0.05, 180, errors=3.3)
+    assert at_most(np.mean(flips <= 0.05), 0.05, 180, errors=3.3)
+    t, flips = paired_pvalues(n_runs, 0.2, n_samples=90, seed=n_runs)
     assert np.mean(t <= 0.05) > {3: 0.2, 5: 0.6, 9: 0.95, 20: 0.99}[n_runs]
     assert np.mean(flips <= 0.05) > {3: -1, 5: -1, 9: 0.9, 20: 0.99}[n_runs]
 
