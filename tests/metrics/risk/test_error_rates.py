@@ -193,30 +193,30 @@ CASES = [(200, 0.3, 0.8, ""), (200, 0.3, 0.6, "levels"), (200, 0.3, 0.8, "groups
 @pytest.mark.parametrize(("n", "rate", "auc", "kind"), CASES)
 def test_coverage_of_areas(n, rate, auc, kind):
     population = Population(rate, auc, kind)
-    shares = shares_covered(population, population.areas(), area_estimates, n=n, n_samples=200, seed=1)
-    assert (shares >= 0.895).all(), shares  # a coverage of .84 is found with probability .99
-    assert (shares <= 0.99).all(), shares
+    shares = shares_covered(population, population.areas(), area_estimates, n=n, n_samples=125, seed=1)
+    assert (shares >= 0.88).all(), shares  # a coverage of .80 is found with probability .99
+    assert (shares <= 0.995).all(), shares
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "rate", "auc", "kind"), CASES)
 def test_coverage_of_selective_numbers(n, rate, auc, kind):
     population = Population(rate, auc, kind)
-    shares = shares_covered(population, population.selective(), selective_estimates, n=n, n_samples=125, seed=2)
-    assert (shares >= 0.88).all(), shares  # a coverage of .80 is found with probability .99
-    assert (shares <= 0.995).all(), shares
+    shares = shares_covered(population, population.selective(), selective_estimates, n=n, n_samples=80, seed=2)
+    assert (shares >= 0.86).all(), shares  # a coverage of .75 is found with probability .99
+    assert (shares < 1).any(), shares  # one interval of the correct width covers 80 times of 80 with probability .02
 
 
 @pytest.mark.slow
 def test_pointwise_coverage_of_the_curve():
     population, rng, grid = Population(0.2, 0.8), np.random.default_rng(3), np.linspace(0.1, 1.0, 10)
     truth, held = population.risk(grid), np.zeros(grid.size)
-    for _ in range(500):
+    for _ in range(300):
         errors, scores, _ = population.draw(rng, 400)
         curve = risk_coverage_curve(errors, scores).at(grid)
         held += (curve.low <= truth) & (truth <= curve.high)
-    assert (held / 500 >= 0.915).all(), held
-    assert (held / 500 <= 0.985).all(), held
+    assert (held / 300 >= 0.9).all(), held
+    assert (held / 300 <= 0.99).all(), held
 
 
 def test_true_values_against_closed_forms():
