@@ -25,8 +25,9 @@ def one_thread():
 
 @pytest.fixture(scope="module", autouse=True)
 def fewer_draws():
-    """A quarter of the draws of the variational posterior."""
+    """A quarter of the draws of the variational posterior for each instance."""
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("uqassay.methods.last_layer_laplace.N_DRAWS", 8)
         patched.setattr("uqassay.methods.last_layer_laplace.ALL_DRAWS", 2**13)
         yield
 
