@@ -115,7 +115,8 @@ def test_type_one_error_of_the_fixed_null_falls_to_the_level_as_the_training_par
 
 @pytest.mark.slow
 def test_type_one_error_of_the_refitted_null():
-    assert rate("refitted", 60, 120, 40, n_draws=19, l2=1.0) <= 0.05 + 2 * (0.05 * 0.95 / 40) ** 0.5
+    # a rate of .37 exceeds the bound with probability .99
+    assert rate("refitted", 60, 120, 25, n_draws=19, l2=1.0) <= 0.05 + 2 * (0.05 * 0.95 / 25) ** 0.5
 
 
 def test_groups_are_kept_together_and_taken_from_the_prediction():

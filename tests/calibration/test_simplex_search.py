@@ -116,7 +116,7 @@ def test_minimum_against_cobyla():
     """Each pair of a measure, a spread and a scenario, by half of all triples: COBYLA takes long."""
     worse = []
     for i, name in [(i, name) for j, name in enumerate(FOUR) for i in range(len(SETTINGS)) if (i + i // 2 + j) % 2]:
-        objective, sd = problem([5, i], name, *SETTINGS[i])
+        objective, sd = problem([5, i], name, *SETTINGS[i], m=6)
         found = search_simplex(objective, THOROUGH, np.random.default_rng(i)).values[0]
         worse.append((found - cobyla(objective)) / sd)
     assert max(worse) <= 1e-3
