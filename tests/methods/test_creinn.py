@@ -113,7 +113,7 @@ def test_convolutions(backbone, shape):
 def test_images_of_digits():
     x, y = load_digits(return_X_y=True)
     x, test_x, y, test_y = x[:600].reshape(-1, 8, 8), x[600:1000].reshape(-1, 8, 8), y[:600], y[600:1000]
-    options = {"backbone": "cnn-small", "epochs": 7, "learning_rate": 0.003}
+    options = {"backbone": "cnn-small", "epochs": 5, "learning_rate": 0.005}
     accuracy = CreINN(**options).fit(x, y).score(test_x, test_y)
     assert accuracy >= StandardNetwork(**options).fit(x, y).score(test_x, test_y) - 0.02
 
@@ -121,7 +121,7 @@ def test_images_of_digits():
 def test_digits_within_two_points_of_the_standard_network():
     x, y = load_digits(return_X_y=True)
     x, test_x, y, test_y = train_test_split(x / 16, y, test_size=0.3, stratify=y, random_state=0)
-    options = {"epochs": 25, "learning_rate": 0.005}
+    options = {"epochs": 15, "learning_rate": 0.01}
     net = CreINN(**options).fit(x, y)
     assert net.score(test_x, test_y) >= StandardNetwork(**options).fit(x, y).score(test_x, test_y) - 0.02
     said = net.predict_uncertainty(test_x)

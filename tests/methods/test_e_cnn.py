@@ -107,7 +107,7 @@ def test_convolutions():
 def test_digits_within_two_points_of_the_standard_network_and_doubt_of_unknown_ones():
     x, y = load_digits(return_X_y=True)
     x, test_x, y, test_y = train_test_split(x / 16, y, test_size=0.3, stratify=y, random_state=0)
-    options = {"epochs": 40, "learning_rate": 0.003}
+    options = {"epochs": 20, "learning_rate": 0.006}
     net = ECNN(n_prototypes=100, **options).fit(x, y)
     assert net.score(test_x, test_y) >= StandardNetwork(**options).fit(x, y).score(test_x, test_y) - 0.02
     noise = np.random.default_rng(0).normal(size=test_x.shape)

@@ -116,7 +116,7 @@ def test_digits_within_two_points_of_the_standard_network():
 
     x, y = load_digits(return_X_y=True)
     x, test_x, y, test_y = train_test_split(x / 16, y, test_size=0.3, stratify=y, random_state=0)
-    options = {"epochs": 60, "learning_rate": 0.003}
+    options = {"epochs": 25, "learning_rate": 0.01}
     accuracy = Evidential(**options).fit(x, y).score(test_x, test_y)
     assert accuracy >= StandardNetwork(**options).fit(x, y).score(test_x, test_y) - 0.02
 

@@ -197,7 +197,7 @@ def test_learns_digits_and_is_less_sure_with_fewer_instances():
     x, test_x, y, test_y = train_test_split(x, y, test_size=0.5, stratify=y, random_state=0)
     spread = []
     for n in (60, len(y)):
-        net = Flipout(epochs=30 * len(y) // n, learning_rate=0.005, n_samples=20).fit(x[:n], y[:n])
+        net = Flipout(epochs=15 * len(y) // n, learning_rate=0.01, n_samples=20).fit(x[:n], y[:n])
         said = net.predict_uncertainty(test_x)
         scale = net.network_.trunk[2].scale
         spread.append((float(scale.mean()), said.probs.std(axis=1).mean()))
@@ -211,7 +211,7 @@ def test_a_stronger_divergence_brings_the_posterior_to_the_prior():
     scales = []
     for weight in (0.0, 1.0, 100.0):
         net = Flipout(
-            backbone=(6,), kl_weight=weight, prior_scales=(0.5,), initial_rho=-2.0, epochs=400, learning_rate=0.02
+            backbone=(6,), kl_weight=weight, prior_scales=(0.5,), initial_rho=-2.0, epochs=200, learning_rate=0.04
         ).fit(x, y)
         scales.append(net.network_.trunk[0].scale.mean().item())
     assert scales[0] < scales[1] < scales[2]
