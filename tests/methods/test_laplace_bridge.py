@@ -51,7 +51,7 @@ def network(digits):
     return StandardNetwork(random_state=0).fit(x, y)
 
 
-def drawn_mean(mean, covariance, n=500):
+def drawn_mean(mean, covariance, n=200):
     """Mean probabilities by draws from Gaussian logits."""
     roots = np.linalg.cholesky(covariance)
     noise = np.random.default_rng(0).normal(size=(n, *mean.shape))
