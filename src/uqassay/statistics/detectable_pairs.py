@@ -1,6 +1,6 @@
 """The smallest differences that tests of pairs could have shown, and how much data would show those observed."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 from typing import NamedTuple, final
@@ -22,7 +22,7 @@ __all__ = [
 
 POWER = 0.8
 MOST = 1e6  # times the instances or runs that there are: the search stops here
-HALVINGS = 28  # of the logarithm of MOST: to seven digits
+STEPS, CLOSE = 30, 1e-7  # of the search, and the logarithm of a ratio of numbers that are the same
 HALVINGS_OF_FACTOR = 12  # of at most GREATEST: to a tenth of a per cent
 GREATEST = 5.0
 NODES = 32  # quantiles of an unknown standard error
@@ -118,20 +118,19 @@ def detectable_of_pairs(
     goal = np.abs(spreads.difference)
 
     def needed(of_runs: bool) -> Floats:
-        """The factor by which instances or runs grow until the observed difference is the smallest one, by bisection."""
+        """The factor by which instances or runs grow until the observed difference is the smallest one."""
 
-        def at(factor: Floats) -> Floats:
+        def excess(x: Floats) -> Floats:
+            factor = np.exp(x)
             units, runs = (one, factor) if of_runs else (factor, one)
-            return _smallest(spreads, extra, bound, unseen, alpha, power, units, runs)
+            found = _smallest(spreads, extra, bound, unseen, alpha, power, units, runs)
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(found) - np.log(goal))
 
-        low, high = np.zeros(alpha.size), np.full(alpha.size, np.log(MOST))
-        for _ in range(HALVINGS):
-            middle = (low + high) / 2
-            enough = at(np.exp(middle)) <= goal
-            low, high = np.where(enough, low, middle), np.where(enough, middle, high)
-        reached = at(np.full(alpha.size, MOST)) <= goal
-        factor = np.where(smallest <= goal, 1.0, np.where(reached, np.exp(high), np.inf))
-        return np.where(np.isnan(smallest), np.nan, factor)
+        few, many = 0.0 * one, np.log(MOST) * one
+        first, last = excess(few), excess(many)
+        factor = np.exp(_root(excess, few, many, first, last))
+        return np.where(np.isnan(first), nan, np.where(first <= 0, 1.0, np.where(last <= 0, factor, inf)))
 
     none = np.full(alpha.size, nan)
     instances = needed(False) if plans else none
@@ -148,6 +147,24 @@ def detectable_of_pairs(
         )
         for d, a, o, i, r in zip(smallest, alpha, spreads.difference, instances, runs, strict=True)
     ]
+
+
+def _root(excess: Callable[[Floats], Floats], low: Floats, high: Floats, above: Floats, below: Floats) -> Floats:
+    """Zeros of falling functions, (P,), between places where they are positive and negative (Illinois)."""
+    place, before = high, np.full(high.size, -1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(STEPS):
+            place = high - below * (high - low) / (below - above)
+            place = np.where((place > low) & (place < high), place, (low + high) / 2)
+            found = excess(place)
+            if not ((np.abs(found) > CLOSE) & (high - low > CLOSE)).any():
+                break
+            positive = found > 0
+            again = positive == before  # the same end moves twice: the other one counts half
+            above = np.where(positive, found, np.where(again, above / 2, above))
+            below = np.where(positive, np.where(again, below / 2, below), found)
+            low, high, before = np.where(positive, place, low), np.where(positive, high, place), positive
+    return place
 
 
 def smallest_differences(

@@ -82,7 +82,7 @@ def test_no_pair_of_equal_rankings_is_separated_too_often():
 
 
 @pytest.mark.slow
-def test_the_standard_error_holds_in_groups_of_very_unequal_sizes(without_plans):
+def test_the_standard_error_holds_in_groups_of_very_unequal_sizes():
     """A group has other shares of the errors than of the instances."""
     sizes = equal_rankings.group_sizes(30, equal=False)
     share, ratio = equal_rankings.error_of_two(sizes, 10, n_samples=500, seed=[30, 10])
