@@ -33,7 +33,7 @@ def pytest_collection() -> None:
 
 
 def pytest_collection_finish() -> None:
-    """All tests live to the end, so garbage is looked for among what they make alone, and seldom: that saves 3 % of their time."""
+    """All tests live to the end, so garbage is looked for among what they make alone, and seldom: a saving of 3 %."""
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     gc.enable()
