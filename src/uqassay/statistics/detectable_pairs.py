@@ -26,9 +26,8 @@ STEPS, CLOSE = 30, 1e-7  # of the search, and the logarithm of a ratio of number
 HALVINGS_OF_FACTOR = 12  # of at most GREATEST: to a tenth of a per cent
 GREATEST = 5.0
 NODES = 32  # quantiles of an unknown standard error
-WELL_KNOWN = (
-    200.0  # degrees of freedom from which a standard error is taken as true, and the normal approximation as exact
-)
+# degrees of freedom from which a standard error is taken as true, and the normal approximation as exact
+WELL_KNOWN = 200.0
 
 
 @final

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import special
 
+from uqassay.statistics.detectable_pairs import POWER
 from uqassay.statistics.samples import Floats
 
-__all__ = ["POWER", "detectable_gain", "independent_instances"]
+__all__ = ["detectable_gain", "independent_instances"]
 
-POWER = 0.8
 NODES = 40  # quantiles of each count of errors
 HALVINGS = 14
 ROUNDING = 1e-12
@@ -84,8 +84,8 @@ def independent_instances(rate: float, low: float, high: float, *, level: float,
     # half² (1 + z²/n)² = z² (q/n + z²/(4 n²)) with q = rate (1 − rate), for x = 1/n
     q = rate * (1 - rate)
     roots = np.roots([half**2 * z2**2 - z2**2 / 4, 2 * half**2 * z2 - z2 * q, half**2])
-    found = [1 / x.real for x in roots if abs(x.imag) < 1e-12 and x.real > 0]
-    return min([*found, most], key=lambda n: abs(_width(rate, n, z2) - half)) if found else most
+    found = [min(1 / x.real, most) for x in roots if abs(x.imag) < ROUNDING and x.real > 0]
+    return min([*found, most], key=lambda n: abs(_width(rate, n, z2) - half))
 
 
 def _width(rate: float, n: float, z2: float) -> float:
