@@ -5,6 +5,7 @@ import pytest
 from scipy import special
 from tests.refusals import refuses
 
+from uqassay import _blas
 from uqassay.statistics import paired_mean_test, student_draws, win_shares
 
 N_DRAWS = 40_000
@@ -112,3 +113,13 @@ def test_a_seed_repeats_draws_and_a_generator_moves_on():
         first, second = twice(state)
         assert not (first == second).any()
     assert not (student_draws(x, n_draws=20, rng=3) == student_draws(x, n_draws=20, rng=4)).any()
+
+
+def test_the_root_of_the_covariance_is_found_by_one_thread(monkeypatch):
+    threads, used = [4], []
+    monkeypatch.setattr(_blas, "_openblas", lambda: (lambda: threads[-1], threads.append))
+    qr = np.linalg.qr
+    monkeypatch.setattr(np.linalg, "qr", lambda *given, **options: used.append(threads[-1]) or qr(*given, **options))
+    student_draws(np.random.default_rng(0).normal(size=(2, 1, 40, 1)), n_draws=20)
+    assert used == [1]
+    assert threads[-1] == 4

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay._array import generator
+from uqassay._blas import single_blas_thread
 from uqassay.statistics.samples import (
     Floats,
     Units,
@@ -100,7 +101,8 @@ def _instance_part(
         factors, dof = bell_mccaffrey(working_variances(units, 1.0), units.sizes)
     u = units.sums(columns.T) / units.sizes.sum() * np.sqrt(factors)[..., np.newaxis]  # (G, J·C)
     # R'R = U'U: a root of the covariance by which equal columns have equal draws, unlike one by eigenvalues
-    root = np.linalg.qr(u, mode="r")
+    with single_blas_thread():  # the narrow blocks of this decomposition leave further threads waiting on a core
+        root = np.linalg.qr(u, mode="r")
     return student(n_draws, len(root), float(dof)) @ root
 
 
