@@ -100,3 +100,19 @@ def test_few_votes_impossible_votes_and_refusals():
         vote_compatibility_test([[3, 1], [2, 2], [1, 1]], point, alpha=1.0)
     with refuses("n_draws", "range"):
         vote_compatibility_test([[3, 1], [2, 2], [1, 1]], point, n_draws=0)
+
+
+def test_blocks_of_draws_change_no_pvalue_beyond_chance(random_generator, monkeypatch):
+    """With a block of one draw each instance stops where it would in a plain loop."""
+    pair = random_generator.dirichlet(np.ones(3), size=(400, 2))
+    votes = random_generator.multinomial(12, pair[:, 0])
+    blocks = vote_compatibility_test(votes, pair)
+    monkeypatch.setattr("uqassay.calibration.vote_compatibility.MOST_NUMBERS", 1)
+    loop = vote_compatibility_test(votes, pair)
+    np.testing.assert_array_equal(loop.statistic, blocks.statistic)
+    # p = h/l or (h + 1)/(l + 1): an instance that stops has exactly h = 20 draws that reach its statistic
+    for found in (blocks, loop):
+        draws = 20 / found.pvalues[found.pvalues > 0.15]
+        assert (draws >= 20 / 1.06).all()
+    assert blocks.pvalues.mean() == pytest.approx(loop.pvalues.mean(), abs=0.02)  # standard error .006
+    assert (blocks.pvalues <= 0.1).mean() == pytest.approx((loop.pvalues <= 0.1).mean(), abs=0.04)

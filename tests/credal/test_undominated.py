@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from uqassay.credal import reachable, undominated_in_box, undominated_in_core, undominated_in_hull
+from uqassay.credal import admissible_in_hull, reachable, undominated_in_box, undominated_in_core, undominated_in_hull
 from uqassay.credal.undominated import CLASS_RULES
 
 
@@ -137,3 +137,20 @@ def test_a_class_that_is_impossible_in_the_whole_set_is_ruled_out():
     core = np.ones((1, 1)), np.array([[True, True, False]])
     for found in (*undominated_in_hull(points), *undominated_in_box(*bounds), *undominated_in_core(*core)):
         assert found.tolist() == [[True, True, False]]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_one_class_of_each_hull_as_in_the_whole_set(random_generator, dtype):
+    """Also where points tie, hold zeros, or are equal."""
+    points = random_generator.dirichlet(np.full(5, 0.7), size=(300, 4))
+    points[:80] = np.round(5 * points[:80]) / 5
+    points[80:120, :, 2] = 0
+    points[120:140] = points[120:140, :1]
+    points = points.astype(dtype)
+    whole = undominated_in_hull(points)[-1]
+    for j in range(5):
+        np.testing.assert_array_equal(admissible_in_hull(points, np.full(300, j)), whole[:, j])
+    assert (undominated_in_hull(points)[1] != whole).mean() > 0.05  # programs are solved, not only modes found
+    mixed = random_generator.integers(0, 5, 300)
+    np.testing.assert_array_equal(admissible_in_hull(points, mixed), whole[np.arange(300), mixed])
+    assert admissible_in_hull(points[:0], mixed[:0]).shape == (0,)

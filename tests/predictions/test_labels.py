@@ -8,6 +8,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.errors import InputError
 from uqassay.predictions import class_indices, labels_for, portable_labels
+from uqassay.predictions.labels import MOST_VOTES, vote_totals
 
 NAMES = ("cat", "dog", "owl")
 
@@ -138,3 +139,18 @@ def test_labels_that_count_from_one_are_recognised():
         labels_for([2, 1], n_instances=2, n_classes=2)
     with pytest.raises(InputError, match="recode the labels"):
         labels_for([2, 0], n_instances=2, n_classes=2)
+
+
+def test_numbers_of_votes_are_whole_and_have_a_column_for_each_class():
+    assert vote_totals(np.array([[200, 100], [100, 100]], dtype=np.uint8)).tolist() == [300, 200]
+    assert vote_totals([[3.0, 0.0], [0.0, 1.0]]).tolist() == [3, 1]
+    assert vote_totals([[3, 0.5], [1, 1]]) is None
+    assert vote_totals([0, 1, 1]) is None
+    assert vote_totals([[1], [0]]) is None
+    assert vote_totals(["a", "b"]) is None
+    assert vote_totals([[MOST_VOTES, MOST_VOTES], [1, 1]]) is None
+
+
+def test_numbers_of_votes_follow_the_ids():
+    table = pd.DataFrame({"a": [1, 2], "b": [3, 7]}, index=["x", "y"])
+    assert vote_totals(table, ids=np.array(["y", "x"])).tolist() == [9, 4]

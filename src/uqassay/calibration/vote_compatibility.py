@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 TIED = 1e-4  # of statistics: twice the votes times the gap of a solved distance
 TOLERANCE = 1e-6
+TOGETHER = 20  # draws of each instance at a time, of which some may come after the last that counts
+MOST_NUMBERS = 4_000_000  # of votes drawn at a time
 
 
 @final
@@ -233,21 +235,28 @@ def _tested(
     above, tied, made = (np.zeros(n, dtype=np.int64) for _ in range(3))
     live = np.arange(n)
     whole = totals.astype(np.int64)
-    for _ in range(n_draws):
-        drawn = rng.multinomial(whole[live], truth[live])
-        places = rng.random(len(live))
-        shares, m = drawn / totals[live, None], totals[live]
+    done = 0
+    while done < n_draws and len(live):
+        room = max(1, MOST_NUMBERS // (len(live) * counts.shape[1]))
+        several = (min(max(reach, TOGETHER), room, n_draws - done), len(live))
+        done += several[0]
+        drawn = rng.multinomial(whole[live], truth[live], size=several)
+        places = rng.random(several)
+        rows = np.tile(live, several[0])
+        shares, m = drawn.reshape(len(rows), -1) / totals[rows, None], totals[rows]
         # no point of the set is further away than the true one, so few draws need a fit
-        reached = 2.0 * m * divergence(shares, truth[live], "kl")
-        near = np.flatnonzero(reached >= statistic[live] - TIED)
-        reached[near] = np.minimum(2.0 * m[near] * nearest(shares[near], live[near]).distance, reached[near])
-        tie = np.abs(reached - statistic[live]) <= TIED
-        above[live] += (reached > statistic[live] + TIED) | (tie & (places > own[live]))
-        tied[live] += tie & (places <= own[live])
-        made[live] += 1
+        values = 2.0 * m * divergence(shares, truth[rows], "kl")
+        near = np.flatnonzero(values >= statistic[rows] - TIED)
+        if len(near):
+            values[near] = np.minimum(2.0 * m[near] * nearest(shares[near], rows[near]).distance, values[near])
+        values = values.reshape(several)
+        tie = np.abs(values - statistic[live]) <= TIED
+        reached = (values > statistic[live] + TIED) | (tie & (places > own[live]))
+        counted = above[live] + np.cumsum(reached, axis=0) - reached < reach  # draws up to the one with which it stops
+        above[live] += (reached & counted).sum(axis=0)
+        tied[live] += (tie & (places <= own[live]) & counted).sum(axis=0)
+        made[live] += counted.sum(axis=0)
         live = live[above[live] < reach]
-        if not len(live):
-            break
     stopped = above >= reach
     randomised = np.where(stopped, above / np.maximum(made, 1), (above + 1) / (n_draws + 1))
     return _Found(statistic, np.maximum(randomised, (above + tied + 1) / (made + 1)), randomised)

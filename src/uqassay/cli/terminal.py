@@ -15,6 +15,7 @@ from uqassay.cli.subgroups import Part, first_places, parts_of
 from uqassay.cli.tables import explained, fitted_table, plain_table
 from uqassay.cli.text import printable
 from uqassay.cli.variance_table import print_variance
+from uqassay.cli.vote_table import print_votes
 from uqassay.errors import InputError
 from uqassay.evidence import Assay, Ranked
 from uqassay.evidence.calibration_statements import judged_tests
@@ -85,6 +86,7 @@ def print_report(assay: Assay, tradeoffs: Sequence[float] | None = None) -> None
     print_subgroup_rankings(assay, tradeoffs)
     print_mistakes(assay)
     print_sets(assay)
+    print_votes(assay)
     print_calibration(assay)
     print_warnings(assay)
 

@@ -27,7 +27,13 @@ from uqassay.credal.moebius import (
     moebius_transform,
     zeta_transform,
 )
-from uqassay.credal.undominated import CLASS_RULES, undominated_in_box, undominated_in_core, undominated_in_hull
+from uqassay.credal.undominated import (
+    CLASS_RULES,
+    admissible_in_hull,
+    undominated_in_box,
+    undominated_in_core,
+    undominated_in_hull,
+)
 from uqassay.credal.vertices import (
     box_vertices,
     lower_probability_vertices,
@@ -42,6 +48,7 @@ __all__ = [
     "MAX_ENUMERATED_CLASSES",
     "NearestPoint",
     "OutsideSegment",
+    "admissible_in_hull",
     "all_focal_sets",
     "as_focal_sets",
     "boundary_towards_corner",

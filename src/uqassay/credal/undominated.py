@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from uqassay._array import row_chunks
 from uqassay.credal.hull import in_hull
 
-__all__ = ["CLASS_RULES", "undominated_in_box", "undominated_in_core", "undominated_in_hull"]
+__all__ = ["CLASS_RULES", "admissible_in_hull", "undominated_in_box", "undominated_in_core", "undominated_in_hull"]
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -74,6 +74,35 @@ def undominated_in_hull(points: NDArray[np.floating], *, last: str = CLASS_RULES
         if last == CLASS_RULES[2]:
             admissible[rows[:, None], classes] = kept & _admissible(part, kept)
     return [*found, maximal] if last == CLASS_RULES[1] else [*found, maximal, admissible]
+
+
+def admissible_in_hull(points: NDArray[np.floating], classes: NDArray[np.integer]) -> Bools:
+    """Whether E-admissibility leaves one class of each instance, without the others, ``(n,)``.
+
+    Parameters
+    ----------
+    points : array (n, M, K)
+        As in `undominated_in_hull`.
+    classes : int array (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> three = np.array([[[0.6, 0.1, 0.3], [0.1, 0.6, 0.3]]] * 2)
+    >>> admissible_in_hull(three, np.array([1, 2])).tolist()
+    [True, False]
+    """
+    found = np.empty(len(points), dtype=bool)
+    for rows in row_chunks(len(points), 16 * points[:1].size, chunk_bytes=CHUNK_BYTES):
+        p, j = points[rows].astype(np.float64), classes[rows].astype(np.intp)
+        own = np.take_along_axis(p, j[:, None, None], axis=2)
+        ahead = own >= p
+        left = np.asarray(np.asarray(ahead.all(axis=2)).any(axis=1))  # the mode of some point
+        maximal = np.asarray(ahead.any(axis=1)).all(axis=1) & (own > 0.0).any(axis=(1, 2))
+        at = np.flatnonzero(maximal & ~left)
+        left[at] = _ahead_at_some_mixture(p, at, j[at])
+        found[rows] = left
+    return found
 
 
 def undominated_in_box(lower: Floats, upper: Floats, *, last: str = CLASS_RULES[-1]) -> list[Bools]:
@@ -204,8 +233,12 @@ def _admissible(points: Floats, candidates: Bools) -> Bools:
     """Whether a class has the greatest probability at some mixture of the points, (r, M, c) -> (r, c)."""
     modes = (points >= points.max(axis=2, keepdims=True)).any(axis=1)
     row, j = np.nonzero(candidates & ~modes)
-    if not len(row):
-        return modes
+    modes[row, j] = _ahead_at_some_mixture(points, row, j)
+    return modes
+
+
+def _ahead_at_some_mixture(points: Floats, row: NDArray[np.intp], j: NDArray[np.intp]) -> Bools:
+    """Whether class j has the greatest probability at some mixture of the points (M, c) of a row, ``(q,)`` for q pairs."""
     n_points, c = points.shape[1:]
     found = np.empty(len(row), dtype=bool)
     others = np.arange(c - 1) + (np.arange(c - 1) >= j[:, None])  # (q, c − 1)
@@ -215,8 +248,7 @@ def _admissible(points: Floats, candidates: Bools) -> Bools:
         lead = own - np.take_along_axis(p, others[part, None, :], axis=2)  # D, (q, M, c − 1)
         slack = np.broadcast_to(-np.eye(c - 1), (len(lead), c - 1, c - 1))
         found[part] = in_hull(np.concatenate([lead, slack], axis=1), np.zeros((len(lead), c - 1)), tolerance=ROUNDING)
-    modes[row, j] = found
-    return modes
+    return found
 
 
 def _fits(masses: Floats, sets: Bools, room: Floats) -> Bools:

@@ -12,7 +12,7 @@ from uqassay.errors import InputError
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
 from uqassay.predictions.adapters import is_listed_sample
 from uqassay.predictions.drawn import Drawn, check_draws
-from uqassay.predictions.labels import labels_for
+from uqassay.predictions.labels import labels_for, vote_totals
 from uqassay.predictions.metadata import checked_class_names, per_instance
 from uqassay.predictions.pandas_input import positions, take_index
 from uqassay.wording import listed
@@ -34,6 +34,8 @@ class Aligned:
         The training runs of each model, rows and columns in the same order.
     labels : int array (n,), or array (n, K)
         Labels or label distributions; (n, 0) where none were asked for.
+    vote_totals : array (n,) or None
+        As the function of that name.
     class_names : tuple of str, length K
         The names given, else "0", "1", …
     named : bool
@@ -53,6 +55,7 @@ class Aligned:
     groups: NDArray[Any] | None
     order_of: str = ""
     unnamed: tuple[str, ...] = ()
+    vote_totals: NDArray[np.float64] | None = None
 
     @property
     def n_instances(self) -> int:
@@ -104,7 +107,7 @@ def align(
         models = {n: tuple(_common(r, common_members, seed, n) for r in runs) for n, runs in models.items()}
     # the labels are indices from here on, also where the names of the classes are whole numbers
     models = {n: tuple(run.without_class_names() for run in runs) for n, runs in models.items()}
-    return replace(found, models=models, labels=labels)
+    return replace(found, models=models, labels=labels, vote_totals=vote_totals(y_true, ids=found.ids))
 
 
 def align_models(
@@ -136,13 +139,8 @@ def align_models(
     for place, run in every[1:]:
         _check_same_size(run, place, first, first_name)
     names = _names(class_names, every, first.n_classes)
-    if (
-        class_names is None
-        and names is not None
-        and order_of_classes is not None
-        and set(names) == set(order_of_classes)
-    ):
-        names = tuple(order_of_classes)
+    if class_names is None and names and set(names) == set(order_of_classes or ()):
+        names = tuple(order_of_classes or ())
     named = [name for name, runs in models.items() if any(run.class_names is not None for run in runs)]
     unnamed = [name for name, runs in models.items() if any(run.class_names is None for run in runs)]
     assumed = class_names is None and bool(named) and bool(unnamed)

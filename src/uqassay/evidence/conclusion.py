@@ -22,6 +22,7 @@ from uqassay.evidence.random_order import random_keys, sample_reaching
 from uqassay.evidence.result import Assay
 from uqassay.evidence.scored_models import ScoredModel
 from uqassay.evidence.scoring import SetSample, Settings, sample_sets, score_baselines
+from uqassay.evidence.vote_tests import VoteTests
 from uqassay.predictions import Point, Prediction
 
 __all__ = ["PICTURED_POINTS", "STAGES", "AssayParts", "conclude", "most_pictured"]
@@ -42,6 +43,7 @@ class AssayParts:
     settings : Settings
     scored : sequence of ScoredModel
     tests : tuple of ModelCalibration
+    votes : dict of str to VoteTests
     pictured : mapping of str to (Prediction, Kept)
         The first run of each model, and the rows that it holds.
     """
@@ -51,6 +53,7 @@ class AssayParts:
     settings: Settings
     scored: Sequence[ScoredModel]
     tests: tuple[ModelCalibration, ...]
+    votes: dict[str, VoteTests]
     pictured: Mapping[str, tuple[Prediction, Kept]]
 
 
@@ -81,6 +84,7 @@ def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
         calibration=parts.tests,
         classwise_error=errors,
         scaled={each.scores.name: each.scaled for each in parts.scored if each.scaled is not None},
+        votes=parts.votes,
     )
     say(STAGES[1])
     backward = backward_scores(result)

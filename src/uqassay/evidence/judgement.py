@@ -19,6 +19,7 @@ from uqassay.evidence.result import Assay
 from uqassay.evidence.scaled_sets import SCALES
 from uqassay.evidence.scored_models import score_models, valid_runs
 from uqassay.evidence.subgroups import subgroup_values
+from uqassay.evidence.vote_tests import vote_tests
 from uqassay.predictions import Prediction
 from uqassay.predictions.classifiers import predicted_by_classifiers
 
@@ -203,7 +204,16 @@ def assay(
             workers=workers,
             progress=progress,
         )
+        votes = vote_tests(
+            valid,
+            aligned.labels,
+            aligned.vote_totals,
+            groups=aligned.groups,
+            seed=options.seed,
+            workers=workers,
+            progress=progress,
+        )
     pictured = {name: (runs[0], None) for name, runs in valid.items()}
-    result = conclude(AssayParts(aligned, parts, settings, scored, tests, pictured), options)
+    result = conclude(AssayParts(aligned, parts, settings, scored, tests, votes, pictured), options)
     result.provenance["seconds"] = round(time.perf_counter() - started, 3)
     return result

@@ -40,6 +40,7 @@ from uqassay.evidence.shared import Shared
 from uqassay.evidence.storage import read_assay, save_assay, to_json
 from uqassay.evidence.tables import rows_of, table_of
 from uqassay.evidence.verdict import verdict
+from uqassay.evidence.vote_tests import VoteTests
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.calibration.reliability import Reliability, reliability
 from uqassay.metrics.choice_of_tradeoff import lower_envelope, ranking_changes
@@ -86,6 +87,8 @@ class Assay(ComparedAssay):
         Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
     scaled : dict of str to ScaledScores
         Both terms of E with the spread of the sets scaled, of the models that state sets.
+    votes : dict of str to VoteTests
+        Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes.
     backward : tuple of BackwardScore
         The scores that are shown to rank the mistakes backwards, where 10 % are refused.
     """
@@ -104,6 +107,7 @@ class Assay(ComparedAssay):
     calibration: tuple[ModelCalibration, ...] = ()
     classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict)
     scaled: dict[str, ScaledScores] = field(default_factory=dict)
+    votes: dict[str, VoteTests] = field(default_factory=dict)
     backward: tuple[BackwardScore, ...] = ()
 
     # -- sizes and names ----------------------------------------------------------------------------------------------
@@ -301,7 +305,8 @@ class Assay(ComparedAssay):
         name : str
             "findings" (one row per model, run and metric), "scores" (model, run and instance), "ranking", "breakpoints",
             "ranking-changes", "scale-check", "claims", "calibration", "mistakes" (how scores rank the mistakes), "subsets",
-            "sets" (classes that the sets do not rule out: coverage, size, utility), "variance" (from runs and instances).
+            "sets" (classes that the sets do not rule out: coverage, size, utility), "coverage-curve" (coverage of scaled sets),
+            "votes" (people's votes against the sets), "variance" (from runs and instances).
         **options
             "ranking", "scale-check": `tradeoff`. "variance": `tradeoff`, `metric`. "sets": `rule`, of `credal.CLASS_RULES`.
             "subsets": `by`: "correct" (each model's own correct and wrong predictions), "class" (the true class) or the name of

@@ -1,7 +1,7 @@
 """Credal sets with their spread scaled about the centre, and both terms of E for them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 from typing import Any
 
@@ -12,6 +12,7 @@ from uqassay._array import as_numeric, row_chunks
 from uqassay.errors import InputError
 from uqassay.evidence.kept_rows import Kept, rows_of
 from uqassay.evidence.random_order import random_keys, sample_within
+from uqassay.evidence.scaled_coverage import COVERED_ROWS, can_be_covered, labels_covered
 from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets
 from uqassay.losses.label_distance import label_distance
 from uqassay.losses.unified import unified_terms
@@ -54,6 +55,10 @@ class ScaledScores:
         Share of the sets that would leave the simplex at each scale.
     order_deviations : array (S, 32) or (S, 0)
         As `ModelScores.order_deviations`.
+    judged : int array (c,)
+        Places in `rows` of the instances of `covered`.
+    covered : array (R, S, c)
+        As `labels_covered`.
     """
 
     rows: NDArray[np.int64]
@@ -62,6 +67,8 @@ class ScaledScores:
     nonspecificity: Array = field(repr=False)
     clipped: Array
     order_deviations: Array = field(repr=False)
+    judged: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
+    covered: Array = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
 
     @property
     def own(self) -> int:
@@ -205,9 +212,15 @@ def scale_models(
             progress(f"{model.name}, scale check")
         rows = sample_within(keys, affordable_rows(runs, y, settings, scales))
         held = None if kept is None else kept[model.name]
-        parts = [rows_of(run, rows, held) for run in runs]
-        found[model.name] = _scores(model, parts, y, settings, rows, np.array(scales))
+        parts = [_valid(rows_of(run, rows, held), settings.convention) for run in runs]
+        scaled = _scores(model, parts, y[rows], settings, rows, np.array(scales))
+        found[model.name] = _with_coverage(scaled, parts, y[rows], sample_within(keys[rows], COVERED_ROWS))
     return found
+
+
+def _valid(part: Prediction, convention: str) -> Prediction:
+    """Masses that the convention scores."""
+    return part.repaired() if convention == "paper" and isinstance(part, Masses) else part
 
 
 def additions(n_classes: int, n_points: int) -> float:
@@ -236,20 +249,18 @@ def _scores(
     rows: NDArray[np.int64],
     scales: Array,
 ) -> ScaledScores:
-    """The scores of the runs' instances in `rows`, which are `parts`."""
+    """The scores of the runs' instances in `rows`, which are `parts` and have the labels y."""
     shape = (len(parts), len(scales), len(rows))
     d, ns, clipped = np.empty(shape), np.empty(shape), np.zeros(shape[1])
     deviations: list[list[Array]] = []
     linear = settings.convention == "exact" and settings.nonspecificity in ("hartley", "korner", "pal")
     precise = 1.0 if settings.nonspecificity == "korner" else 0.0  # of a single distribution
     for r, part in enumerate(parts):
-        if settings.convention == "paper" and isinstance(part, Masses):
-            part = part.repaired()
         part = part.credal()
         known = model.columns["nonspecificity"][r, rows]
         by_orders = np.empty(0)
         if len(model.order_deviations):
-            again = _terms(y[rows], part, settings, model.floor)[1]
+            again = _terms(y, part, settings, model.floor)[1]
             known, by_orders = again.values, again.order_deviations
         deviations.append([])
         for s, scale in enumerate(scales.tolist()):
@@ -259,15 +270,29 @@ def _scores(
                 continue
             moved, outside = scaled_prediction(part, scale)
             if linear and scale < 1:  # each measure is linear in the scale as long as nothing is clipped
-                d[r, s] = label_distance(y[rows], moved, distance=settings.distance, floor=model.floor)[0]
+                d[r, s] = label_distance(y, moved, distance=settings.distance, floor=model.floor)[0]
                 ns[r, s] = precise + scale * (known - precise)
                 deviations[-1].append(scale * by_orders)
             else:
-                d[r, s], sized = _terms(y[rows], moved, settings, model.floor)
+                d[r, s], sized = _terms(y, moved, settings, model.floor)
                 ns[r, s] = sized.values
                 deviations[-1].append(sized.order_deviations)
             clipped[s] += outside.mean() / len(parts)
     return ScaledScores(rows, scales, d, ns, clipped, np.mean(deviations, axis=0).reshape(len(scales), -1))
+
+
+def _with_coverage(
+    scaled: ScaledScores, parts: Sequence[Prediction], y: NDArray[Any], judged: NDArray[np.int64]
+) -> ScaledScores:
+    """The scores with the coverage of the instances at these places."""
+    if not all(can_be_covered(y, part) for part in parts):
+        return scaled
+    covered = np.empty((len(parts), len(scaled.scales), len(judged)))
+    for r, part in enumerate(parts):
+        few = part[judged].credal()
+        for s, scale in enumerate(scaled.scales.tolist()):
+            covered[r, s] = labels_covered(y[judged], few if scale == 1 else scaled_prediction(few, scale)[0])
+    return replace(scaled, judged=judged, covered=covered)
 
 
 def _terms(y: NDArray[Any], part: Prediction, settings: Settings, floor: float) -> tuple[Array, Nonspecificity]:

@@ -13,6 +13,7 @@ from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.saved_folder import SavedKind, note_from_values, note_values, read_folder, save_folder
 from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
+from uqassay.evidence.vote_tests import VoteTests
 from uqassay.losses.unified import check_tradeoffs
 from uqassay.metrics.calibration.reliability import Reliability
 from uqassay.metrics.calibration.reliability_bands import band_of_counts
@@ -26,6 +27,7 @@ __all__ = ["plain", "ranking_json", "read_assay", "save_assay", "to_json"]
 KIND = SavedKind("uqassay.assay/5", "Assay.save", "an", "assay")
 SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
 SCALED_ARRAYS = tuple(ScaledScores.__dataclass_fields__)
+VOTE_ARRAYS = tuple(VoteTests.__dataclass_fields__)
 TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
 TEST_NUMBERS = (
     "statistic",
@@ -125,6 +127,9 @@ def _arrays(assay: "Assay") -> dict[str, np.ndarray]:
     for i, scaled in enumerate(assay.scaled.values()):
         for key in SCALED_ARRAYS:
             arrays[f"scaled/{i}/{key}"] = getattr(scaled, key)
+    for i, votes in enumerate(assay.votes.values()):
+        for key in VOTE_ARRAYS:
+            arrays[f"votes/{i}/{key}"] = getattr(votes, key)
     for i, test in enumerate(assay.calibration):
         for key in TEST_ARRAYS:
             arrays[f"test/{i}/{key}"] = getattr(test, key)
@@ -146,6 +151,7 @@ def _facts(assay: "Assay") -> dict[str, Any]:
         "subgroups": list(assay.subgroups),
         "sets": list(assay.sets),
         "scaled": list(assay.scaled),
+        "votes": list(assay.votes),
         "tradeoffs": assay.tradeoffs,
         "settings": {k: v for k, v in asdict(assay.settings).items() if k != "focal_sets"},
         "warnings": [note_values(note) for note in assay.warnings],
@@ -216,8 +222,12 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
         "calibration": tuple(_test(i, entry, arrays, settings.level) for i, entry in enumerate(facts["calibration"])),
         "classwise_error": {name: tuple(values) for name, values in facts["classwise_error"].items()},
         "scaled": {
-            name: ScaledScores(**{k: arrays[f"scaled/{i}/{k}"] for k in SCALED_ARRAYS})
+            name: ScaledScores(**{k: arrays[f"scaled/{i}/{k}"] for k in SCALED_ARRAYS if f"scaled/{i}/{k}" in arrays})
             for i, name in enumerate(facts["scaled"])
+        },
+        "votes": {
+            name: VoteTests(**{k: arrays[f"votes/{i}/{k}"] for k in VOTE_ARRAYS})
+            for i, name in enumerate(facts.get("votes", ()))
         },
         "backward": tuple(BackwardScore.from_dict(entry) for entry in facts["backward"]),
     }

@@ -19,6 +19,7 @@ from uqassay.evidence.scaled_sets import affordable_rows
 from uqassay.evidence.scored_models import valid_runs
 from uqassay.evidence.scoring import ScoredPart, Settings, points_of_sets, score_part
 from uqassay.evidence.stream_chunk import Chunk
+from uqassay.evidence.vote_tests import ROWS
 from uqassay.predictions import Prediction
 
 __all__ = ["GreatestKeys", "StreamState"]
@@ -72,6 +73,7 @@ class StreamState:
             labels=np.concatenate([part.labels for part in parts]),
             ids=_joined([part.ids for part in parts]),
             groups=_joined([part.groups for part in parts]),
+            vote_totals=_joined([part.vote_totals for part in parts]),
         )
 
     def subgroups(self) -> dict[str, NDArray[Any]]:
@@ -145,7 +147,7 @@ class StreamState:
         self.gaps[name] = list(gaps) if held is None else [a + b for a, b in zip(held, gaps, strict=True)]
 
     def _most_tested(self, runs: tuple[Prediction, ...], y: NDArray[Any], options: AssayOptions, n: int) -> int:
-        """Number of instances that the calibration tests and the scale check may need, of n so far or any longer stream."""
+        """Number of instances that tests and the scale check may need, of n so far or any longer stream."""
         assert self.settings is not None
         needed = [0]
         if y.ndim == 1:
@@ -155,12 +157,14 @@ class StreamState:
                 for m in options.calibration_measures
                 for size in sizes
             ]
+        else:
+            needed.append(ROWS)
         if options.factors and all(points_of_sets(run) != 1 for run in runs):
             needed.append(affordable_rows(runs, y, self.settings, options.factors))
         return max(needed)
 
 
 def _joined(parts: list[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """One array from those of all chunks, which have one or have none."""
+    """One array from those of all chunks; None if one of them has none."""
     given = [part for part in parts if part is not None]
-    return np.concatenate(given) if given else None
+    return np.concatenate(given) if len(given) == len(parts) else None

@@ -23,6 +23,7 @@ from uqassay.evidence.scoring import joined_scores
 from uqassay.evidence.stream_chunk import Chunk, check_same_form, marked_like, refuse_mixed, signed_runs
 from uqassay.evidence.stream_state import StreamState
 from uqassay.evidence.subgroups import subgroup_values
+from uqassay.evidence.vote_tests import vote_tests
 from uqassay.predictions.metadata import checked_ids
 from uqassay.predictions.row_numbers import numbered
 
@@ -212,13 +213,24 @@ class AssayStream(AssayOptions):
                 progress=self.progress,
             )
             scored.append(ScoredModel(scores, scaled.get(name), errors_of_gaps(state.gaps[name], len(y))))
+        valid = {name: valid_runs(held, self.convention) for name, held in runs.items()}
         with Workers() as workers:
             tests = calibration_tests(
-                {name: valid_runs(held, self.convention) for name, held in runs.items()},
+                valid,
                 y,
                 self.calibration_measures,
                 groups=groups,
                 plan=self.plan,
+                workers=workers,
+                kept=rows,
+                progress=self.progress,
+            )
+            votes = vote_tests(
+                valid,
+                y,
+                aligned.vote_totals,
+                groups=groups,
+                seed=self.seed,
                 workers=workers,
                 kept=rows,
                 progress=self.progress,
@@ -231,6 +243,7 @@ class AssayStream(AssayOptions):
                 settings=settings,
                 scored=scored,
                 tests=tests,
+                votes=votes,
                 pictured={
                     name: (valid_runs(found, self.convention)[0], held) for name, (found, held) in pictured.items()
                 },

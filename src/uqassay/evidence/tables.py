@@ -14,8 +14,10 @@ from uqassay.evidence.claims import CLAIM_COLUMNS
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
 from uqassay.evidence.prior_of_the_others import is_held_out
 from uqassay.evidence.scale_result import SCALE_COLUMNS
+from uqassay.evidence.scaled_coverage import COVERAGE_CURVE_COLUMNS, coverage_curve_rows
 from uqassay.evidence.set_rows import SET_ROW_COLUMNS, set_rows
 from uqassay.evidence.variance import VARIANCE_COLUMNS, variance_rows
+from uqassay.evidence.vote_tests import VOTE_COLUMNS, vote_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 
 if TYPE_CHECKING:
@@ -85,6 +87,8 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
         "scale-check": (_scale_check, SCALE_COLUMNS),
         "variance": (variance_rows, VARIANCE_COLUMNS),
         "sets": (set_rows, SET_ROW_COLUMNS),
+        "coverage-curve": (coverage_curve_rows, COVERAGE_CURVE_COLUMNS),
+        "votes": (vote_rows, VOTE_COLUMNS),
     }
 )
 

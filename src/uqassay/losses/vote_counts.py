@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_array, as_numeric, check_class_count, check_rows, has_index, shown
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction, class_indices, sum_over_classes
+from uqassay.predictions.labels import MOST_VOTES
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_index, take_table
 from uqassay.statistics.samples import check_choice
@@ -25,7 +26,7 @@ Array = NDArray[np.float64]
 FewVotes = Literal["refuse", "leave-out"]
 VotesAre = Literal["counts", "single"]
 
-LEAST, MOST = 2, 1e15  # votes of an instance; up to MOST double precision holds every whole number
+LEAST = 2  # votes of an instance
 IF_SINGLE = "pass votes_are='single' if each entry is one vote"
 
 
@@ -231,10 +232,10 @@ def _whole_counts(counts: NDArray[Any], n: int, n_classes: int) -> Array:
             f"{IF_SINGLE}; one label for each instance is not enough",
             code="shape",
         )
-    if counts.dtype == bool or float(counts.max()) > MOST:
+    if counts.dtype == bool or float(counts.max()) > MOST_VOTES:
         raise InputError(
             "votes",
-            f"must be numbers of votes, below {MOST:.0e}",
+            f"must be numbers of votes, below {MOST_VOTES:.0e}",
             "got truth values" if counts.dtype == bool else f"got {counts.max():.3g}",
             f"give numbers of votes for each class, or {IF_SINGLE}",
             code="type" if counts.dtype == bool else "range",

@@ -19,8 +19,9 @@ from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
 from uqassay.errors import InputError
 from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_table
 
-__all__ = ["class_indices", "labels_for", "portable_labels", "whole_number_in"]
+__all__ = ["class_indices", "labels_for", "portable_labels", "vote_totals", "whole_number_in"]
 
+MOST_VOTES = 1e15  # of an instance; up to here double precision holds every whole number
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")  # int() would also accept 1_0 and other digits
 
 
@@ -58,6 +59,32 @@ def labels_for(
     InputError
         Labels that are unknown, ambiguous or missing, or a number of labels other than n.
     """
+    array = _in_order(y_true, ids, class_names, name)
+    if array.ndim == 1:
+        array = class_indices(array, class_names, name=name)
+    return as_labels(array, n_classes, n_instances=n_instances, n_members=n_members, name=name)
+
+
+def vote_totals(y_true: Any, *, ids: NDArray[Any] | None = None, name: str = "y_true") -> NDArray[np.float64] | None:
+    """Numbers of votes of each instance, ``(n,)``; None if `y_true`, which `labels_for` accepts, holds no numbers of votes.
+
+    Numbers of votes are whole numbers, with one column for each class. Parameters as for `labels_for`.
+
+    Examples
+    --------
+    >>> vote_totals([[3, 1], [0, 5]]).tolist(), vote_totals([[0.75, 0.25], [0.0, 1.0]]), vote_totals([0, 1])
+    ([4.0, 5.0], None, None)
+    """
+    array = _in_order(y_true, ids, None, name)
+    if array.ndim != 2:
+        return None
+    counts = as_numeric(array, name)
+    totals = counts.sum(axis=1, dtype=np.float64)
+    return np.asarray(totals) if (counts == np.round(counts)).all() and totals.max() <= MOST_VOTES else None
+
+
+def _in_order(y_true: Any, ids: NDArray[Any] | None, class_names: tuple[str, ...] | None, name: str) -> NDArray[Any]:
+    """Labels (n,) or votes (n, K) with rows in the order of the ids, and columns in the order of the class names."""
     if y_true is None:
         raise InputError(name, "must be given", "it is None", "pass the true class of each instance", code="missing")
     table, names, index = take_table(y_true, name)
@@ -66,9 +93,7 @@ def labels_for(
     array = in_order_of_ids(array, index, ids, name)
     if names is not None and class_names is not None and names != class_names:
         array = array[:, positions(names, np.asarray(class_names), name, part="columns", of="the class names")]
-    if array.ndim == 1:
-        array = class_indices(array, class_names, name=name)
-    return as_labels(array, n_classes, n_instances=n_instances, n_members=n_members, name=name)
+    return array
 
 
 def class_indices(labels: Any, class_names: Sequence[str] | None = None, *, name: str = "y_true") -> NDArray[np.int64]:

@@ -9,6 +9,7 @@ from uqassay.report.mistakes import mistakes_section
 from uqassay.report.parts import parts_section
 from uqassay.report.refusal import refusal_section
 from uqassay.report.sets import sets_section
+from uqassay.report.votes import votes_section
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -58,5 +59,6 @@ LENSES = (
     Lens("refusal", "What can be promised after refusing?", "Refusal", refusal_section),
     Lens("calibration", "Is its confidence calibrated?", "Calibration", calibration_section),
     Lens("sets", "Which classes do the sets leave?", "Sets", sets_section),
+    Lens("votes", "Could the votes come from what it states?", "Votes", votes_section),
     Lens("parts", "Does the choice hold in every part of the test set?", "Parts", parts_section),
 )

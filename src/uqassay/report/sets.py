@@ -1,10 +1,15 @@
-"""The page's section on sets as decisions: which classes each model's sets leave, and whether the label is among them."""
+"""The page's section on sets as decisions: which classes each model's sets leave, and whether the label is among them.
+
+A curve for each model shows the coverage of its sets with their spread scaled, against their non-specificity.
+"""
 
 from typing import TYPE_CHECKING, Any
 
+from uqassay.evidence.scaled_coverage import scaled_coverage
 from uqassay.evidence.set_rows import models_with_sets, set_scores_of, shown_rule
 from uqassay.metrics.sets.class_set_scores import CLASS_SET_SCORES
-from uqassay.wording import listed, number, percent
+from uqassay.report.rounding import rounded
+from uqassay.wording import count, level_text, listed, number, percent
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -12,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["sets_section"]
 
 SHOWN_NAMES = 3  # before the others are counted
+DIGITS = 4  # of the numbers of the curves
 HEADS = {
     "model": "model",
     "coverage": "labels covered",
@@ -42,8 +48,9 @@ def sets_section(assay: "Assay") -> dict[str, Any] | None:
     Returns
     -------
     dict or None
-        "finding": what the section says first; "models": scores with their intervals, by model; "text". None if no model has
-        sets.
+        "finding": what the section says first; "models": scores with their intervals, by model; "curves": coverage with its
+        ends and mean non-specificity ("size") at "scales", by model; "own": place of the scale 1; "text". None if no model
+        has sets.
     """
     models, rule = [], shown_rule(assay)
     for model in models_with_sets(assay):
@@ -55,7 +62,48 @@ def sets_section(assay: "Assay") -> dict[str, Any] | None:
     stated = [m.predicts_classes for m in models_with_sets(assay)]
     how = [*([RULES[rule]] if any(stated) else []), *([] if all(stated) else [AS_GIVEN])]
     text = {"heads": HEADS, "note": " ".join([*how, NOTE]), "none": "no such instances"}
-    return {"finding": _finding(models), "models": models, "shares": SHARES, "text": text}
+    curves = _curves(assay)
+    scales: dict[str, Any] = {"scales": [], "own": 0}
+    if curves:
+        first = assay.scaled[curves[0]["model"]]
+        scales = {"scales": first.scales.tolist(), "own": first.own}
+        text |= _curve_text(assay, curves)
+    return {"finding": _finding(models), "models": models, "shares": SHARES, "curves": curves, **scales, "text": text}
+
+
+def _curves(assay: "Assay") -> list[dict[str, Any]]:
+    curves = []
+    for model in assay.scaled:
+        found = scaled_coverage(assay, model)
+        if not found:
+            continue
+        covered, sizes = [c for _, c, _ in found], [size for _, _, size in found]
+        ends: dict[str, list[Any]] = {
+            "coverage": covered,
+            "low": [e.low for e in covered],
+            "high": [e.high for e in covered],
+        }
+        curves.append({"model": model} | {name: rounded(v, DIGITS) for name, v in (ends | {"size": sizes}).items()})
+    return curves
+
+
+def _curve_text(assay: "Assay", curves: list[dict[str, Any]]) -> dict[str, Any]:
+    n = sorted({len(assay.scaled[curve["model"]].judged) for curve in curves})
+    on = f"{count(n[0])}" if len(n) == 1 else f"{count(n[0])} to {count(n[-1])}"
+    return {
+        "curve_title": "If the sets were wider or narrower",
+        "curve_note": (
+            "Each point is a model with its sets scaled about their centres, s · (set − centre) + centre, cut at the edge of "
+            "what is possible; the large one is the model as it is (s = 1). A wider set covers more, so compare models at the "
+            "same non-specificity: the higher one covers more there. Covered: the label is the most probable class of some "
+            f"distribution in the set (E-admissibility). On {on} of {count(assay.n_instances)} instances; "
+            f"{level_text(assay.settings.level)} interval of each point by itself."
+        ),
+        "curve_axes": ["mean non-specificity, nats", "labels covered"],
+        "curve_hover": "s = {scale}: {coverage} of the labels ({coverages}), NS {size}",
+        "curve_size": "NS {size}",
+        "curve_data": "Labels covered by the scaled sets, and their mean non-specificity NS, of the models shown.",
+    }
 
 
 def _finding(models: list[dict[str, Any]]) -> str:
