@@ -25,7 +25,7 @@ def rejections(size: int = 4000) -> Table:
 
 
 @measured("vote-shares", function="tests.calibration.test_vote_compatibility_rates:share_covered")
-def vote_shares(size: int = 100) -> Table:
+def vote_shares(size: int = 400) -> Table:
     """The share of compatible instances: mean and coverage of its interval."""
     rows = []
     for n, n_groups in votes.SHARE_CELLS:

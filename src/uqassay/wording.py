@@ -97,6 +97,17 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
+def part_of(n: int, total: int) -> str:
+    """A count out of a total.
+
+    Examples
+    --------
+    >>> part_of(500, 10000), part_of(300, 300)
+    ('500 of 10,000', 'all 300')
+    """
+    return f"all {n:,}" if n == total else f"{n:,} of {total:,}"
+
+
 def tradeoff(value: float) -> str:
     """A value of λ: two decimals, or two digits below 0.1; a value that is shorter stays as it is.
 

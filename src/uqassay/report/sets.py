@@ -9,7 +9,7 @@ from uqassay.evidence.scaled_coverage import scaled_coverage
 from uqassay.evidence.set_rows import models_with_sets, set_scores_of, shown_rule
 from uqassay.metrics.sets.class_set_scores import CLASS_SET_SCORES
 from uqassay.report.rounding import rounded
-from uqassay.wording import count, level_text, listed, number, percent
+from uqassay.wording import level_text, listed, number, part_of, percent
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -88,16 +88,16 @@ def _curves(assay: "Assay") -> list[dict[str, Any]]:
 
 
 def _curve_text(assay: "Assay", curves: list[dict[str, Any]]) -> dict[str, Any]:
-    n = sorted({len(assay.scaled[curve["model"]].judged) for curve in curves})
-    on = f"{count(n[0])}" if len(n) == 1 else f"{count(n[0])} to {count(n[-1])}"
+    sizes = dict.fromkeys(len(assay.scaled[curve["model"]].judged) for curve in curves)
+    on = listed([part_of(n, assay.n_instances) for n in sizes], last="or")
     return {
         "curve_title": "If the sets were wider or narrower",
         "curve_note": (
             "Each point is a model with its sets scaled about their centres, s · (set − centre) + centre, cut at the edge of "
-            "what is possible; the large one is the model as it is (s = 1). A wider set covers more, so compare models at the "
-            "same non-specificity: the higher one covers more there. Covered: the label is the most probable class of some "
-            f"distribution in the set (E-admissibility). On {on} of {count(assay.n_instances)} instances; "
-            f"{level_text(assay.settings.level)} interval of each point by itself."
+            "what is possible; the large one is the model as it is (s = 1). Wider sets usually cover more, so compare models "
+            "at the same non-specificity: the higher one covers more there. Covered: some distribution in the set has the "
+            f"label as its most probable class (E-admissibility). On {on} instances; {level_text(assay.settings.level)} "
+            "interval of each point by itself."
         ),
         "curve_axes": ["mean non-specificity, nats", "labels covered"],
         "curve_hover": "s = {scale}: {coverage} of the labels ({coverages}), NS {size}",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from uqassay.evidence.vote_tests import ALPHA, vote_shares
 from uqassay.statistics import Estimate
-from uqassay.wording import count, counted, level_text, listed, number, percent, percent_interval
+from uqassay.wording import counted, level_text, listed, number, part_of, percent, percent_interval
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -71,9 +71,10 @@ def _note(assay: "Assay") -> str:
     each = f"{least} votes" if least == most else f"{least} to {most} votes, {mean} in the mean"
     runs = "; run 1 of models with several" if any(assay[model].n_runs > 1 for model in assay.votes) else ""
     level, alpha, passing = level_text(assay.settings.level), percent(ALPHA, 0), percent(1 - ALPHA, 0)
+    instances = part_of(len(tests.rows), assay.n_instances)
     return (
         f"Each instance is tested at the level {alpha}: do its votes scatter about some distribution in the set, or about the "
         f"mean, as independent votes do? The share is that of the instances that pass, divided by {passing}. Instances with "
-        f"too few votes to tell pass as well, so the shares tend to be too high. On {count(len(tests.rows))} of "
-        f"{count(assay.n_instances)} instances, each with {each}{runs}. {level} interval of each share by itself."
+        f"too few votes to tell pass as well, so the shares tend to be too high. On {instances} instances, "
+        f"each with {each}{runs}. {level} interval of each share by itself."
     )
