@@ -72,9 +72,12 @@ def _note(assay: "Assay") -> str:
     runs = "; run 1 of models with several" if any(assay[model].n_runs > 1 for model in assay.votes) else ""
     level, alpha, passing = level_text(assay.settings.level), percent(ALPHA, 0), percent(1 - ALPHA, 0)
     instances = part_of(len(tests.rows), assay.n_instances)
+    drawn = ""
+    if any(len(found.of_set) for found in assay.votes.values()):
+        drawn = " The tests of a set and of its mean draw votes of their own, so either share can be greater by chance."
     return (
         f"Each instance is tested at the level {alpha}: do its votes scatter about some distribution in the set, or about the "
         f"mean, as independent votes do? The share is that of the instances that pass, divided by {passing}. Instances with "
         f"too few votes to tell pass as well, so the shares tend to be too high. On {instances} instances, "
-        f"each with {each}{runs}. {level} interval of each share by itself."
+        f"each with {each}{runs}. {level} interval of each share by itself.{drawn}"
     )
