@@ -24,6 +24,16 @@ def rejections(size: int = 4000) -> Table:
     return Table(("classes, members, votes", "true point", "p ≤ .05", "p ≤ .10", "not kept at .10"), rows)
 
 
+@measured("vote-power", function="tests.calibration.test_vote_compatibility_rates:power")
+def vote_power(size: int = 1000) -> Table:
+    """Rejections at 10 % of votes whose truth lies outside the set."""
+    rows = [
+        [", ".join(map(str, cell)), *(f"{100 * votes.power(cell, share, size):.1f}" for share in votes.MOVED)]
+        for cell in votes.POWER_CELLS
+    ]
+    return Table(("classes, members, votes", *(f"moved by {share:g}" for share in votes.MOVED)), rows)
+
+
 @measured("vote-shares", function="tests.calibration.test_vote_compatibility_rates:share_covered")
 def vote_shares(size: int = 400) -> Table:
     """The share of compatible instances: mean and coverage of its interval."""

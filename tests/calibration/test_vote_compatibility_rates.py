@@ -13,7 +13,9 @@ from uqassay.calibration.vote_compatibility import compatible_share
 
 TRUTHS = ("mean", "inside", "corner")  # of the members, a random mixture, one member
 CELLS = [(3, 3, 10), (3, 3, 50), (10, 3, 10), (10, 3, 50), (10, 10, 50), (10, 1, 50)]  # classes, members, votes
-SHARE_CELLS = [(100, 0), (300, 0), (2000, 0), (300, 30)]
+SHARE_CELLS = [(100, 0), (300, 0), (2000, 0), (300, 30), (2000, 100)]
+POWER_CELLS = [(3, 3, 10), (3, 3, 50), (10, 3, 10), (10, 3, 50), (10, 10, 50)]
+MOVED = (0.0, 0.1, 0.2, 0.3, 0.5)  # how far the truth lies from the set towards the class that the set makes least likely
 
 
 def world(rng, n, classes, members):
@@ -46,14 +48,36 @@ def share_rejected(cell, truth, n, seed=0):
     return float((found.pvalues <= 0.05).mean()), float((found.pvalues <= 0.1).mean()), 1 - float(found.kept)
 
 
+def moved_truth(points, truth, share):
+    """A truth (n, K) that gives this share to the class that the set makes least likely."""
+    least = np.eye(points.shape[2])[points.max(axis=1).argmin(axis=1)]
+    moved = (1 - share) * truth + share * least
+    return moved / moved.sum(axis=1, keepdims=True)
+
+
+def power(cell, share, n, seed=0):
+    """Share of instances with p ≤ .10 whose truth is moved from a random point of the set by `share`."""
+    classes, members, votes = cell
+    rng = np.random.default_rng([seed, *cell])
+    points = world(rng, n, classes, members)
+    counts = rng.multinomial(votes, moved_truth(points, true_points(rng, points, "inside"), share))
+    return float((vote_compatibility_test(counts, points, votes_are="counts", rng=1).pvalues <= 0.1).mean())
+
+
+def unequal_groups(n, n_groups):
+    """Groups whose sizes rise evenly, the greatest five times the least."""
+    sizes = np.linspace(1, 5, n_groups)
+    return np.searchsorted(np.cumsum(sizes) / sizes.sum(), (np.arange(n) + 0.5) / n)
+
+
 def half_compatible(rng, n, n_groups):
     """Votes and members of n instances, half of which (or of the groups) have a truth far from the hull."""
     points = world(rng, n, 6, 3)
     truth = true_points(rng, points, "inside")
-    groups = np.arange(n) % n_groups if n_groups else None
+    groups = unequal_groups(n, n_groups) if n_groups else None
     far = rng.random(n_groups or n) < 0.5
     far = far if groups is None else far[groups]
-    truth[far] = 0.3 * truth[far] + 0.7 * np.eye(6)[points[far].max(axis=1).argmin(axis=1)]  # the least likely class
+    truth[far] = moved_truth(points[far], truth[far], 0.7)
     return rng.multinomial(50, truth / truth.sum(axis=1, keepdims=True)), points, groups
 
 
@@ -77,6 +101,12 @@ def test_true_points_are_rejected_at_the_level(cell, truth):
     assert rejected[2] >= 0.04
 
 
+@pytest.mark.slow
+def test_votes_from_far_away_are_rejected():
+    assert power((10, 3, 50), 0.5, 150) > 0.95
+    assert power((3, 3, 10), 0.5, 150) > power((3, 3, 10), 0.2, 150) > power((3, 3, 10), 0.0, 150)
+
+
 def rejection_rows(n):
     """Rows of the table of rejections in percent."""
     for cell in CELLS:
@@ -88,6 +118,8 @@ if __name__ == "__main__":
     size = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
     for cell, truth, rates in rejection_rows(size):
         print(cell.ljust(12), truth.ljust(8), *(f"{rate:6.1f}" for rate in rates), flush=True)
+    for cell in POWER_CELLS:
+        print(str(cell).ljust(14), *(f"{100 * power(cell, share, size // 4):6.1f}" for share in MOVED), flush=True)
     for cell in SHARE_CELLS:
         mean, covered = share_covered(*cell, max(size // 20, 1))
         print(str(cell).ljust(14), f"{mean:.3f} {100 * covered:6.1f}", flush=True)

@@ -35,7 +35,7 @@ def test_a_model_with_sets_is_judged_by_its_set_and_its_mean(votes):
     assert "have votes that could come from the set of wide, " in found["finding"]
     assert found["finding"].endswith("% from its mean alone.")
     assert "each with 20 votes." in found["text"]["note"]
-    assert "60 of 60 instances" in found["text"]["note"]
+    assert "all 60 instances" in found["text"]["note"]
 
 
 def test_a_model_without_a_set_has_one_share(votes):
