@@ -1,4 +1,4 @@
-"""Tables of docs/sets-as-sets.md."""
+"""Tables of docs/sets-as-sets.md and docs/votes-against-sets.md."""
 
 from tests.calibration import test_vote_compatibility_rates as votes
 from tests.metrics.sets import test_error_rates as sets

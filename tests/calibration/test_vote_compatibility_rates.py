@@ -1,6 +1,6 @@
 """Measured error rates of the test of votes against a credal set, and of the share of compatible instances.
 
-Run as a script, this file prints the tables of docs/sets-as-sets.md; as a test it measures fewer instances.
+Run as a script, this file prints the tables of docs/votes-against-sets.md; as a test it measures fewer instances.
 """
 
 import sys
@@ -15,7 +15,13 @@ TRUTHS = ("mean", "inside", "corner")  # of the members, a random mixture, one m
 CELLS = [(3, 3, 10), (3, 3, 50), (10, 3, 10), (10, 3, 50), (10, 10, 50), (10, 1, 50)]  # classes, members, votes
 SHARE_CELLS = [(100, 0), (300, 0), (2000, 0), (300, 30), (2000, 100)]
 POWER_CELLS = [(3, 3, 10), (3, 3, 50), (10, 3, 10), (10, 3, 50), (10, 10, 50)]
-MOVED = (0.0, 0.1, 0.2, 0.3, 0.5)  # how far the truth lies from the set towards the class that the set makes least likely
+MOVED = (
+    0.0,
+    0.1,
+    0.2,
+    0.3,
+    0.5,
+)  # how far the truth lies from the set towards the class that the set makes least likely
 
 
 def world(rng, n, classes, members):

@@ -140,8 +140,8 @@ def vote_compatibility_test(
     If ties are broken at random, p-values of compatible instances are close to uniform, so that a share 1 − alpha of the
     compatible instances is kept. The share is therefore kept / (1 − alpha), at most 1 (Storey, 2002). Incompatible instances
     that have too few votes to show it are kept as well, so it is an upper bound in expectation. A true point inside a wide set
-    is rejected less often than alpha, and one at a corner of a set of many members more often; docs/sets-as-sets.md has the
-    measured rates.
+    is rejected less often than alpha, and one at a corner of a set of many members more often; docs/votes-against-sets.md has
+    the measured rates.
 
     References
     ----------
