@@ -1,6 +1,7 @@
 """What readers return, and text that goes into metadata."""
 
 import json
+import warnings
 
 import numpy as np
 import pytest
@@ -38,3 +39,16 @@ def test_warnings_of_readers_are_dropped(recwarn):
     with quiet():
         warnings.warn("of a reader", stacklevel=1)
     assert not recwarn.list
+
+
+def test_the_last_of_overlapping_blocks_restores_the_filters_of_warnings():
+    before = list(warnings.filters)
+    first, second = quiet(), quiet()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    warnings.warn("inside the second block", stacklevel=1)
+    second.__exit__(None, None, None)
+    assert warnings.filters == before
+    with pytest.warns(UserWarning, match="outside"):
+        warnings.warn("outside", stacklevel=1)

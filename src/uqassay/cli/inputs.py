@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import available_cores
+from uqassay._threads import share_on_threads
 from uqassay.cli.arguments import file_and_column, member_axes, model_files, named_file, parse_tradeoffs
 from uqassay.cli.class_names import read_class_names
 from uqassay.cli.columns import Rows, in_order, read_labels, values_of_instances
@@ -247,18 +249,18 @@ def load_models(
     # the other kinds, such as Dirichlet concentrations, cannot be normalised, and need not be
     applicable = [path for path, fact in facts.items() if fact["kind"] in _NORMALISABLE] or list(facts)
     gaussian = _without_meaning(facts)
-    runs: dict[str, list[Prediction]] = {}
-    for name, paths in files.items():
-        for path in paths:
-            say(f"reading {path.name}")
-            read = load_normalised if normalise and path in applicable else load
-            meaning = variance_is if path in gaussian else None
-            if by_workers and read is load and axes[name] == 1 and facts[path]["problem"] is None and has_rows(path):
-                run: Any = file_on_dask(path, variance_is=meaning)
-            else:
-                run = read(path, member_axis=axes[name], variance_is=meaning)
-            runs.setdefault(name, []).append(run)
-    return runs, facts
+
+    def one(path: Path, axis: int, *, progress: Callable[[str], None]) -> Any:
+        progress(f"reading {path.name}")
+        read = load_normalised if normalise and path in applicable else load
+        meaning = variance_is if path in gaussian else None
+        if by_workers and read is load and axis == 1 and facts[path]["problem"] is None and has_rows(path):
+            return file_on_dask(path, variance_is=meaning)
+        return read(path, member_axis=axis, variance_is=meaning)
+
+    calls = [(path, axes[name]) for name, paths in files.items() for path in paths]
+    found = iter(share_on_threads(one, calls, threads=available_cores(), progress=say))
+    return {name: [next(found) for _ in paths] for name, paths in files.items()}, facts
 
 
 def _without_meaning(facts: Mapping[Path, Mapping[str, Any]]) -> list[Path]:

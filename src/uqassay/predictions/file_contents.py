@@ -3,8 +3,9 @@
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from threading import Lock, get_ident
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ ONE_TEXT = ("variance_is",)  # keys of one text, which may stand in metadata as 
 MAP_BYTES = 16 * 2**20  # smaller arrays are read at once, so that no file stays open for them
 
 Arrays = dict[str, NDArray[Any]]
+
+_lock = Lock()
+_readers: list[int] = []  # threads within `quiet`
+_filters = ExitStack()  # that restores the filters of warnings
 
 
 @dataclass(frozen=True)
@@ -74,10 +79,22 @@ class Contents:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Warnings of a reader are dropped: a file is read, or refused with an error."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    """Warnings of a reader are dropped: a file is read, or refused with an error.
+
+    Blocks may overlap in several threads, which share the filters of warnings; the end of the last one restores them.
+    """
+    with _lock:
+        if not _readers:
+            _filters.enter_context(warnings.catch_warnings())
+            warnings.simplefilter("ignore")
+        _readers.append(get_ident())
+    try:
         yield
+    finally:
+        with _lock:
+            _readers.remove(get_ident())
+            if not _readers:
+                _filters.close()
 
 
 # -- text in the metadata of formats that hold numbers alone ----------------------------------------------------------
