@@ -132,17 +132,6 @@ def test_batch_norm_sees_no_batch_that_was_filled_up(parallel):
     np.testing.assert_allclose(nets[1].predict_proba(x), alone.predict_proba(x), atol=1e-4)
 
 
-@pytest.mark.slow
-def test_convolutional_members_in_processes():
-    rng = np.random.default_rng(0)
-    x, y = rng.normal(size=(30, 8, 8)), np.arange(30) % 2
-    options = {"backbone": "cnn-small", "n_members": 3, "epochs": 2}
-    apart = DeepEnsemble(parallel="processes", **options).fit(x, y)
-    sequential = DeepEnsemble(parallel="sequential", **options).fit(x, y)
-    np.testing.assert_allclose(apart.predict_proba(x), sequential.predict_proba(x), atol=1e-5)
-    assert [t.n_epochs for t in apart.training_] == [2, 2, 2]
-
-
 @pytest.mark.parametrize("method", [StandardNetwork(), DeepEnsemble(n_members=3), MCDropout(n_samples=5)], ids=str)
 def test_global_state_is_untouched_and_without_influence(method):
     x, y = data()
