@@ -97,15 +97,17 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-def part_of(n: int, total: int) -> str:
-    """A count out of a total.
+def part_of(n: int, total: int, noun: str) -> str:
+    """A count out of a total, with the noun.
 
     Examples
     --------
-    >>> part_of(500, 10000), part_of(300, 300)
-    ('500 of 10,000', 'all 300')
+    >>> part_of(500, 10000, "instance"), part_of(300, 300, "instance"), part_of(1, 1, "group")
+    ('500 of 10,000 instances', 'all 300 instances', 'the only group')
     """
-    return f"all {n:,}" if n == total else f"{n:,} of {total:,}"
+    if n == total == 1:
+        return f"the only {noun}"
+    return f"all {counted(n, noun)}" if n == total else f"{n:,} of {counted(total, noun)}"
 
 
 def tradeoff(value: float) -> str:

@@ -83,3 +83,13 @@ def test_the_second_run_is_not_tested(random_generator):
     votes = random_generator.multinomial(7, [0.5, 0.3, 0.2], size=12)
     both, first = (uq.assay({"m": given}, votes, **SMALL) for given in (runs, runs[0]))
     assert both.rows("votes") == first.rows("votes")
+
+
+@pytest.mark.parametrize("members", [2, 1])
+def test_half_precision_and_read_only_arrays(members, random_generator):
+    p = random_generator.dirichlet(np.ones(3), (30, members)).astype(np.float16)
+    votes = random_generator.multinomial(7, [0.5, 0.3, 0.2], size=30)
+    for array in (p, votes):
+        array.flags.writeable = False
+    found = uq.assay({"m": uq.Members(p)}, votes, **SMALL).rows("votes")
+    assert {row["of"] for row in found} == ({"set", "mean"} if members > 1 else {"mean"})

@@ -61,3 +61,11 @@ def test_many_models_are_named_in_part(votes):
 def test_no_section_without_numbers_of_votes(votes):
     assert votes_section(uq.assay({"wide": wide()}, votes / 20, **SMALL)) is None
     assert votes_section(uq.assay({"wide": wide()}, votes.argmax(axis=1), **SMALL)) is None
+
+
+def test_a_single_instance_has_no_interval(votes):
+    a = uq.assay({"wide": wide(1)}, votes[:1], **SMALL)
+    found = votes_section(a)
+    assert found["finding"].startswith("Of 1 instance, an estimated ")
+    assert "(" not in found["finding"]
+    assert "all 1 instances" not in found["text"]["note"]

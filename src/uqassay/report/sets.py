@@ -89,14 +89,14 @@ def _curves(assay: "Assay") -> list[dict[str, Any]]:
 
 def _curve_text(assay: "Assay", curves: list[dict[str, Any]]) -> dict[str, Any]:
     sizes = dict.fromkeys(len(assay.scaled[curve["model"]].judged) for curve in curves)
-    on = listed([part_of(n, assay.n_instances) for n in sizes], last="or")
+    on = listed([part_of(n, assay.n_instances, "instance") for n in sizes], last="or")
     return {
         "curve_title": "If the sets were wider or narrower",
         "curve_note": (
             "Each point is a model with its sets scaled about their centres, s · (set − centre) + centre, cut at the edge of "
             "what is possible; the large one is the model as it is (s = 1). Wider sets usually cover more, so compare models "
             "at the same non-specificity: the higher one covers more there. Covered: some distribution in the set has the "
-            f"label as its most probable class (E-admissibility). On {on} instances; {level_text(assay.settings.level)} "
+            f"label as its most probable class (E-admissibility). On {on}; {level_text(assay.settings.level)} "
             "interval of each point by itself."
         ),
         "curve_axes": ["mean non-specificity, nats", "labels covered"],

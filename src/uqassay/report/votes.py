@@ -1,5 +1,6 @@
 """The page's section on people's votes: could they come from the set, or from the mean, that a model states?"""
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from uqassay.evidence.vote_tests import ALPHA, vote_shares
@@ -51,13 +52,13 @@ def _finding(shares: dict[str, dict[str, Estimate]]) -> str:
     model, first = next(iter(firsts.items()))
     begin = f"Of {counted(first.n, 'instance')}, an estimated {said[model]}"
     if len(shares) == 1:
-        ends = percent_interval(first.low, first.high, in_sentence=True)
+        sure = "" if math.isnan(first.low) else f" ({percent_interval(first.low, first.high, in_sentence=True)})"
         mean = (
             f", {percent(shares[model]['mean'], in_sentence=True)} from its mean alone"
             if "set" in shares[model]
             else ""
         )
-        return f"{begin} ({ends}) have votes that could come from {of[model]}{mean}."
+        return f"{begin}{sure} have votes that could come from {of[model]}{mean}."
     others = [f"{said[name]} from {of[name]}" for name in list(shares)[1:SHOWN_NAMES]]
     rest = len(shares) - SHOWN_NAMES
     others += [f"{rest} {'other' if rest == 1 else 'others'} below"] if rest > 0 else []
@@ -71,13 +72,13 @@ def _note(assay: "Assay") -> str:
     each = f"{least} votes" if least == most else f"{least} to {most} votes, {mean} in the mean"
     runs = "; run 1 of models with several" if any(assay[model].n_runs > 1 for model in assay.votes) else ""
     level, alpha, passing = level_text(assay.settings.level), percent(ALPHA, 0), percent(1 - ALPHA, 0)
-    instances = part_of(len(tests.rows), assay.n_instances)
+    instances = part_of(len(tests.rows), assay.n_instances, "instance")
     drawn = ""
     if any(len(found.of_set) for found in assay.votes.values()):
         drawn = " The tests of a set and of its mean draw votes of their own, so either share can be greater by chance."
     return (
         f"Each instance is tested at the level {alpha}: do its votes scatter about some distribution in the set, or about the "
         f"mean, as independent votes do? The share is that of the instances that pass, divided by {passing}. Instances with "
-        f"too few votes to tell pass as well, so the shares tend to be too high. On {instances} instances, "
+        f"too few votes to tell pass as well, so the shares tend to be too high. On {instances}, "
         f"each with {each}{runs}. {level} interval of each share by itself.{drawn}"
     )

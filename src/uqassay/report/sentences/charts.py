@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from uqassay.wording import count
+from uqassay.wording import count, part_of
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -110,6 +110,6 @@ def _sample(assay: "Assay") -> dict[str, str]:
     means = "Lines: means over all instances in ten bins of confidence."
     points = {
         "some": f"a random sample of {{n}} of the {total} instances, the same for every model",
-        "all": "the only instance" if assay.n_instances == 1 else f"all {total} instances",
+        "all": part_of(assay.n_instances, assay.n_instances, "instance"),
     }
     return {key: f"Points: {text}{runs}. {means}" for key, text in points.items()}
