@@ -68,8 +68,9 @@ def assay(
         them, are scored chunk by chunk where they lie. With `X`, fitted classifiers of scikit-learn, alone or by name, are
         taken at what their `predict_proba` says; see `from_classifier`, which also takes the members of a forest.
     y_true : int array (n,), or array (n, K), or Series
-        Labels (integers, or class names as text), or label distributions / vote counts. A Series is aligned to the ids of
-        the predictions by its index.
+        Labels (integers, or class names as text), or label distributions / vote counts. Whole numbers with a column for each
+        class are numbers of votes, which are tested against the predictions as well. A Series is aligned to the ids of the
+        predictions by its index.
     X : array (n, D), DataFrame, or what else the classifiers take, optional
         Test inputs, where classifiers are given in place of predictions.
     class_names : sequence of str, optional
