@@ -21,7 +21,6 @@ from uqassay.predictions import ClassSets, Prediction
 
 __all__ = ["calibration_tests"]
 
-FEW_CALLS = 2
 NO_PROBABILITIES = Note("no-test", "class sets state no probabilities that could be calibrated")
 SOFT = Note("no-test", "label distributions are not tested: a test takes one label for each instance")
 
@@ -55,8 +54,8 @@ def calibration_tests(
     }
     work = _work_on({name: runs for name, runs in models.items() if name not in reasons}, measures, len(labels))
     n_processes = wanted_processes()
-    if n_processes > 1 and len(work) < FEW_CALLS * n_processes:
-        work = [part for one in work for part in _apart(one)]
+    if n_processes > 1:  # the last ones apart, so that no process waits long for another
+        work = [*work[:-n_processes], *(part for one in work[-n_processes:] for part in _apart(one))]
     calls = []
     for one in work:
         run = models[one.model][one.run]
