@@ -80,11 +80,12 @@ def binary() -> Case:
 
 
 def votes() -> Case:
-    """Labels that are shares of votes."""
+    """Labels that are numbers of votes."""
     case = several(2, "model {}")
     rng = np.random.default_rng(2)
     others = rng.dirichlet(np.full(10, 0.3), len(case["y_true"]))
-    return case | {"y_true": 0.7 * np.eye(10)[case["y_true"]] + 0.3 * others}
+    shares = 0.7 * np.eye(10)[case["y_true"]] + 0.3 * others
+    return case | {"y_true": rng.multinomial(20, shares / shares.sum(axis=1, keepdims=True))}
 
 
 def runs() -> Case:
