@@ -3,8 +3,9 @@
 Modules are imported when their names are first used.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from uqassay._lazy import lazy_names
 
 if TYPE_CHECKING:
     from uqassay.evidence.answer import Answer, Recommendation, Stretch
@@ -119,14 +120,4 @@ __all__ = [
     "three_readings",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module 'uqassay.evidence' has no attribute {name!r}")
-    value = getattr(import_module(f"uqassay.evidence.{_WHERE[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _WHERE)
