@@ -13,7 +13,7 @@ from uqassay.notes import Note
 from uqassay.statistics.samples import Floats, Units, as_floats, ascending_order, make_units
 from uqassay.statistics.tied_samples import TiedSample, ties_of
 
-__all__ = ["RankedErrors", "once", "rank_errors"]
+__all__ = ["RankedErrors", "checked_errors", "once", "rank_errors"]
 
 FEW = 20  # fewer errors or right predictions get a note
 WINDOW = 0.05  # greatest half width, in coverage, of the window for the error rate near a threshold
@@ -256,22 +256,12 @@ def rank_errors(
     >>> ranked.thresholds.tolist(), ranked.kept.tolist(), ranked.wrong.tolist()
     ([0.2, 0.9], [2.0, 3.0], [0.0, 1.0])
     """
-    e = as_floats(errors, "errors", ndim=(1,), shape="(n,)") if like is None else np.asarray(errors, dtype=np.float64)
-    s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
+    if like is None:
+        e, s = checked_errors(errors, uncertainty)
+    else:
+        e = np.asarray(errors, dtype=np.float64)
+        s = _one_for_each(uncertainty, e.size)
     n = e.size
-    if s.size != n:
-        raise InputError(
-            "uncertainty", f"needs one value for each of the {n} errors", f"got {s.size}", "align them", code="mismatch"
-        )
-    if like is None and (e.min() < 0 or e.max() > 1):
-        outside = np.flatnonzero((e < 0) | (e > 1))
-        raise InputError(
-            "errors",
-            "must lie in [0, 1]",
-            f"{outside.size} of {n} values do not, the first at row {outside[0]} is {e[outside[0]]:g}",
-            "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong",
-            code="range",
-        )
     units = make_units(n, None, sample_weight)
     e, s, w = units.keep(e), units.keep(s), units.weights
     order = ascending_order(s)
@@ -299,6 +289,31 @@ def rank_errors(
         wrong=wrong[ends],
         _of_errors={} if like is None else like._of_errors,
     )
+
+
+def checked_errors(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
+    """Both as float64, or what `rank_errors` raises. For use by other modules of this room."""
+    e = as_floats(errors, "errors", ndim=(1,), shape="(n,)")
+    s = _one_for_each(uncertainty, e.size)
+    if e.min() < 0 or e.max() > 1:
+        outside = np.flatnonzero((e < 0) | (e > 1))
+        raise InputError(
+            "errors",
+            "must lie in [0, 1]",
+            f"{outside.size} of {e.size} values do not, the first at row {outside[0]} is {e[outside[0]]:g}",
+            "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong",
+            code="range",
+        )
+    return e, s
+
+
+def _one_for_each(uncertainty: ArrayLike, n: int) -> Floats:
+    s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
+    if s.size != n:
+        raise InputError(
+            "uncertainty", f"needs one value for each of the {n} errors", f"got {s.size}", "align them", code="mismatch"
+        )
+    return s
 
 
 def _whole(values: Floats) -> bool:

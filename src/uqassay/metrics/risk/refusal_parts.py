@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import generator
 from uqassay._conversion import as_array
 from uqassay.errors import InputError
-from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.risk.ranked_errors import checked_errors
 from uqassay.metrics.risk.refusal_plan import RefusalPlan, Tested
 from uqassay.statistics.binomial_bounds import least_kept
-from uqassay.statistics.samples import Floats, Units, as_floats, check_inside, make_units
+from uqassay.statistics.samples import Floats, Units, check_inside, make_units
 from uqassay.wording import counted, percent
 
 __all__ = ["Needed", "RefusalParts", "divide", "needed", "whole_errors"]
@@ -54,8 +54,7 @@ class Needed(NamedTuple):
 
 def whole_errors(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
     """Errors of 0 and 1, and the uncertainty, as float64."""
-    e = as_floats(errors, "errors", ndim=(1,), shape="(n,)")
-    rank_errors(e, uncertainty)  # checks both
+    e, s = checked_errors(errors, uncertainty)
     part = np.flatnonzero((e != 0) & (e != 1))
     if part.size:
         raise InputError(
@@ -65,7 +64,7 @@ def whole_errors(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Flo
             "give 1 for a wrong prediction and 0 for a right one, of one training run",
             code="range",
         )
-    return e, as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
+    return e, s
 
 
 def divide(
