@@ -99,12 +99,26 @@ def without_calibration():
 
 @pytest.fixture(scope="module")
 def coarse_pages():
-    """Pages that rank the models at 21 λ, as those of many instances do, and not at 201: half the time of a small page.
+    """Pages that rank the models at 21 λ, as those of many instances do, and not at 201, and that find the smallest gain of a
+    refusal from few quantiles: half the time of a small page.
 
-    For modules that do not look at the page's λ.
+    For modules that look at neither.
     """
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("uqassay.report.page_data.WORK", 0.0)
+        patched.setattr("uqassay.metrics.risk.detectable_gain.NODES", 8)
+        patched.setattr("uqassay.metrics.risk.detectable_gain.HALVINGS", 5)
+        yield
+
+
+@pytest.fixture(scope="module")
+def without_detectable():
+    """Paired tests that do not find the smallest difference that they could have shown: half their time.
+
+    For modules that count rejections alone.
+    """
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("uqassay.statistics.statistic_comparisons.detectable_statistic", lambda *_: None)
         yield
 
 

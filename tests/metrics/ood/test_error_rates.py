@@ -17,6 +17,8 @@ from uqassay.metrics.ood.detection import OOD_METRICS, aupr_score, fpr_at_tpr_er
 from uqassay.metrics.ood.two_samples import two_samples
 from uqassay.statistics.statistic_comparisons import paired_statistic_test
 
+pytestmark = pytest.mark.usefixtures("without_detectable")
+
 AUCS = (0.6, 0.8, 0.95)
 SIZES = ((200, 200), (1000, 200), (200, 1000), (1000, 1000), (50, 50))
 METRICS = {"ROC-AUC": ood_auc_score, "FPR95": fpr_at_tpr_error, "AUPR": aupr_score}

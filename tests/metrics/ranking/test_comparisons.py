@@ -75,6 +75,7 @@ def test_invalid_rankings_are_refused(call, parameter, code, got):
         call()
 
 
+@pytest.mark.usefixtures("without_detectable")
 def test_no_pair_of_equal_rankings_is_separated_too_often():
     for world in (equal_rankings.scores_of_one_model(100, 10, 0.7, "binary"), equal_rankings.models(100, 10, 0.7)):
         shares = equal_rankings.false_pairs(world, 3, ("uq-auc", "aurc"), n_samples=40, seed=42)
@@ -82,6 +83,7 @@ def test_no_pair_of_equal_rankings_is_separated_too_often():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_detectable")
 def test_the_standard_error_holds_in_groups_of_very_unequal_sizes():
     """A group has other shares of the errors than of the instances."""
     sizes = equal_rankings.group_sizes(30, equal=False)

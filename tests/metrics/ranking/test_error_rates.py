@@ -15,6 +15,8 @@ from tests.metrics.ranking import equal_rankings, tied_rankings
 from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
 from uqassay.metrics.ranking.comparisons import paired_ranking_test
 
+pytestmark = pytest.mark.usefixtures("without_detectable")
+
 AUCS = (0.6, 0.8, 0.95)
 SIZES = ((2, 198), (4, 196), (10, 190), (20, 180), (20, 980), (20, 20), (60, 140), (100, 900), (300, 700))
 
