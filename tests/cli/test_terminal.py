@@ -7,6 +7,7 @@ import pytest
 from tests.cli.terminals import ANSI, cells, in_terminal
 
 import uqassay as uq
+from uqassay.cli import inputs
 
 
 @pytest.mark.parametrize("width", [50, 80, 120])
@@ -25,8 +26,24 @@ def test_terminal_widths(width, files):
 MISTAKES = "Does the uncertainty"
 
 
+@pytest.fixture(scope="module")
+def one_assay():
+    """One assay of the two models for all widths."""
+    made = []
+
+    def kept(request, *, progress=None):
+        if not made:
+            made.append(inputs.make_assay(request, progress=progress))
+        return made[0]
+
+    return kept
+
+
 @pytest.mark.parametrize(("width", "columns"), [(30, 1), (40, 1), (44, 1), (60, 2), (80, 3), (120, 4)])
-def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(width, columns, files, run, narrow):
+def test_numbers_keep_the_name_of_their_model_in_a_narrow_terminal(
+    width, columns, files, run, narrow, one_assay, monkeypatch
+):
+    monkeypatch.setattr("uqassay.cli.judging.make_assay", one_assay)
     models = [f"deep-ensemble={files / 'de.npz'}", f"evidential={files / 'edl.npz'}"]
     narrow(width)
     ran = run("report", *models, "--labels", files / "labels.npy", "--calibration", "none", "-o", files / "page.html")
