@@ -177,7 +177,7 @@ def _refused(found: _Found, score: str, judged: Mapping[str, str], k: int) -> li
     for m, own in judged.items():
         refusal = found.adjusted(m, own, choices)[k] if m == told else found.refusals[m, own][k]
         kept, kept_low, kept_high, gain, low, high = _six(refusal)
-        accuracy = float(found.assay[m].columns["correct"].mean())
+        accuracy = float(refusal.accuracy_all)
         shown = _shown_gain(refusal) if m == told and low <= 0 <= high else np.nan
         out.append(Refused(m, score_label(own), accuracy, (kept, kept_low, kept_high), (gain, low, high), shown))
     return out

@@ -57,8 +57,8 @@ def proportion_estimate(
     """
     check_level(level)
     runs = as_runs(values, "values")  # (R, n)
-    outside = np.argwhere((runs < 0) | (runs > 1))
-    if len(outside):
+    if runs.min() < 0 or runs.max() > 1:
+        outside = np.argwhere((runs < 0) | (runs > 1))
         raise InputError(
             "values",
             "must lie in [0, 1]",
@@ -75,7 +75,7 @@ def proportion_estimate(
     if units.n_units == 1:
         notes.append(single_unit(units))
     else:
-        plain = units.codes is None and units.weights is None and len(runs) == 1 and np.isin(runs, (0.0, 1.0)).all()
+        plain = units.codes is None and units.weights is None and len(runs) == 1 and ((runs == 0) | (runs == 1)).all()
         n_effective, z = float(units.n_units), float(special.ndtri(0.5 + level / 2))
         if not plain:
             spread = spread_of_mean(averaged - p, units, [run_means(runs, units)])

@@ -1,5 +1,6 @@
 """Candidate thresholds of a refusal, in the order in which they are to be tested, chosen on one part of the data."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -134,7 +135,7 @@ def short_number(low: float, high: float) -> float:
     >>> short_number(0.43127, 0.43954), short_number(2.0, 3.0), short_number(0.5, float("inf"))
     (0.435, 2.5, 0.5)
     """
-    if not (np.isfinite(low) and np.isfinite(high)):
+    if not (math.isfinite(low) and math.isfinite(high)):
         return low
     middle = low / 2 + high / 2
     for digits in range(1, 18):

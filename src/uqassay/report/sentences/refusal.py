@@ -109,9 +109,17 @@ def _shown(gain: float) -> str:
 
 def _others(assay: "Assay", refused: Sequence[Refused], best: Refused) -> str:
     """How accurate the other models are."""
-    all_of = [float(m.columns["correct"].mean()) for m in assay.candidates if m.predicts_classes]
-    without = ", and none is without refusing" if max(all_of) <= best.kept[0] else ""
+    without = ", and none is without refusing" if _best_accuracy(assay) <= best.kept[0] else ""
     return f"; here no other model is more accurate when it refuses as many{without}"
+
+
+def _best_accuracy(assay: "Assay") -> float:
+    """The greatest accuracy of a model on all instances."""
+
+    def found() -> float:
+        return max(float(m.columns["correct"].mean()) for m in assay.candidates if m.predicts_classes)
+
+    return assay.shared.once("best-accuracy", found)
 
 
 def _places(intervals: Iterable[Ends]) -> int:
