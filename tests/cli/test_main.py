@@ -70,6 +70,14 @@ def test_closed_standard_error(files):
     assert (done.returncode, done.stdout) == (2, "")
 
 
+@pytest.mark.parametrize(("given", "frozen"), [("", True), ("['--version']", False)])
+def test_only_the_end_of_the_process_leaves_garbage_alone(given, frozen):
+    program = f"import gc; from uqassay.cli import main; main({given}); print(gc.get_freeze_count() > 0)"
+    words = [sys.executable, "-c", program, "--version"]
+    done = subprocess.run(words, env=ENVIRONMENT, capture_output=True, text=True, timeout=600, check=True)
+    assert done.stdout.splitlines()[-1] == str(frozen)
+
+
 @pytest.mark.parametrize("package", ["typer", "rich"])
 def test_parser_is_not_installed(package, run_process):
     ran = run_process("--help", before=f"sys.modules[{package!r}] = None")
