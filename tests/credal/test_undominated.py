@@ -64,6 +64,14 @@ def test_hulls_against_linear_programs(random_generator, m, k):
         np.testing.assert_array_equal(found[:, i], of_hull(p))
 
 
+def test_bounds_that_are_known_are_not_computed_again(random_generator):
+    points = random_generator.dirichlet(np.ones(4), size=(20, 3))
+    known = points.min(axis=1), points.max(axis=1)
+    np.testing.assert_array_equal(undominated_in_hull(points, bounds=known), undominated_in_hull(points))
+    vacuous = np.zeros((20, 4)), np.ones((20, 4))
+    assert undominated_in_hull(points, bounds=vacuous)[0].all()
+
+
 def test_hulls_against_a_dense_grid_of_mixtures(random_generator):
     centre = random_generator.dirichlet(np.full(3, 30.0), size=(60, 1))
     points = 0.7 * centre + 0.3 * random_generator.dirichlet(np.ones(3), size=(60, 3))

@@ -22,13 +22,20 @@ CHUNK_BYTES = 2**21
 ROUNDING = 1e-9
 
 
-def undominated_in_hull(points: NDArray[np.floating], *, last: str = CLASS_RULES[-1]) -> list[Bools]:
+def undominated_in_hull(
+    points: NDArray[np.floating],
+    *,
+    bounds: tuple[NDArray[np.floating], NDArray[np.floating]] | None = None,
+    last: str = CLASS_RULES[-1],
+) -> list[Bools]:
     """Classes that the convex hull of some points does not rule out, by each rule from the widest to `last`.
 
     Parameters
     ----------
     points : array (n, M, K)
         Distributions.
+    bounds : pair of arrays (n, K), optional
+        Their least and greatest probabilities, if known.
     last : {"interval-dominance", "maximality", "e-admissibility"}
         The last rule.
 
@@ -60,7 +67,8 @@ def undominated_in_hull(points: NDArray[np.floating], *, last: str = CLASS_RULES
     >>> [found[0].tolist() for found in undominated_in_hull(three)]
     [[True, True, True], [True, True, True], [True, True, False]]
     """
-    lower, upper = points.min(axis=1).astype(np.float64), points.max(axis=1).astype(np.float64)
+    known = (points.min(axis=1), points.max(axis=1)) if bounds is None else bounds
+    lower, upper = (one.astype(np.float64, copy=False) for one in known)
     found = [_by_intervals(lower, upper)]
     if last == CLASS_RULES[0]:
         return found

@@ -100,4 +100,5 @@ def _undominated(credal: Any, last: str) -> list[Bools]:
         probs = credal.mean_probs()
         modes = np.asarray(probs >= probs.max(axis=1, keepdims=True))
         return [modes] * (CLASS_RULES.index(last) + 1)
-    return undominated_in_hull(not_negative(credal.hull_points()), last=last)
+    bounds = credal.lower_probs(), credal.upper_probs()
+    return undominated_in_hull(not_negative(credal.hull_points()), bounds=bounds, last=last)
