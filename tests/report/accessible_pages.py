@@ -50,7 +50,7 @@ def _twelve():
 
 def _votes():
     rng, y, z = _data(60, 3)
-    votes = 0.7 * np.eye(3)[y] + 0.3 * rng.dirichlet(np.ones(3), 60)
+    votes = rng.multinomial(9, 0.7 * np.eye(3)[y] + 0.3 * rng.dirichlet(np.ones(3), 60))
     return uq.assay({"ensemble": _members(rng, z, 4), "softmax": uq.Point(softmax(z))}, votes, n_draws=20)
 
 
