@@ -1,7 +1,7 @@
 """Credal sets with their spread scaled about the centre, and both terms of E for them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import singledispatch
 from typing import Any
 
@@ -213,8 +213,8 @@ def scale_models(
         rows = sample_within(keys, affordable_rows(runs, y, settings, scales))
         held = None if kept is None else kept[model.name]
         parts = [_valid(rows_of(run, rows, held), settings.convention) for run in runs]
-        scaled = _scores(model, parts, y[rows], settings, rows, np.array(scales))
-        found[model.name] = _with_coverage(scaled, parts, y[rows], sample_within(keys[rows], COVERED_ROWS))
+        judged = sample_within(keys[rows], COVERED_ROWS) if all(can_be_covered(y, part) for part in parts) else rows[:0]
+        found[model.name] = _scores(model, parts, y[rows], settings, rows, np.array(scales), judged)
     return found
 
 
@@ -248,10 +248,12 @@ def _scores(
     settings: Settings,
     rows: NDArray[np.int64],
     scales: Array,
+    judged: NDArray[np.int64],
 ) -> ScaledScores:
     """The scores of the runs' instances in `rows`, which are `parts` and have the labels y."""
     shape = (len(parts), len(scales), len(rows))
     d, ns, clipped = np.empty(shape), np.empty(shape), np.zeros(shape[1])
+    covered = np.empty((*shape[:2], len(judged)))
     deviations: list[list[Array]] = []
     linear = settings.convention == "exact" and settings.nonspecificity in ("hartley", "korner", "pal")
     precise = 1.0 if settings.nonspecificity == "korner" else 0.0  # of a single distribution
@@ -264,11 +266,13 @@ def _scores(
             known, by_orders = again.values, again.order_deviations
         deviations.append([])
         for s, scale in enumerate(scales.tolist()):
+            moved, outside = (part, np.zeros(1)) if scale == 1 else scaled_prediction(part, scale)
+            if len(judged):
+                covered[r, s] = labels_covered(y[judged], moved[judged])
             if scale == 1:
                 d[r, s], ns[r, s] = model.columns["distance"][r, rows], known
                 deviations[-1].append(by_orders)
                 continue
-            moved, outside = scaled_prediction(part, scale)
             if linear and scale < 1:  # each measure is linear in the scale as long as nothing is clipped
                 d[r, s] = label_distance(y, moved, distance=settings.distance, floor=model.floor)[0]
                 ns[r, s] = precise + scale * (known - precise)
@@ -278,21 +282,8 @@ def _scores(
                 ns[r, s] = sized.values
                 deviations[-1].append(sized.order_deviations)
             clipped[s] += outside.mean() / len(parts)
-    return ScaledScores(rows, scales, d, ns, clipped, np.mean(deviations, axis=0).reshape(len(scales), -1))
-
-
-def _with_coverage(
-    scaled: ScaledScores, parts: Sequence[Prediction], y: NDArray[Any], judged: NDArray[np.int64]
-) -> ScaledScores:
-    """The scores with the coverage of the instances at these places."""
-    if not all(can_be_covered(y, part) for part in parts):
-        return scaled
-    covered = np.empty((len(parts), len(scaled.scales), len(judged)))
-    for r, part in enumerate(parts):
-        few = part[judged].credal()
-        for s, scale in enumerate(scaled.scales.tolist()):
-            covered[r, s] = labels_covered(y[judged], few if scale == 1 else scaled_prediction(few, scale)[0])
-    return replace(scaled, judged=judged, covered=covered)
+    by_orders = np.mean(deviations, axis=0).reshape(len(scales), -1)
+    return ScaledScores(rows, scales, d, ns, clipped, by_orders, judged, covered)
 
 
 def _terms(y: NDArray[Any], part: Prediction, settings: Settings, floor: float) -> tuple[Array, Nonspecificity]:
