@@ -14,8 +14,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 # the CPU build where one is pinned; any torch >= 2.2 will do
 TORCH  ?= torch==2.13.0
-# processes that share the tests: two more than the cores here, because some wait for a browser or another process
-JOBS   ?= 4
+# processes that share the tests: one more than the cores here, because some wait for a browser or another process
+JOBS   ?= 3
 BIN     = $(VENV)/bin
 
 .PHONY: demo test check slow-tests test-pure install-check guide links pictures bench lint docs-numbers clean
