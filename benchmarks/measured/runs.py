@@ -10,6 +10,8 @@ FUNCTION = "tests.metrics.test_disentanglement_error_rates:"
 
 
 def _signed(cell: str) -> str:
+    if not cell.strip("-0."):
+        return cell.lstrip("-")  # what rounds to 0 has no sign
     return cell.replace("-0", "−0") if cell.startswith("-") else cell
 
 
