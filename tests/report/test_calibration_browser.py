@@ -10,7 +10,7 @@ import uqassay as uq
 from uqassay.evidence.calibration_result import adjusted_pvalues
 from uqassay.report.page import write_page
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("coarse_pages")]
+pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.usefixtures("coarse_pages")]
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 NAMES = (HOSTILE, "sharp", "point\u202e", "box")
