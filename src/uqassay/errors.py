@@ -39,6 +39,7 @@ CODES: Mapping[str, str] = {
     "common-members": "more members requested than there are",
     # labels, names and rows
     "class-names": "class names that do not fit",
+    "class-order": "class indices where the classes have no order",
     "ambiguous": "more than one possible meaning",
     "ids": "ids of rows that do not match",
     # kinds of prediction without the quantity

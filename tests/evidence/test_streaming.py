@@ -155,7 +155,7 @@ def test_label_distributions_ids_names_subgroups_and_given_scores(random_generat
         "a": uq.Point(p, class_names=["x", "y", "z"], ids=np.arange(40) + 7),
         "b": uq.Point(p[:, ::-1], class_names=["z", "y", "x"], ids=np.arange(40) + 7),
     }
-    votes = random_generator.integers(0, 5, (40, 3)) + 1
+    votes = pd.DataFrame(random_generator.integers(0, 5, (40, 3)) + 1, columns=["x", "y", "z"], index=np.arange(40) + 7)
     per = {
         "uncertainties": {"a": {"density": p[:, 0]}},
         "subgroups": {"site": np.array(["n", "south"])[np.arange(40) % 2]},

@@ -27,7 +27,7 @@ CAUTIONS: Mapping[str, str] = {
     "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
     "different-floors": "models whose floors differ with the precision of their numbers",
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
-    "assumed-class-order": "models without class names, whose columns are taken in the order of another model's names",
+    "labels-by-columns": "labels that are numbers, taken by the order of the columns",
     "absent-classes": "classes that never occur as the label",
     "few-instances": f"fewer than {FEW_INSTANCES} instances",
     "different-runs": "models with different numbers of training runs",
@@ -122,18 +122,10 @@ def _different_runs(chosen: Sequence[ModelScores]) -> list[Note]:
 def _of_sample(aligned: Aligned) -> list[Note]:
     found = []
     n, k = len(aligned.labels), len(aligned.class_names)
-    if aligned.unnamed:
-        verb = "has" if len(aligned.unnamed) == 1 else "have"
-        text = (
-            f"{listed(aligned.unnamed)} {verb} no class names: the columns are taken in the order of those of "
-            f"{aligned.order_of} ({listed(aligned.class_names, most=SHOWN)}). Check that this is right."
-        )
-        facts = {
-            "models": list(aligned.unnamed),
-            "order_of": aligned.order_of,
-            "class_names": list(aligned.class_names),
-        }
-        found.append(Note("assumed-class-order", text, facts))
+    if aligned.by_position:
+        each = [f"{i} = {name}" for i, name in enumerate(aligned.class_names)]
+        text = f"The labels are taken by the order of the columns: {listed(each, most=SHOWN)}."
+        found.append(Note("labels-by-columns", text, {"class_names": list(aligned.class_names)}))
     truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
     absent = k - len(np.unique(truth))
     if absent:

@@ -11,7 +11,8 @@ from uqassay.evidence.alignment import Aligned
 from uqassay.measures.scores import SCORES, score_names
 from uqassay.metrics.ood.detection import OOD_METRICS
 from uqassay.metrics.ranking.registry import RANKING_METRICS
-from uqassay.predictions.pandas_input import positions, take_index
+from uqassay.predictions.pandas_input import in_order_of_ids, take_index
+from uqassay.predictions.rows import check_positions
 
 __all__ = ["given_scores", "score_list"]
 
@@ -130,6 +131,8 @@ def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligne
             code="finite",
             facts={"row": row},
         )
-    if index is not None and aligned.ids is not None:
-        array = array[:, positions(index, aligned.ids, parameter)]
+    if index is not None:
+        array = in_order_of_ids(array.T, index, aligned.ids, parameter).T
+    else:
+        check_positions(aligned.known, parameter)
     return array.astype(np.float64)

@@ -51,6 +51,7 @@ class AssayOptions:
     scales: Sequence[float] = SCALES
     repair: bool = False
     common_members: int | None = None
+    votes_are: str | None = None
     tolerance: float | None = None
     level: float = 0.95
     margin: float | None = None

@@ -110,22 +110,23 @@ class AssayStream(AssayOptions):
         models = {name: [numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
         seen = state.form
         models = marked_like(seen, models)
-        names = self.class_names if seen is None or not seen["class_names"] else seen["class_names"]
         refuse_mixed(groups, models)
         aligned = align(
             models,
             y_true,
             groups=groups,
-            class_names=names,
+            class_names=self.class_names,
             repair=self.repair,
             common_members=self.common_members,
             seed=self.seed,
+            votes_are=self.votes_are,
+            earlier=() if seen is None else tuple(seen["class_names"]),
         )
         given = given_scores(uncertainties, aligned)
         chunk = Chunk(
             aligned=aligned,
             given=given,
-            subgroups=subgroup_values(subgroups, len(aligned.labels), aligned.ids),
+            subgroups=subgroup_values(subgroups, len(aligned.labels), aligned.known),
             settings=self.settings(aligned, given),
             first_row=first,
             signed=signed_runs(models),

@@ -9,14 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import align_values
 from uqassay.evidence.findings import SUBSETS
+from uqassay.predictions.rows import Known
 from uqassay.wording import listed
 
 __all__ = ["subgroup_values"]
 
 
-def subgroup_values(
-    subgroups: Mapping[str, ArrayLike] | Any, n: int, ids: NDArray[Any] | None
-) -> dict[str, NDArray[Any]]:
+def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Known) -> dict[str, NDArray[Any]]:
     """Values (n,) of each subgroup, from a mapping or from the columns of a DataFrame.
 
     Raises
@@ -36,7 +35,7 @@ def subgroup_values(
                 "rename the subgroup",
                 code="choice",
             )
-        array = align_values(values, n, ids, parameter)
+        array = align_values(values, n, known, parameter)
         if array.dtype.kind in "OMm":
             array = array.astype(str)
         if array.dtype.kind == "f" and np.isnan(array).any():

@@ -31,6 +31,7 @@ def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
         n_classes=prediction.n_classes,
         ids=prediction.ids,
         class_names=prediction.class_names,
+        class_order=prediction.class_order,
         n_members=getattr(prediction, "n_members", None),
     )
 

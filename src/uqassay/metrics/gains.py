@@ -224,7 +224,7 @@ def _losses(y_true: ArrayLike, statements: tuple[Any, Any], loss: str) -> tuple[
         return first, second
     known: dict[str, Any] = {"n_classes": ANY_CLASS}
     if predictions:
-        known = {name: getattr(predictions[0], name) for name in ("n_classes", "ids", "class_names")}
+        known = {name: getattr(predictions[0], name) for name in ("n_classes", "ids", "class_names", "class_order")}
     elif len(shape := np.shape(as_array(y_true, "y_true") if y_true is not None else ())) == 2:
         known = {"n_classes": shape[1]}
     y = labels_for(y_true, n_instances=_size(statements[0]), **known)
@@ -243,5 +243,5 @@ def _hits(y: NDArray[Any], statement: Any, name: str, known: Mapping[str, Any]) 
 
 
 def _predicted_labels(labels: NDArray[Any], known: Mapping[str, Any], name: str) -> NDArray[np.int64]:
-    indices = class_indices(labels, known.get("class_names"), name=name)
+    indices = class_indices(labels, known.get("class_names"), name=name, class_order=known.get("class_order", "stated"))
     return as_labels(indices, known["n_classes"], name=name)

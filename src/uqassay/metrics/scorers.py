@@ -147,7 +147,13 @@ def _labels(y_true: Any, prediction: Prediction, labels: Sequence[Any] | None) -
             code="mismatch",
         )
     try:
-        return labels_for(y_true, n_instances=prediction.n_instances, n_classes=prediction.n_classes, class_names=names)
+        return labels_for(
+            y_true,
+            n_instances=prediction.n_instances,
+            n_classes=prediction.n_classes,
+            class_names=names,
+            class_order=prediction.class_order if labels is None else "stated",
+        )
     except InputError as problem:
         if labels is None and problem.code in ("class-names", "range", "type", "ambiguous"):
             raise problem.replace(remedy="pass labels=estimator.classes_") from problem

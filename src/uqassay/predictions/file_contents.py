@@ -16,7 +16,7 @@ from uqassay.predictions.file_limits import text_array
 
 __all__ = ["MAP_BYTES", "Arrays", "Contents", "StoredArray", "quiet", "split_text", "text_from_json"]
 
-ONE_TEXT = ("variance_is",)  # keys of one text, which may stand in metadata as it is
+ONE_TEXT = ("variance_is", "class_order")  # keys of one text, which may stand in metadata as it is
 MAP_BYTES = 16 * 2**20  # smaller arrays are read at once, so that no file stays open for them
 
 Arrays = dict[str, NDArray[Any]]

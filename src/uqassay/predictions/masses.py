@@ -78,7 +78,7 @@ class Masses(Prediction):
         if unknown:
             raise TypeError(f"Masses got an unexpected keyword argument {sorted(unknown)[0]!r}")
         for f in fields(Prediction):
-            object.__setattr__(self, f.name, carried.get(f.name, f.default))
+            object.__setattr__(self, f.name, carried.get(f.name, {} if f.name == "keys" else f.default))
         object.__setattr__(self, "signed", signed)
         object.__setattr__(self, "precision", precision)
         given, ids = take_index(masses, "masses")

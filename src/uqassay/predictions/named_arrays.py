@@ -25,7 +25,7 @@ from uqassay.predictions.labels import labels_for, portable_labels
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members
 from uqassay.predictions.point import Point
-from uqassay.predictions.prediction_keys import ALIASES, FORMS, choose_form, form_of_kind
+from uqassay.predictions.prediction_keys import ALIASES, FORMS, KEY, choose_form, form_of_kind
 from uqassay.predictions.vertices import Vertices
 
 __all__ = ["NOT_STORED", "arrays_from_prediction", "as_names", "as_text", "prediction_from_arrays", "variance_meaning"]
@@ -106,10 +106,14 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
     arrays: dict[str, NDArray[Any]] = {}
     for f in fields(prediction):
         value = getattr(prediction, f.name)
-        empty = value is None or (f.name in ("notes", "signed") and not value)
+        empty = value is None or (f.name in ("notes", "signed", "keys") and not value)
+        empty |= f.name == "class_order" and (value == "stated" or prediction.class_names is None)
         if f.name == "notes" and value:
             arrays["notes"] = np.array([note.text for note in value])
             arrays["note_codes"] = np.array([note.code for note in value])
+        elif f.name == "keys" and value:
+            arrays["key_names"] = np.array(list(value))
+            arrays |= {KEY(i): _storable(column, name) for i, (name, column) in enumerate(value.items())}
         elif not empty and f.name not in NOT_STORED:
             arrays[f.name] = _storable(value, f.name)
     coarse = [key for key, value in arrays.items() if precision_of(value) == "bfloat16"]
@@ -237,6 +241,11 @@ def _carried(named: Mapping[str, Any]) -> dict[str, Any]:
     if named.get("class_names") is not None:
         names = named["class_names"]
         carried["class_names"] = names.reshape(-1) if isinstance(names, np.ndarray) else names
+        if named.get("class_order") is not None:
+            carried["class_order"] = _one_text(named["class_order"], "class_order")
+    if named.get("key_names") is not None:
+        names = as_names(named["key_names"], "key_names")
+        carried["keys"] = {name: named[KEY(i)] for i, name in enumerate(names) if KEY(i) in named}
     for key in ("ids", "groups"):
         if named.get(key) is not None:
             values = as_array(named[key], key)

@@ -77,10 +77,12 @@ class Point(Prediction):
         >>> p.probs.tolist(), p.log_partition.round(4).tolist()
         ([[0.5, 0.5]], [1.6931])
         """
-        array, class_names, ids = take_table(logits, "logits")
-        probs, log_partition = softmax_and_partition(as_numeric(array, "logits", ndim=2), "logits")
+        table = take_table(logits, "logits")
+        probs, log_partition = softmax_and_partition(as_numeric(table[0], "logits", ndim=2), "logits")
+        if table[1] is not None and metadata.get("class_names") is None:
+            metadata |= {"class_names": table[1], "class_order": "columns"}
         point = cls(probs, log_partition=log_partition, **metadata)
-        point._default(class_names=class_names, ids=ids)
+        point._default(ids=table[2])
         return point
 
     @classmethod

@@ -10,19 +10,22 @@ __all__ = [
     "ALIASES",
     "CARRIED",
     "FORMS",
+    "KEY",
     "KINDS",
     "KNOWN_KEYS",
     "Form",
     "choose_form",
     "form_of_kind",
     "holds_truth_values",
+    "is_key_column",
     "key_of_bare_array",
     "needed_keys",
     "shown_keys",
 ]
 
 ALIASES = {"label": "labels", "classes": "class_names", "id": "ids", "group": "groups"}
-CARRIED = ("class_names", "ids", "groups", "notes", "note_codes", "row_numbers", "bfloat16")
+CARRIED = ("class_names", "class_order", "ids", "groups", "notes", "note_codes", "row_numbers", "bfloat16", "key_names")
+KEY = "key_{}".format  # of the columns that may identify the rows, whose names are in `key_names`
 
 
 @dataclass(frozen=True)
@@ -177,4 +180,9 @@ def needed_keys(keys: Iterable[str], kind: str | None = None, *, others: Iterabl
     found = list(keys)
     form = FORMS[choose_form(found, kind, others=others)]
     wanted = {*form.keys, *form.settings, *CARRIED}
-    return [key for key in found if ALIASES.get(key, key) in wanted]
+    return [key for key in found if ALIASES.get(key, key) in wanted or is_key_column(key, found)]
+
+
+def is_key_column(key: str, keys: Iterable[str]) -> bool:
+    """Whether a key holds a column that may identify the rows."""
+    return "key_names" in keys and key.startswith("key_") and key.removeprefix("key_").isdecimal()

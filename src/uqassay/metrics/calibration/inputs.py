@@ -65,7 +65,12 @@ def labels_and_probs(
             code="shape",
         )
     labels = labels_for(
-        y_true, n_instances=n, n_classes=n_classes, ids=prediction.ids, class_names=prediction.class_names
+        y_true,
+        n_instances=n,
+        n_classes=n_classes,
+        ids=prediction.ids,
+        class_names=prediction.class_names,
+        class_order=prediction.class_order,
     )
     return labels.astype(np.intp, copy=False), as_probs(prediction, apart=apart)
 

@@ -32,7 +32,7 @@ CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe th
     "different-floors": "different floors",
     "estimated-nonspecificity": "an estimated non-specificity",
     "solver-gap": "an inexact distance",
-    "assumed-class-order": "an assumed order of the classes",
+    "labels-by-columns": "labels taken by the order of the columns",
     "baseline-left-out": "a baseline left out",
 }
 FURTHER: Mapping[str, str] = {
