@@ -114,9 +114,9 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("losses/vote_counts.py", "'type' if counts.dtype == bool else 'range'"),
     ("methods/sparse_gaussian_process.py", "'range' if whole else 'type'"),
     ("predictions/file_json_lines.py", "code"),
-    ("predictions/file_opening.py", "'unreadable' if done == 'read' else 'unwritable'"),
-    ("predictions/file_opening.py", "code"),
-    ("predictions/file_opening.py", "problem.code"),
+    ("predictions/files.py", "'unreadable' if done == 'read' else 'unwritable'"),
+    ("predictions/files.py", "code"),
+    ("predictions/files.py", "problem.code"),
     ("statistics/planning_linearised.py", "'missing' if n is None else 'conflict'"),
     ("statistics/samples.py", "code"),
 }

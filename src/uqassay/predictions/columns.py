@@ -42,13 +42,62 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 #: Names of columns of numbers that are no class, unless they are asked for or named like a label.
 OTHERS = frozenset(
-    (
-        "age confidence conf cost count density entropy epoch error fold index iteration latency length logit "
-        "loss margin max_prob max_proba max_probability maxprob msp nll numpy_index pred predicted "
-        "predicted_class prediction rank response row run score seed size sex split step time timestamp "
-        "uncertainty variance weight weights width year y_pred .pred_class sample_weight inst# entropy_nats "
-        "duration price temperature"
-    ).split()
+    [
+        "age",
+        "confidence",
+        "conf",
+        "cost",
+        "count",
+        "density",
+        "entropy",
+        "epoch",
+        "error",
+        "fold",
+        "index",
+        "iteration",
+        "latency",
+        "length",
+        "logit",
+        "loss",
+        "margin",
+        "max_prob",
+        "max_proba",
+        "max_probability",
+        "maxprob",
+        "msp",
+        "nll",
+        "numpy_index",
+        "pred",
+        "predicted",
+        "predicted_class",
+        "prediction",
+        "rank",
+        "response",
+        "row",
+        "run",
+        "score",
+        "seed",
+        "size",
+        "sex",
+        "split",
+        "step",
+        "time",
+        "timestamp",
+        "uncertainty",
+        "variance",
+        "weight",
+        "weights",
+        "width",
+        "year",
+        "y_pred",
+        ".pred_class",
+        "sample_weight",
+        "inst#",
+        "entropy_nats",
+        "duration",
+        "price",
+        "temperature",
+    ]
 )
 _WORD = (
     r"(?:proba?|probs|probabilit(?:y|ies)|p|pr|pred|prediction|score|scores|confidence|conf|softmax|class|posterior|logits?"

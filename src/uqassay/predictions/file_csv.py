@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from uqassay._array import precision_of, row_chunks, still_whole, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions.file_contents import Arrays, Contents, StoredArray, quiet
-from uqassay.predictions.file_limits import text_array
+from uqassay.predictions.arrays_on_disk import Arrays, Contents, StoredArray, quiet, text_array
 from uqassay.predictions.file_tables import (
     PREFIX,
     columns_by_type,

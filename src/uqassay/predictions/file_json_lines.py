@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from uqassay._array import row_chunks, still_whole
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
-from uqassay.predictions.file_limits import check_expansion, text_array
+from uqassay.predictions.arrays_on_disk import Arrays, Contents, StoredArray, check_expansion, text_array
 from uqassay.wording import counted, listed
 
 __all__ = ["read_json_lines", "write_json_lines"]

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from uqassay._optional import optional_package
 from uqassay.errors import InputError
-from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
-from uqassay.predictions.file_limits import check_expansion
+from uqassay.predictions.arrays_on_disk import Arrays, Contents, StoredArray, check_expansion, mapped, to_unpack
 from uqassay.predictions.file_tables import probability_columns, table_columns, table_contents
-from uqassay.predictions.file_unpacking import mapped, to_unpack
 
 __all__ = ["read_parquet", "write_parquet"]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.predictions.file_contents import Arrays, Contents, StoredArray
-from uqassay.predictions.prediction_keys import ALIASES, shown_keys
+from uqassay.predictions.arrays_on_disk import Arrays, Contents, StoredArray
+from uqassay.predictions.keys import ALIASES, shown_keys
 from uqassay.wording import listed
 
 __all__ = ["PREFIX", "columns_by_type", "probability_columns", "table_columns", "table_contents"]

@@ -7,52 +7,117 @@ The extension decides the format and the named keys decide the kind of predictio
 | `.npz` | every kind, with labels, names, ids, groups | arrays of 16 MB and more; compressed ones as `.zarr` |
 | `.npy` | the array of a `Point` or `Members`, or labels | always |
 | `.safetensors` | as `.npz` | tensors of 16 MB and more |
-| `.zarr` | as `.npz` | of a temporary file, from 256 MiB on; see `file_unpacking` |
+| `.zarr` | as `.npz` | of a temporary file, from 256 MiB on; see `arrays_on_disk` |
 | `.pt` | as `.npz`, through PyTorch's weights-only loader | by PyTorch |
 | `.csv`, `.parquet` | one `Point` with label, id and group columns | `.parquet` as `.zarr` |
 | `.jsonl` | one `Point` or `Members`, one instance per line, rows with different numbers of options included | no |
 
-Sizes that a file declares are checked before anything is allocated; see `file_limits`.
+Sizes that a file declares are checked before anything is allocated; see `arrays_on_disk`.
 """
 
+import hashlib
 import os
-from collections.abc import Sequence
+import stat
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
 from types import NoneType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array
-from uqassay.errors import InputError
-from uqassay.predictions.base import Prediction
-from uqassay.predictions.file_contents import Contents, StoredArray
-from uqassay.predictions.file_csv import refuse_empty_cell
-from uqassay.predictions.file_inspection import file_hash, inspect_file
-from uqassay.predictions.file_opening import (
-    TABLES,
-    as_path,
-    asks_fd_shifts,
-    open_contents,
-    problems_named,
+from uqassay._array import as_array, still_whole
+from uqassay._files import draft_of
+from uqassay.errors import FileFormatError, InputError, UqassayError
+from uqassay.notes import Note
+from uqassay.predictions import layouts
+from uqassay.predictions.arrays_on_disk import (
+    ZARR_MARKERS,
+    Arrays,
+    Contents,
+    StoredArray,
+    read_npy,
+    read_npz,
+    read_pt,
+    read_safetensors,
+    read_zarr,
+    write_npy,
+    write_npz,
+    write_pt,
+    write_safetensors,
+    write_zarr,
 )
-from uqassay.predictions.file_saving import LossyFormatWarning, save, what_is_lost
+from uqassay.predictions.base import Prediction
+from uqassay.predictions.file_csv import check_sums, read_csv, refuse_empty_cell, write_csv
+from uqassay.predictions.file_json_lines import read_json_lines, write_json_lines
+from uqassay.predictions.file_parquet import read_parquet, write_parquet
+from uqassay.predictions.keys import ALIASES, FORMS, KNOWN_KEYS, choose_form, key_of_bare_array, needed_keys, shown_keys
 from uqassay.predictions.labels import portable_labels
 from uqassay.predictions.metadata import checked_class_names
-from uqassay.predictions.named_arrays import as_names, prediction_from_arrays
-from uqassay.predictions.prediction_keys import ALIASES, key_of_bare_array, needed_keys, shown_keys
+from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
+from uqassay.wording import listed
 
 __all__ = [
+    "FORMATS",
+    "PICKLES",
+    "TABLES",
+    "Format",
     "LossyFormatWarning",
+    "as_path",
+    "asks_fd_shifts",
+    "check_exists",
     "file_hash",
+    "format_of",
     "inspect_file",
     "load",
     "load_class_names",
     "load_column",
     "load_labels",
+    "open_contents",
+    "parts_of",
+    "problems_named",
     "save",
     "what_is_lost",
 ]
+
+
+@dataclass(frozen=True)
+class Format:
+    """How one format is read and written."""
+
+    read: Callable[[Path], Contents]
+    write: Callable[[Path, Arrays], None]
+
+
+FORMATS = {
+    ".npz": Format(read_npz, write_npz),
+    ".npy": Format(read_npy, write_npy),
+    ".csv": Format(read_csv, write_csv),
+    ".parquet": Format(read_parquet, write_parquet),
+    ".jsonl": Format(read_json_lines, write_json_lines),
+    ".safetensors": Format(read_safetensors, write_safetensors),
+    ".zarr": Format(read_zarr, write_zarr),
+    ".pt": Format(read_pt, write_pt),
+}
+TABLES = (".csv", ".parquet")
+CONVERSIONS = {  # what to do with files of other formats
+    ".tsv": "rename it to .csv, which may have tabs",
+    ".txt": "write a line such as label above the values, and rename it to .csv",
+    ".json": "write one object to a line, without brackets and commas around them, and name it .jsonl",
+    ".xlsx": "save it as .csv",
+    ".xls": "save it as .csv",
+    ".pth": "save the tensors as .pt, for example torch.save({'probs': probs}, path)",
+}
+MOST_NAMES = 2000  # of a folder that are looked at for a message
+PICKLES = (".pkl", ".pickle", ".joblib", ".dill")
+
+
+# -- reading -------------------------------------------------------------------------------------------------------------
 
 
 def load(
@@ -280,9 +345,6 @@ def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
         return None if named is None else tuple(map(str, as_names(named.read(), "class_names")))
 
 
-# -- helpers ----------------------------------------------------------------------------------------------------------
-
-
 def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:
     if contents.bare and key is None:
         return contents.arrays["array"], "labels"
@@ -301,3 +363,497 @@ def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredAr
         code="missing",
         facts={"file": file, "found": tuple(key for key in everything if ALIASES.get(key, key) != "ids")},
     )
+
+
+# -- writing -------------------------------------------------------------------------------------------------------------
+
+
+# what a format leaves out with a warning, in words; what else it cannot hold is refused
+_PARTS = {
+    "notes": "notes",
+    "note_codes": "",
+    "row_numbers": "",
+    "bfloat16": "",
+    "log_partition": "log-partitions, on which measures of logits are based",
+}
+_LEFT_OUT = dict.fromkeys((".npy", ".csv", ".parquet", ".jsonl"), _PARTS)
+_HELD = {
+    ".npy": {"probs"},
+    ".csv": {"probs", "class_names", "ids", "groups", "labels"},
+    ".parquet": {"probs", "class_names", "ids", "groups", "labels"},
+    ".jsonl": {"probs", "weights", "class_names", "ids", "groups", "labels"},
+}
+
+
+class LossyFormatWarning(UserWarning):
+    """A format cannot hold a part of a prediction, which is left out."""
+
+
+def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayLike | None = None) -> None:
+    """Write a prediction, and labels with it, so that `load` gives it back as it is.
+
+    Parameters
+    ----------
+    prediction : Prediction
+        Any of the eight kinds; `.npy` and `.jsonl` take `Point` and `Members`, `.csv` and `.parquet` take `Point`. Numbers
+        in text (`.csv`, `.jsonl`) come back as float64, and ids that are plain whole numbers as int64.
+    path : str or path
+        The extension decides the format. The file appears whole or not at all: it is written under another name in the
+        same folder first, and an older file stays intact until then. A symbolic link stays, and what it leads to is
+        replaced; a pipe, a device, a folder or a file that may not be written is not.
+    labels : array (n,) or (n, K), optional
+        Class indices or names, or votes and label distributions; not in `.npy`.
+
+    Warns
+    -----
+    LossyFormatWarning
+        The format leaves a part of the prediction out; `what_is_lost` says which.
+
+    Raises
+    ------
+    FileFormatError
+        The format cannot hold the prediction, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, uqassay as uq
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "edl.npz")
+    >>> uq.save(uq.Dirichlet([[8.0, 1.0, 1.0]], n_draws=50), path, labels=[0])
+    >>> uq.load(path).n_draws, uq.load_labels(path).tolist()
+    (50, [0])
+    >>> folder.cleanup()
+    """
+    path = as_path(path)
+    if not isinstance(prediction, Prediction):
+        raise _no_prediction(prediction)
+    with problems_named(path, "written"):
+        write = format_of(path, to_write=True).write
+        if not path.parent.is_dir():
+            raise FileFormatError("folder", f"{path.parent} does not exist", "", "create it first", code="missing")
+        arrays = arrays_from_prediction(prediction, labels)
+        suffix = path.suffix.lower()
+        _check_held(arrays, suffix)
+        _check_sums(prediction, suffix)
+        lost = _lost(arrays, suffix)
+        arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
+        folder = suffix == ".zarr"
+        if folder and path.exists() and not any((path / marker).exists() for marker in ZARR_MARKERS):
+            raise FileFormatError(
+                "path",
+                "only a zarr store is replaced by one",
+                f"it is {'another folder' if path.is_dir() else 'a file'}",
+                "choose another name",
+                code="conflict",
+            )
+        for value in arrays.values():  # a map may be of a file that has become shorter since it was loaded
+            still_whole(value)
+        with draft_of(path, folder=folder) as draft:
+            write(draft, arrays)
+    for note in lost:
+        warnings.warn(f"{path.name}: {note}; save it as .npz to keep them.", LossyFormatWarning, stacklevel=2)
+
+
+def what_is_lost(prediction: Prediction, path: str | os.PathLike[str]) -> tuple[Note, ...]:
+    """What the format of a file would leave out of a prediction.
+
+    Parameters
+    ----------
+    prediction : Prediction
+    path : str or path
+        The extension decides.
+
+    Returns
+    -------
+    tuple of Note
+        Empty for the formats that hold everything.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> p = uq.Point.from_logits([[0.0, 1.0]])
+    >>> [note.code for note in what_is_lost(p, "p.csv")], what_is_lost(p, "p.npz")
+    (['log-partition-lost'], ())
+    """
+    suffix = as_path(path).suffix.lower()
+    if not isinstance(prediction, Prediction):
+        raise _no_prediction(prediction)
+    return _lost({f.name: getattr(prediction, f.name) for f in fields(prediction)}, suffix)
+
+
+def _no_prediction(value: Any) -> InputError:
+    return InputError(
+        "prediction",
+        "must be a prediction such as Point or Members",
+        f"got {type(value).__name__}",
+        "make one by from_object",
+        code="type",
+    )
+
+
+def _check_held(arrays: Arrays, suffix: str) -> None:
+    """Refuse a prediction whose statement itself the format cannot hold."""
+    if suffix not in _HELD:
+        return
+    beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]))
+    if "probs" not in arrays or beyond:
+        raise InputError(
+            "prediction",
+            f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more",
+            f"this prediction has {listed(beyond or sorted(arrays))}",
+            "save it as .npz",
+            code="format",
+        )
+
+
+def _check_sums(prediction: Prediction, suffix: str) -> None:
+    """Refuse probabilities whose type the format does not keep, if their sums are then too far from 1."""
+    probs = getattr(prediction, "probs", None)
+    if probs is not None and suffix in _HELD:
+        check_sums(probs, suffix, np.float64 if suffix in (".csv", ".jsonl") else probs.dtype.type)
+
+
+def _lost(arrays: Any, suffix: str) -> tuple[Note, ...]:
+    """One note for each part that is there and that the format leaves out."""
+    lost = []
+    for key, part in _LEFT_OUT.get(suffix, {}).items():
+        value = arrays.get(key)
+        if part and value is not None and len(value):
+            lost.append(Note(f"{key.replace('_', '-')}-lost", f"{suffix} does not hold {part}", {"key": key}))
+    return tuple(lost)
+
+
+# -- inspecting ----------------------------------------------------------------------------------------------------------
+
+
+SIZES = ("n_instances", "n_classes", "n_members", "n_vertices", "n_focal_sets")
+
+
+def inspect_file(
+    path: str | os.PathLike[str], *, kind: str | None = None, member_axis: int = 1, variance_is: str | None = None
+) -> dict[str, Any]:
+    """What a file holds, from names and shapes alone (tables of text are read); JSON-able.
+
+    Parameters
+    ----------
+    path, kind, member_axis, variance_is
+        As in `load`.
+
+    Returns
+    -------
+    dict
+        `file`, `format`, `bytes`; `kind` of the prediction (None where there is none, and then `problem` holds the fields
+        of the error that says why); `n_instances`, `n_classes`, `n_members`, `n_vertices`, `n_focal_sets` (None where there
+        are none); `variance_is` of Gaussian logits; `class_names`; whether `labels`, `ids` and `groups` are inside; `arrays`
+        with shape and dtype by key; `ignored` keys; `notes`, each with code and text.
+
+    Raises
+    ------
+    FileFormatError
+        The file is missing, damaged or of an unknown format.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, uqassay as uq
+    >>> from uqassay.predictions.files import inspect_file
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "ensemble.npz")
+    >>> uq.save(uq.Members([[[0.6, 0.4], [0.9, 0.1]]]), path)
+    >>> found = inspect_file(path)
+    >>> found["kind"], found["n_members"], found["arrays"]
+    ('members', 2, {'probs': {'shape': [1, 2, 2], 'dtype': 'float64'}})
+    >>> folder.cleanup()
+    """
+    path = as_path(path)
+    with problems_named(path):
+        contents = open_contents(path, kind)
+        everything = contents.arrays | contents.other
+        known = KNOWN_KEYS | {"array"}
+        found: dict[str, Any] = {
+            "file": path.name,
+            "format": path.suffix.lower().removeprefix("."),
+            "bytes": sum(part.stat().st_size for part in parts_of(path)),
+            "kind": None,
+            "problem": None,
+            **dict.fromkeys(SIZES),
+            "variance_is": None,
+            "class_names": _texts(contents, "class_names") or None,
+            **{key: any(ALIASES.get(k, k) == key for k in contents.arrays) for key in ("labels", "ids", "groups")},
+            "arrays": {key: {"shape": list(a.shape), "dtype": a.dtype} for key, a in everything.items()},
+            "ignored": [key for key in everything if key not in contents.arrays or key not in known],
+            "notes": [note.to_dict() for note in (*_stated_notes(contents), *contents.notes)],
+        }
+        try:
+            sizes = _sizes(contents, None if asks_fd_shifts(kind) else kind, member_axis)
+            if sizes["kind"] == "gaussian-logits" or variance_is is not None:
+                stated = _texts(contents, "variance_is")
+                sizes["variance_is"] = variance_meaning(sizes["kind"], stated[0] if stated else None, variance_is)
+            found |= sizes
+        except InputError as problem:
+            fields = ("parameter", "rule", "got", "remedy", "code")
+            found["problem"] = {name: getattr(problem, name) for name in fields} | {"source": path.name}
+        return found
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, in hexadecimal; of a folder (zarr) over the sorted names and contents of its files.
+
+    Raises
+    ------
+    FileFormatError
+        The file is missing or may not be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from uqassay.predictions.files import file_hash
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "labels.csv")
+    >>> _ = path.write_bytes(b"abc")
+    >>> file_hash(path)[:16]
+    'ba7816bf8f01cfea'
+    >>> folder.cleanup()
+    """
+    path = as_path(path)
+    with problems_named(path):
+        check_exists(path)
+        digest = hashlib.sha256()
+        for part in parts_of(path):
+            if path.is_dir():  # names and sizes too, so that moving bytes between files changes the hash
+                digest.update(f"{part.relative_to(path).as_posix()}\0{part.stat().st_size}\0".encode())
+            with part.open("rb") as stream:
+                while block := stream.read(2**20):
+                    digest.update(block)
+        return digest.hexdigest()
+
+
+def _texts(contents: Contents, key: str) -> list[str]:
+    """A short text array under its own name or an alias of it."""
+    for name, stored in contents.arrays.items():
+        if ALIASES.get(name, name) == key:
+            return list(as_names(stored.read(), key))
+    return []
+
+
+def _stated_notes(contents: Contents) -> list[Note]:
+    """Notes of the prediction itself; files of older versions hold no codes."""
+    texts, codes = _texts(contents, "notes"), _texts(contents, "note_codes")
+    if len(codes) != len(texts):
+        codes = ["stated"] * len(texts)
+    return [Note(code, text) for code, text in zip(codes, texts, strict=True)]
+
+
+def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, Any]:
+    """Kind and sizes, by the shapes alone."""
+    if contents.bare:
+        shape = contents.arrays["array"].shape
+        form = choose_form([key_of_bare_array(kind, contents.arrays["array"])], kind)
+    else:
+        form = choose_form(contents.arrays, kind)
+        shape = contents.arrays[FORMS[form].keys[0]].shape
+    if len(shape) not in (2, 3):
+        raise InputError(
+            FORMS[form].keys[0], "must have two or three axes", f"got shape {shape}", "reshape it", code="shape"
+        )
+    by_member = form in ("probs", "logits", "gaussian-logits") and len(shape) == 3
+    n_instances = shape[1] if by_member and member_axis % 3 == 0 else shape[0]
+    sizes: dict[str, Any] = {"kind": form, "n_instances": n_instances, "n_classes": shape[-1]}
+    if by_member:
+        sizes["n_members"] = shape[member_axis % 3]
+    if form in ("probs", "logits"):
+        sizes["kind"] = "members" if by_member else "point"
+    elif form in ("masses", "beliefs"):
+        sets = contents.arrays["focal_sets"].shape
+        sizes |= {"kind": "masses", "n_focal_sets": shape[1], "n_classes": sets[1] if len(sets) == 2 else None}
+    elif form == "vertices":
+        sizes["n_vertices"] = shape[1]
+    return sizes
+
+
+# -- opening -------------------------------------------------------------------------------------------------------------
+
+
+def as_path(path: Any) -> Path:
+    """The path given as str or path object.
+
+    Raises
+    ------
+    InputError
+        Another type, an empty name, or a NUL character.
+    """
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        raise InputError("path", "must be a str or a path", f"got {type(path).__name__}", "pass a name", code="type")
+    if not text or "\0" in text:
+        raise InputError("path", "must be the name of a file", f"got {text!r:.60}", "check the path", code="empty")
+    return Path(text)
+
+
+def format_of(path: Path, *, to_write: bool = False) -> Format:
+    """The format behind the extension; pickles are refused by name."""
+    suffix = path.suffix.lower()
+    if suffix in PICKLES:
+        raise FileFormatError(
+            "extension",
+            "pickles can run any code and are never loaded",
+            f"got {suffix}",
+            "save the arrays as .npz, for example np.savez(path, probs=probs)",
+            code="pickle",
+        )
+    if suffix not in FORMATS:
+        raise FileFormatError(
+            "extension",
+            f"must be one of {', '.join(FORMATS)}",
+            f"got {suffix or 'none'!r}",
+            "end the name of the file in one of them"
+            if to_write
+            else CONVERSIONS.get(suffix, "convert or rename the file"),
+            code="choice",
+        )
+    return FORMATS[suffix]
+
+
+def open_contents(path: Path, kind: str | None = None) -> Contents:
+    """Names, shapes and types of what a file holds, after the checks that need no reading."""
+    check_exists(path)
+    folder = path.suffix.lower() == ".zarr"
+    if path.is_dir() and not folder:
+        held = sorted(part.name for part in islice(path.iterdir(), MOST_NAMES) if part.suffix.lower() in FORMATS)
+        remedy = f"give the files in it, such as {path / held[0]}" if held else "give a file"
+        remedy = "give a kept assay alone, or read it by uq.Assay.load" if (path / "assay.json").is_file() else remedy
+        raise FileFormatError("path", "must be a file", "it is a folder", remedy, code="type")
+    read = format_of(path).read
+    if folder and not path.is_dir():
+        raise FileFormatError("path", ".zarr must be a folder", "it is a file", "check the path", code="type")
+    if folder:
+        parts_of(path)  # a pipe in a store would be waited for without end
+    elif path.stat().st_size == 0:
+        raise FileFormatError("file", "must not be empty", "it has 0 bytes", "write it again", code="empty")
+    contents = read(path)
+    if asks_fd_shifts(kind) or layouts.is_fd_shifts(path, contents):
+        return layouts.read_fd_shifts(path, contents)
+    if set(contents.arrays) == {"arr_0"}:  # np.savez wrote one array without a name
+        return Contents({"array": contents.arrays["arr_0"]}, bare=True)
+    return contents
+
+
+def check_exists(path: Path) -> None:
+    """Refuse a path that leads nowhere, or to a pipe or device, which would be waited for without end."""
+    try:
+        mode = path.stat().st_mode
+    except PermissionError:
+        raise
+    except (OSError, ValueError) as problem:
+        link = os.path.islink(path)
+        raise FileFormatError(
+            "path",
+            "must lead to a file",
+            "it is a symbolic link that leads nowhere"
+            if link
+            else f"there is none of this name in {path.absolute().parent}",
+            _nearest(path),
+            code="missing",
+        ) from problem
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise _no_plain_file("path", "it is a pipe or a device")
+
+
+def _nearest(path: Path) -> str:
+    """The remedy for a path that leads nowhere: the files in its folder that are named most alike."""
+    try:
+        names = [entry.name for entry in islice(os.scandir(path.absolute().parent), MOST_NAMES)]
+    except OSError:
+        return "check the path"
+    same = [name for name in sorted(names) if Path(name).stem == path.stem and Path(name).suffix.lower() in FORMATS]
+    alike = same[:3] or get_close_matches(path.name, names, n=3, cutoff=0.75)
+    return f"did you mean {listed(alike, last='or')}" if alike else "check the path"
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files of which a file or folder consists, sorted; a file consists of itself.
+
+    Folders behind symbolic links are not entered.
+
+    Raises
+    ------
+    InputError
+        A pipe, a device or a broken link in the folder.
+    """
+    if not path.is_dir():
+        return [path]
+    parts = []
+    for place, _, names in os.walk(path):
+        for name in names:
+            part = Path(place, name)
+            try:
+                plain = stat.S_ISREG(part.stat().st_mode)
+            except OSError:
+                plain = False
+            if not plain:
+                raise _no_plain_file("path", f"{part.relative_to(path)} is a pipe, a device or a broken link")
+            parts.append(part)
+    return sorted(parts)
+
+
+def asks_fd_shifts(kind: str | None) -> bool:
+    """Whether `kind` names the output of FD-Shifts."""
+    return isinstance(kind, str) and kind.lower().replace("_", "-") == "fd-shifts"
+
+
+@contextmanager
+def problems_named(path: Path, done: str = "read") -> Iterator[None]:
+    """Every problem with a file becomes a `FileFormatError` whose source is the file's name.
+
+    Readers of damaged files raise errors of every class. They are all given as causes here, with their own words.
+
+    Parameters
+    ----------
+    path : Path
+    done : str
+        "read" or "written".
+    """
+    try:
+        yield
+    except InputError as problem:
+        raise FileFormatError(
+            _one_line(problem.parameter) or "file",
+            _one_line(problem.rule),
+            _one_line(problem.got),
+            _one_line(problem.remedy),
+            code=problem.code,
+            source=problem.source or _one_line(path.name),
+            facts=problem.facts,
+        ) from problem
+    except UqassayError:
+        raise
+    except MemoryError as problem:
+        raise FileFormatError(
+            "file", "must fit into memory", "", "use .npy, which is mapped", code="size", source=_one_line(path.name)
+        ) from problem
+    except PermissionError as problem:
+        raise FileFormatError(
+            "path",
+            f"must allow to be {done}",
+            f"{path.absolute()} does not",
+            "check its permissions",
+            code="unreadable" if done == "read" else "unwritable",
+            source=_one_line(path.name),
+        ) from problem
+    except Exception as problem:  # zipfile, zlib, torch, pyarrow, zarr and safetensors have no common base class
+        reason = _one_line(str(problem)).partition(". ")[0].rstrip(".")
+        reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
+        if done == "read":
+            remedy, code = "write it again, since it is damaged, incomplete or of another kind", "unreadable"
+        else:
+            remedy, code = "choose another format or folder; an older file of that name is as it was", "unwritable"
+        rule = f"cannot be {done} as {path.suffix}" if path.suffix else f"cannot be {done}"
+        raise FileFormatError("file", rule, reason[:200], remedy, code=code, source=_one_line(path.name)) from problem
+
+
+def _no_plain_file(parameter: str, found: str) -> FileFormatError:
+    return FileFormatError(parameter, "must be a plain file", found, "write it to a file first", code="not-a-file")
+
+
+def _one_line(text: str) -> str:
+    """Text from a file on one line, without characters that a terminal would obey."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))

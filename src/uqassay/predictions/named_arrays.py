@@ -21,11 +21,11 @@ from uqassay.predictions.class_sets import ClassSets
 from uqassay.predictions.dirichlet import Dirichlet
 from uqassay.predictions.gaussian_logits import GaussianLogits, check_variance_is
 from uqassay.predictions.intervals import Intervals
+from uqassay.predictions.keys import ALIASES, FORMS, KEY, choose_form, form_of_kind
 from uqassay.predictions.labels import labels_for, portable_labels
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members
 from uqassay.predictions.point import Point
-from uqassay.predictions.prediction_keys import ALIASES, FORMS, KEY, choose_form, form_of_kind
 from uqassay.predictions.vertices import Vertices
 
 __all__ = ["NOT_STORED", "arrays_from_prediction", "as_names", "as_text", "prediction_from_arrays", "variance_meaning"]

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from uqassay._array import as_numeric
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.predictions.file_contents import Contents, StoredArray
-from uqassay.predictions.prediction_keys import shown_keys
+from uqassay.predictions.arrays_on_disk import Contents, StoredArray
+from uqassay.predictions.keys import shown_keys
 
 NAMES = ("raw_logits", "raw_output")
 

@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.errors import InputError
-from uqassay.predictions.prediction_keys import (
+from uqassay.predictions.keys import (
     ALIASES,
     FORMS,
     KNOWN_KEYS,
