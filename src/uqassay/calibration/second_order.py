@@ -8,7 +8,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState
+from uqassay._array import RandomState, as_array
 from uqassay._array import generator as as_generator
 from uqassay._json import plain
 from uqassay._shown_table import ShownTable, estimate_cell
@@ -357,7 +357,7 @@ def _of_rows(groups: ArrayLike | None, held: VoteCounts, prediction: Prediction)
         return None
     make_units(prediction.n_instances, groups, None)  # checks the labels of all rows
     labels, index = take_index(groups, "groups")
-    labels = in_order_of_ids(np.asarray(labels), index, prediction.ids, "groups")
+    labels = in_order_of_ids(as_array(labels, "groups"), index, prediction.ids, "groups")
     return labels if held.rows is None else labels[held.rows]
 
 

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array
+from uqassay._frames import positions
 from uqassay.errors import InputError
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
 from uqassay.predictions.adapters import is_listed_sample
 from uqassay.predictions.drawn import Drawn, check_draws
 from uqassay.predictions.labels import labels_for, vote_totals
 from uqassay.predictions.metadata import checked_class_names, per_instance
-from uqassay.predictions.pandas_input import positions, take_index
+from uqassay.predictions.pandas_input import in_order_of_ids, take_index
 from uqassay.wording import listed
 
 __all__ = ["BASELINES", "Aligned", "align", "align_models", "align_values", "as_runs", "first_difference", "spanned_by"]
@@ -177,7 +178,7 @@ def align_values(values: Any, n: int, ids: NDArray[Any] | None, parameter: str) 
             "pass an array of one value per instance, in the order of the predictions",
             code="mismatch",
         )
-    return array if index is None or ids is None else array[positions(index, ids, parameter)]
+    return in_order_of_ids(array, index, ids, parameter)
 
 
 def spanned_by(run: Prediction, n_points: int, seed: int) -> Prediction:

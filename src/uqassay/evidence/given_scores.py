@@ -11,7 +11,7 @@ from uqassay.evidence.alignment import Aligned
 from uqassay.measures.scores import SCORES, score_names
 from uqassay.metrics.ood.detection import OOD_METRICS
 from uqassay.metrics.ranking.registry import RANKING_METRICS
-from uqassay.predictions.pandas_input import positions, take_index
+from uqassay.predictions.pandas_input import in_order_of_ids, take_index
 
 __all__ = ["given_scores", "score_list"]
 
@@ -102,7 +102,7 @@ def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligne
             code="choice",
         )
     parameter = f"uncertainties[{model!r}][{name!r}]"
-    taken, index = take_index(values, parameter)
+    taken, index = take_index(values, parameter, axis=-1)
     array = as_array(taken, parameter)
     if array.dtype.kind not in "biuf":
         raise InputError(
@@ -130,6 +130,4 @@ def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligne
             code="finite",
             facts={"row": row},
         )
-    if index is not None and aligned.ids is not None:
-        array = array[:, positions(index, aligned.ids, parameter)]
-    return array.astype(np.float64)
+    return in_order_of_ids(array.T, index, aligned.ids, parameter).T.astype(np.float64)

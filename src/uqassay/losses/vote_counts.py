@@ -11,12 +11,13 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, as_numeric, check_class_count, check_rows, has_index, shown
+from uqassay._array import as_array, as_numeric, check_class_count, check_rows, shown
+from uqassay._frames import is_frame, positions
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction, class_indices, sum_over_classes
 from uqassay.predictions.labels import MOST_VOTES
 from uqassay.predictions.metadata import checked_class_names
-from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_index, take_table
+from uqassay.predictions.pandas_input import in_order_of_ids, take_index, take_table
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import count
 
@@ -169,7 +170,7 @@ def _of_single(votes: Any, prediction: Prediction) -> Array:
     counts = _counted(votes, prediction.n_classes, prediction.class_names, "votes")
     if len(counts) != prediction.n_instances:
         raise _other_rows(f"need the single votes of each of {prediction.n_instances} instances", len(counts))
-    index = take_index(votes, "votes")[1] if has_index(votes) else None
+    index = take_index(votes, "votes")[1] if is_frame(votes) else None
     return in_order_of_ids(counts, index, prediction.ids, "votes")
 
 
@@ -296,7 +297,7 @@ def _counted(labels: Any, n_classes: int, class_names: Sequence[str] | None, nam
 
 def _rows_of(labels: Any, name: str) -> list[NDArray[Any]]:
     """The votes of each instance, ``(m,)``."""
-    if has_index(labels) or hasattr(labels, "dtype") or not isinstance(labels, Iterable) or isinstance(labels, str):
+    if is_frame(labels) or hasattr(labels, "dtype") or not isinstance(labels, Iterable) or isinstance(labels, str):
         table = as_array(labels, name)
         rows = [np.asarray(row) for row in table] if table.ndim else [table]
     else:

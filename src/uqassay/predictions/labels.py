@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
+from uqassay._frames import positions
 from uqassay.errors import InputError
-from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_table
+from uqassay.predictions.pandas_input import in_order_of_ids, take_table
 
 __all__ = ["class_indices", "labels_for", "portable_labels", "vote_totals", "whole_number_in"]
 
