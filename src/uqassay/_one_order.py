@@ -17,15 +17,17 @@ Given = ParamSpec("Given")
 Result = TypeVar("Result")
 
 
-def in_one_order(*names: str, **axes: int) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
+def in_one_order(
+    *names: str, axes: Mapping[str, int] | None = None
+) -> Callable[[Callable[Given, Result]], Callable[Given, Result]]:
     """Decorator: the arguments `names` are about the same instances, and are `aligned` before the function sees them.
 
     Parameters
     ----------
     *names : str
         Parameters of the function; results have the order of the first that carries ids or an index.
-    **axes : int
-        Further such parameters with their axis of the instances, -1 where ``(n,)`` may also be ``(R, n)``.
+    axes : mapping of str to int, optional
+        As in `aligned`.
 
     Examples
     --------
@@ -37,8 +39,6 @@ def in_one_order(*names: str, **axes: int) -> Callable[[Callable[Given, Result]]
     [0, 0]
     """
 
-    every = (*axes, *names)
-
     def decorate(call: Callable[Given, Result]) -> Callable[Given, Result]:
         parameters = tuple(inspect.signature(call).parameters)
 
@@ -47,7 +47,7 @@ def in_one_order(*names: str, **axes: int) -> Callable[[Callable[Given, Result]]
             if len(args) > len(parameters) or not any(_may_carry(value) for value in (*args, *kwargs.values())):
                 return call(*args, **kwargs)
             given: dict[str, Any] = dict(zip(parameters, args, strict=False)) | kwargs
-            found = aligned({name: given[name] for name in every if given.get(name) is not None}, axes=axes)
+            found = aligned({name: given[name] for name in names if given.get(name) is not None}, axes=axes)
             named: Callable[..., Result] = call
             rest = {name: value for name, value in found.items() if parameters.index(name) >= len(args)}
             return named(
@@ -139,22 +139,22 @@ def _replaced(name: str, value: Any, moved: Mapping[str, Any]) -> Any:
 
 def _labels_of(value: Any, frame: Frame | None, axis: int) -> NDArray[Any] | None:
     if _is_prediction(type(value)):
-        ids: NDArray[Any] | None = value.ids
+        ids: NDArray[Any] | None = getattr(value, "ids", None)
         return ids
     return None if frame is None or frame.ndim <= max(axis, -1 - axis) else frame.labels[axis]
 
 
-def _size(value: Any, frame: Frame | None, axis: int) -> int | None:
+def _size(value: Any, frame: Frame | None, axis: int) -> Any:
     """Number of instances; None for what has none."""
     if _is_prediction(type(value)):
-        return int(value.n_instances)
+        return value.n_instances
     if frame is not None:
         shape: Any = frame.shape
     elif isinstance(value, (list, tuple)):
         shape = (len(value),) if axis == 0 else np.shape(as_array(value, "values"))
     else:
         shape = getattr(value, "shape", None)
-    return int(shape[axis]) if isinstance(shape, tuple) and len(shape) > max(axis, -1 - axis) else None
+    return shape[axis] if isinstance(shape, tuple) and len(shape) > max(axis, -1 - axis) else None
 
 
 def _moved(value: Any, frame: Frame | None, rows: NDArray[np.int64], axis: int) -> Any:

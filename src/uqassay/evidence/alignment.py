@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array
-from uqassay._frames import positions
+from uqassay._frames import positions, rows_in_order, says_more
 from uqassay.errors import InputError
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
 from uqassay.predictions.adapters import is_listed_sample
+from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.drawn import Drawn, check_draws
 from uqassay.predictions.labels import labels_for, vote_totals
 from uqassay.predictions.metadata import checked_class_names, per_instance
@@ -332,38 +333,24 @@ def first_difference(own: Sequence[str], here: str, others: Sequence[str], there
 def _in_order(run: Prediction, ids: NDArray[Any] | None, names: tuple[str, ...] | None, place: str) -> Prediction:
     """The rows in the order of the ids, the columns in that of the names."""
     if names is not None and run.class_names is not None and run.class_names != names:
-        run = _columns_in_order(run, names)
+        run = classes_in_order(run, names, place)
     if ids is None or run.ids is None or np.array_equal(run.ids, ids):
         return run
     return run[positions(run.ids, ids, place, part="ids")]
 
 
-def _columns_in_order(run: Prediction, names: tuple[str, ...]) -> Prediction:
-    """The same statement with its classes in another order."""
-    own = run.class_names or ()
-    order = [own.index(name) for name in names]
-    if isinstance(run, Masses):
-        return replace(run, focal_sets=run.focal_sets[:, order], class_names=names)
-    held = [*run.array_names(), *(["drawn"] if isinstance(run, Drawn) and run.drawn is not None else [])]
-    moved = {
-        name: getattr(run, name)[..., order]
-        for name in held
-        if name not in ("weights", "log_partition") and getattr(run, name).shape[-1] == run.n_classes
-    }
-    return replace(run, class_names=names, **moved)
-
-
 def _check_no_order(every: Sequence[tuple[str, Prediction]], ids: NDArray[Any], other: Any) -> None:
-    """Refuse ids of some models only where they would move rows: the others' order would be a guess."""
+    """Refuse ids of some models only: the others' order would be a guess, unless the labels stand in that of the ids."""
     index = take_index(other)[1]
     moved = [run.ids for _, run in every if run.ids is not None] + ([] if index is None else [index])
-    if any(not np.array_equal(found, ids) for found in moved):
+    known = index is not None or not says_more(ids)  # 0 … n−1 is no statement
+    if not known or any(rows_in_order(found, ids, "ids") is not None for found in moved):
         place = next(place for place, run in every if run.ids is None)
         raise InputError(
             f"{place}.ids",
-            "are needed where the ids of others differ in their order",
+            "are needed where other models have ids",
             "got none, so the order of its rows is unknown",
-            "give ids to all models, or to none",
+            "give ids to all models, or to none; or give the labels as a Series with the ids as its index",
             code="missing",
         )
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array, as_numeric, check_class_count, check_rows, shown
 from uqassay._frames import is_frame, positions
+from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction, class_indices, sum_over_classes
 from uqassay.predictions.labels import MOST_VOTES
@@ -21,7 +22,7 @@ from uqassay.predictions.pandas_input import in_order_of_ids, take_index, take_t
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import count
 
-__all__ = ["FewVotes", "VoteCounts", "VotesAre", "checked_votes", "counts_of_votes"]
+__all__ = ["FewVotes", "VoteCounts", "VotesAre", "checked_votes", "counts_of_votes", "of_same_rows"]
 
 Array = NDArray[np.float64]
 FewVotes = Literal["refuse", "leave-out"]
@@ -161,6 +162,14 @@ def counts_of_votes(
     [[1.0, 2.0], [0.0, 2.0]]
     """
     return _counted(labels, n_classes, class_names, "labels")
+
+
+def of_same_rows(votes: Any, prediction: Any, groups: Any) -> tuple[Any, Any, Any]:
+    """Votes, a prediction and groups with their rows in one order; votes in a list of rows stand by position."""
+    stand_in = votes if is_frame(votes) else np.empty(len(votes) if hasattr(votes, "__len__") else 0)
+    given = {"prediction": prediction, "votes": stand_in, "groups": groups}
+    found = aligned({name: value for name, value in given.items() if value is not None})
+    return found["votes"] if is_frame(votes) else votes, found.get("prediction"), found.get("groups")
 
 
 # -- two ways to give votes ---------------------------------------------------------------------------------------------
