@@ -22,7 +22,7 @@ from uqassay._chunks import (
     still_whole,
     taken,
 )
-from uqassay._conversion import as_array, as_bfloat16, as_numeric, has_index, precision_of, shown
+from uqassay._conversion import as_array, as_bfloat16, as_numeric, precision_of, shown
 from uqassay.errors import InputError
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "check_whole_numbers",
     "draw_per_row",
     "generator",
-    "has_index",
     "index_text",
     "precision_of",
     "release",

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._frames import as_frame
 from uqassay.errors import InputError
 
-__all__ = ["as_array", "as_bfloat16", "as_numeric", "has_index", "precision_of", "shown"]
+__all__ = ["as_array", "as_bfloat16", "as_numeric", "precision_of", "shown"]
 
 # NumPy has no bfloat16. Its values are kept as float32, and the dtype says where they come from.
 _BFLOAT16 = np.dtype(np.float32, metadata={"precision": "bfloat16"})
@@ -60,12 +61,13 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     Raises
     ------
     InputError
-        A masked or sparse array, missing values of pandas, rows of unequal length, or an object that is no array.
+        A masked or sparse array, missing values of a table, rows of unequal length, or an object that is no array.
     """
     if type(values) in (np.ndarray, np.memmap):
         return values
-    if has_index(values):
-        return _from_pandas(values, name)
+    frame = as_frame(values, name)
+    if frame is not None:
+        return frame.array
     _refuse_masked_and_sparse(values, name)
     if hasattr(values, "detach"):
         values = _to_host(values, name)
@@ -113,11 +115,6 @@ def precision_of(values: Any) -> str:
     dtype = getattr(values, "dtype", "")
     marked = (getattr(dtype, "metadata", None) or {}).get("precision")
     return str(marked or dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
-
-
-def has_index(values: Any) -> bool:
-    """True for a Series or a DataFrame."""
-    return hasattr(values, "index") and hasattr(values, "to_numpy")
 
 
 def shown(value: Any) -> str:
@@ -176,26 +173,6 @@ def _to_host(tensor: Any, name: str) -> NDArray[Any]:
         return as_bfloat16(_to_host(tensor.float(), name))
     # NumPy cannot read the flags by which PyTorch conjugates and negates lazily
     return np.asarray(tensor.resolve_conj().resolve_neg() if hasattr(tensor, "resolve_conj") else tensor)
-
-
-def _from_pandas(values: Any, name: str) -> NDArray[Any]:
-    """Values of a Series or DataFrame. Missing values in objects are refused here, NaN among floats by `check_rows`."""
-    array = np.asarray(values.to_numpy())
-    if array.dtype.kind != "O":
-        return array
-    missing = np.asarray(values.isna())
-    if missing.any():
-        raise InputError(
-            name,
-            "values must not be missing",
-            f"row {int(np.argwhere(missing)[0][0])} holds {shown(array[tuple(np.argwhere(missing)[0])])}",
-            "drop or fill such rows",
-            code="missing",
-        )
-    dtypes = values.dtypes if hasattr(values, "columns") else [values.dtype]
-    if all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes):
-        return np.asarray(values.to_numpy(dtype=float))  # nullable numbers, none of them missing
-    return array
 
 
 def _holds_text(array: NDArray[Any]) -> bool:

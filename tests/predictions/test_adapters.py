@@ -69,7 +69,7 @@ def test_a_table_gives_class_names_and_ids(needs):
     point = uq.from_object(pd.DataFrame(rows(2, 2), columns=["dog", "cat"], index=[11, 12]))
     assert point.class_names == ("dog", "cat")
     assert point.ids.tolist() == [11, 12]
-    with refuses("probs", "one-column", got="got shape .2,"):
+    with refuses("probs", "shape", got="got shape .2,"):
         uq.from_object(pd.Series([0.1, 0.9]))
 
 

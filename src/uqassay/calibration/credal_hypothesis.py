@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
 from uqassay._blas import single_blas_thread
+from uqassay._one_order import in_one_order
 from uqassay.calibration.credal_nulls import LeastError, authors_code, minimised_null, random_null, single_member
 from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.direction import unseen_notes
@@ -35,6 +36,7 @@ Convention = Literal["exact", "paper-code"]
 UNSETTLED = 1.0  # search spread, in standard deviations of the null, above which a note is added
 
 
+@in_one_order("members", "y_true")
 def credal_calibration_test(
     y_true: ArrayLike,
     members: Any,
@@ -131,6 +133,7 @@ def credal_calibration_test(
     )[0]
 
 
+@in_one_order("members", "y_true")
 def credal_calibration_tests(
     y_true: ArrayLike,
     members: Any,

@@ -15,7 +15,7 @@ from uqassay.calibration.simplex_search import THOROUGH, SimplexSearch, minimise
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
 from uqassay.metrics.calibration.proper_score_parts import prepare_brier, prepare_log_score
-from uqassay.predictions import Point
+from uqassay.predictions import Point, as_prediction
 
 __all__ = ["EnsembleWeights"]
 
@@ -107,6 +107,7 @@ class EnsembleWeights:
     def predict(self, members: Any) -> Point:
         """The combination with these weights as a prediction; class names, ids and groups come from the members."""
         probs = self.predict_proba(members)
+        members = as_prediction(members, "members")
         names = ("class_names", "ids", "groups", "row_numbers")
         kept: dict[str, Any] = {name: getattr(members, name, None) for name in names}
         return Point(probs, notes=getattr(members, "notes", ()), **kept)

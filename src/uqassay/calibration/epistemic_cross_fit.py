@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, generator
+from uqassay._one_order import in_one_order
 from uqassay.calibration.epistemic_map import EpistemicMap
 from uqassay.errors import InputError
 from uqassay.metrics.epistemic_calibration import EpistemicCalibration, calibration_notes
@@ -64,6 +65,7 @@ class CrossFittedMap:
         return len(self.fold_maps)
 
 
+@in_one_order("gain", "epistemic", "groups")
 def cross_fitted_map(
     gain: ArrayLike,
     epistemic: ArrayLike,

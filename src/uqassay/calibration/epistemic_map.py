@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import as_numeric
 from uqassay._files import whole_file
 from uqassay._json import number_from_json, plain
+from uqassay._one_order import in_one_order
 from uqassay.errors import FileFormatError, InputError
 from uqassay.metrics.estimate_intervals import checked_edges, finite_values, gain_bins, place_in_intervals
 from uqassay.notes import Note
@@ -84,6 +85,7 @@ class EpistemicMap:
     def __init__(self, *, bins: MapBins = "paper", n_bins: int = 20) -> None:
         self.bins, self.n_bins = bins, n_bins
 
+    @in_one_order("epistemic", "gain")
     def fit(self, epistemic: ArrayLike, gain: ArrayLike, *, evaluation: ArrayLike | None = None) -> Self:
         """Learn γ from the calibration set.
 

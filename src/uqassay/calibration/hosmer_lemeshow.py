@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincc
 
+from uqassay._one_order import in_one_order
 from uqassay.calibration.direction import single_bins_note
 from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.errors import InputError
@@ -58,6 +59,7 @@ class HosmerLemeshowTest:
     notes: tuple[Note, ...]
 
 
+@in_one_order("probs", "y_true")
 def hosmer_lemeshow_test(
     y_true: ArrayLike,
     probs: PredictionLike,

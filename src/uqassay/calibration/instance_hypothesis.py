@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
+from uqassay._one_order import in_one_order
 from uqassay._shown_table import ShownTable
 from uqassay.calibration.direction import unseen_notes
 from uqassay.calibration.instance_weights import InstanceWeights, WeightModel, feature_array
@@ -107,6 +108,7 @@ class InstanceDependentCalibrationTest(ShownVerdict):
         return numbers_of_test(self.statistic, self.pvalue, len(self.null))
 
 
+@in_one_order("members", "y_true", "features", "groups")
 def instance_dependent_calibration_test(
     y_true: ArrayLike,
     members: Any,

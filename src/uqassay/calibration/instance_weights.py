@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, as_numeric, check_rows
 from uqassay._array import generator as as_generator
+from uqassay._one_order import in_one_order
 from uqassay.calibration.parts import check_whole, groups_of, hard_labels, member_array
 from uqassay.calibration.weight_network import (
     Layers,
@@ -21,7 +22,7 @@ from uqassay.calibration.weight_network import (
     start_point,
 )
 from uqassay.errors import InputError
-from uqassay.predictions import Point
+from uqassay.predictions import Point, as_prediction
 from uqassay.statistics.samples import Units, check_choice, is_number, make_units
 
 __all__ = ["InstanceWeights", "WeightModel", "feature_array"]
@@ -112,6 +113,7 @@ class InstanceWeights:
         self.model, self.score, self.l2 = model, score, l2
         self.n_hidden, self.n_starts, self.rng = n_hidden, n_starts, rng
 
+    @in_one_order("members", "y", "features", "groups")
     def fit(
         self, members: Any, y: ArrayLike, features: ArrayLike | None = None, *, groups: ArrayLike | None = None
     ) -> Self:
@@ -148,6 +150,7 @@ class InstanceWeights:
             self.l2_ = float(self.l2)
         return self._learn(probs, labels, inputs, starts)
 
+    @in_one_order("members", "y", "features")
     def refitted(self, members: Any, y: ArrayLike, features: ArrayLike | None = None) -> "InstanceWeights":
         """A copy fitted to other instances or labels, with the same penalty, starting from these weights."""
         self._fitted()
@@ -159,6 +162,7 @@ class InstanceWeights:
         start = np.concatenate([part.ravel() for layer in self.layers_ for part in layer])
         return copy._learn(probs, labels, inputs, [start])
 
+    @in_one_order("members", "features")
     def weights(self, members: Any, features: ArrayLike | None = None) -> Floats:
         """λ(x) of each instance, (n, M).
 
@@ -169,14 +173,17 @@ class InstanceWeights:
         """
         return self._weights(member_array(members), features)
 
+    @in_one_order("members", "features")
     def predict_proba(self, members: Any, features: ArrayLike | None = None) -> Floats:
         """Class probabilities Σ_m λ_m(x) p_m, (n, K)."""
         probs = member_array(members)
         mixed = (self._weights(probs, features)[:, np.newaxis] @ probs)[:, 0]
         return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
+    @in_one_order("members", "features")
     def predict(self, members: Any, features: ArrayLike | None = None) -> Point:
         """The combination as a prediction; class names, ids and groups come from the members."""
+        members = as_prediction(members, "members")
         names = ("class_names", "ids", "groups", "row_numbers")
         kept: dict[str, Any] = {name: getattr(members, name, None) for name in names}
         return Point(self.predict_proba(members, features), notes=getattr(members, "notes", ()), **kept)

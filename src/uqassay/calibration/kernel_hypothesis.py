@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay._array import RandomState, generator, row_chunks
+from uqassay._one_order import in_one_order
 from uqassay.calibration.shared_members import IN_GROUPS
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.inputs import labels_and_probs
@@ -95,6 +96,7 @@ class KernelCalibrationTest:
         return self.pvalue <= alpha + ROUNDING
 
 
+@in_one_order("probs", "y_true")
 def skce_pvalue(
     y_true: ArrayLike,
     probs: PredictionLike,
@@ -188,6 +190,7 @@ def skce_pvalue(
     return KernelCalibrationTest(statistic, pvalue, estimator, method, len(p), notes, n_signs)
 
 
+@in_one_order("probs", "y_true")
 def kernel_calibration_estimate(
     y_true: ArrayLike,
     probs: PredictionLike,

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._frames import is_frame
 from uqassay.calibration.shared_members import shared_members
 from uqassay.calibration.simplex_search import SimplexSearch
 from uqassay.errors import InputError
-from uqassay.predictions import Prediction
+from uqassay.predictions import Prediction, as_prediction
 from uqassay.predictions.labels import labels_for
 from uqassay.statistics.samples import is_number, make_units
 
@@ -38,6 +39,7 @@ def hard_labels(
     y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None
 ) -> NDArray[np.intp]:
     """One class for each instance, (n,); ids and class names come from `members` if it is a prediction."""
+    members = as_prediction(members, "members") if is_frame(members) else members
     shape: tuple[int, ...] = () if isinstance(members, Prediction) else np.shape(members)
     labels = labels_for(
         y,

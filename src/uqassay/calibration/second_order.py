@@ -8,7 +8,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState
+from uqassay._array import RandomState, as_array
 from uqassay._array import generator as as_generator
 from uqassay._json import plain
 from uqassay._shown_table import ShownTable, estimate_cell
@@ -18,7 +18,7 @@ from uqassay.calibration.second_order_buckets import SecondOrderBuckets, buckets
 from uqassay.calibration.shown_verdict import ShownVerdict, numbers_of_test
 from uqassay.calibration.statement_kernel import statement_kernel_test, statements_of
 from uqassay.errors import InputError
-from uqassay.losses.vote_counts import FewVotes, VoteCounts, VotesAre, checked_votes
+from uqassay.losses.vote_counts import FewVotes, VoteCounts, VotesAre, checked_votes, of_same_rows
 from uqassay.measures.label_moments import ProbabilityMoments, probability_moments
 from uqassay.notes import Note, distinct, reason
 from uqassay.predictions import Members, Prediction, PredictionLike, as_prediction
@@ -242,6 +242,7 @@ def second_order_test(
     check_whole(buckets, "buckets", remedy="pass 10, for example")
     check_level(level)
     generator = as_generator(rng)
+    votes, prediction, groups = of_same_rows(votes, prediction, groups)
     prediction = as_prediction(prediction)
     held = checked_votes(votes, prediction, votes_are=votes_are, few_votes=few_votes)
     labels = _of_rows(groups_of(prediction, groups), held, prediction)
@@ -357,7 +358,7 @@ def _of_rows(groups: ArrayLike | None, held: VoteCounts, prediction: Prediction)
         return None
     make_units(prediction.n_instances, groups, None)  # checks the labels of all rows
     labels, index = take_index(groups, "groups")
-    labels = in_order_of_ids(np.asarray(labels), index, prediction.ids, "groups")
+    labels = in_order_of_ids(as_array(labels, "groups"), index, prediction.ids, "groups")
     return labels if held.rows is None else labels[held.rows]
 
 

@@ -10,6 +10,7 @@ from scipy.special import ndtr
 
 from uqassay._array import RandomState
 from uqassay._array import generator as as_generator
+from uqassay._one_order import in_one_order
 from uqassay.calibration.classifier_verdict import CalibrationTest
 from uqassay.calibration.direction import confidence_gap, unseen_notes
 from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
@@ -39,6 +40,7 @@ Floats = NDArray[np.float64]
 Method = Literal["resampled", "asymptotic"]
 
 
+@in_one_order("probs", "y_true", "groups")
 def calibration_test(
     y_true: ArrayLike,
     probs: Any,

@@ -12,7 +12,7 @@ from uqassay._array import RandomState, generator
 from uqassay.calibration.parts import groups_of
 from uqassay.credal.distance import NearestPoint, divergence, nearest_in_box, nearest_in_core, nearest_in_hull
 from uqassay.losses.label_distance import default_floor
-from uqassay.losses.vote_counts import FewVotes, VotesAre, checked_votes
+from uqassay.losses.vote_counts import FewVotes, VotesAre, checked_votes, of_same_rows
 from uqassay.notes import Note
 from uqassay.predictions import Box, Masses, Point, Prediction, PredictionLike, as_prediction, not_negative
 from uqassay.statistics.estimate import Estimate
@@ -159,6 +159,7 @@ def vote_compatibility_test(
     check_inside(alpha, "alpha")
     check_draws(n_draws)
     reach = max(1, math.ceil(alpha * (n_draws + 1) - 1e-9))
+    votes, prediction, groups = of_same_rows(votes, prediction, groups)
     prediction = as_prediction(prediction)
     counted_votes = checked_votes(votes, prediction, votes_are=votes_are, few_votes=few_votes)
     rows: Any = slice(None) if counted_votes.rows is None else counted_votes.rows

@@ -10,6 +10,7 @@ from scipy import special
 
 from uqassay._array import RandomState, as_numeric
 from uqassay._array import generator as as_generator
+from uqassay._one_order import in_one_order
 from uqassay.calibration.credal_hypothesis import Null, credal_calibration_test
 from uqassay.calibration.credal_verdict import CredalCalibrationTest
 from uqassay.calibration.parts import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
@@ -66,6 +67,7 @@ class WeightedAverageEffect:
     held_out_rows: Rows
 
 
+@in_one_order("members", "y_true", "groups")
 def weighted_average_effect(
     y_true: ArrayLike,
     members: Any,

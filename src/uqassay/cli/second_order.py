@@ -140,9 +140,9 @@ class _Votes:
 
     def for_run(self, run: "Prediction") -> "NDArray[Any]":
         """Votes in the order of the rows of a run, by its classes if both name them."""
+        from uqassay._frames import positions
         from uqassay.predictions.files import load_class_names, load_column
         from uqassay.predictions.metadata import checked_class_names
-        from uqassay.predictions.pandas_input import positions
 
         values, own = load_column(self.path, ("votes", "counts", "labels"))
         values = self.in_rows_of(run, in_order(values, own, self.rows, self.path))

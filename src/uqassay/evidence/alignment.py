@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, as_numeric
+from uqassay._frames import Frame, FromFile, as_frame, canonical_ids, rows_in_order
 from uqassay.errors import InputError
 from uqassay.losses import counts_of_votes
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
 from uqassay.predictions.adapters import is_listed_sample
+from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.columns import class_numbers
 from uqassay.predictions.drawn import Drawn, check_draws
-from uqassay.predictions.labels import Labels, check_single_meaning, labels_for, vote_totals
+from uqassay.predictions.labels import check_single_meaning, labels_for, vote_totals
 from uqassay.predictions.metadata import checked_class_names, per_instance
-from uqassay.predictions.pandas_input import in_order_of_ids, take_index, take_table
+from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.rows import Known, check_positions, counts_up, order_like
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import listed
@@ -30,6 +32,7 @@ __all__ = [
     "as_runs",
     "first_difference",
     "labels_in_order",
+    "rows_of_index",
     "spanned_by",
 ]
 
@@ -217,26 +220,23 @@ def labels_in_order(
     """
     if votes_are is not None:
         check_choice(votes_are, "votes_are", ("counts", "single"))
-    if isinstance(y_true, Labels):
-        own = Known(y_true.ids, y_true.keys, name)
-        if not own.tells(found.known):
-            check_positions(found.known, name)
-        rows = order_like(own, found.known) if len(y_true) == found.n_instances else None
-        y_true = y_true if rows is None else y_true[rows]
-        y_true = Labels(y_true, class_names=y_true.class_names, class_order=y_true.class_order)
-        table: Any = np.asarray(y_true)
-        names = y_true.class_names
+    table: Any = y_true
+    names = None
+    if isinstance(y_true, FromFile):
+        rows = order_like(_known(y_true, found.known, name), found.known)
+        table = y_true if rows is None else y_true[rows]
+        y_true, names = FromFile(table, class_names=table.class_names, class_order=table.class_order), table.class_names
+    elif (frame := as_frame(y_true, name)) is None:
+        check_positions(found.known, name)
     else:
-        table, names, index = (None, None, None) if y_true is None else take_table(y_true, name)
-        if index is None and table is not None:
-            check_positions(found.known, name)
-        elif index is not None and len(index) == found.n_instances:
-            ordered = in_order_of_ids(np.arange(len(index)), index, found.ids, name)
-            y_true = y_true.iloc[ordered] if hasattr(y_true, "iloc") else np.asarray(table)[ordered]
-            y_true = y_true.reset_index(drop=True) if hasattr(y_true, "reset_index") else y_true
+        rows = None
+        if len(frame) == found.n_instances:
+            rows = rows_of_index(frame.index, found.known, name)
+        y_true = table = Frame(frame.array if rows is None else frame.array[rows], (None, *frame.labels[1:]))
+        names = frame.columns
     if votes_are == "single":
         counts = counts_of_votes(
-            np.asarray(table), len(found.class_names), class_names=found.class_names if found.named else None
+            as_array(table, name), len(found.class_names), class_names=found.class_names if found.named else None
         )
         return counts, vote_totals(counts, name=name)
     totals = vote_totals(y_true, name=name) if y_true is not None else None
@@ -247,9 +247,12 @@ def labels_in_order(
 
 def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[Any]:
     """One value for each instance, ``(n,)``, in the order of the models, whose rows are `known`."""
-    own = Known(values.ids, values.keys, parameter) if isinstance(values, Labels) else None
-    taken, index = (np.asarray(values), None) if own is not None else take_index(values, parameter)
-    array = as_array(taken, parameter)
+    frame = as_frame(values, parameter)
+    array = as_array(values if frame is None else frame.array, parameter)
+    rows = None
+    if isinstance(values, FromFile):
+        rows = order_like(_known(values, known, parameter), known)
+        array = array if rows is None else array[rows]
     if array.shape != (n,):
         raise InputError(
             parameter,
@@ -258,13 +261,29 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
             "pass an array of one value per instance, in the order of the predictions",
             code="mismatch",
         )
-    if own is not None and own.tells(known):
-        rows = order_like(own, known)
-        return array if rows is None else array[rows]
-    if index is None:
-        check_positions(known, parameter)
+    if isinstance(values, FromFile):
         return array
-    return in_order_of_ids(array, index, known.ids, parameter)
+    rows = rows_of_index(None if frame is None else frame.index, known, parameter)
+    return array if rows is None else array[rows]
+
+
+def _known(values: FromFile, known: Known, parameter: str) -> Known:
+    """What identifies the rows of values from a file; values without anything that tells stand by position."""
+    own = Known(values.ids, values.keys, parameter)
+    if not own.tells(known):
+        check_positions(known, parameter)
+    return own
+
+
+def rows_of_index(index: NDArray[Any] | None, known: Known, parameter: str) -> NDArray[np.int64] | None:
+    """Where the rows of an index stand in the order of the models; None where they stand as they are."""
+    rows = rows_in_order(index, known.ids, parameter)
+    said = (
+        index is not None and known.ids is not None and np.array_equal(canonical_ids(index), canonical_ids(known.ids))
+    )
+    if rows is None and not said:
+        check_positions(known, parameter)
+    return rows
 
 
 def spanned_by(run: Prediction, n_points: int, seed: int) -> Prediction:
@@ -466,24 +485,9 @@ def first_difference(own: Sequence[str], here: str, others: Sequence[str], there
 def _in_order(run: Prediction, known: Known, names: tuple[str, ...] | None, place: str) -> tuple[Prediction, bool]:
     """The rows in the order of the ids, the columns in that of the names; and whether rows were moved."""
     if names is not None and run.class_names is not None and run.class_names != names:
-        run = _columns_in_order(run, names)
+        run = classes_in_order(run, names, place)
     order = order_like(Known(run.ids, run.keys, place), known)
     return (run, False) if order is None else (run[order], True)
-
-
-def _columns_in_order(run: Prediction, names: tuple[str, ...]) -> Prediction:
-    """The same statement with its classes in another order."""
-    own = run.class_names or ()
-    order = [own.index(name) for name in names]
-    if isinstance(run, Masses):
-        return replace(run, focal_sets=run.focal_sets[:, order], class_names=names)
-    held = [*run.array_names(), *(["drawn"] if isinstance(run, Drawn) and run.drawn is not None else [])]
-    moved = {
-        name: getattr(run, name)[..., order]
-        for name in held
-        if name not in ("weights", "log_partition") and getattr(run, name).shape[-1] == run.n_classes
-    }
-    return replace(run, class_names=names, **moved)
 
 
 def _comparable(groups: NDArray[Any]) -> NDArray[Any]:

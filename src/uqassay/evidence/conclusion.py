@@ -63,7 +63,7 @@ def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
     say(STAGES[0])
     aligned, settings = parts.aligned, parts.settings
     y, n_classes = aligned.labels, len(aligned.class_names)
-    shares = options.shares(y, n_classes)
+    shares = options.shares(y, n_classes, aligned.class_names if aligned.named else None)
     held_out = held_out_columns(y, n_classes, aligned.groups, settings) if options.prior is None else None
     models = [each.scores for each in parts.scored]
     models += score_baselines(y, n_classes, shares, settings, held_out=held_out)

@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay._shown import Shown
 from uqassay._shown_table import ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.errors import InputError
@@ -95,6 +96,7 @@ class CoverageCurve(Shown):
         return [note.text for note in self.notes]
 
 
+@in_one_order("prediction", "y_true", "groups")
 def coverage_curve(
     y_true: ArrayLike,
     prediction: PredictionLike,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, row_chunks
+from uqassay._frames import is_frame, positions
 from uqassay._messages import packed
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import Aligned, align_values, as_runs
@@ -24,7 +25,6 @@ from uqassay.predictions import (
     is_dask_array,
     labels_for,
     per_instance,
-    positions,
     take_index,
 )
 from uqassay.predictions.rows import Known
@@ -316,7 +316,7 @@ def _labels(y_true: Any, n: int, ids: NDArray[Any] | None) -> Any:
             code="type",
         )
     values, index = take_index(y_true, "y_true")
-    if hasattr(y_true, "columns"):  # label distributions by the names of the classes
+    if is_frame(y_true) and values.ndim == 2:  # label distributions by the names of the classes
         return y_true
     return in_order_of_ids(as_array(values, "y_true"), index, ids, "y_true")
 
@@ -344,7 +344,7 @@ def _uncertainties(given: Any, n: int, ids: NDArray[Any] | None) -> Any:
     for model, scores in given.items():
         for name, values in scores.items():
             parameter = f"uncertainties[{model!r}][{name!r}]"
-            taken, index = take_index(values, parameter)
+            taken, index = take_index(values, parameter, axis=-1)
             array = as_array(taken, parameter)
             if not array.ndim or array.shape[-1] != n:
                 raise InputError(
@@ -354,7 +354,5 @@ def _uncertainties(given: Any, n: int, ids: NDArray[Any] | None) -> Any:
                     "align it",
                     code="shape",
                 )
-            found.setdefault(model, {})[name] = (
-                array if index is None or ids is None else array[..., positions(index, ids, parameter)]
-            )
+            found.setdefault(model, {})[name] = in_order_of_ids(array.T, index, ids, parameter).T
     return found

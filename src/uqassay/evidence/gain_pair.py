@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import align
 from uqassay.evidence.gain_sample import GainSample
@@ -33,6 +34,7 @@ def default_scores(prediction: Prediction) -> tuple[str, ...]:
     return tuple(name for name, own in SCORE_NAMES.items() if own in offered and (several or name == "entropy"))
 
 
+@in_one_order("before", "y_true", "after", "scores", "label_probs", "groups")
 def sample_of_pair(
     y_true: ArrayLike,
     before: PredictionLike,

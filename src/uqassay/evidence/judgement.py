@@ -18,7 +18,7 @@ from uqassay.evidence.options import CALIBRATION, TRADEOFFS, AssayOptions
 from uqassay.evidence.result import Assay
 from uqassay.evidence.scaled_sets import SCALES
 from uqassay.evidence.scored_models import score_models, valid_runs
-from uqassay.evidence.subgroups import subgroup_values
+from uqassay.evidence.subgroups import of_same_instances, subgroup_values
 from uqassay.evidence.vote_tests import vote_tests
 from uqassay.predictions import Prediction
 from uqassay.predictions.classifiers import predicted_by_classifiers
@@ -164,6 +164,7 @@ def assay(
         rng=rng,
         progress=progress,
     )
+    y_true, groups, subgroups, uncertainties, X = of_same_instances(y_true, groups, subgroups, uncertainties, X)
     predictions = predicted_by_classifiers(predictions, X)
     if client is not None or holds_dask(predictions):
         return assay_on_dask(

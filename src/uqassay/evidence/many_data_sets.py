@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric
+from uqassay._array import as_array, as_numeric
+from uqassay._frames import as_frame
 from uqassay.errors import InputError
 from uqassay.evidence.data_sets_result import DataSetComparison
 from uqassay.evidence.ranking_words import metric_label
@@ -15,6 +16,7 @@ from uqassay.evidence.result import Assay
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.notes import Note
+from uqassay.predictions.pandas_input import in_order_of_ids, take_index
 from uqassay.statistics import (
     bayesian_signed_rank_test,
     friedman_test,
@@ -190,7 +192,9 @@ def compare_table(
     notes = []
     if groups is not None:
         given = len(rows)
-        table, rows = _grouped(table, groups)
+        labels, index = take_index(groups, "groups")
+        labels = in_order_of_ids(as_array(labels, "groups"), index, take_index(values)[1], "groups")
+        table, rows = _grouped(table, labels.tolist())
         text = f"{counted(given, 'row')} in {counted(len(rows), 'data set')}, whose means are compared"
         notes.append(Note("groups", text, {"rows": given, "groups": len(rows)}))
     friedman = friedman_test(table, greater_is_better=greater_is_better)
@@ -276,7 +280,8 @@ def _named(
     values: Any, models: Sequence[str] | None, data_sets: Sequence[str] | None
 ) -> tuple[Array, tuple[str, ...], tuple[str, ...]]:
     """The numbers of a table, the names of its columns and of its rows."""
-    if hasattr(values, "columns") and hasattr(values, "index"):
+    frame = as_frame(values, "values")
+    if frame is not None and frame.columns is not None:
         if models is not None or data_sets is not None:
             raise InputError(
                 "models" if models is not None else "data_sets",
@@ -285,7 +290,9 @@ def _named(
                 "leave it out",
                 code="conflict",
             )
-        models, data_sets, values = list(map(str, values.columns)), list(map(str, values.index)), values.to_numpy()
+        models = list(map(str, frame.columns.tolist()))
+        data_sets = None if frame.index is None else list(map(str, frame.index.tolist()))
+    values = values if frame is None else frame.array
     table = as_numeric(values, "values", ndim=2).astype(np.float64)
     named = []
     for name, given, size in (("models", models, table.shape[1]), ("data_sets", data_sets, table.shape[0])):

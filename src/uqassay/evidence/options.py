@@ -19,6 +19,7 @@ from uqassay.evidence.scoring import Settings
 from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.measures.scores import SCORES
 from uqassay.metrics.calibration.measures import CalibrationMeasure
+from uqassay.predictions.class_order import values_of_classes
 from uqassay.predictions.drawn import check_draws
 from uqassay.statistics import check_margin
 
@@ -132,11 +133,12 @@ class AssayOptions:
             margin=None if self.margin is None else float(self.margin),
         )
 
-    def shares(self, y: NDArray[Any], n_classes: int) -> NDArray[np.float64]:
+    def shares(self, y: NDArray[Any], n_classes: int, class_names: Sequence[str] | None) -> NDArray[np.float64]:
         """Class frequencies of the class-prior baseline, given or those of the labels, ``(K,)``."""
         if self.prior is None:
             return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)
-        shares = as_numeric(self.prior, "prior", ndim=1).astype(np.float64)
+        shares = values_of_classes(self.prior, class_names, n_classes, "prior")
+        shares = as_numeric(shares, "prior", ndim=1).astype(np.float64)
         if shares.shape != (n_classes,):
             raise InputError(
                 "prior",

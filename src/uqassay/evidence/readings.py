@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay._shown import Shown
 from uqassay._shown_table import ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.errors import InputError
@@ -122,6 +123,7 @@ class ThreeReadings(Shown):
         return [note.text for note in self.notes]
 
 
+@in_one_order("members", "y_true", "groups")
 def three_readings(
     y_true: ArrayLike,
     members: PredictionLike,

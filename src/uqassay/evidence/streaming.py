@@ -22,7 +22,7 @@ from uqassay.evidence.scored_models import ScoredModel, valid_runs
 from uqassay.evidence.scoring import joined_scores
 from uqassay.evidence.stream_chunk import Chunk, check_same_form, marked_like, refuse_mixed, signed_runs
 from uqassay.evidence.stream_state import StreamState
-from uqassay.evidence.subgroups import subgroup_values
+from uqassay.evidence.subgroups import of_same_instances, subgroup_values
 from uqassay.evidence.vote_tests import vote_tests
 from uqassay.predictions.metadata import checked_ids
 from uqassay.predictions.row_numbers import numbered
@@ -106,6 +106,7 @@ class AssayStream(AssayOptions):
         Row numbers count on from chunk to chunk; a slice of a `Prediction` keeps the numbers that it had in the whole.
         """
         started = time.perf_counter()
+        y_true, groups, subgroups, uncertainties, _ = of_same_instances(y_true, groups, subgroups, uncertainties)
         state, first = self._state, self.first_row + self._state.n_instances
         models = {name: [numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
         seen = state.form

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._frames import columns_of
+from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import align_values
 from uqassay.evidence.findings import SUBSETS
 from uqassay.predictions.rows import Known
 from uqassay.wording import listed
 
-__all__ = ["subgroup_values"]
+__all__ = ["of_same_instances", "subgroup_values"]
 
 
 def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Known) -> dict[str, NDArray[Any]]:
@@ -51,11 +53,27 @@ def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Kno
     return out
 
 
+def of_same_instances(
+    y_true: Any, groups: Any, subgroups: Any, uncertainties: Any, X: Any = None
+) -> tuple[Any, Any, Any, Any, Any]:
+    """What an assay is given beside predictions, with its rows in one order; predictions without ids stand by position."""
+    given = {
+        "y_true": y_true,
+        "groups": groups,
+        "subgroups": None if subgroups is None else _columns(subgroups),
+        "uncertainties": uncertainties,
+        "X": X,
+    }
+    found = aligned({name: value for name, value in given.items() if value is not None}, axes={"uncertainties": -1})
+    y, units, parts, scores, inputs = (found.get(name) for name in given)
+    return y, units, parts, scores, inputs
+
+
 def _columns(subgroups: Any) -> Mapping[Any, Any]:
     if subgroups is None or isinstance(subgroups, Mapping):
         return subgroups or {}
-    columns = getattr(subgroups, "columns", None)
-    if columns is None or not hasattr(subgroups, "items"):
+    columns = columns_of(subgroups, "subgroups")
+    if columns is None:
         raise InputError(
             "subgroups",
             "must map names to values, or be a DataFrame",
@@ -63,13 +81,4 @@ def _columns(subgroups: Any) -> Mapping[Any, Any]:
             'write {"site": site}',
             code="type",
         )
-    twice = [str(name) for i, name in enumerate(columns) if name in list(columns)[:i]]
-    if twice:
-        raise InputError(
-            "subgroups",
-            "columns must have different names",
-            f"{twice[0]!r} occurs twice",
-            "rename one",
-            code="duplicate",
-        )
-    return dict(subgroups.items())
+    return columns

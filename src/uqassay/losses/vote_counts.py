@@ -11,15 +11,17 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, as_numeric, check_class_count, check_rows, has_index, shown
+from uqassay._array import as_array, as_numeric, check_class_count, check_rows, shown
+from uqassay._frames import is_frame, positions
+from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction, class_indices, sum_over_classes
-from uqassay.predictions.labels import MOST_VOTES, Labels, check_single_meaning
+from uqassay.predictions.labels import MOST_VOTES, check_single_meaning
 from uqassay.predictions.metadata import checked_class_names
-from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_index, take_table
+from uqassay.predictions.pandas_input import in_order_of_ids, take_index, take_table
 from uqassay.statistics.samples import check_choice
 
-__all__ = ["FewVotes", "VoteCounts", "VotesAre", "checked_votes", "counts_of_votes"]
+__all__ = ["FewVotes", "VoteCounts", "VotesAre", "checked_votes", "counts_of_votes", "of_same_rows"]
 
 Array = NDArray[np.float64]
 FewVotes = Literal["refuse", "leave-out"]
@@ -161,6 +163,14 @@ def counts_of_votes(
     return _counted(labels, n_classes, class_names, "labels")
 
 
+def of_same_rows(votes: Any, prediction: Any, groups: Any) -> tuple[Any, Any, Any]:
+    """Votes, a prediction and groups with their rows in one order; votes in a list of rows stand by position."""
+    stand_in = votes if is_frame(votes) else np.empty(len(votes) if hasattr(votes, "__len__") else 0)
+    given = {"prediction": prediction, "votes": stand_in, "groups": groups}
+    found = aligned({name: value for name, value in given.items() if value is not None})
+    return found["votes"] if is_frame(votes) else votes, found.get("prediction"), found.get("groups")
+
+
 # -- two ways to give votes ---------------------------------------------------------------------------------------------
 
 
@@ -168,7 +178,7 @@ def _of_single(votes: Any, prediction: Prediction) -> Array:
     counts = _counted(votes, prediction.n_classes, prediction.class_names, "votes")
     if len(counts) != prediction.n_instances:
         raise _other_rows(f"need the single votes of each of {prediction.n_instances} instances", len(counts))
-    index = take_index(votes, "votes")[1] if has_index(votes) else None
+    index = take_index(votes, "votes")[1] if is_frame(votes) else None
     return in_order_of_ids(counts, index, prediction.ids, "votes")
 
 
@@ -176,10 +186,7 @@ def _of_table(votes: Any, prediction: Prediction, votes_are: VotesAre | None) ->
     """Counts as they are, rows and columns in the order of the prediction."""
     own = prediction.class_names
     try:
-        if isinstance(votes, Labels):
-            table, names, index = np.asarray(votes), votes.class_names, votes.ids
-        else:
-            table, names, index = take_table(votes, "votes")
+        table, names, index = take_table(votes, "votes")
         table = as_numeric(table, "votes")
     except InputError as problem:
         if problem.code not in ("ragged", "type"):
@@ -283,7 +290,7 @@ def _counted(labels: Any, n_classes: int, class_names: Sequence[str] | None, nam
 
 def _rows_of(labels: Any, name: str) -> list[NDArray[Any]]:
     """The votes of each instance, ``(m,)``."""
-    if has_index(labels) or hasattr(labels, "dtype") or not isinstance(labels, Iterable) or isinstance(labels, str):
+    if is_frame(labels) or hasattr(labels, "dtype") or not isinstance(labels, Iterable) or isinstance(labels, str):
         table = as_array(labels, name)
         rows = [np.asarray(row) for row in table] if table.ndim else [table]
     else:

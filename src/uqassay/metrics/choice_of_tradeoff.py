@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 
 __all__ = ["TradeoffRange", "WinningInterval", "lower_envelope", "ranking_changes", "tradeoff_range", "tradeoff_scale"]
@@ -32,6 +33,7 @@ class TradeoffRange(NamedTuple):
     reason: str
 
 
+@in_one_order("distance", "nonspecificity")
 def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[WinningInterval, ...]:
     """Intervals of λ ≥ 0 with the winners on them: the lower envelope of the lines E_j(λ) = d_j + λ · NS_j.
 
@@ -79,6 +81,7 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
         current = np.flatnonzero((d == d[candidates[0]]) & (ns == ns[candidates[0]]))
 
 
+@in_one_order("distance", "nonspecificity")
 def ranking_changes(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[tuple[float, int, int], ...]:
     """Every λ > 0 at which two models swap places, sorted: (λ, model that is better below λ, model that is better above).
 

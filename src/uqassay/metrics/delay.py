@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.estimate_intervals import finite_values
 from uqassay.metrics.gains import GainLoss, gain, losses_of_both
@@ -124,6 +125,7 @@ class DelayCurve:
         return _Waiting(self.gains, self.epistemic, make_units(self.gains.size, self.groups, None))
 
 
+@in_one_order("before", "y_true", "after", "epistemic", "groups")
 def delay_curve(
     y_true: ArrayLike,
     before: PredictionLike,
@@ -193,6 +195,7 @@ def delay_curve(
     )
 
 
+@in_one_order("gains", "epistemic", "groups", "correct_before", "correct_after")
 def delay_curve_of_gains(
     gains: ArrayLike,
     epistemic: ArrayLike,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_labels, check_class_count, check_rows, tolerance_of
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.epistemic_trends import check_shares
 from uqassay.metrics.run_summaries import correlation_over_runs, finite_array, mean_over_runs, midranks
@@ -139,6 +140,7 @@ class DoubtSources:
         ]
 
 
+@in_one_order("probs", "epistemic", "labels", axes={"probs": 2, "epistemic": 2})
 def doubt_sources(
     probs: ArrayLike, epistemic: ArrayLike, labels: ArrayLike, shares: ArrayLike, *, level: float = 0.95
 ) -> DoubtSources:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, generator
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.estimate_intervals import (
     GainBinning,
@@ -106,6 +107,7 @@ class EpistemicCalibration:
         return self.pvalue <= alpha
 
 
+@in_one_order("gain", "epistemic", "groups")
 def epistemic_calibration_error(
     gain: ArrayLike,
     epistemic: ArrayLike,
@@ -196,6 +198,7 @@ def epistemic_calibration_error(
     return _in_bins(g, e, _placed(e, edges), _Options(edges, binning_name, normalisation, units, float(level), rng))
 
 
+@in_one_order("gain", "mapped", "epistemic", "groups")
 def mapped_calibration_error(
     gain: ArrayLike,
     mapped: ArrayLike,

@@ -2,12 +2,14 @@
 
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.spearman import named_spearman_estimate
 
 __all__ = ["epistemic_correlation_score"]
 
 
+@in_one_order("gain", "epistemic", "groups")
 def epistemic_correlation_score(
     gain: ArrayLike,
     epistemic: ArrayLike,

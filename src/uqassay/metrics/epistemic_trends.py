@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.run_summaries import finite_array, mean_over_runs, sign_flip_pvalues
 from uqassay.notes import Note
@@ -116,6 +117,7 @@ class EpistemicTrend:
         ]
 
 
+@in_one_order("epistemic", "shares", axes={"epistemic": 1})
 def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: float = 0.95) -> EpistemicTrend:
     """Test over runs that epistemic uncertainty falls with the share of the training instances.
 

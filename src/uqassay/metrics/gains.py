@@ -9,11 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr, xlogy
 
 from uqassay._array import as_array, as_labels, check_rows, tolerance_of
+from uqassay._frames import positions
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.losses.label_distance import default_floor
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.labels import class_indices, labels_for
+from uqassay.predictions.pandas_input import take_table
 from uqassay.statistics.samples import check_choice
 
 __all__ = ["GAIN_LOSSES", "GainLoss", "TrueUncertainty", "gain", "true_uncertainty"]
@@ -44,6 +48,7 @@ class TrueUncertainty:
     epistemic: Floats
 
 
+@in_one_order("before", "y_true", "after")
 def gain(
     y_true: ArrayLike,
     before: PredictionLike,
@@ -92,6 +97,7 @@ def gain(
     return without - with_more
 
 
+@in_one_order("predicted", "label_probs")
 def true_uncertainty(
     label_probs: ArrayLike, predicted: PredictionLike, *, loss: GainLoss = "zero-one"
 ) -> TrueUncertainty:
@@ -128,7 +134,8 @@ def true_uncertainty(
     """
     check_choice(loss, "loss", GAIN_LOSSES)
     statement = _statement(predicted, "predicted", loss)
-    given = as_array(label_probs, "label_probs")
+    table, names, _ = take_table(label_probs, "label_probs")
+    given = as_array(table, "label_probs")
     if given.ndim != 2:
         raise InputError(
             "label_probs", "must have shape (n, K)", f"got shape {given.shape}", "give P(y|x) in rows", code="shape"
@@ -136,7 +143,7 @@ def true_uncertainty(
     check_rows(given, "label_probs", tolerance=tolerance_of(label_probs))
     true = as_labels(given, given.shape[1], n_instances=_size(statement), name="label_probs")
     if isinstance(statement, np.ndarray):
-        labels = _predicted_labels(statement, {"n_classes": true.shape[1]}, "predicted")
+        labels = _predicted_labels(statement, {"n_classes": true.shape[1], "class_names": names}, "predicted")
     else:
         if statement.n_classes != true.shape[1]:
             raise InputError(
@@ -146,6 +153,8 @@ def true_uncertainty(
                 "give both with the same columns",
                 code="mismatch",
             )
+        if names is not None and statement.class_names is not None:
+            true = true[:, positions(names, statement.class_names, "label_probs", part="columns", of="predicted")]
         labels = statement.labels()
     if loss == "zero-one":
         greatest = true.max(axis=1)
@@ -187,6 +196,8 @@ def losses_of_both(
             "give both with the same columns",
             code="mismatch",
         )
+    if len(columns) == 2:
+        second = classes_in_order(second, first.class_names, "after", of="before")
     return _losses(y_true, (first, second), loss)
 
 

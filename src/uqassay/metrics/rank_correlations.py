@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import shown
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.run_summaries import correlation_over_runs, midranks
 from uqassay.notes import Note
@@ -81,6 +82,7 @@ class EstimateCorrelations:
         ]
 
 
+@in_one_order("estimates", axes={"estimates": -1})
 def estimate_correlations(
     estimates: Mapping[str, ArrayLike], *, level: float = 0.95, scope: str = "runs-and-instances"
 ) -> EstimateCorrelations:

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay._array import as_array
+from uqassay._frames import as_frame
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.prediction_metrics import PredictionMetric
@@ -18,6 +20,7 @@ from uqassay.statistics import Estimate
 __all__ = ["UncertaintyScorer", "prediction_metric"]
 
 
+@in_one_order("y_prob", "y_true")
 def prediction_metric(
     y_true: ArrayLike,
     y_prob: PredictionLike,
@@ -106,6 +109,7 @@ class UncertaintyScorer:
     def _definition(self) -> PredictionMetric:
         return PredictionMetric(metric=self.metric, tradeoff=self.tradeoff, distance=self.distance, score=self.score)
 
+    @in_one_order("X", "y")
     def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> float:
         """The metric of the classifier's predictions for X, with the sign of a score.
 
@@ -131,7 +135,7 @@ class UncertaintyScorer:
 
 def _prediction(y_prob: Any) -> Prediction:
     """Probabilities of class 1 (n,) as two columns, anything else as everywhere."""
-    is_one_axis = not isinstance(y_prob, Prediction) and np.ndim(y_prob) == 1
+    is_one_axis = not isinstance(y_prob, Prediction) and np.ndim(as_frame(y_prob, "y_prob") or y_prob) == 1
     return Point.from_binary(y_prob) if is_one_axis else as_prediction(y_prob, "y_prob")
 
 
@@ -151,6 +155,7 @@ def _labels(y_true: Any, prediction: Prediction, labels: Sequence[Any] | None) -
             y_true,
             n_instances=prediction.n_instances,
             n_classes=prediction.n_classes,
+            ids=prediction.ids,
             class_names=names,
             class_order=prediction.class_order if labels is None else "stated",
         )

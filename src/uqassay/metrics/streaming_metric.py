@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay._array import as_array
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.prediction_metrics import MetricPart, PredictionMetric
 from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.row_numbers import numbered
 from uqassay.statistics import Estimate
 
@@ -82,20 +84,24 @@ class StreamingMetric:
         """Forget all batches."""
         self._parts: list[MetricPart] = []
         self._groups: list[Any] = []
+        self._class_names: tuple[str, ...] | None = None
 
+    @in_one_order("preds", "target", "groups")
     def update(self, preds: PredictionLike, target: ArrayLike, *, groups: ArrayLike | None = None) -> None:
         """Add a batch.
 
         Parameters
         ----------
         preds : Prediction of any kind, or array or tensor (n, K) or (n, M, K)
-            Probabilities. The order of `preds` and `target` is that of torchmetrics.
+            Probabilities. Named classes are put in the order of the first batch. The order of the parameters is that of
+            torchmetrics.
         target : int array or tensor (n,), or (n, K)
             Labels, or label distributions / vote counts.
         groups : array (n,), optional
             Instances of one group stay together in the interval; all batches have groups, or none.
         """
         prediction = numbered(as_prediction(preds, "preds"), self.n_instances)
+        prediction = classes_in_order(prediction, self._class_names, "preds", of="the first batch")
         units = None if groups is None else as_array(groups, "groups")
         if units is not None and units.shape != (prediction.n_instances,):
             raise InputError(
@@ -109,6 +115,7 @@ class StreamingMetric:
             raise InputError(
                 "groups", "must be given for all batches, or for none", "got both", "decide for one", code="mismatch"
             )
+        self._class_names = self._class_names or prediction.class_names
         self._parts.append(self.definition.part(target, prediction))
         self._groups.append(units)
 

@@ -16,7 +16,7 @@ from uqassay.predictions.labels import class_indices, labels_for, portable_label
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members, check_draws
 from uqassay.predictions.metadata import per_instance
-from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_index
+from uqassay.predictions.pandas_input import in_order_of_ids, take_index
 from uqassay.predictions.point import Point
 from uqassay.predictions.probabilities import not_negative
 from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
@@ -59,7 +59,6 @@ __all__ = [
     "not_negative",
     "per_instance",
     "portable_labels",
-    "positions",
     "probs_on_device",
     "sum_over_classes",
     "take_index",

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay._array import as_numeric
+from uqassay._frames import as_frame, is_frame
 from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.distributions import arrays_of_distribution, is_distribution
@@ -106,9 +107,13 @@ def from_object(
         arrays = arrays_of_distribution(obj, member_axis=member_axis)
     elif (stated := _stated_by_attributes(obj)) is not None:
         arrays, member_axis = stated, 1
-    elif isinstance(obj, (list, tuple)) or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__")):
+    elif (
+        isinstance(obj, (list, tuple))
+        or is_frame(obj)
+        or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__"))
+    ):
         _refuse_list_of_models(obj, member_axis)
-        values = obj if hasattr(obj, "columns") else _numeric(obj, "obj")
+        values = as_frame(obj, "obj") or _numeric(obj, "obj")
         arrays = {key_of_bare_array(kind, values): values}
     elif hasattr(obj, "nnz") and hasattr(obj, "shape"):
         as_numeric(obj, "obj")  # refuses sparse arrays, and says how to make them dense
@@ -136,7 +141,7 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
             "pass the predictions of each model: from_object([probs_1, probs_2, …], member_axis=0) for arrays (n, K)",
             code="type",
         )
-    stated = next((item for item in items if not hasattr(item, "columns") and _distribution(item) is not None), None)
+    stated = next((item for item in items if not is_frame(item) and _distribution(item) is not None), None)
     if stated is not None:
         raise InputError(
             "obj",
@@ -145,11 +150,12 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
             "pass the probabilities of each member: from_object([probs_1, probs_2, …], member_axis=0) for arrays (n, K)",
             code="member-axis",
         )
-    if member_axis is None and len(items) and getattr(items[0], "ndim", 0) == 2:
+    each = (as_frame(items[0], "obj") or items[0]) if len(items) else None
+    if member_axis is None and getattr(each, "ndim", 0) == 2:
         raise InputError(
             "obj",
             "a list of arrays (n, K) could hold members, training runs or instances",
-            f"got {len(items)} arrays, the first of shape {tuple(items[0].shape)}",
+            f"got {len(items)} arrays, the first of shape {tuple(getattr(each, 'shape', ()))}",
             "pass from_object(list, member_axis=0) for the members of one ensemble; in uq.assay a list holds training runs",
             code="member-axis",
         )
@@ -277,7 +283,7 @@ def from_laplace(
 
 def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     """Named arrays, members on the second axis; None for an object without the attributes."""
-    if isinstance(obj, np.ndarray) or hasattr(obj, "columns"):
+    if isinstance(obj, np.ndarray) or is_frame(obj):
         return None
     if hasattr(obj, "components") and hasattr(obj, "mixture_weights"):
         raise _mixture(obj)

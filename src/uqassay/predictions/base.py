@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array, available_cores, check_class_count, release, row_chunks, shown, taken
+from uqassay._frames import Frame, as_frame, is_frame, moves
+from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.labels import CLASS_ORDERS, whole_number_in
 from uqassay.predictions.metadata import checked_class_names, checked_ids, checked_notes, per_instance
-from uqassay.predictions.pandas_input import same_table, take_table
+from uqassay.predictions.pandas_input import frame_classes, in_order_of_ids, take_index
 from uqassay.predictions.remembering import REMEMBERED, Held, held_rows, remembered
 
 Array = NDArray[np.float64]
@@ -299,7 +301,10 @@ class Prediction(ABC):
             return rows
         if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             rows = [int(rows)]
-        chosen = as_array(rows, "rows")
+        values, index = take_index(rows, "rows")
+        chosen = as_array(values, "rows")
+        if chosen.dtype == bool and chosen.shape == (n,):  # whole numbers are positions, under any index
+            chosen = in_order_of_ids(chosen, index, self.ids, "rows")
         if isinstance(rows, tuple) or chosen.ndim != 1:
             raise InputError(
                 "rows",
@@ -374,23 +379,48 @@ class Prediction(ABC):
             value.flags.writeable = False
         object.__setattr__(self, name, value)
 
-    def _take_table(self, *names: str) -> None:
-        """Turn DataFrames into arrays; columns name the classes, the index identifies the instances."""
-        first = getattr(self, names[0])
-        for name in names:
-            table = getattr(self, name)
-            if name != names[0]:
-                table = same_table(table, first, name, names[0])
-            array, class_names, ids = take_table(table, name)
-            if class_names is not None and self.class_names is not None:
-                # names that are given put the columns of these names in their order; others rename the columns
-                given = checked_class_names(self.class_names, len(class_names))
-                if set(given) == set(class_names):
-                    array = array[:, [class_names.index(each) for each in given]]
-            elif class_names is not None:
-                object.__setattr__(self, "class_order", "columns")
-            object.__setattr__(self, name, array)
-            self._default(class_names=class_names if name == names[-1] else None, ids=ids)
+    def _take_table(self, *names: str, axis: int = 0) -> None:
+        """Turn tables into arrays; labels of the last axis name the classes, those of `axis` identify the instances."""
+        self._take_rows(*names, axis=axis)
+        given = {name: getattr(self, name) for name in names}
+        frames = {name: value for name, value in given.items() if isinstance(value, Frame)}
+        if not frames:
+            return
+        places = moves(list(given), [getattr(value, "columns", None) for value in given.values()], part="columns")
+        for name, place in zip(given, places, strict=True):
+            given[name] = frames[name].moved(place, -1) if place is not None else given[name]
+        named = next((name for name in frames if given[name].columns is not None), names[0])
+        order, class_names = frame_classes(given[named], named) if named in frames else (None, None)
+        if class_names is not None and self.class_names is not None:
+            # names that are given put the columns of these names in their order; others rename the columns
+            wanted = checked_class_names(self.class_names, len(class_names))
+            if set(wanted) == set(class_names):
+                order = [(order or range(len(wanted)))[class_names.index(each)] for each in wanted]
+        elif class_names is not None:
+            object.__setattr__(self, "class_order", "columns")
+        for name, value in given.items():
+            array = value.array if isinstance(value, Frame) else value
+            # arrays without names stand by position, so they move with the table
+            moved = order is not None and np.ndim(array) > 0
+            object.__setattr__(self, name, as_array(array, name)[..., order] if moved else array)
+        self._default(class_names=class_names)
+
+    def _take_rows(self, *names: str, axis: int = 0) -> None:
+        """Bring arrays, ids and groups that carry an index into one order; tables become a `Frame`, and give the ids."""
+        given = {name: as_frame(getattr(self, name), name) or getattr(self, name) for name in names}
+        own = {name: value for name in ("ids", "groups") if (value := getattr(self, name)) is not None}
+        if not any(is_frame(value) for value in (*given.values(), *own.values())):
+            return
+        found = aligned({**given, **own}, axes=dict.fromkeys(names, axis))
+        index = next((v.labels[axis] for name in names if isinstance(v := found[name], Frame) and v.ndim > axis), None)
+        if index is None and own.keys() == {"ids", "groups"} and not is_frame(own["ids"]):
+            groups, of_groups = take_index(own["groups"], "groups")
+            found["groups"] = in_order_of_ids(
+                as_array(groups, "groups"), of_groups, as_array(own["ids"], "ids"), "groups"
+            )
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+        self._default(ids=index)
 
     def _default(self, **carried: Any) -> None:
         for name, value in carried.items():

@@ -9,25 +9,25 @@ The meaning of a label:
 * If only some names are whole numbers, a number is ambiguous and refused, unless each of these names equals its index.
 * Where the classes have names without an order (keys of JSON objects, models that list them differently), a whole number is
   refused.
-* Labels that carry class names of their own (`Labels`) are indices in the order of these names.
+* Labels that carry class names of their own (`FromFile`) are indices in the order of these names.
 * True and False are classes 1 and 0 of two classes without names, or the names of classes called so.
 """
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
+from uqassay._frames import FromFile, positions
 from uqassay.errors import InputError
 from uqassay.predictions.columns import class_numbers, undecorated
-from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_table
+from uqassay.predictions.pandas_input import in_order_of_ids, take_table
 
 __all__ = [
     "CLASS_ORDERS",
-    "Labels",
     "check_single_meaning",
     "class_indices",
     "labels_for",
@@ -46,66 +46,6 @@ CLASS_ORDERS: Mapping[str, str] = {
 
 MOST_VOTES = 1e15  # of an instance; up to here double precision holds every whole number
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")  # int() would also accept 1_0 and other digits
-
-
-class Labels(np.ndarray[Any, np.dtype[Any]]):
-    """Labels (n,) or votes (n, K) of a file: an array that keeps what the file says of its rows and classes.
-
-    A selection of rows keeps its ids; other operations give values without them.
-
-    Attributes
-    ----------
-    class_names : tuple of str or None
-        The classes whose indices the numbers are, or the columns of votes.
-    class_order : str
-        What the order of these names rests on, a key of `CLASS_ORDERS`.
-    ids : array (n,) or None
-    keys : dict of str to array (n,)
-        Columns that may identify the rows, by name.
-    """
-
-    class_names: tuple[str, ...] | None
-    class_order: str
-    ids: NDArray[Any] | None
-    keys: Mapping[str, NDArray[Any]]
-
-    def __new__(  # noqa: D102
-        cls,
-        values: Any,
-        *,
-        class_names: tuple[str, ...] | None = None,
-        class_order: str = "stated",
-        ids: NDArray[Any] | None = None,
-        keys: Mapping[str, NDArray[Any]] | None = None,
-    ) -> Self:
-        found = np.asarray(values).view(cls)
-        found.class_names, found.class_order, found.ids, found.keys = class_names, class_order, ids, dict(keys or {})
-        return found
-
-    def __array_finalize__(self, obj: Any) -> None:
-        self.class_names, self.class_order, self.ids, self.keys = None, "stated", None, {}
-
-    def __getitem__(self, rows: Any) -> Any:
-        part = super().__getitem__(rows)
-        if not isinstance(part, Labels) or isinstance(rows, tuple) or part.ndim != self.ndim:
-            return np.asarray(part) if isinstance(part, Labels) else part
-        return Labels(
-            part,
-            class_names=self.class_names,
-            class_order=self.class_order,
-            ids=None if self.ids is None else self.ids[rows],
-            keys={name: values[rows] for name, values in self.keys.items()},
-        )
-
-    def __reduce__(self) -> Any:
-        return (_labels, (np.asarray(self), self.class_names, self.class_order, self.ids, self.keys))
-
-    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        return array[()] if return_scalar else np.asarray(array)
-
-
-def _labels(values: Any, class_names: Any, class_order: str, ids: Any, keys: Any) -> Labels:
-    return Labels(values, class_names=class_names, class_order=class_order, ids=ids, keys=keys)
 
 
 def labels_for(
@@ -145,7 +85,7 @@ def labels_for(
     InputError
         Labels that are unknown, ambiguous or missing, or a number of labels other than n.
     """
-    own = y_true.class_names if isinstance(y_true, Labels) else None
+    own = y_true.class_names if isinstance(y_true, FromFile) else None
     array = _in_order(y_true, ids, class_names, name, class_order)
     if array.ndim == 1:
         if array.dtype.kind == "b":
@@ -181,11 +121,8 @@ def _in_order(
     """Labels (n,) or votes (n, K) with rows in the order of the ids, and columns in the order of the class names."""
     if y_true is None:
         raise InputError(name, "must be given", "it is None", "pass the true class of each instance", code="missing")
-    if isinstance(y_true, Labels):
-        array, names, index = np.asarray(y_true), y_true.class_names if y_true.ndim == 2 else None, y_true.ids
-    else:
-        table, names, index = take_table(y_true, name)
-        array = as_array(table, name)
+    table, names, index = take_table(y_true, name)
+    array = as_array(table, name)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array  # a column of labels, not votes
     array = in_order_of_ids(array, index, ids, name)
     if array.ndim != 2 or class_names is None:

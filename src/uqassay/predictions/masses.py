@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, shown, still_whole, tolerance_of
+from uqassay._frames import Frame, as_frame
 from uqassay.credal.focal_sets import as_focal_sets, paper_masses
 from uqassay.credal.lower_probability import mass_event_bounds, sum_over
 from uqassay.credal.moebius import family_moebius
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import Array, Prediction
-from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.probabilities import not_negative, refuse_truth_values, take_probabilities
 
 BELIEF_TOLERANCE = 1e-6  # a mass may be this far below 0, and a sum this far from 1
@@ -81,7 +81,9 @@ class Masses(Prediction):
             object.__setattr__(self, f.name, carried.get(f.name, {} if f.name == "keys" else f.default))
         object.__setattr__(self, "signed", signed)
         object.__setattr__(self, "precision", precision)
-        given, ids = take_index(masses, "masses")
+        self._set("masses", masses)
+        self._take_rows("masses")
+        given = self.masses
         masses = take_probabilities(given, "masses", 2)
         refuse_truth_values(masses, "masses", "give numbers, such as 0.0 and 1.0")
         tolerance = tolerance_of(given, masses)
@@ -106,7 +108,6 @@ class Masses(Prediction):
         )
         self._set("masses", masses)
         self._set("focal_sets", sets)
-        self._default(ids=ids)
         self._finish(class_axis_of="focal_sets")
 
     @classmethod
@@ -126,8 +127,8 @@ class Masses(Prediction):
         >>> m.masses.round(3).tolist()
         [[0.5, 0.2, 0.3]]
         """
-        beliefs, ids = take_index(beliefs, "beliefs")
-        values = take_probabilities(beliefs, "beliefs", 2)
+        given = as_frame(beliefs, "beliefs")
+        values = take_probabilities(given or beliefs, "beliefs", 2)
         refuse_truth_values(values, "beliefs", "give numbers, such as 0.0 and 1.0")
         tolerance = tolerance_of(beliefs, values)
         sets = _family(focal_sets, n_classes)
@@ -143,7 +144,8 @@ class Masses(Prediction):
         masses = family_moebius(np.asarray(values, dtype=np.float64), sets)
         signed = bool(broken_rows(masses, tolerance).any())
         precision = float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else None
-        return cls(masses, sets, signed=signed, precision=precision, **{"ids": ids, **metadata})
+        rows = masses if given is None else Frame(masses, (given.index, None))
+        return cls(rows, sets, signed=signed, precision=precision, **metadata)
 
     @property
     def n_classes(self) -> int:

@@ -17,10 +17,10 @@ from uqassay._array import (
     still_whole,
     tolerance_of,
 )
+from uqassay._frames import Frame, as_frame
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import CORE_BYTES, Array, Prediction
-from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.point import checked_log_partition, softmax_and_partition, two_columns
 from uqassay.predictions.probabilities import event_and_rest, normalised, not_negative
 from uqassay.predictions.sums_over_members import member_sums
@@ -69,6 +69,7 @@ class Members(Prediction):
 
     def __post_init__(self, member_axis: int | None, normalise: bool) -> None:
         member_axis = checked_member_axis(member_axis, self.probs, "probs")
+        self._take_table("probs", axis=1 - member_axis)
         probs = _three_axes(self.probs, "probs")
         tolerance = tolerance_of(self.probs, probs)
         if member_axis == 0:
@@ -119,8 +120,10 @@ class Members(Prediction):
         ([[[0.5, 0.5], [0.5, 0.5]]], [[0.6931, 2.6931]])
         """
         member_axis = checked_member_axis(member_axis, logits, "logits")
-        probs, log_partition = softmax_and_partition(_three_axes(logits, "logits"), "logits")
-        return cls(probs, weights, member_axis=member_axis, log_partition=log_partition, **metadata)  # type: ignore[arg-type]
+        given = as_frame(logits, "logits")
+        probs, log_partition = softmax_and_partition(_three_axes(given or logits, "logits"), "logits")
+        named = probs if given is None else Frame(probs, given.labels)
+        return cls(named, weights, member_axis=member_axis, log_partition=log_partition, **metadata)  # type: ignore[arg-type]
 
     @classmethod
     def from_binary(cls, probs: ArrayLike, *, member_axis: int | None = None, **metadata: Any) -> "Members":
@@ -132,8 +135,9 @@ class Members(Prediction):
         >>> uq.Members.from_binary([[0.25, 0.5]], member_axis=1).probs.tolist()
         [[[0.75, 0.25], [0.5, 0.5]]]
         """
-        values, ids = take_index(probs, "probs")
-        p = as_numeric(values, "probs", ndim=(1, 2))
+        given = as_frame(probs, "probs")
+        p = as_numeric(given or probs, "probs", ndim=(1, 2))
+        labels = () if given is None else given.labels
         if p.ndim == 1:
             p = p[:, None]
         elif member_axis is None:
@@ -153,10 +157,9 @@ class Members(Prediction):
                 code="choice",
             )
         elif member_axis % 2 == 0:
-            p, ids = p.T, None
-        members = cls(two_columns(p), **metadata)
-        members._default(ids=ids)
-        return members
+            p, labels = p.T, labels[::-1]
+        values = two_columns(p)
+        return cls(Frame(values, (labels[0], None, None)) if labels else values, **metadata)  # type: ignore[arg-type]
 
     @property
     def n_classes(self) -> int:
@@ -253,12 +256,14 @@ def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
         An axis other than 0 and 1; no axis for a list of arrays (n, K), which could be members or instances.
     """
     if member_axis is None:
-        each = getattr(values[0], "ndim", 0) if isinstance(values, (list, tuple)) and len(values) else 0
+        first = values[0] if isinstance(values, (list, tuple)) and len(values) else None
+        first = as_frame(first, name) or first
+        each = getattr(first, "ndim", 0)
         if each == 2:
             raise InputError(
                 name,
                 "a list of arrays (n, K) could hold the members or the instances",
-                f"got {len(values)} arrays, the first of shape {tuple(values[0].shape)}",
+                f"got {len(values)} arrays, the first of shape {tuple(np.shape(first))}",
                 "pass member_axis=0 if they are the members",
                 code="member-axis",
             )

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, as_bfloat16, as_numeric, has_index, precision_of
+from uqassay._array import as_array, as_bfloat16, as_numeric, precision_of
+from uqassay._frames import Frame, as_frame, is_frame
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
@@ -78,7 +79,7 @@ def prediction_from_arrays(
                 return Members(probs, weights, member_axis=member_axis, normalise=normalise, **carried)
             return Point(probs, normalise=normalise, **carried)
         case "logits":
-            logits = as_numeric(named["logits"], "logits", ndim=(2, 3))
+            logits = as_frame(named["logits"], "logits") or as_numeric(named["logits"], "logits", ndim=(2, 3))
             if logits.ndim == 2:
                 return Point.from_logits(logits, **carried)
             return Members.from_logits(logits, named.get("weights"), member_axis=member_axis, **carried)
@@ -248,7 +249,7 @@ def _carried(named: Mapping[str, Any]) -> dict[str, Any]:
         carried["keys"] = {name: named[KEY(i)] for i, name in enumerate(names) if KEY(i) in named}
     for key in ("ids", "groups"):
         if named.get(key) is not None:
-            values = as_array(named[key], key)
+            values = as_frame(named[key], key) or as_array(named[key], key)
             carried[key] = as_text(values, key) if values.dtype.kind in "ST" else values
     if named.get("notes") is not None:
         carried["notes"] = _notes(named["notes"], named.get("note_codes"))
@@ -320,7 +321,7 @@ def _storable_labels(labels: Any, prediction: Prediction) -> NDArray[Any]:
         class_names=names,
         name="labels",
     )
-    if has_index(labels):  # aligned to the ids
+    if is_frame(labels):  # aligned to the ids
         return checked if checked.ndim == 2 or names is None else portable_labels(np.array(names)[checked], names)
     return as_numeric(labels, "labels") if checked.ndim == 2 else portable_labels(labels, names)
 
@@ -339,14 +340,19 @@ def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
     return len(shape) == 3
 
 
-def _members_second(values: Any, name: str, member_axis: int) -> NDArray[Any]:
+def _members_second(values: Any, name: str, member_axis: int) -> NDArray[Any] | Frame:
     """Three axes with the members on the second; two axes as they are."""
-    array = as_numeric(values, name, ndim=(2, 3))
+    given = as_frame(values, name)
+    array = as_numeric(given or values, name, ndim=(2, 3))
     if member_axis not in (0, 1, -2, -3):
         raise InputError(
             "member_axis", "must be 0 or 1", f"got {member_axis}", "name the axis of the members", code="range"
         )
-    return np.moveaxis(array, member_axis, 1) if array.ndim == 3 else array
+    moved = array.ndim == 3 and member_axis in (0, -3)
+    array = np.moveaxis(array, 0, 1) if moved else array
+    if given is None:
+        return array
+    return Frame(array, (given.labels[1], given.labels[0], given.labels[2]) if moved else given.labels)
 
 
 def _storable(value: Any, name: str) -> NDArray[Any]:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric, check_class_count, check_rows, index_text, row_chunks, still_whole, tolerance_of
+from uqassay._frames import Frame, as_frame
 from uqassay.errors import InputError
 from uqassay.predictions.base import Array, Prediction
-from uqassay.predictions.pandas_input import take_index, take_table
 from uqassay.predictions.probabilities import (
     event_and_rest,
     normalised,
@@ -77,19 +77,16 @@ class Point(Prediction):
         >>> p.probs.tolist(), p.log_partition.round(4).tolist()
         ([[0.5, 0.5]], [1.6931])
         """
-        table = take_table(logits, "logits")
-        probs, log_partition = softmax_and_partition(as_numeric(table[0], "logits", ndim=2), "logits")
-        if table[1] is not None and metadata.get("class_names") is None:
-            metadata |= {"class_names": table[1], "class_order": "columns"}
-        point = cls(probs, log_partition=log_partition, **metadata)
-        point._default(ids=table[2])
-        return point
+        given = as_frame(logits, "logits")
+        probs, log_partition = softmax_and_partition(as_numeric(given or logits, "logits", ndim=2), "logits")
+        named = probs if given is None else Frame(probs, given.labels)
+        return cls(named, log_partition=log_partition, **metadata)  # type: ignore[arg-type]
 
     @classmethod
     def from_binary(cls, probs: ArrayLike, **metadata: Any) -> "Point":
         """Two columns (1 − p, p) from the probability of class 1, ``(n,)`` or ``(n, 1)``."""
-        values, ids = take_index(probs, "probs")
-        column = as_numeric(values, "probs", ndim=(1, 2))
+        given = as_frame(probs, "probs")
+        column = as_numeric(given or probs, "probs", ndim=(1, 2))
         if column.ndim == 2 and column.shape[1] != 1:
             raise InputError(
                 "probs",
@@ -98,9 +95,8 @@ class Point(Prediction):
                 "use Point for one column per class",
                 code="shape",
             )
-        point = cls(two_columns(column.reshape(len(column))), **metadata)
-        point._default(ids=ids)
-        return point
+        values = two_columns(column.reshape(len(column)))
+        return cls(values if given is None else Frame(values, (given.index, None)), **metadata)  # type: ignore[arg-type]
 
     @property
     def n_classes(self) -> int:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import shown
+from uqassay._frames import canonical_ids, positions
 from uqassay.errors import InputError
-from uqassay.predictions.pandas_input import positions
 
 __all__ = ["Known", "check_positions", "counts_up", "is_key", "order_like"]
 
@@ -76,20 +76,22 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     [1, 2, 0]
     """
     if one.ids is not None and other.ids is not None:
-        if len(one.ids) == len(other.ids) and np.array_equal(one.ids, other.ids):
+        same = len(one.ids) == len(other.ids)
+        if same and (
+            np.array_equal(one.ids, other.ids) or np.array_equal(canonical_ids(one.ids), canonical_ids(other.ids))
+        ):
             return None
-        return positions(one.ids, other.ids, one.place, part="ids")
+        return _places(one.ids, other.ids, one.place)
     found: dict[str, NDArray[np.int64]] = {}
     for name in [name for name in one.keys if name in other.keys]:
         here, there = one.keys[name], other.keys[name]
-        if len(here) != len(there):
+        if len(here) < len(there):
             continue  # the error will be about the number of rows
-        if here.dtype.kind != there.dtype.kind and "U" in (here.dtype.kind, there.dtype.kind):
-            here, there = here.astype(np.str_), there.astype(np.str_)
         try:
-            found[name] = positions(here, there, one.place)
+            found[name] = _places(here, there, one.place)
         except InputError as problem:
-            missing = next(value for value in there.tolist() if value not in set(here.tolist()))
+            own = set(canonical_ids(here).tolist())
+            missing = next(value for value in canonical_ids(there).tolist() if value not in own)
             raise InputError(
                 f"{one.place}, column {name}",
                 f"must hold the same values as the column of that name of {other.place}, because it may tell which rows "
@@ -110,3 +112,15 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
             facts={"columns": tuple(found)},
         )
     return orders[0] if orders and not np.array_equal(orders[0], np.arange(len(orders[0]))) else None
+
+
+def _places(here: NDArray[Any], there: NDArray[Any], parameter: str) -> NDArray[np.int64]:
+    """Position of each entry of `there` among those of `here`, which may be more: values of a file of all instances.
+
+    Predictions are of one length before they come here.
+    """
+    own, wanted = canonical_ids(here).tolist(), canonical_ids(there).tolist()
+    place = {value: i for i, value in enumerate(own)}
+    if len(own) > len(wanted) and len(place) == len(own) and all(value in place for value in wanted):
+        return np.array([place[value] for value in wanted], dtype=np.int64)
+    return positions(here, there, parameter, part="ids", of="the predictions")

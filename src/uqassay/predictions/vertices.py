@@ -35,6 +35,7 @@ class Vertices(Prediction):
     normalise: InitVar[bool] = False
 
     def __post_init__(self, normalise: bool) -> None:
+        self._take_table("vertices")
         vertices = as_numeric(self.vertices, "vertices", ndim=3)
         tolerance = tolerance_of(self.vertices, vertices)
         check_class_count(vertices.shape[2], "vertices")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.statistics.comparisons import PairwiseComparisons
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer
@@ -12,6 +13,7 @@ from uqassay.statistics.samples import Floats
 __all__ = ["agreeing_comparisons", "agreeing_pvalues"]
 
 
+@in_one_order("first", "pvalue", "second", "second_pvalue")
 def agreeing_pvalues(first: Floats, pvalue: Floats, second: Floats, second_pvalue: Floats) -> Floats:
     """p-values of two readings of the same differences; see `agreeing_comparisons`. For use by other rooms too.
 

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay._array import generator
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.statistics.resampling import draw_means
 from uqassay.statistics.samples import Floats, as_floats, check_draws, check_level, make_units
@@ -23,6 +24,7 @@ _TOTALS_AT_ONCE = 2**21
 _TIE = 1e-12
 
 
+@in_one_order("values", "groups", "sample_weight")
 def bootstrap_means(
     values: ArrayLike,
     *,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import generator
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.detectable_pairs import DetectableDifference
@@ -117,6 +118,7 @@ class PairwiseComparisons:
             return np.asarray(self.adjusted <= alpha)
 
 
+@in_one_order("a", "b", "groups", "sample_weight", axes={"a": -1, "b": -1})
 def paired_mean_test(
     a: ArrayLike,
     b: ArrayLike,

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.bootstrap import bca_interval, bootstrap_means
@@ -21,6 +22,7 @@ _PEARSON_METHODS = ("jackknife", "fisher", "bca")
 _ROUNDING = 1e-12
 
 
+@in_one_order("x", "y", "groups", "sample_weight")
 def kendall_tau_estimate(
     x: ArrayLike,
     y: ArrayLike,
@@ -101,6 +103,7 @@ def named_tau_estimate(
     )
 
 
+@in_one_order("x", "y", "sample_weight")
 def kendall_tau_influence(x: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Linearised:
     """Kendall's τ-b with the influence of every instance, to compute differences and averages of several τ.
 
@@ -159,6 +162,7 @@ def _tau_influence(x: ArrayLike, y: ArrayLike, names: tuple[str, str], sample_we
     return Linearised(tau, influence)
 
 
+@in_one_order("x", "y", "groups")
 def pearson_estimate(
     x: ArrayLike,
     y: ArrayLike,

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate
@@ -42,6 +43,7 @@ ROUNDING = 1e-12  # an interval this narrow counts as one of no width
 FEW = 20  # a smaller sample gets a note
 
 
+@in_one_order("positive", "scores", "sample_weight", "groups")
 def auc_estimate(
     positive: ArrayLike,
     scores: ArrayLike,
@@ -111,6 +113,7 @@ def auc_estimate(
     )
 
 
+@in_one_order("positive", "scores", "groups")
 def delong_covariance(
     positive: ArrayLike, scores: ArrayLike | Sequence[ArrayLike], *, groups: ArrayLike | None = None
 ) -> tuple[Floats, Floats]:

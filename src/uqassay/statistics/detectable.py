@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.statistics.detectable_pairs import POWER, DetectableDifference, detectable_of_pairs
 from uqassay.statistics.margins import checked_bound
 from uqassay.statistics.mean_lines import MeanLines
@@ -15,6 +16,7 @@ from uqassay.statistics.samples import Floats, check_inside, check_level
 __all__ = ["detectable_difference", "detectable_differences"]
 
 
+@in_one_order("a", "b", "groups", "sample_weight", axes={"a": -1, "b": -1})
 def detectable_difference(
     a: ArrayLike,
     b: ArrayLike,

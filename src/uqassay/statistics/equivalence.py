@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.margins import MarginTest, check_margin, checked_bound, margins_tested
@@ -16,6 +17,7 @@ from uqassay.statistics.tested_pairs import greatest, pairs_tested
 __all__ = ["margin_tests", "no_worse_than_best", "paired_margin_test"]
 
 
+@in_one_order("a", "b", "groups", "sample_weight", axes={"a": -1, "b": -1})
 def paired_margin_test(
     a: ArrayLike,
     b: ArrayLike,

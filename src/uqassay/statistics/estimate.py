@@ -9,6 +9,7 @@ from scipy import special
 
 from uqassay._array import generator
 from uqassay._json import plain
+from uqassay._one_order import in_one_order
 from uqassay.notes import Note
 from uqassay.statistics.bootstrap import bca_interval
 from uqassay.statistics.remarks import single_unit, unit_notes
@@ -147,6 +148,7 @@ class Estimate(float):
         return _rebuild, (float(self), self.low, self.high, self.level, self.n, self.method, self.notes)
 
 
+@in_one_order("values", "groups", "sample_weight", axes={"values": -1})
 def mean_estimate(
     values: ArrayLike,
     *,

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.estimate import Estimate
@@ -17,6 +18,7 @@ LARGEST = 1 - 1e-6
 _ROUNDING = 1e-12
 
 
+@in_one_order("correlations", "n_pairs")
 def mean_correlation_estimate(correlations: ArrayLike, *, n_pairs: int | None = None, level: float = 0.95) -> Estimate:
     """tanh of the mean of z = artanh r over runs, with its interval.
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from uqassay._array import generator
 from uqassay._blas import single_blas_thread
+from uqassay._one_order import in_one_order
 from uqassay.statistics.samples import (
     Floats,
     Units,
@@ -21,6 +22,7 @@ from uqassay.statistics.samples import (
 __all__ = ["student_draws"]
 
 
+@in_one_order("models", "groups", "sample_weight", axes={"models": 1})
 def student_draws(
     models: Sequence[ArrayLike],
     *,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.notes import Note, distinct
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.independent_parts import (
@@ -168,6 +169,7 @@ class AveragedStatistic:
 Runs: TypeAlias = Linearised | Sequence[Linearised] | AveragedStatistic
 
 
+@in_one_order("groups", "sample_weight")
 def linearised_estimate(
     statistics: Runs,
     *,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.statistics.samples import Floats, check_level
 
@@ -63,6 +64,7 @@ def _minus_rate(a: Floats, b: Floats, total: Floats, d: Floats) -> Floats:
     return np.asarray(np.minimum(np.maximum(p, np.maximum(-d, 0.0)), (1 - d) / 2))
 
 
+@in_one_order("plus", "minus", "n")
 def matched_difference_interval(
     plus: ArrayLike, minus: ArrayLike, n: ArrayLike, *, level: float = 0.95
 ) -> tuple[Floats, Floats]:

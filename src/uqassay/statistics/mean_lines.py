@@ -6,6 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons, paired_mean_test
@@ -47,6 +48,7 @@ class MeanLines:
     [0.035, 0.563]
     """
 
+    @in_one_order("values", "groups", "sample_weight", axes={"values": -1})
     def __init__(
         self,
         values: Mapping[str, Sequence[ArrayLike]],

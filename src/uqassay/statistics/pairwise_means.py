@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.statistics.comparisons import PairwiseComparisons
 from uqassay.statistics.mean_lines import MeanLines
@@ -12,6 +13,7 @@ from uqassay.statistics.samples import check_level
 __all__ = ["pairwise_mean_tests"]
 
 
+@in_one_order("values", "groups", "sample_weight", axes={"values": -1})
 def pairwise_mean_tests(
     values: Mapping[str, ArrayLike],
     *,

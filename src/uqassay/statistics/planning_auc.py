@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.delong import IMAGINARY
@@ -171,6 +172,7 @@ def plan_auc_difference(
     return planned_difference(first - second, standard_error, error_rate, power=power, n=n, level=level)
 
 
+@in_one_order("errors", "uncertainty")
 def plan_auc_from_pilot(
     errors: ArrayLike,
     uncertainty: ArrayLike,

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.statistics.estimate import Estimate, run_means
 from uqassay.statistics.remarks import single_unit, unit_notes
@@ -12,6 +13,7 @@ from uqassay.statistics.samples import as_runs, check_level, make_units, spread_
 __all__ = ["proportion_estimate"]
 
 
+@in_one_order("values", "groups", "sample_weight", axes={"values": -1})
 def proportion_estimate(
     values: ArrayLike,
     *,

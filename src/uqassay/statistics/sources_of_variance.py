@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.detectable_pairs import POWER, noncentrality
@@ -166,6 +167,7 @@ class _Parts(NamedTuple):
         return float(variance**0.5), float(variance**2 / sum(part**2 / dof for part, dof in parts))
 
 
+@in_one_order("values", "other", "groups", "sample_weight", axes={"values": -1, "other": -1})
 def variance_components(
     values: ArrayLike,
     other: ArrayLike | None = None,

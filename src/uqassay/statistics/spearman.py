@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.notes import Note
 from uqassay.statistics.correlation import check_pairs, constant_note
 from uqassay.statistics.estimate import Estimate
@@ -15,6 +16,7 @@ ROUNDING = 1e-12  # relative; smaller influences are rounding errors of 0
 FEW = 20  # values that differ from the most frequent one; fewer get a note
 
 
+@in_one_order("x", "y", "groups")
 def spearman_estimate(
     x: ArrayLike,
     y: ArrayLike,
@@ -83,6 +85,7 @@ def named_spearman_estimate(
     )
 
 
+@in_one_order("x", "y")
 def spearman_influence(x: ArrayLike, y: ArrayLike) -> Linearised:
     """Spearman's ρ with the influence of every instance, to compute differences of several ρ on the same instances.
 

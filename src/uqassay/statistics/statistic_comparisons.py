@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note, distinct
 from uqassay.statistics.comparisons import PairedComparison, PairwiseComparisons
@@ -33,6 +34,7 @@ Places = NDArray[np.intp]
 _ROUNDING = 1e-12
 
 
+@in_one_order("groups", "sample_weight")
 def paired_statistic_test(
     a: Runs,
     b: Runs,
@@ -92,6 +94,7 @@ def paired_statistic_test(
     return _test(one, other, units, level, bound, unit_notes(units, several))
 
 
+@in_one_order("groups", "sample_weight")
 def pairwise_statistic_tests(
     statistics: Mapping[str, Runs],
     *,

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import available_cores
 from uqassay._kernels import kernel
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.linearised import Linearised, undefined
@@ -64,6 +65,7 @@ class Concordance:
         return min(float(_dot(self.weights, self.concordant)) / self.pairs, 1.0) if self.pairs > 0 else np.nan
 
 
+@in_one_order("truth", "scores", "sample_weight")
 def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike | None = None) -> Concordance:
     """Concordant and comparable pairs of every instance.
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import generator
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.bootstrap import bca_interval, percentile_interval
@@ -29,6 +30,7 @@ SCHEMES = ("multinomial", "poisson")
 METHODS = ("bca", "percentile")
 
 
+@in_one_order("strata", "groups", "sample_weight", "influence")
 def bootstrap_estimate(
     statistic: Callable[[Floats], float],
     n: int,
@@ -140,6 +142,7 @@ def bootstrap_estimate(
     return estimate()
 
 
+@in_one_order("strata", "groups", "sample_weight")
 def bootstrap_weights(
     n: int,
     *,

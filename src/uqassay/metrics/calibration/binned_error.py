@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from uqassay._kernels import kernel
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import (
     Binning,
@@ -94,6 +95,7 @@ class PreparedBins:
         return of
 
 
+@in_one_order("probs", "y_true", "sample_weight")
 def confidence_calibration_error(
     y_true: ArrayLike,
     probs: PredictionLike,
@@ -178,6 +180,7 @@ def confidence_calibration_error(
     return calibration_error_of(bins, labels, norm, direction, debiased)[()]
 
 
+@in_one_order("probs", "y_true", "sample_weight")
 def classwise_calibration_error(
     y_true: ArrayLike,
     probs: PredictionLike,

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import argmax_of_rows
 from uqassay._kernels import kernel
+from uqassay._one_order import in_one_order
 from uqassay.metrics.calibration.group_signs import GroupSums, Signed, summed
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.predictions import PredictionLike
@@ -21,6 +22,7 @@ Notion = Literal["confidence", "classwise"]
 Statistic = Literal["ks", "kuiper"]
 
 
+@in_one_order("probs", "y_true")
 def cumulative_calibration_error(
     y_true: ArrayLike,
     probs: PredictionLike,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay._array import row_chunks
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.inputs import as_probs, labels_and_probs
 from uqassay.predictions import PredictionLike
@@ -78,6 +79,7 @@ class PreparedDensity:
             return cast(Floats, np.where(bottom > 0, top / np.where(bottom > 0, bottom, 1.0), np.nan))
 
 
+@in_one_order("probs", "y_true")
 def density_calibration_error(
     y_true: ArrayLike,
     probs: PredictionLike,

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import generator
+from uqassay._one_order import in_one_order
 from uqassay.metrics.calibration.bins import Binning, bins_of_confidence, check_bins
 from uqassay.metrics.calibration.error_inversion import (
     BinnedHits,
@@ -34,6 +35,7 @@ N_DRAWS = 999
 WORDS = {"width": "equal-width", "mass": "equal-mass"}
 
 
+@in_one_order("probs", "y_true", "groups")
 def calibration_error_estimate(
     y_true: ArrayLike,
     probs: PredictionLike,

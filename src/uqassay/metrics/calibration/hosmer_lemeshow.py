@@ -8,6 +8,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.binned_error import PreparedBins, prepare_bins
 from uqassay.metrics.calibration.bins import (
@@ -43,6 +44,7 @@ LEAST = 5e-324  # the smallest number above 0
 SLACK = 1e-5  # relative; sums in single precision that are this close to the limit have reached it
 
 
+@in_one_order("probs", "y_true")
 def hosmer_lemeshow_statistic(
     y_true: ArrayLike,
     probs: PredictionLike,

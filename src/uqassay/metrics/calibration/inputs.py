@@ -10,6 +10,7 @@ from uqassay.errors import InputError
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.class_sets import refuse_class_sets
 from uqassay.predictions.labels import labels_for
+from uqassay.predictions.pandas_input import take_table
 from uqassay.statistics.samples import scaled_weights
 
 __all__ = ["as_probs", "classes_apart", "instance_weights", "labels_and_probs"]
@@ -111,7 +112,7 @@ def classes_apart(probs: Floats) -> Floats:
 
 def _batch(probs: ArrayLike) -> NDArray[Any]:
     """Checked probabilities of a batch of data sets, (..., n, K)."""
-    given = as_numeric(probs, "probs")
+    given = as_numeric(take_table(probs, "probs")[0], "probs")
     if given.ndim < 2:
         raise InputError(
             "probs",

@@ -10,6 +10,7 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.metrics.calibration.kernel_pairs import PreparedBlocks, PreparedKernel, PreparedPairs
@@ -34,6 +35,7 @@ ESTIMATORS = ("quadratic", "linear", "block", "biased")
 PRINTED = SettledKernel("tv", np.array(1.0))
 
 
+@in_one_order("probs", "y_true")
 def kernel_calibration_error(
     y_true: ArrayLike,
     probs: PredictionLike,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
+from uqassay._one_order import in_one_order
 from uqassay.metrics.calibration.bins import Binning, CalibrationBins, bins_of_classes, bins_of_groups, check_bins
 from uqassay.metrics.calibration.group_signs import GroupSums, Signed
 from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
@@ -70,6 +71,7 @@ class ProperScoreParts:
             return self.uncertainty - self.resolution + self.within
 
 
+@in_one_order("probs", "y_true", "sample_weight")
 def proper_score_parts(
     y_true: ArrayLike,
     probs: PredictionLike,

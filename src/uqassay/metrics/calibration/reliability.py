@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from uqassay._array import as_numeric
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.bins import (
     Binning,
@@ -81,6 +82,7 @@ class Reliability:
         return ranges_sentence(self.edges, self.over, self.under)
 
 
+@in_one_order("probs", "y_true", "groups")
 def reliability_diagram(
     y_true: ArrayLike,
     probs: PredictionLike,
@@ -154,6 +156,7 @@ def reliability_diagram(
     return _diagram(bins, (labels == event).astype(np.float64), binning, groups, level)
 
 
+@in_one_order("correct", "confidence", "groups")
 def reliability(
     correct: ArrayLike,
     confidence: ArrayLike,
@@ -186,6 +189,7 @@ def reliability(
     return _diagram(bins, hits, "width", groups, level)
 
 
+@in_one_order("correct", "confidence")
 def expected_calibration_error(correct: ArrayLike, confidence: ArrayLike, *, n_bins: int = 10) -> float:
     """Mean over the instances of |accuracy − confidence| of their bin (10 equal-width, right-inclusive bins).
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import fft
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.predictions import PredictionLike
@@ -23,6 +24,7 @@ LEAST = 1e-9  # a smaller error is what rounding left of 0
 TINY = 1e-300
 
 
+@in_one_order("probs", "y_true")
 def smooth_calibration_error(
     y_true: ArrayLike,
     probs: PredictionLike,

@@ -11,6 +11,7 @@ from functools import partial
 
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.ood.intervals import (
     SAMPLES,
@@ -31,6 +32,7 @@ from uqassay.statistics.samples import check_choice
 __all__ = ["OOD_METRICS", "OodMetric", "aupr_score", "fpr_at_tpr_error", "ood_auc_score"]
 
 
+@in_one_order("is_out", "uncertainty", "sample_weight", "groups")
 def ood_auc_score(
     is_out: ArrayLike,
     uncertainty: ArrayLike,
@@ -93,6 +95,7 @@ def ood_auc_score(
     )
 
 
+@in_one_order("is_out", "uncertainty", "sample_weight", "groups")
 def fpr_at_tpr_error(
     is_out: ArrayLike,
     uncertainty: ArrayLike,
@@ -173,6 +176,7 @@ def fpr_at_tpr_error(
     return fpr_estimate([samples], tpr=tpr, positive=positive, ties=ties, level=level)
 
 
+@in_one_order("is_out", "uncertainty", "sample_weight", "groups")
 def aupr_score(
     is_out: ArrayLike,
     uncertainty: ArrayLike,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.metrics.ood.scod_intervals import scod_estimate
 from uqassay.metrics.ood.scod_samples import ScodSamples, Statistic, augrc_of, aurc_of, risk_at, scod_samples
 from uqassay.metrics.risk.selective_accuracy import check_coverage
@@ -20,6 +21,7 @@ __all__ = ["SCOD_METRICS", "ScodMetric", "scod_augrc_loss", "scod_aurc_loss", "s
 AT_COVERAGE = 0.8  # of the risk by name, as in torch-uncertainty
 
 
+@in_one_order("is_out", "errors", "uncertainty", "sample_weight", "groups")
 def scod_aurc_loss(
     is_out: ArrayLike,
     errors: ArrayLike,
@@ -107,6 +109,7 @@ def scod_aurc_loss(
     return scod_estimate([samples], aurc_of, level=level)
 
 
+@in_one_order("is_out", "errors", "uncertainty", "sample_weight", "groups")
 def scod_augrc_loss(
     is_out: ArrayLike,
     errors: ArrayLike,
@@ -162,6 +165,7 @@ def scod_augrc_loss(
     return scod_estimate([samples], augrc_of, level=level)
 
 
+@in_one_order("is_out", "errors", "uncertainty", "sample_weight", "groups")
 def scod_risk_loss(
     is_out: ArrayLike,
     errors: ArrayLike,

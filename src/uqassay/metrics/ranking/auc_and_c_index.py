@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.risk.risk_area_influences import area_estimate, augrc_linearised
 from uqassay.predictions.base import Array
@@ -32,6 +33,7 @@ DIFFERENT = "instances with a gap other than the most frequent one"
 ARGUMENTS = ("errors", "uncertainty")
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def uq_auc_score(
     errors: ArrayLike,
     uncertainty: ArrayLike,
@@ -89,6 +91,7 @@ def uq_auc_score(
     )
 
 
+@in_one_order("gap", "uncertainty", "sample_weight", "groups")
 def uq_c_index_score(
     gap: ArrayLike,
     uncertainty: ArrayLike,
@@ -146,6 +149,7 @@ def uq_c_index_score(
     return noted(estimate, [] if np.isnan(estimate) else [(count, DIFFERENT)], constant=bool((s == s[0]).all()))
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def g_auc_score(
     errors: ArrayLike,
     uncertainty: ArrayLike,
@@ -175,6 +179,7 @@ def g_auc_score(
     return noted(estimate, sample_counts(e, w, groups, SAMPLES), constant=bool((s == s[0]).all()))
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def h_auc_score(
     errors: ArrayLike,
     uncertainty: ArrayLike,

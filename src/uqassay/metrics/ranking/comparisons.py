@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import generator
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.metrics.run_summaries import midranks
@@ -21,6 +22,7 @@ __all__ = ["paired_ranking_test", "pairwise_ranking_tests"]
 Ranking = tuple[ArrayLike, ArrayLike]
 
 
+@in_one_order("a", "b", "groups", "sample_weight")
 def paired_ranking_test(
     a: Ranking,
     b: Ranking,
@@ -97,6 +99,7 @@ def paired_ranking_test(
     return replace(found, pvalue=pvalue, method="permutation")
 
 
+@in_one_order("rankings", "groups", "sample_weight")
 def pairwise_ranking_tests(
     rankings: Mapping[str, Ranking],
     *,

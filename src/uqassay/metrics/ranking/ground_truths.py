@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.losses.label_distance import labels_of
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
@@ -74,6 +75,7 @@ class CorrelationStudy:
         )
 
 
+@in_one_order("prediction", "label_distribution")
 def misclassification_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Array:
     """φ(x) = 1 − p(ŷ(x) | x), the probability that the predicted class is wrong, ``(n,)`` (paper 003, section 2).
 
@@ -106,6 +108,7 @@ def misclassification_truth(label_distribution: ArrayLike, prediction: Predictio
     return 1.0 - np.take_along_axis(q, prediction.labels()[:, None], axis=1)[:, 0]
 
 
+@in_one_order("prediction", "label_distribution")
 def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike) -> Array:
     """ψ(x) = 1 − f_{y*(x)}(x), the probability not given to the Bayes label y*, ``(n,)`` (paper 003, section 2).
 
@@ -147,6 +150,7 @@ def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike
     return 1.0 - (prediction.mean_probs() * best).sum(axis=1) / best.sum(axis=1)
 
 
+@in_one_order("truth", "uncertainty", "groups", "sample_weight")
 def kendall_tau_score(
     truth: ArrayLike,
     uncertainty: ArrayLike,
@@ -189,6 +193,7 @@ def kendall_tau_score(
     return named_tau_estimate(truth, uncertainty, ("truth", "uncertainty"), groups, sample_weight, level)
 
 
+@in_one_order("metrics", "truths", "clusters")
 def correlation_study(
     metrics: Mapping[str, ArrayLike],
     truths: Mapping[str, ArrayLike],

@@ -7,6 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.losses.errors import prediction_errors, probability_gap
 from uqassay.losses.label_distance import labels_of
@@ -43,6 +44,7 @@ class OneVersusRest:
     macro: Estimate
 
 
+@in_one_order("prediction", "y_true", "groups")
 def one_versus_rest_scores(
     y_true: ArrayLike,
     prediction: PredictionLike,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._json import plain
+from uqassay._one_order import in_one_order
 from uqassay._shown import Shown
 from uqassay._shown_table import ShownCell, ShownRow, ShownTable
 from uqassay.metrics.risk.ranked_errors import rank_errors
@@ -137,6 +138,7 @@ class CertifiedRefusal(Shown):
         return ShownTable(header, tuple(cells), said)
 
 
+@in_one_order("errors", "uncertainty", "groups")
 def certified_refusal(
     errors: ArrayLike,
     uncertainty: ArrayLike,

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_coverage import Bands
@@ -16,6 +17,7 @@ __all__ = ["coverage_at_risk_score"]
 GRID = 4096  # coverages at which the risk is tested; the thresholds are tested too if there are no more of them
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def coverage_at_risk_score(
     errors: ArrayLike,
     uncertainty: ArrayLike,

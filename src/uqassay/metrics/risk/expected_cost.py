@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._json import plain
+from uqassay._one_order import in_one_order
 from uqassay._shown import Shown
 from uqassay._shown_table import ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.errors import InputError
@@ -105,6 +106,7 @@ class ExpectedCost(Shown):
         return ShownTable(("price", "cost", "kept", "threshold"), tuple(rows), said)
 
 
+@in_one_order("errors", "uncertainty", "groups")
 def expected_cost_curve(
     errors: ArrayLike,
     uncertainty: ArrayLike,

@@ -5,6 +5,7 @@ from functools import partial
 
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
 from uqassay.metrics.risk.risk_area_influences import (
     Convention,
@@ -31,6 +32,7 @@ __all__ = [
 CONVENTIONS = ("exact", "trapezoid")
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def aurc_loss(
     errors: ArrayLike,
     uncertainty: ArrayLike,
@@ -113,6 +115,7 @@ def aurc_loss(
     return _estimate(area, "aurc", errors, uncertainty, sample_weight, groups, level)
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def e_aurc_loss(
     errors: ArrayLike,
     uncertainty: ArrayLike,
@@ -163,6 +166,7 @@ def e_aurc_loss(
     return _estimate(excess, "e-aurc", errors, uncertainty, sample_weight, groups, level)
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def augrc_loss(
     errors: ArrayLike,
     uncertainty: ArrayLike,
@@ -209,6 +213,7 @@ def augrc_loss(
     return _estimate(augrc, "augrc", errors, uncertainty, sample_weight, groups, level)
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def prediction_rejection_score(
     errors: ArrayLike,
     uncertainty: ArrayLike,

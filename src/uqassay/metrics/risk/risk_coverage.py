@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.risk.ranked_errors import RankedErrors, once_for_errors, rank_errors, whole_errors
 from uqassay.notes import Note
@@ -82,6 +83,7 @@ class RiskCoverage:
         return self._bands.curve(grid, self.level, self.notes)
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def risk_coverage_curve(
     errors: ArrayLike,
     uncertainty: ArrayLike,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.risk.kept_parts import KeptPart, Products, kept_parts
 from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, rank_errors
@@ -48,6 +49,7 @@ class SelectiveGain:
     gain: Estimate
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def accuracy_at_coverage_score(
     errors: ArrayLike,
     uncertainty: ArrayLike,
@@ -100,6 +102,7 @@ def accuracy_at_coverage_score(
     return Refusals(runs, sample_weight=sample_weight, groups=groups, level=level).accuracy(coverage)
 
 
+@in_one_order("errors", "uncertainty", "sample_weight", "groups")
 def selective_gain(
     errors: ArrayLike,
     uncertainty: ArrayLike,

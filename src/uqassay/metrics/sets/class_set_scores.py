@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.losses.label_distance import labels_of
 from uqassay.measures.class_sets import not_ruled_out
@@ -69,6 +70,7 @@ class ClassSetScores:
 CLASS_SET_SCORES = tuple(f.name for f in fields(ClassSetScores))
 
 
+@in_one_order("prediction", "y_true", "groups")
 def class_set_scores(
     y_true: ArrayLike,
     prediction: PredictionLike | ArrayLike,
@@ -124,6 +126,7 @@ def class_set_scores(
     return scores_of_columns(covered, size, groups=groups, level=level)
 
 
+@in_one_order("prediction", "y_true", "groups")
 def set_coverage_score(
     y_true: ArrayLike,
     prediction: PredictionLike | ArrayLike,
@@ -143,6 +146,7 @@ def set_coverage_score(
     return proportion_estimate(covered, groups=groups, level=level)
 
 
+@in_one_order("prediction", "groups")
 def mean_set_size(
     prediction: PredictionLike | ArrayLike,
     *,
@@ -162,6 +166,7 @@ def mean_set_size(
     return mean_estimate(size, groups=given.groups if groups is None else groups, level=level)
 
 
+@in_one_order("prediction", "y_true", "groups")
 def set_utility_score(
     y_true: ArrayLike,
     prediction: PredictionLike | ArrayLike,

@@ -1,12 +1,15 @@
 """Expected cost of class sets as decisions, for a matrix of costs and a price for each further class."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric
+from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.sets.class_set_scores import labels_and_sets
-from uqassay.predictions import PredictionLike
+from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.predictions.class_order import values_of_classes
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.samples import check_choice, is_number
 
@@ -15,6 +18,7 @@ __all__ = ["set_decision_cost"]
 RESOLVED = ("mean", "best", "worst")
 
 
+@in_one_order("prediction", "y_true", "groups")
 def set_decision_cost(
     y_true: ArrayLike,
     prediction: PredictionLike | ArrayLike,
@@ -34,6 +38,7 @@ def set_decision_cost(
         As in `class_set_scores`.
     costs : array (K, K), optional
         ``costs[y, a]`` of deciding class a where y is true; by default 0 for the true class and 1 for another.
+        Rows and columns of a DataFrame are named by the classes.
     resolved : {"mean", "best", "worst"}
         How one class of the set is decided: by chance, by someone who always finds the cheapest one (a person who looks at the
         set), or by the worst luck.
@@ -60,8 +65,9 @@ def set_decision_cost(
     check_choice(resolved, "resolved", RESOLVED)
     if not (is_number(price) and 0 <= price < np.inf):
         raise InputError("price", "must be a number of at least 0", f"got {price!r}", "give a cost", code="range")
-    y, sets, units = labels_and_sets(y_true, prediction, rule, groups)
-    matrix = _checked(costs, sets.shape[1])
+    given = as_prediction(prediction)
+    y, sets, units = labels_and_sets(y_true, given, rule, groups)
+    matrix = _checked(costs, given.class_names, sets.shape[1])
     # costs (n, K) of each decision, averaged over the label distribution where there is one
     by_decision = matrix[y] if y.ndim == 1 else y @ matrix
     open_sets = sets | ~sets.any(axis=1, keepdims=True)
@@ -80,10 +86,10 @@ def set_decision_cost(
     return mean_estimate(cost + price * (size - 1), groups=units, level=level)
 
 
-def _checked(costs: ArrayLike | None, k: int) -> NDArray[np.float64]:
+def _checked(costs: ArrayLike | None, class_names: Sequence[str] | None, k: int) -> NDArray[np.float64]:
     if costs is None:
         return 1.0 - np.eye(k)
-    matrix = as_numeric(costs, "costs").astype(np.float64)
+    matrix = values_of_classes(costs, class_names, k, "costs").astype(np.float64)
     rule = f"must be finite, one row for each true class and one column for each decision, ({k}, {k})"
     remedy = "give the cost of each pair of true class and decision"
     if matrix.shape != (k, k):
