@@ -6,7 +6,7 @@ from pathlib import Path
 
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
-from uqassay.wording import listed
+from uqassay.wording import listed_names
 
 __all__ = ["file_and_column", "member_axes", "model_files", "named_file", "parse_tradeoffs"]
 
@@ -119,7 +119,7 @@ def member_axes(texts: Sequence[str], names: Iterable[str]) -> dict[str, int]:
             raise InputError(
                 "--member-axis",
                 "must be an axis for all models, or NAME=AXIS for one of them",
-                f"got {text!r} and the models {listed(list(axes), most=8)}",
+                f"got {text!r} and the models {listed_names(list(axes), most=8)}",
                 f"write --member-axis 0, or --member-axis {next(iter(axes))}=0",
                 code="syntax",
             )

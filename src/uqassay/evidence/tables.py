@@ -19,6 +19,7 @@ from uqassay.evidence.set_rows import SET_ROW_COLUMNS, set_rows
 from uqassay.evidence.variance import VARIANCE_COLUMNS, variance_rows
 from uqassay.evidence.vote_tests import VOTE_COLUMNS, vote_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.wording import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,14 +126,14 @@ def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
     rows = rows_of(assay, name, **options)
     columns = TABLES[name][1]
     if name == "ranking":
-        rows = [row | {"below": ", ".join(row["below"])} for row in rows]
+        rows = [row | {"below": ", ".join(map(named, row["below"]))} for row in rows]
         return pandas.DataFrame(rows).astype(
             {"rank": "Int64", "rank_low": "Int64", "rank_high": "Int64", "top": "boolean", "win_share": float}
         )
     if name == "claims":
-        rows = [row | {key: ", ".join(row[key]) for key in ("models", "others")} for row in rows]
+        rows = [row | {key: ", ".join(map(named, row[key])) for key in ("models", "others")} for row in rows]
     if name == "breakpoints":
-        rows = [row | {"models": ", ".join(row["models"])} for row in rows]
+        rows = [row | {"models": ", ".join(map(named, row["models"]))} for row in rows]
     return pandas.DataFrame(rows, columns=list(columns))
 
 

@@ -19,7 +19,7 @@ from uqassay.predictions.file_numpy import read_npy, read_npz, write_npy, write_
 from uqassay.predictions.file_parquet import read_parquet, write_parquet
 from uqassay.predictions.file_tensors import read_pt, read_safetensors, write_pt, write_safetensors
 from uqassay.predictions.file_zarr import read_zarr, write_zarr
-from uqassay.wording import listed
+from uqassay.wording import listed, visible
 
 __all__ = [
     "FORMATS",
@@ -250,4 +250,4 @@ def _no_plain_file(parameter: str, found: str) -> FileFormatError:
 
 def _one_line(text: str) -> str:
     """Text from a file on one line, without characters that a terminal would obey."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+    return visible(" ".join(text.split()))
