@@ -22,7 +22,7 @@ from uqassay._chunks import (
     still_whole,
     taken,
 )
-from uqassay._conversion import as_array, as_bfloat16, as_numeric, has_index, precision_of, shown
+from uqassay._conversion import as_array, as_bfloat16, as_numeric, has_index, lone_surrogates, precision_of, shown
 from uqassay.errors import InputError
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "generator",
     "has_index",
     "index_text",
+    "lone_surrogates",
     "precision_of",
     "release",
     "row_chunks",

@@ -35,11 +35,16 @@ def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, li
     """
     files: dict[str, list[Path]] = {}
     bare: set[str] = set()
+    given: dict[str, str] = {}
     seen: dict[Path, str] = {}
     for text in texts:
         if "=" in text and not os.path.exists(text):  # Path.exists fails on long text
             name, joined = named_file(text, option)
-            if name in bare:
+            # the same name in other bytes is that of another model
+            if (
+                name in bare
+                or given.setdefault(name, text[: text.index("=")].strip()) != text[: text.index("=")].strip()
+            ):
                 raise _same_name(option, name, text, "name them differently")
         else:
             name, joined = unicode_text(Path(text).stem), text

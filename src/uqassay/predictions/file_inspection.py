@@ -114,7 +114,9 @@ def file_hash(path: str | os.PathLike[str]) -> str:
         digest = hashlib.sha256()
         for part in parts_of(path):
             if path.is_dir():  # names and sizes too, so that moving bytes between files changes the hash
-                digest.update(f"{part.relative_to(path).as_posix()}\0{part.stat().st_size}\0".encode())
+                digest.update(
+                    f"{part.relative_to(path).as_posix()}\0{part.stat().st_size}\0".encode("utf-8", "surrogateescape")
+                )
             with part.open("rb") as stream:
                 while block := stream.read(2**20):
                     digest.update(block)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from uqassay._array import still_whole
+from uqassay._array import lone_surrogates, still_whole
 from uqassay._files import draft_of
 from uqassay.errors import FileFormatError, InputError
 from uqassay.notes import Note
@@ -88,6 +88,7 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         arrays = arrays_from_prediction(prediction, labels)
         suffix = path.suffix.lower()
         _check_held(arrays, suffix)
+        _check_text(arrays, suffix)
         _check_sums(prediction, suffix)
         lost = _lost(arrays, suffix)
         arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
@@ -161,6 +162,18 @@ def _check_held(arrays: Arrays, suffix: str) -> None:
             "save it as .npz",
             code="format",
         )
+
+
+def _check_text(arrays: Arrays, suffix: str) -> None:
+    """Refuse text with lone surrogates, such as those of a file name that is not UTF-8, where the format is UTF-8."""
+    if suffix not in _HELD:
+        return
+    for key, value in arrays.items():
+        if (broken := lone_surrogates(value)).any():
+            got = f"got {str(np.asarray(value)[broken][0])!r}"
+            raise InputError(
+                key, f"{suffix} is UTF-8, which has no lone surrogates", got, "save it as .npz", code="encoding"
+            )
 
 
 def _check_sums(prediction: Prediction, suffix: str) -> None:
