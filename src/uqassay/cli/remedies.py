@@ -14,7 +14,7 @@ from typing import Any
 
 from uqassay.errors import InputError, UqassayError
 from uqassay.notes import Note
-from uqassay.wording import listed
+from uqassay.wording import listed, named
 
 __all__ = ["NOTES", "OPTIONS", "WORDINGS", "about_files", "in_options", "note_text", "option_of"]
 
@@ -289,7 +289,7 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
 
 
 def _different_members(facts: Facts) -> str:
-    each = ", ".join(f"{name} {members}" for name, members in facts["members"].items())
+    each = ", ".join(f"{named(name)} {members}" for name, members in facts["members"].items())
     return (
         f"The sets are spanned by different numbers of members or draws ({each}); non-specificity grows with that number, so "
         f"compare with --common-members {facts['common_members']}."
@@ -297,7 +297,7 @@ def _different_members(facts: Facts) -> str:
 
 
 def _different_floors(facts: Facts) -> str:
-    each = ", ".join(f"{name} {floor:.3g}" for name, floor in facts["floors"].items())
+    each = ", ".join(f"{named(name)} {floor:.3g}" for name, floor in facts["floors"].items())
     return (
         f"The floors follow the precision each model is stored in ({each}), so the same zero costs more in one than in "
         "another; pass one --floor for all."

@@ -12,7 +12,7 @@ from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.notes import Note
 from uqassay.statistics.samples import Units, make_units, spread_of_mean
-from uqassay.wording import count, counted, listed
+from uqassay.wording import count, counted, listed, listed_names, named
 
 __all__ = ["CAUTIONS", "calibration_cautions", "cautions"]
 
@@ -87,7 +87,7 @@ def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -
     found = _different_runs(chosen)
     floors = {m.name: m.floor for m in chosen}
     if len(set(floors.values())) > 1 and any(m.floored for m in chosen):
-        each = ", ".join(f"{name} {floor:.3g}" for name, floor in floors.items())
+        each = ", ".join(f"{named(name)} {floor:.3g}" for name, floor in floors.items())
         text = (
             f"The floors follow the precision each model is stored in ({each}), so the same zero costs more in one than in "
             "another; pass one floor for all."
@@ -96,7 +96,7 @@ def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -
     sampled = {m.name: m.n_points for m in chosen if m.n_points is not None and m.n_points > 1}
     if len(set(sampled.values())) > 1 and common_members is None:
         least = min(sampled.values())
-        each = ", ".join(f"{name} {members}" for name, members in sampled.items())
+        each = ", ".join(f"{named(name)} {members}" for name, members in sampled.items())
         text = (
             f"The sets are spanned by different numbers of members or draws ({each}); non-specificity grows with that "
             f"number, so compare with common_members={least}."
@@ -109,10 +109,13 @@ def _different_runs(chosen: Sequence[ModelScores]) -> list[Note]:
     runs = {m.name: m.n_runs for m in chosen}
     if len(set(runs.values())) == 1:
         return []
-    each = listed([f"{name} {n}" for name, n in runs.items()], most=SHOWN)
+    each = listed([f"{named(name)} {n}" for name, n in runs.items()], most=SHOWN)
     single = [name for name, n in runs.items() if n == 1]
     if single:
-        whose = f"a single run ({listed(single, most=SHOWN)}) stands for itself, and the next training may turn out otherwise"
+        whose = (
+            f"a single run ({listed_names(single, most=SHOWN)}) stands for itself, and the next training may turn out "
+            "otherwise"
+        )
     else:
         whose = "means of fewer runs are less certain"
     text = f"The models have different numbers of training runs ({each}): {whose}."
@@ -124,7 +127,7 @@ def _of_sample(aligned: Aligned) -> list[Note]:
     n, k = len(aligned.labels), len(aligned.class_names)
     if aligned.by_position:
         each = [f"{i} = {name}" for i, name in enumerate(aligned.class_names)]
-        text = f"The labels are taken by the order of the columns: {listed(each, most=SHOWN)}."
+        text = f"The labels are taken by the order of the columns: {listed_names(each, most=SHOWN)}."
         found.append(Note("labels-by-columns", text, {"class_names": list(aligned.class_names)}))
     truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
     absent = k - len(np.unique(truth))
@@ -182,7 +185,9 @@ def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) ->
         return ()
     independent = list(dict.fromkeys(t.model for t in tests if IN_GROUPS in t.notes))
     if independent:
-        whose = "" if len(independent) == len({t.model for t in tests}) else f" of {listed(independent, most=SHOWN)}"
+        whose = (
+            "" if len(independent) == len({t.model for t in tests}) else f" of {listed_names(independent, most=SHOWN)}"
+        )
         text = (
             f"The calibration tests{whose} take labels for independent; where those of one group depend on each other, "
             "p-values are too small."
@@ -191,7 +196,7 @@ def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) ->
     parts = {t.model: t.n_tested for t in tests if t.n_tested < t.n_instances}
     if parts:
         n, sizes = tests[0].n_instances, sorted(set(parts.values()))
-        whose = "" if len(parts) == len({t.model for t in tests}) else f" of {listed(list(parts), most=SHOWN)}"
+        whose = "" if len(parts) == len({t.model for t in tests}) else f" of {listed_names(list(parts), most=SHOWN)}"
         took = count(sizes[0]) if len(sizes) == 1 else f"{count(sizes[0])} to {count(sizes[-1])}"
         text = (
             f"The calibration tests{whose} took {took} of the {count(n)} instances, chosen at random; "

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, still_whole
+from uqassay._array import as_array, lone_surrogates, still_whole
 from uqassay._files import draft_of
 from uqassay.errors import FileFormatError, InputError, UqassayError
 from uqassay.notes import Note
@@ -60,7 +60,7 @@ from uqassay.predictions.keys import ALIASES, FORMS, KNOWN_KEYS, choose_form, ke
 from uqassay.predictions.labels import portable_labels
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
-from uqassay.wording import listed
+from uqassay.wording import listed, visible
 
 __all__ = [
     "FORMATS",
@@ -434,6 +434,7 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         arrays = arrays_from_prediction(prediction, labels)
         suffix = path.suffix.lower()
         _check_held(arrays, suffix)
+        _check_text(arrays, suffix)
         _check_sums(prediction, suffix)
         lost = _lost(arrays, suffix)
         arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
@@ -504,6 +505,18 @@ def _check_held(arrays: Arrays, suffix: str) -> None:
             "save it as .npz",
             code="format",
         )
+
+
+def _check_text(arrays: Arrays, suffix: str) -> None:
+    """Refuse text with lone surrogates, such as those of a file name that is not UTF-8, where the format is UTF-8."""
+    if suffix not in _HELD:
+        return
+    for key, value in arrays.items():
+        if (broken := lone_surrogates(value)).any():
+            got = f"got {str(np.asarray(value)[broken][0])!r}"
+            raise InputError(
+                key, f"{suffix} is UTF-8, which has no lone surrogates", got, "save it as .npz", code="encoding"
+            )
 
 
 def _check_sums(prediction: Prediction, suffix: str) -> None:
@@ -620,7 +633,9 @@ def file_hash(path: str | os.PathLike[str]) -> str:
         digest = hashlib.sha256()
         for part in parts_of(path):
             if path.is_dir():  # names and sizes too, so that moving bytes between files changes the hash
-                digest.update(f"{part.relative_to(path).as_posix()}\0{part.stat().st_size}\0".encode())
+                digest.update(
+                    f"{part.relative_to(path).as_posix()}\0{part.stat().st_size}\0".encode("utf-8", "surrogateescape")
+                )
             with part.open("rb") as stream:
                 while block := stream.read(2**20):
                     digest.update(block)
@@ -856,4 +871,4 @@ def _no_plain_file(parameter: str, found: str) -> FileFormatError:
 
 def _one_line(text: str) -> str:
     """Text from a file on one line, without characters that a terminal would obey."""
-    return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+    return visible(" ".join(text.split()))

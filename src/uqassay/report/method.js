@@ -93,8 +93,8 @@ function drawFindings() {
 function csvText(rows) {
   const columns = Object.keys(rows[0]);
   const quote = (value) => {
-    const text = Array.isArray(value) ? noteLines(value) : String(value ?? "");
-    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+    const text = Array.isArray(value) ? noteLines(value) : plain(value ?? "");
+    return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   const lines = [columns, ...rows.map((row) => columns.map((c) => row[c]))];
   return `${lines.map((cells) => cells.map(quote).join(",")).join("\r\n")}\r\n`;
