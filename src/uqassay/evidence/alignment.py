@@ -26,7 +26,7 @@ Runs = dict[str, tuple[Prediction, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """Models on the same n instances.
+    """Models on the same n instances. The models may be views of the caller's arrays; everything else is a copy.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ def align(
         models = {n: tuple(_common(r, common_members, seed, n) for r in runs) for n, runs in models.items()}
     # the labels are indices from here on, also where the names of the classes are whole numbers
     models = {n: tuple(run.without_class_names() for run in runs) for n, runs in models.items()}
-    return replace(found, models=models, labels=labels, vote_totals=vote_totals(y_true, ids=found.ids))
+    return replace(found, models=models, labels=np.array(labels), vote_totals=vote_totals(y_true, ids=found.ids))
 
 
 def align_models(
@@ -158,8 +158,8 @@ def align_models(
         labels=np.empty((first.n_instances, 0)),
         class_names=names if names is not None else tuple(str(c) for c in range(first.n_classes)),
         named=names is not None,
-        ids=ids,
-        groups=None if units is None else _comparable(units),
+        ids=None if ids is None else np.array(ids),
+        groups=None if units is None else np.array(_comparable(units)),
         order_of=named[0] if assumed else "",
         unnamed=tuple(unnamed) if assumed else (),
     )

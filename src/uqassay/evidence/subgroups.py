@@ -48,7 +48,7 @@ def subgroup_values(
                 "give such instances a number, or pass names as text",
                 code="finite",
             )
-        out[name] = array
+        out[name] = np.array(array)  # a copy, because callers may fill their arrays anew
     return out
 
 

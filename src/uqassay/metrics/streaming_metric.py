@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array
 from uqassay.errors import InputError
@@ -76,12 +76,11 @@ class StreamingMetric:
     @property
     def n_instances(self) -> int:
         """Number of instances seen."""
-        return sum(len(part.columns[0]) for part in self._parts)
+        return sum(len(part.columns[0]) for part, _ in self._batches)
 
     def reset(self) -> None:
         """Forget all batches."""
-        self._parts: list[MetricPart] = []
-        self._groups: list[Any] = []
+        self._batches: list[tuple[MetricPart, NDArray[Any] | None]] = []  # each with its groups
 
     def update(self, preds: PredictionLike, target: ArrayLike, *, groups: ArrayLike | None = None) -> None:
         """Add a batch.
@@ -96,7 +95,7 @@ class StreamingMetric:
             Instances of one group stay together in the interval; all batches have groups, or none.
         """
         prediction = numbered(as_prediction(preds, "preds"), self.n_instances)
-        units = None if groups is None else as_array(groups, "groups")
+        units = None if groups is None else as_array(groups, "groups").copy()
         if units is not None and units.shape != (prediction.n_instances,):
             raise InputError(
                 "groups",
@@ -105,15 +104,18 @@ class StreamingMetric:
                 "pass an array of that length",
                 code="shape",
             )
-        if self._parts and (units is None) != (self._groups[0] is None):
+        if self._batches and (units is None) != (self._batches[0][1] is None):
             raise InputError(
                 "groups", "must be given for all batches, or for none", "got both", "decide for one", code="mismatch"
             )
-        self._parts.append(self.definition.part(target, prediction))
-        self._groups.append(units)
+        self._batches.append((self.definition.part(target, prediction), units))
 
     def merge_state(self, others: "StreamingMetric | Iterable[StreamingMetric]") -> None:
-        """Add the batches of other metrics of the same definition, after those of this one and in the order given."""
+        """Add the batches of other metrics of the same definition, after those of this one and in the order given.
+
+        A merge that raises, or is interrupted, leaves the metric as it was.
+        """
+        found = list(self._batches)
         for other in [others] if isinstance(others, StreamingMetric) else others:
             if not isinstance(other, StreamingMetric) or other.definition != self.definition:
                 raise InputError(
@@ -123,7 +125,7 @@ class StreamingMetric:
                     "make them with the same options",
                     code="mismatch",
                 )
-            if self._parts and other._parts and (other._groups[0] is None) != (self._groups[0] is None):
+            if found and other._batches and (other._batches[0][1] is None) != (found[0][1] is None):
                 raise InputError(
                     "groups",
                     "must be given for all batches, or for none",
@@ -131,8 +133,8 @@ class StreamingMetric:
                     "decide for one",
                     code="mismatch",
                 )
-            self._parts += other._parts
-            self._groups += other._groups
+            found += other._batches
+        self._batches = found
 
     def compute(self) -> Estimate:
         """The metric over all batches, with its interval.
@@ -142,7 +144,7 @@ class StreamingMetric:
         InputError
             No batch yet.
         """
-        if not self._parts:
+        if not self._batches:
             raise InputError("preds", "needs at least one batch", "got none", "call update first", code="empty")
-        groups = None if self._groups[0] is None else np.concatenate(self._groups)
-        return self.definition.estimate(self._parts, groups)
+        parts, groups = zip(*self._batches, strict=True)
+        return self.definition.estimate(parts, None if groups[0] is None else np.concatenate(groups))
