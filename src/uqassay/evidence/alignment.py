@@ -43,7 +43,7 @@ Runs = dict[str, tuple[Prediction, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """Models on the same n instances.
+    """Models on the same n instances. The models may be views of the caller's arrays; everything else is a copy.
 
     Attributes
     ----------
@@ -147,7 +147,11 @@ def align(
     )
     named = found.class_order == "columns" and class_numbers(found.class_names, "columns") is None
     return replace(
-        found, models=models, labels=labels, vote_totals=totals, by_position=named and labels.ndim == 1 and numbers
+        found,
+        models=models,
+        labels=np.array(labels),  # not the array of the caller
+        vote_totals=totals,
+        by_position=named and labels.ndim == 1 and numbers,
     )
 
 
@@ -194,7 +198,7 @@ def align_models(
         labels=np.empty((first.n_instances, 0)),
         class_names=names if names is not None else tuple(str(c) for c in range(first.n_classes)),
         named=names is not None,
-        ids=known.ids,
+        ids=None if known.ids is None else np.array(known.ids),
         groups=None,
         class_order=order,
         keys=keys,
@@ -205,7 +209,7 @@ def align_models(
         if groups is None
         else align_values(groups, first.n_instances, found.known, "groups")
     )
-    return replace(found, groups=None if units is None else _comparable(units))
+    return replace(found, groups=None if units is None else np.array(_comparable(units)))
 
 
 def labels_in_order(

@@ -49,7 +49,7 @@ def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Kno
                 "give such instances a number, or pass names as text",
                 code="finite",
             )
-        out[name] = array
+        out[name] = np.array(array)  # a copy, because callers may fill their arrays anew
     return out
 
 
