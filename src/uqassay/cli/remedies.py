@@ -296,17 +296,8 @@ def _different_members(facts: Facts) -> str:
     )
 
 
-def _different_floors(facts: Facts) -> str:
-    each = ", ".join(f"{named(name)} {floor:.3g}" for name, floor in facts["floors"].items())
-    return (
-        f"The floors follow the precision each model is stored in ({each}), so the same zero costs more in one than in "
-        "another; pass one --floor for all."
-    )
-
-
 NOTES: Mapping[str, Callable[[Facts], str]] = {
     "different-numbers-of-members": _different_members,
-    "different-floors": _different_floors,
 }
 
 

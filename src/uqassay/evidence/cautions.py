@@ -25,7 +25,6 @@ CAUTIONS: Mapping[str, str] = {
     "floored": "rows whose label has an upper probability below the floor",
     "solver-gap": "the certified gap of a solved distance",
     "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
-    "different-floors": "models whose floors differ with the precision of their numbers",
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
     "labels-by-columns": "labels that are numbers, taken by the order of the columns",
     "absent-classes": "classes that never occur as the label",
@@ -85,14 +84,6 @@ def _floored(m: ModelScores, aligned: Aligned) -> str:
 
 def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -> list[Note]:
     found = _different_runs(chosen)
-    floors = {m.name: m.floor for m in chosen}
-    if len(set(floors.values())) > 1 and any(m.floored for m in chosen):
-        each = ", ".join(f"{named(name)} {floor:.3g}" for name, floor in floors.items())
-        text = (
-            f"The floors follow the precision each model is stored in ({each}), so the same zero costs more in one than in "
-            "another; pass one floor for all."
-        )
-        found.append(Note("different-floors", text, {"floors": floors}))
     sampled = {m.name: m.n_points for m in chosen if m.n_points is not None and m.n_points > 1}
     if len(set(sampled.values())) > 1 and common_members is None:
         least = min(sampled.values())

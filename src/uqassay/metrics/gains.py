@@ -12,7 +12,7 @@ from uqassay._array import as_array, as_labels, check_rows, tolerance_of
 from uqassay._frames import positions
 from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
-from uqassay.losses.label_distance import default_floor
+from uqassay.losses.label_distance import FLOORS
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.class_order import classes_in_order
@@ -162,7 +162,7 @@ def true_uncertainty(
     else:
         p = statement.mean_probs()
         if loss == "log":
-            floored = np.maximum(p, default_floor(statement, "exact"))
+            floored = np.maximum(p, FLOORS["exact"])
             aleatoric = -xlogy(true, true).sum(axis=1)
             epistemic = np.maximum(rel_entr(true, floored).sum(axis=1), 0.0)  # a floor can raise Σ p above 1
         else:
@@ -230,8 +230,7 @@ def _losses(y_true: ArrayLike, statements: tuple[Any, Any], loss: str) -> tuple[
         first, second = (brier_loss(y_true, one) for one in predictions)
         return first, second
     if loss == "log":
-        floor = max(default_floor(one, "exact") for one in predictions)
-        first, second = (log_loss(y_true, one, floor=floor) for one in predictions)
+        first, second = (log_loss(y_true, one) for one in predictions)
         return first, second
     known: dict[str, Any] = {"n_classes": ANY_CLASS}
     if predictions:

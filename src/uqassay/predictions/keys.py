@@ -41,7 +41,7 @@ FORMS = {
     "dirichlet": Form(("alpha",), ("n_draws", "unit_concentration", "seed")),
     "intervals": Form(("lower", "upper")),
     "class-sets": Form(("sets",)),
-    "masses": Form(("masses", "focal_sets"), ("signed", "precision", "n_classes")),
+    "masses": Form(("masses", "focal_sets"), ("signed", "n_classes")),
     "beliefs": Form(("beliefs", "focal_sets"), ("n_classes",)),
     "vertices": Form(("vertices",)),
     "gaussian-logits": Form(("mean", "variance"), ("variance_is", "n_draws", "seed", "shared_draws")),

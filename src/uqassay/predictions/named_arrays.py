@@ -288,7 +288,7 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
             found[key] = _one_text(named[key], key)
         elif key not in ("weights", "log_partition") and named.get(key) is not None:
             value = as_array(named[key], key)
-            if value.size != 1 or value.dtype.kind not in ("f" if key == "precision" else "iub"):
+            if value.size != 1 or value.dtype.kind not in "iub":
                 raise InputError(
                     key, "must be one number", f"got {value.dtype} of shape {value.shape}", "repair it", code="shape"
                 )

@@ -62,7 +62,6 @@ function drawInputs(text) {
     { title: heads.runs, value: (r) => r.runs, cell: (r) => r.runs },
     { title: heads.points, value: (r) => r.points, cell: (r) => r.points ?? missing(text.no_points) },
     { title: heads.floored, value: (r) => r.floored, cell: (r) => wording.count(r.floored) },
-    { title: heads.floor, value: (r) => r.floor, cell: (r) => text.floors[r.j] },
     ...(rows.some((r) => notes(r).length) ? [changed] : []),
     { title: heads.hash, text: true, cell: hash },
   ];

@@ -118,7 +118,6 @@ def _model(m: "ModelScores") -> dict[str, Any]:
         "points": m.n_points,
         "precise": m.n_points == 1,
         "accuracy": float(m.columns["correct"].mean()),
-        "floor": m.floor,
         "notes": [note.to_dict() for note in m.notes],
     }
 

@@ -29,7 +29,6 @@ CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe th
     "different-runs": "different numbers of training runs",
     "different-numbers-of-members": "different numbers of members",
     "floored": "labels that a model held to be impossible",
-    "different-floors": "different floors",
     "estimated-nonspecificity": "an estimated non-specificity",
     "solver-gap": "an inexact distance",
     "labels-by-columns": "labels taken by the order of the columns",
