@@ -11,8 +11,8 @@ from tests.sample_files import PACKAGES, rows
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
-from uqassay.predictions.file_tables import probability_columns
 from uqassay.predictions.files import inspect_file, load_column
+from uqassay.predictions.keys import probability_columns
 
 # -- csv -----------------------------------------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def test_ids_are_whole_numbers_only_where_spelt_as_such(tmp_path, cells, expecte
         ("proba_a,proba_b\n0,1,1,0\n0,1,1,0\n", "rows", "shape", "row 0 has 4.*decimals with a point"),
         ("proba_a,proba_b\n0.5,0.5\n0.5,0.5,\n", "rows", "shape", "row 1 has 3"),
         ("proba_a,proba_b,label\n0.5,0.5,a, b\n", "rows", "shape", "row 0 has 4; quote text"),
-        ("proba_a,proba_b\n0.5,nan\n", "probs", "finite", "row 0 holds nan"),
+        ("proba_a,proba_b\n0.5,nan\n", "proba_b", "finite", "row 0 holds 'nan'"),
         ("a,b\n1,0\n", "columns", "missing", "found a, b; name the columns of probabilities"),
         ("a,b\n50.5,49.5\n", "probs", "not-probabilities", "row 0 holds 50.5 at .*, in the columns a, b"),
         ("a,b\n0.5,\n0.5,0.5\n", "b", "type", "row 0 holds ''"),
@@ -184,8 +184,7 @@ def test_blank_lines_at_the_end_are_no_rows(tmp_path):
     "text", ['group\na\n""\nb\n', "group\na\n\nb\n", "id,group\n1,a\n2,\n3,b\n", "x,group\n1,4\n2,\n3,5\n"]
 )
 def test_an_empty_group_is_missing(tmp_path, text):
-    parameter = "groups" if "," in text else "group"
-    with refuses(parameter, "missing", got="row 1 is empty", source="t.csv", error=FileFormatError):
+    with refuses("group", "missing", got="row 1 is empty", source="t.csv", error=FileFormatError):
         load_column(csv(tmp_path, text), ["groups"])
 
 
@@ -231,7 +230,7 @@ def test_columns_of_decimal_numbers_are_the_classes_where_none_says_so(tmp_path)
 
 def test_columns_taken_as_classes_can_be_read_by_their_names(tmp_path):
     path = csv(tmp_path, "patient,weight,height\np1,61.5,1.7\np2,70.2,1.8\n")
-    assert load_column(path, ["weight"])[0].tolist() == ["61.5", "70.2"]
+    assert load_column(path, ["weight"])[0].tolist() == [61.5, 70.2]
     with pytest.raises(FileFormatError, match="found patient, weight, height;"):
         uq.load_labels(path)
 
@@ -276,7 +275,8 @@ def test_parquet_written_by_pandas(tmp_path, needs):
         ({"proba_a": ["x", "y"], "proba_b": [0.5, 0.5]}, "proba_a", "type", "string"),
         ({"proba_a": [True, False], "proba_b": [0.5, 0.5]}, "proba_a", "type", "bool"),
         ({"proba_a": [[0.5], [0.5]], "proba_b": [0.5, 0.5]}, "proba_a", "type", "list"),
-        ({"proba_a": [None, 0.5], "proba_b": [0.5, 0.5]}, "probs", "finite", "row 0 holds nan"),
+        ({"proba_a": [0.5, None], "proba_b": [0.5, 0.5]}, "proba_a", "missing", "row 1 has none"),
+        ({"proba_a": [0.5, 0.5], "proba_b": [0.5, float("nan")]}, "proba_b", "finite", "row 1 holds nan"),
         ({"a": [1]}, "columns", "missing", "found a"),
     ],
 )
@@ -478,7 +478,7 @@ def test_reading_takes_memory_for_the_arrays_and_not_for_the_text(tmp_path):
 def test_a_file_that_is_one_value_is_answered_by_how_to_split_it(tmp_path, text):
     path = tmp_path / "p.jsonl"
     path.write_text(text)
-    with pytest.raises(FileFormatError, match="write one object to a line"):
+    with pytest.raises(FileFormatError, match="one object to a line"):
         uq.load(path)
 
 

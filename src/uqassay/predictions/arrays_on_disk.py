@@ -32,6 +32,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from uqassay._array import as_bfloat16
 from uqassay._optional import optional_package
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.wording import significant
@@ -51,6 +52,8 @@ __all__ = [
     "bytes_text",
     "check_expansion",
     "check_fits",
+    "check_no_nan",
+    "finite_column",
     "mapped",
     "quiet",
     "read_npy",
@@ -83,30 +86,50 @@ _filters = ExitStack()  # that restores the filters of warnings
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array in a file: its shape and type, and how to read it, or some of its rows."""
+    """An array in a file: its shape and type, and how to read it, or some of its rows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : str
+    read : callable
+    read_rows : callable, optional
+    name : str
+        Name of the column in the file, for messages.
+    index : bool
+        The column is the index of a table, which pandas wrote beside the columns.
+    written : StoredArray, optional
+        The cells of a column of numbers as they are written, for ids, groups and labels: "007" is not 7.
+    """
 
     shape: tuple[int, ...]
     dtype: str
     read: Callable[[], Any] = field(repr=False)
     read_rows: Callable[[int, int], Any] | None = field(default=None, repr=False)
+    name: str = ""
+    index: bool = False
+    written: "StoredArray | None" = field(default=None, repr=False)
 
     def rows(self, start: int, stop: int) -> Any:
         """The rows from `start` to before `stop`; where the format cannot read some alone, of the whole."""
         return self.read()[start:stop] if self.read_rows is None else self.read_rows(start, stop)
 
     @classmethod
-    def in_memory(cls, array: NDArray[Any]) -> "StoredArray":
+    def in_memory(cls, array: NDArray[Any], name: str = "") -> "StoredArray":
         """An array that has been read already."""
-        return cls(array.shape, str(array.dtype), lambda: array)
+        return cls(array.shape, str(array.dtype), lambda: array, name=name)
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file holds.
+    """What a file holds. A reader of tables fills `columns` alone; `keys.roles` says which column is what.
 
     Attributes
     ----------
     arrays : dict of str to StoredArray
+        Arrays that their names make parts of a prediction.
+    columns : dict of str to StoredArray
+        Columns (n,) of a table by their names, in the order of the file.
     other : dict of str to StoredArray
         Columns that are no part of a prediction.
     classes : dict of str to StoredArray
@@ -114,22 +137,79 @@ class Contents:
     notes : tuple of Note
     bare : bool
         The file is one array without a name, held under the key "array".
-    lines : sequence of int, optional
-        Line of the file on which each instance stands, from 1, for messages.
+    lines : array of int, optional
+        Place in the file of each instance, from 1, for messages.
+    counted : str
+        What `lines` counts: "line" or "item".
+    class_order : str
+        "keys" where the names of the classes are keys of JSON objects, which have no order; else empty.
+    in_text : bool
+        The cells of the table are text, of which numbers are read as float64; an empty cell is a missing value.
+    read_matrix : callable, optional
+        Reads several columns of numbers at once; see `matrix`.
     """
 
-    arrays: dict[str, StoredArray]
+    arrays: dict[str, StoredArray] = field(default_factory=dict)
     other: dict[str, StoredArray] = field(default_factory=dict)
     classes: dict[str, StoredArray] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     bare: bool = False
     lines: NDArray[np.int64] | None = None
+    counted: str = "line"
+    columns: dict[str, StoredArray] = field(default_factory=dict)
+    class_order: str = ""
+    in_text: bool = False
+    read_matrix: Callable[[Sequence[str]], NDArray[Any]] | None = field(default=None, repr=False)
 
-    def columns(self) -> dict[str, StoredArray]:
+    def matrix(self, names: Sequence[str]) -> NDArray[Any]:
+        """Several columns of numbers side by side, ``(n, k)``.
+
+        Raises
+        ------
+        InputError
+            A column that does not hold numbers, or a cell without one; column, row and cell are named.
+        """
+        if self.read_matrix is not None:
+            return self.read_matrix(names)
+        columns = [finite_column(self.columns[name], name) for name in names]
+        return np.stack(columns, axis=1).astype(self.matrix_type(names), copy=False)
+
+    def matrix_type(self, names: Sequence[str]) -> str:
+        """The type of `matrix`, or those of the columns if some are no numbers."""
+        types = {self.columns[name].dtype for name in names}
+        if not all(kind.startswith(("float", "int", "uint")) for kind in types):
+            return ", ".join(sorted(types))
+        decimal = all(kind.startswith("float") for kind in types)
+        return str(np.result_type(*map(np.dtype, types))) if decimal else "float64"
+
+    def everything(self) -> dict[str, StoredArray]:
         """Every array and column by its own name in the file."""
         made = ("probs", "class_names") if self.classes else ()  # from the columns
         arrays = {key: value for key, value in self.arrays.items() if key not in made}
         return self.other | self.classes | arrays
+
+
+def finite_column(stored: StoredArray, name: str) -> NDArray[Any]:
+    """A column of numbers.
+
+    Raises
+    ------
+    InputError
+        Other values than numbers, or nan; the first row that holds it is named.
+    """
+    values = np.asarray(stored.read())
+    if values.dtype.kind not in "fiu":
+        fail(name, "must hold numbers", f"got {values.dtype}", "convert that column", code="type")
+    return check_no_nan(values, name)
+
+
+def check_no_nan(values: NDArray[Any], name: str, first: int = 0) -> NDArray[Any]:
+    """The values (n,); nan is refused with its row, counted from `first`."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        row = first + int(np.flatnonzero(np.isnan(values))[0])
+        rule, remedy = "must have a number in every row", "repair or drop such rows"
+        fail(name, rule, f"row {row} holds nan", remedy, code="finite", facts={"row": row})
+    return values
 
 
 @contextmanager
@@ -222,8 +302,18 @@ def check_expansion(name: str, shape: Sequence[int], itemsize: int, stored: int)
 
 
 def text_array(texts: Sequence[str], name: str, stored: int) -> NDArray[np.str_]:
-    """Texts as an array ``(n,)``; every value takes the memory of the longest one, so that is checked first."""
+    """Texts as an array ``(n,)``; every value takes the memory of the longest one, so that is checked first.
+
+    Raises
+    ------
+    InputError
+        The array would be too large, or a text holds NUL, which NumPy drops at the end of a text.
+    """
     longest = max(map(len, texts), default=0)
+    nul = next((row for row, text in enumerate(texts) if "\0" in text), None)
+    if nul is not None:
+        rule, got = "must be text without NUL characters", f"row {nul} holds {texts[nul]!r:.60}"
+        fail(name, rule, got, "repair or drop that row", code="type", facts={"row": nul})
     if longest:
         check_expansion(name, (len(texts), longest), 4, stored)
     return np.array(texts, dtype=str)

@@ -1,10 +1,15 @@
-"""Keys of files and mappings: which of them make which kind of prediction."""
+"""Keys and columns of files and mappings: which of them make which kind of prediction, and which are labels, ids and groups."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
+import numpy as np
+
 from uqassay.errors import InputError
+from uqassay.notes import Note
+from uqassay.predictions.arrays_on_disk import Contents, StoredArray
 
 __all__ = [
     "ALIASES",
@@ -12,16 +17,23 @@ __all__ = [
     "FORMS",
     "KINDS",
     "KNOWN_KEYS",
+    "PREFIX",
+    "ROLES",
     "Form",
     "choose_form",
+    "columns_by_type",
     "form_of_kind",
     "holds_truth_values",
     "key_of_bare_array",
     "needed_keys",
+    "probability_columns",
+    "roles",
     "shown_keys",
 ]
 
 ALIASES = {"label": "labels", "classes": "class_names", "id": "ids", "group": "groups"}
+PREFIX = "proba_"  # of the columns of probabilities
+ROLES = {"label": "labels", "id": "ids", "group": "groups"}  # columns beside the classes
 CARRIED = ("class_names", "ids", "groups", "notes", "note_codes", "row_numbers", "bfloat16")
 
 
@@ -178,3 +190,88 @@ def needed_keys(keys: Iterable[str], kind: str | None = None, *, others: Iterabl
     form = FORMS[choose_form(found, kind, others=others)]
     wanted = {*form.keys, *form.settings, *CARRIED}
     return [key for key in found if ALIASES.get(key, key) in wanted]
+
+
+# -- columns of a table -----------------------------------------------------------------------------------------------
+
+
+def probability_columns(header: Sequence[str]) -> list[int]:
+    """Places of the columns ``proba_…``, in the order of the classes.
+
+    Names that are the digits 0 … K−1 in another order are put in order, so that a class index means the same everywhere.
+
+    Examples
+    --------
+    >>> probability_columns(["id", "proba_0", "proba_1", "proba_10", *(f"proba_{k}" for k in range(2, 10))])
+    [1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 3]
+    >>> probability_columns(["proba_dog", "proba_cat"])
+    [0, 1]
+    """
+    return _in_class_order(header, [i for i, name in enumerate(header) if name.startswith(PREFIX)])
+
+
+def columns_by_type(header: Sequence[str], decimal: Sequence[int]) -> list[int]:
+    """Places of the classes in a table without a column ``proba_…``: two or more columns of decimal numbers, else none.
+
+    Parameters
+    ----------
+    header : sequence of str
+        Names of all columns.
+    decimal : sequence of int
+        Places of the columns that hold decimal numbers.
+
+    Examples
+    --------
+    >>> columns_by_type(["image", "cat", "dog"], [1, 2]), columns_by_type(["patient", "age"], [1])
+    ([1, 2], [])
+    """
+    places = [i for i in decimal if header[i] and ALIASES.get(header[i], header[i]) not in ROLES.values()]
+    return _in_class_order(header, places) if len(places) > 1 else []
+
+
+def roles(contents: Contents) -> Contents:
+    """Say which column of a table is what: classes, labels, ids, groups or none of them.
+
+    The columns ``proba_…`` are the classes; if there are none, the columns of decimal numbers are, and a note says so. If the
+    file states the prediction by arrays, no column is a class.
+    """
+    columns = contents.columns
+    header = [name for name, column in columns.items() if not column.index]
+    stated = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
+    by_name = [] if stated else probability_columns(header)
+    decimal = [i for i, name in enumerate(header) if columns[name].dtype.startswith("float")]
+    by_type = [] if stated or by_name else columns_by_type(header, decimal)
+    wanted = [header[i] for i in by_name or by_type]
+    arrays, other = dict(contents.arrays), dict(contents.other)
+    if wanted:
+        shape = (*columns[wanted[0]].shape, len(wanted))
+        arrays["probs"] = StoredArray(shape, contents.matrix_type(wanted), partial(contents.matrix, wanted))
+        names = [name.removeprefix(PREFIX) for name in wanted]
+        if names != [str(i) for i in range(len(names))]:
+            arrays["class_names"] = StoredArray.in_memory(np.array(names))
+    for name, column in columns.items():
+        role = ALIASES.get(name, name)
+        if name in wanted:
+            continue
+        if role in ROLES.values() and role not in arrays:
+            arrays[role] = column.written or column
+        else:
+            other[name] = column
+    classes = {header[i]: columns[header[i]] for i in by_type}
+    notes = contents.notes
+    if classes:
+        taken = (
+            f"no column is named {PREFIX}…, so the classes are the columns of decimal numbers: {shown_keys(classes)}"
+        )
+        notes = (*notes, Note("columns-by-type", taken, {"columns": tuple(classes)}))
+    ignored = tuple(name for name, column in other.items() if not column.index)
+    if ignored and (wanted or stated):
+        notes = (*notes, Note("columns-ignored", f"columns ignored: {shown_keys(ignored)}", {"columns": ignored}))
+    return replace(contents, arrays=arrays, other=other, classes=classes, notes=notes)
+
+
+def _in_class_order(header: Sequence[str], places: list[int]) -> list[int]:
+    """The places in the order of the classes if the names are the digits 0 … K−1, else as they are."""
+    place = {header[i].removeprefix(PREFIX): i for i in places}
+    in_order = [place.get(str(k)) for k in range(len(places))]
+    return places if None in in_order else [i for i in in_order if i is not None]
