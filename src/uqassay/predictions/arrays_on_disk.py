@@ -261,14 +261,10 @@ def check_fits(name: str, shape: Sequence[int], itemsize: int, available: int) -
     """
     needed = _declared_bytes(name, shape, itemsize)
     if needed > available:
-        raise InputError(
-            name,
-            "its shape and type must fit the bytes in the file",
-            f"shape {tuple(shape)} needs {bytes_text(needed)} and {bytes_text(available)} are there",
-            "write the file again",
-            code="truncated",
-            facts={"needed": needed, "available": available},
-        )
+        rule = "its shape and type must fit the bytes in the file"
+        got = f"shape {tuple(shape)} needs {bytes_text(needed)} and {bytes_text(available)} are there"
+        remedy = "write the file again"
+        fail(name, rule, got, remedy, code="truncated", facts={"needed": needed, "available": available})
 
 
 def check_expansion(name: str, shape: Sequence[int], itemsize: int, stored: int) -> None:
@@ -291,14 +287,10 @@ def check_expansion(name: str, shape: Sequence[int], itemsize: int, stored: int)
     """
     needed, limit = _declared_bytes(name, shape, itemsize), _limit(stored)
     if needed > limit:
-        raise InputError(
-            name,
-            f"may take {bytes_text(limit)} of memory when it is read",
-            f"shape {tuple(shape)} needs {bytes_text(needed)}, from {bytes_text(stored)} in the file",
-            f"check the file, or allow more by the environment variable {VARIABLE}",
-            code="size",
-            facts={"needed": needed, "limit": limit},
-        )
+        rule = f"may take {bytes_text(limit)} of memory when it is read"
+        got = f"shape {tuple(shape)} needs {bytes_text(needed)}, from {bytes_text(stored)} in the file"
+        remedy = f"check the file, or allow more by the environment variable {VARIABLE}"
+        fail(name, rule, got, remedy, code="size", facts={"needed": needed, "limit": limit})
 
 
 def text_array(texts: Sequence[str], name: str, stored: int) -> NDArray[np.str_]:
@@ -336,13 +328,8 @@ def bytes_text(count: int) -> str:
 def _declared_bytes(name: str, shape: Sequence[int], itemsize: int) -> int:
     """Bytes of an array in exact integers, which cannot overflow."""
     if any(length < 0 for length in shape) or (itemsize == 0 and 0 not in shape):
-        raise InputError(
-            name,
-            "must have lengths from 0 up and values of at least one byte",
-            f"got shape {tuple(shape)} and {itemsize} bytes per value",
-            "write the file again",
-            code="unreadable",
-        )
+        rule, remedy = "must have lengths from 0 up and values of at least one byte", "write the file again"
+        fail(name, rule, f"got shape {tuple(shape)} and {itemsize} bytes per value", remedy, code="unreadable")
     return math.prod(shape) * itemsize
 
 
@@ -351,9 +338,7 @@ def _limit(stored: int) -> int:
     if not given:
         return min(max(FREE_BYTES, GREATEST_RATIO * stored), GREATEST_BYTES)
     if not given.isascii() or not given.isdigit():
-        raise InputError(
-            VARIABLE, "must be a whole number of bytes", f"got {given!r}", "set it to 17179869184, say", code="type"
-        )
+        fail(VARIABLE, "must be a whole number of bytes", f"got {given!r}", "set it to 17179869184, say", code="type")
     return int(given)
 
 
@@ -398,26 +383,17 @@ def mapped(
     kind = np.dtype(dtype)
     needed, room = math.prod(shape) * kind.itemsize, shutil.disk_usage(tempfile.gettempdir()).free
     if needed > room:
-        raise InputError(
-            name,
-            "is unpacked into a temporary file, which must fit on the disk",
-            f"it takes {bytes_text(needed)}, and {tempfile.gettempdir()} has room for {bytes_text(room)}",
-            "set the environment variable TMPDIR to a folder with more room, or save the array as .npy",
-            code="size",
-            facts={"needed": needed, "available": room},
-        )
+        rule = "is unpacked into a temporary file, which must fit on the disk"
+        got = f"it takes {bytes_text(needed)}, and {tempfile.gettempdir()} has room for {bytes_text(room)}"
+        remedy = "set the environment variable TMPDIR to a folder with more room, or save the array as .npy"
+        fail(name, rule, got, remedy, code="size", facts={"needed": needed, "available": room})
     with tempfile.TemporaryFile() as file:
         for part in parts:
             file.write(part)
         file.flush()
         if file.tell() != needed:
-            raise InputError(
-                name,
-                "must hold as many values as its shape says",
-                f"shape {shape} needs {bytes_text(needed)} and there are {bytes_text(file.tell())}",
-                "write the file again",
-                code="truncated",
-            )
+            got = f"shape {shape} needs {bytes_text(needed)} and there are {bytes_text(file.tell())}"
+            fail(name, "must hold as many values as its shape says", got, "write the file again", code="truncated")
         return np.memmap(file, kind, "r", 0, shape, "F" if columns_first else "C")  # keeps the file open by itself
 
 
@@ -500,9 +476,7 @@ def read_npz(path: Path) -> Contents:
             if info.filename.endswith(".npy"):
                 key = info.filename.removesuffix(".npy")
                 if key in arrays:
-                    raise InputError(
-                        key, "must be in the archive once", "it is there twice", "write it again", code="duplicate"
-                    )
+                    fail(key, "must be in the archive once", "it is there twice", "write it again", code="duplicate")
                 with archive.open(info) as stream:
                     header = _header(stream, key)
                 arrays[key] = StoredArray(header.shape, str(header.dtype), partial(_read_member, path, info, key))
@@ -541,13 +515,8 @@ def _damaged(name: str, found: str) -> InputError:
 
 def _refuse_objects(dtype: np.dtype[Any], name: str) -> None:
     if dtype.hasobject:
-        raise InputError(
-            name,
-            "pickled Python objects are never loaded",
-            "it holds some",
-            "save numbers or text alone, for example by .astype(float) or .astype(str)",
-            code="pickle",
-        )
+        remedy = "save numbers or text alone, for example by .astype(float) or .astype(str)"
+        fail(name, "pickled Python objects are never loaded", "it holds some", remedy, code="pickle")
 
 
 def _map_npy(path: Path) -> NDArray[Any]:
@@ -631,9 +600,7 @@ def write_safetensors(path: Path, arrays: Arrays) -> None:
 
 def _map_tensor(path: Path, key: str, offset: int, shape: tuple[int, ...], dtype: str) -> Any:
     if dtype not in _TYPES:
-        raise InputError(
-            key, "must have a type that NumPy knows", f"got {dtype}", "save the tensor as float32", code="type"
-        )
+        fail(key, "must have a type that NumPy knows", f"got {dtype}", "save the tensor as float32", code="type")
     stored = np.dtype(_TYPES[dtype])
     check_fits(key, shape, stored.itemsize, path.stat().st_size - offset)
     count = math.prod(shape)
@@ -664,13 +631,9 @@ def read_pt(path: Path) -> Contents:
         with quiet():
             held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
     except UnpicklingError as problem:
-        raise InputError(
-            "file",
-            "must hold tensors, numbers, text, lists and dictionaries alone; other pickled objects are never loaded",
-            "it holds others, or is damaged",
-            "save a dictionary of tensors, torch.save({'probs': probs}, path)",
-            code="pickle",
-        ) from problem
+        rule = "must hold tensors, numbers, text, lists and dictionaries alone; other pickled objects are never loaded"
+        remedy = "save a dictionary of tensors, torch.save({'probs': probs}, path)"
+        raise InputError("file", rule, "it holds others, or is damaged", remedy, code="pickle") from problem
     if not isinstance(held, dict):
         return Contents({"array": _torch_value(held, "array", size)}, bare=True)
     arrays: dict[str, StoredArray] = {}
@@ -705,9 +668,7 @@ def _plain(value: Any, name: str) -> Callable[[], Any]:
     def read() -> Any:
         if isinstance(value, (list, tuple, str)):
             return value
-        raise InputError(
-            name, "must be a tensor, a number or a list", f"got {type(value).__name__}", "save a tensor", code="type"
-        )
+        fail(name, "must be a tensor, a number or a list", f"got {type(value).__name__}", "save a tensor", code="type")
 
     return read
 
@@ -715,13 +676,8 @@ def _plain(value: Any, name: str) -> Callable[[], Any]:
 def _torch_array(tensor: Any, name: str, size: int) -> Any:
     """Values of a tensor; a tensor that repeats its memory (stride 0) is held to the limit on expansion."""
     if str(tensor.layout) != "torch.strided" or tensor.is_quantized or tensor.device.type != "cpu":
-        raise InputError(
-            name,
-            "must be a plain tensor",
-            f"got layout {tensor.layout} on {tensor.device}",
-            "make it dense, without quantisation, on the CPU",
-            code="type",
-        )
+        got = f"got layout {tensor.layout} on {tensor.device}"
+        fail(name, "must be a plain tensor", got, "make it dense, without quantisation, on the CPU", code="type")
     check_expansion(name, tuple(tensor.shape), tensor.element_size(), size)
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if str(tensor.dtype) == "torch.bfloat16":
@@ -854,4 +810,4 @@ def _bytes_in(folder: Path) -> int:
 
 
 def _refuse_group(name: str) -> NDArray[Any]:
-    raise InputError(name, "must be an array", "it is a group", f"open it by its own path, …/{name}", code="type")
+    fail(name, "must be an array", "it is a group", f"open it by its own path, …/{name}", code="type")

@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array, still_whole
 from uqassay._files import draft_of
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError, UqassayError
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import ZARR_MARKERS, Arrays, Contents, StoredArray
@@ -155,13 +156,9 @@ def load(
             made = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
             if path.suffix.lower() in TABLES and not made:
                 found = shown_keys(contents.other | contents.arrays)
-                raise InputError(
-                    "columns",
-                    "one of decimal numbers is needed for each class, named proba_<name of the class> or as you like",
-                    f"found {found}",
-                    "name the columns of probabilities proba_0, proba_1, …",
-                    code="missing",
-                )
+                rule = "one of decimal numbers is needed for each class, named proba_<name of the class> or as you like"
+                got = f"found {found}"
+                fail("columns", rule, got, "name the columns of probabilities proba_0, proba_1, …", code="missing")
             arrays = {
                 key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind, others=contents.other)
             }
@@ -221,7 +218,7 @@ def load_labels(
     path = as_path(path)
     with problems_named(path):
         if not isinstance(key, (str, NoneType)):
-            raise InputError("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
+            fail("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
         contents = open_contents(path, None)
         stored, name = _labels_in(contents, key, path.name)
         values = np.array(as_array(stored.read(), name))
@@ -231,14 +228,8 @@ def load_labels(
             _refuse_empty(values, stored.name or name)
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             row = int(np.flatnonzero((values > np.iinfo(np.int64).max).reshape(len(values), -1).any(axis=1))[0])
-            raise InputError(
-                name,
-                "must be below 2^63",
-                f"row {row} holds {values[row]}",
-                "mark it otherwise or drop it",
-                code="range",
-                facts={"row": row},
-            )
+            got = f"row {row} holds {values[row]}"
+            fail(name, "must be below 2^63", got, "mark it otherwise or drop it", code="range", facts={"row": row})
         if values.ndim != 1 or (key is not None and values.dtype.kind in "iuf"):  # other columns may hold any numbers
             return values
         if class_names is None:
@@ -290,14 +281,9 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
         wanted = next((key for key in roles if key in arrays), others[0] if len(others) == 1 else None)
         if wanted is None:
-            raise InputError(
-                names[0],
-                "must be a key or column of the file",
-                f"found {shown_keys(others)}",
-                f"name one of them {names[0]}",
-                code="missing",
-                facts={"file": path.name, "found": tuple(others)},
-            )
+            rule, got = "must be a key or column of the file", f"found {shown_keys(others)}"
+            remedy = f"name one of them {names[0]}"
+            fail(names[0], rule, got, remedy, code="missing", facts={"file": path.name, "found": tuple(others)})
         ids = next((arrays[key] for key in arrays if ALIASES.get(key, key) == "ids"), None)
         values = np.array(as_array(arrays[wanted].read(), wanted))
         if contents.in_text:
@@ -322,8 +308,8 @@ def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
 
 def _refuse_empty(values: NDArray[Any], name: str) -> None:
     """Refuse the first empty cell of a column of text."""
-    empty = np.flatnonzero(np.char.strip(values) == "") if values.dtype.kind == "U" else ()
-    if len(empty):
+    empty = np.flatnonzero(np.char.strip(values) == "" if values.dtype.kind == "U" else False)
+    if empty.size:
         refuse_empty_cell(name, int(empty[0]))
 
 
@@ -337,7 +323,7 @@ def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredAr
             return everything[name], name
     found = shown_keys(everything)
     what = "labels or label" if key is None else repr(key)
-    raise InputError(
+    fail(
         "key",
         f"the file has no {what}",
         f"found {found}",
@@ -417,13 +403,8 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
         folder = suffix == ".zarr"
         if folder and path.exists() and not any((path / marker).exists() for marker in ZARR_MARKERS):
-            raise FileFormatError(
-                "path",
-                "only a zarr store is replaced by one",
-                f"it is {'another folder' if path.is_dir() else 'a file'}",
-                "choose another name",
-                code="conflict",
-            )
+            got, remedy = f"it is {'another folder' if path.is_dir() else 'a file'}", "choose another name"
+            raise FileFormatError("path", "only a zarr store is replaced by one", got, remedy, code="conflict")
         for value in arrays.values():  # a map may be of a file that has become shorter since it was loaded
             still_whole(value)
         with draft_of(path, folder=folder) as draft:
@@ -475,13 +456,8 @@ def _check_held(arrays: Arrays, suffix: str) -> None:
         return
     beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]))
     if "probs" not in arrays or beyond:
-        raise InputError(
-            "prediction",
-            f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more",
-            f"this prediction has {listed(beyond or sorted(arrays))}",
-            "save it as .npz",
-            code="format",
-        )
+        rule, remedy = f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more", "save it as .npz"
+        fail("prediction", rule, f"this prediction has {listed(beyond or sorted(arrays))}", remedy, code="format")
 
 
 def _check_sums(prediction: Prediction, suffix: str) -> None:
@@ -630,9 +606,7 @@ def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, 
         form = choose_form(contents.arrays, kind)
         shape = contents.arrays[FORMS[form].keys[0]].shape
     if len(shape) not in (2, 3):
-        raise InputError(
-            FORMS[form].keys[0], "must have two or three axes", f"got shape {shape}", "reshape it", code="shape"
-        )
+        fail(FORMS[form].keys[0], "must have two or three axes", f"got shape {shape}", "reshape it", code="shape")
     by_member = form in ("probs", "logits", "gaussian-logits") and len(shape) == 3
     n_instances = shape[1] if by_member and member_axis % 3 == 0 else shape[0]
     sizes: dict[str, Any] = {"kind": form, "n_instances": n_instances, "n_classes": shape[-1]}
@@ -661,9 +635,9 @@ def as_path(path: Any) -> Path:
     """
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):
-        raise InputError("path", "must be a str or a path", f"got {type(path).__name__}", "pass a name", code="type")
+        fail("path", "must be a str or a path", f"got {type(path).__name__}", "pass a name", code="type")
     if not text or "\0" in text:
-        raise InputError("path", "must be the name of a file", f"got {text!r:.60}", "check the path", code="empty")
+        fail("path", "must be the name of a file", f"got {text!r:.60}", "check the path", code="empty")
     return Path(text)
 
 
@@ -671,13 +645,8 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
     """The format behind the extension; pickles are refused by name."""
     suffix = path.suffix.lower()
     if suffix in PICKLES:
-        raise FileFormatError(
-            "extension",
-            "pickles can run any code and are never loaded",
-            f"got {suffix}",
-            "save the arrays as .npz, for example np.savez(path, probs=probs)",
-            code="pickle",
-        )
+        got, remedy = f"got {suffix}", "save the arrays as .npz, for example np.savez(path, probs=probs)"
+        raise FileFormatError("extension", "pickles can run any code and are never loaded", got, remedy, code="pickle")
     if suffix not in FORMATS:
         raise FileFormatError(
             "extension",

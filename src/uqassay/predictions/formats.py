@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,6 +80,7 @@ WHOLE = r"(0|-?[1-9]\d{0,17})"  # the plain spelling of a number that int64 hold
 SEPARATORS = ";\t|"  # in place of commas
 MARKS = {b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 LONGEST_CELL = csv.field_size_limit()
+I64_MAX = np.iinfo(np.int64).max
 BLOCK_BYTES = 64 * 2**20  # of a text table that are parsed together; no row may be longer
 STATEMENTS = {"probs": 0.0, "logits": -np.inf}  # what an option that a row lacks gets
 ONE_VALUE = "write one object to a line, or name a file that is one list of objects .json"
@@ -317,10 +318,10 @@ class _TextColumn:
 
     @cached_property
     def is_decimal(self) -> bool:
-        """True if all cells are numbers or empty, and some number is no whole one."""
+        """True if all cells are numbers or empty, and some number has a point or an exponent; "007" is text."""
         if self.numbers is None:
             return False
-        whole = self.compute.match_substring_regex(self.trimmed, rf"^({WHOLE}|)$")
+        whole = self.compute.match_substring_regex(self.trimmed, r"^([+-]?\d+|)$")
         return self.compute.all(whole).as_py() is False
 
     @cached_property
@@ -360,11 +361,9 @@ class _TextColumn:
     def probabilities(self) -> NDArray[np.float64]:
         """The cells as numbers; an empty one, nan and other text are refused with their row."""
         values = self.numbers
-        if values is None or np.isnan(values).any():
-            self.refuse_first()
-        return values
+        return self.refuse_first() if values is None or np.isnan(values).any() else values
 
-    def refuse_first(self) -> None:
+    def refuse_first(self) -> NoReturn:
         """Refuse the first cell that holds no number; rows count from 0 below the header."""
         for row, cell in enumerate(chain.from_iterable(chunk.to_pylist() for chunk in self.cells.chunks)):
             plain = self.sheet.number(cell)
@@ -420,7 +419,7 @@ def _broken_row(row: int, cells: Sequence[str], sheet: _Sheet) -> InputError:
     return InputError("rows", rule, got, remedy, code="shape", facts={"row": row})
 
 
-def refuse_empty_cell(name: str, row: int) -> None:
+def refuse_empty_cell(name: str, row: int) -> NoReturn:
     """Raise the refusal of a cell without a value."""
     rule, remedy = "must have a value in every row", "fill or drop such rows"
     fail(name, rule, f"row {row} is empty", remedy, code="missing", facts={"row": row})
@@ -987,7 +986,7 @@ def _column(table: _Records, values: list[Any], key: str, lines: NDArray[np.int6
         return StoredArray(text.shape, "str", lambda: text, name=key)
     if kinds <= {int, float, bool} or kinds == {list}:
         try:
-            found = np.array(values)
+            found = np.array(values, np.uint64) if kinds == {int} and max(values) > I64_MAX else np.array(values)
         except (ValueError, OverflowError):
             found = np.array(None)
         if found.dtype.kind in "biuf" and (kinds == {list} or _exact(found, values)):

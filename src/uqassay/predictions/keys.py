@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
 
@@ -82,28 +82,18 @@ def choose_form(keys: Iterable[str], kind: str | None = None, *, others: Iterabl
         wanted = form_of_kind(kind)
         if wanted not in complete:
             needed = " and ".join(FORMS[wanted].keys)
-            raise InputError(
-                "kind",
-                f"{kind!r} needs {needed}",
-                f"found {shown}",
-                "leave kind out or rename the keys",
-                code="missing",
-            )
+            got = f"found {shown}"
+            fail("kind", f"{kind!r} needs {needed}", got, "leave kind out or rename the keys", code="missing")
         return wanted
     if len(complete) == 1:
         return complete[0]
     if complete:
-        raise InputError(
-            "keys",
-            "must make one kind of prediction",
-            f"found {shown}, which make {' and '.join(complete)}",
-            f"choose one by kind={complete[0]!r} or kind={complete[1]!r}",
-            code="ambiguous",
-            facts={"kinds": tuple(complete)},
-        )
+        rule, got = "must make one kind of prediction", f"found {shown}, which make {' and '.join(complete)}"
+        remedy = f"choose one by kind={complete[0]!r} or kind={complete[1]!r}"
+        fail("keys", rule, got, remedy, code="ambiguous", facts={"kinds": tuple(complete)})
     likely, meant = likely_form([*found, *others])
     known = ", ".join("+".join(form.keys) for form in FORMS.values())
-    raise InputError(
+    fail(
         "keys",
         f"one kind of prediction must be among them ({known})",
         f"found {shown}",
@@ -143,13 +133,8 @@ def form_of_kind(kind: str) -> str:
     if plain in ("point", "members"):
         return "probs"
     if plain not in FORMS:
-        raise InputError(
-            "kind",
-            f"must be one of {', '.join(KINDS)}",
-            f"got {kind!r:.60}",
-            "leave it out to go by the keys",
-            code="choice",
-        )
+        got = f"got {kind!r:.60}"
+        fail("kind", f"must be one of {', '.join(KINDS)}", got, "leave it out to go by the keys", code="choice")
     return plain
 
 
@@ -164,15 +149,10 @@ def key_of_bare_array(kind: str | None, array: Any) -> str:
     form = FORMS[form_of_kind(kind) if kind is not None else "class-sets" if holds_truth_values(array) else "probs"]
     shape = tuple(array.shape)
     if len(form.keys) > 1:
-        raise InputError(
-            "kind",
-            f"{kind!r} needs {' and '.join(form.keys)}, and this is one array without a name",
-            "",
-            "give the arrays under these names",
-            code="missing",
-        )
+        rule = f"{kind!r} needs {' and '.join(form.keys)}, and this is one array without a name"
+        fail("kind", rule, "", "give the arrays under these names", code="missing")
     if len(shape) < 2:
-        raise InputError(
+        fail(
             form.keys[0],
             "must be (n, K), one column per class",
             f"got shape {shape}",

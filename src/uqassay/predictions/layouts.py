@@ -205,7 +205,7 @@ def _read_lm_eval(record: Any, _: tuple[str, ...]) -> dict[str, Any]:
         fail("doc_id", "filtered_resps and target must be there, too", "one is missing", "repair it", code="missing")
     answers, logits = record["filtered_resps"], []
     for answer in answers if isinstance(answers, list) else [answers]:
-        value = answer[0] if isinstance(answer, list) and len(answer) == 2 else None
+        value: Any = answer[0] if isinstance(answer, list) and len(answer) == 2 else None
         try:
             if str(answer[1]).lower() not in ("true", "false"):
                 raise ValueError
@@ -249,13 +249,8 @@ def _read_hugging_face(record: Any, _: tuple[str, ...]) -> dict[str, Any]:
     probs = {each["label"]: each["score"] for each in scores}
     if len(probs) < len(scores) or not all(isinstance(name, str) for name in probs):
         rule = "must have each label once, as text"
-        fail(
-            "scores",
-            rule,
-            f"they have {listed([repr(each['label']) for each in scores], most=6)}",
-            "repair them",
-            code="type",
-        )
+        got = f"they have {listed([repr(each['label']) for each in scores], most=6)}"
+        fail("scores", rule, got, "repair them", code="type")
     own = {} if key is None else {name: value for name, value in record.items() if name != key}
     return {"probs": probs} | own
 
@@ -382,8 +377,8 @@ def _is_weka(_: Path, contents: Contents) -> bool:
 def _read_weka(_path: Path, contents: Contents, _: str | None) -> Contents:
     """A star marks the predicted class; ``2:yes`` is the class "yes", the second in the file of the data.
 
-    A class that is neither the true nor the predicted one of any instance has its number as its name. `inst#` counts from 1
-    in each fold of a cross-validation; it is the id only if no number comes twice.
+    A class that is neither the true nor the predicted one of any instance is called by its number, "class 3". `inst#` counts
+    from 1 in each fold of a cross-validation; it is the id only if no number comes twice.
     """
     columns = contents.columns
     parts = [name for name in columns if name == "distribution" or re.fullmatch(r"distribution \d+", name)]
@@ -402,7 +397,7 @@ def _read_weka(_path: Path, contents: Contents, _: str | None) -> Contents:
                 fail(key, rule, got, "write the file again", code="type", facts={"row": row})
             if name != "?":
                 names[int(number)] = name
-    in_order = [names.get(k, str(k)) for k in range(1, probs.shape[1] + 1)]
+    in_order = [names.get(k, f"class {k}") for k in range(1, probs.shape[1] + 1)]
     arrays = {"probs": StoredArray.in_memory(probs), "class_names": StoredArray.in_memory(np.array(in_order))}
     actual = [name for _number, _colon, name in pairs["actual"]]
     if "?" not in actual:  # else the classes of a test set that has none
