@@ -18,7 +18,7 @@ from tests.sample_files import is_mapped, rows
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
-from uqassay.predictions import arrays_on_disk, file_parquet
+from uqassay.predictions import arrays_on_disk, formats
 from uqassay.predictions.arrays_on_disk import (
     FREE_BYTES,
     GREATEST_BYTES,
@@ -453,7 +453,7 @@ def test_no_header_of_safetensors_is_believed(tmp_path, needs, content):
 @pytest.fixture
 def everything_is_large(monkeypatch):
     monkeypatch.setattr(arrays_on_disk, "UNPACKED_BYTES", 0)
-    for module in (arrays_on_disk, file_parquet):
+    for module in (arrays_on_disk, formats):
         monkeypatch.setattr(module, "PART_BYTES", 200)
 
 
@@ -517,8 +517,9 @@ def test_missing_and_whole_numbers_of_parquet(tmp_path, everything_is_large):
     parquet.write_table(arrow.table({"proba_0": [1, 0], "proba_1": [0, 1]}), path)
     assert uq.load(path).probs.tolist() == [[1.0, 0.0], [0.0, 1.0]]
     parquet.write_table(arrow.table({"proba_0": [1, None], "proba_1": [0, 1]}), path)
-    with refuses("probs", "finite", error=FileFormatError):
+    with refuses("proba_0", "missing", got="row 1", error=FileFormatError) as refusal:
         uq.load(path)
+    assert refusal.value.facts["row"] == 1
 
 
 def test_damaged_compressed_files_are_refused(tmp_path, random_generator, everything_is_large):

@@ -292,10 +292,10 @@ def test_what_is_no_path_is_refused(path):
 
 def test_importing_and_reading_npz_loads_no_optional_package(tmp_path):
     uq.save(uq.Point(rows(2, 2)), tmp_path / "p.npz")
-    uq.save(uq.Point(rows(2, 2)), tmp_path / "p.csv")
+    uq.save(uq.Point(rows(2, 2)), tmp_path / "p.jsonl")
     code = (
         "import sys, uqassay as uq, uqassay.predictions.files, uqassay.predictions.adapters\n"
-        f"uq.load({str(tmp_path / 'p.npz')!r}); uq.load({str(tmp_path / 'p.csv')!r})\n"
+        f"uq.load({str(tmp_path / 'p.npz')!r}); uq.load({str(tmp_path / 'p.jsonl')!r})\n"
         "heavy = {'pandas', 'torch', 'zarr', 'safetensors', 'pyarrow', 'sklearn', 'matplotlib', 'plotly'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -518,7 +518,7 @@ def test_a_folder_is_answered_by_a_file_in_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("suffix", "remedy"), [(".txt", "rename it to .csv"), (".json", "one object to a line"), (".tsv", "tabs")]
+    ("suffix", "remedy"), [(".txt", "rename it to .csv"), (".ndjson", "rename it to .jsonl"), (".xlsx", "as .csv")]
 )
 def test_formats_that_are_nearly_right_are_answered_by_the_conversion(tmp_path, suffix, remedy):
     path = (tmp_path / "p").with_suffix(suffix)

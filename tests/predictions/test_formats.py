@@ -11,8 +11,9 @@ from tests.sample_files import PACKAGES, rows
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
-from uqassay.predictions.file_tables import probability_columns
-from uqassay.predictions.files import inspect_file, load_column
+from uqassay.predictions import formats
+from uqassay.predictions.files import inspect_file, load_column, read_contents
+from uqassay.predictions.keys import probability_columns
 
 # -- csv -----------------------------------------------------------------------------------------------------------------
 
@@ -80,7 +81,7 @@ def test_ids_are_whole_numbers_only_where_spelt_as_such(tmp_path, cells, expecte
         ("proba_a,proba_b\n0,1,1,0\n0,1,1,0\n", "rows", "shape", "row 0 has 4.*decimals with a point"),
         ("proba_a,proba_b\n0.5,0.5\n0.5,0.5,\n", "rows", "shape", "row 1 has 3"),
         ("proba_a,proba_b,label\n0.5,0.5,a, b\n", "rows", "shape", "row 0 has 4; quote text"),
-        ("proba_a,proba_b\n0.5,nan\n", "probs", "finite", "row 0 holds nan"),
+        ("proba_a,proba_b\n0.5,nan\n", "proba_b", "finite", "row 0 holds 'nan'"),
         ("a,b\n1,0\n", "columns", "missing", "found a, b; name the columns of probabilities"),
         ("a,b\n50.5,49.5\n", "probs", "not-probabilities", "row 0 holds 50.5 at .*, in the columns a, b"),
         ("a,b\n0.5,\n0.5,0.5\n", "b", "type", "row 0 holds ''"),
@@ -184,8 +185,7 @@ def test_blank_lines_at_the_end_are_no_rows(tmp_path):
     "text", ['group\na\n""\nb\n', "group\na\n\nb\n", "id,group\n1,a\n2,\n3,b\n", "x,group\n1,4\n2,\n3,5\n"]
 )
 def test_an_empty_group_is_missing(tmp_path, text):
-    parameter = "groups" if "," in text else "group"
-    with refuses(parameter, "missing", got="row 1 is empty", source="t.csv", error=FileFormatError):
+    with refuses("group", "missing", got="row 1 is empty", source="t.csv", error=FileFormatError):
         load_column(csv(tmp_path, text), ["groups"])
 
 
@@ -231,7 +231,7 @@ def test_columns_of_decimal_numbers_are_the_classes_where_none_says_so(tmp_path)
 
 def test_columns_taken_as_classes_can_be_read_by_their_names(tmp_path):
     path = csv(tmp_path, "patient,weight,height\np1,61.5,1.7\np2,70.2,1.8\n")
-    assert load_column(path, ["weight"])[0].tolist() == ["61.5", "70.2"]
+    assert load_column(path, ["weight"])[0].tolist() == [61.5, 70.2]
     with pytest.raises(FileFormatError, match="found patient, weight, height;"):
         uq.load_labels(path)
 
@@ -276,7 +276,8 @@ def test_parquet_written_by_pandas(tmp_path, needs):
         ({"proba_a": ["x", "y"], "proba_b": [0.5, 0.5]}, "proba_a", "type", "string"),
         ({"proba_a": [True, False], "proba_b": [0.5, 0.5]}, "proba_a", "type", "bool"),
         ({"proba_a": [[0.5], [0.5]], "proba_b": [0.5, 0.5]}, "proba_a", "type", "list"),
-        ({"proba_a": [None, 0.5], "proba_b": [0.5, 0.5]}, "probs", "finite", "row 0 holds nan"),
+        ({"proba_a": [0.5, None], "proba_b": [0.5, 0.5]}, "proba_a", "missing", "row 1 has none"),
+        ({"proba_a": [0.5, 0.5], "proba_b": [0.5, float("nan")]}, "proba_b", "finite", "row 1 holds nan"),
         ({"a": [1]}, "columns", "missing", "found a"),
     ],
 )
@@ -478,7 +479,7 @@ def test_reading_takes_memory_for_the_arrays_and_not_for_the_text(tmp_path):
 def test_a_file_that_is_one_value_is_answered_by_how_to_split_it(tmp_path, text):
     path = tmp_path / "p.jsonl"
     path.write_text(text)
-    with pytest.raises(FileFormatError, match="write one object to a line"):
+    with pytest.raises(FileFormatError, match="one object to a line"):
         uq.load(path)
 
 
@@ -548,3 +549,236 @@ def test_spaces_and_blank_lines_in_names_and_ids_are_kept(tmp_path, needs, exten
 )
 def test_only_the_indices_of_all_classes_are_put_in_order(header, expected):
     assert probability_columns(header) == expected
+
+
+# -- columns without roles ---------------------------------------------------------------------------------------------
+
+
+def test_a_reader_returns_columns_with_their_types_and_says_nothing_of_their_roles(tmp_path):
+    text = 'id,proba_a,age,"two\nlines",note,empty\n007,0.25,31,1.5,x,\n7,+.75,40,-2e-1,"y\n\nz",4.5\n'
+    contents = read_contents(csv(tmp_path, text))
+    assert contents.arrays == {}
+    types = {name: column.dtype for name, column in contents.columns.items()}
+    assert types == {
+        "id": "str", "proba_a": "float64", "age": "int64", "two\nlines": "float64", "note": "str", "empty": "float64",
+    }  # fmt: skip
+    assert contents.columns["age"].read().tolist() == [31, 40]
+    assert contents.columns["note"].read().tolist() == ["x", "y\n\nz"]
+    assert contents.columns["proba_a"].written.read().tolist() == ["0.25", "+.75"]
+    np.testing.assert_array_equal(contents.matrix(["two\nlines", "age"]), [[1.5, 31], [-0.2, 40]])
+    with refuses("empty", "missing", got="row 0"):
+        contents.columns["empty"].read()
+    with refuses("note", "type", got="row 0 holds 'x'"):
+        contents.matrix(["age", "note"])
+
+
+def test_decimal_text_against_python(tmp_path, random_generator):
+    bits = random_generator.integers(0, 2**63 - 1, 3000).view(np.float64)
+    numbers = bits[np.isfinite(bits)]
+    spelt = [form(x) for x, form in zip(numbers, [repr, "{:.17e}".format, "{:.3f}".format] * 1000, strict=False)]
+    spelt = [text.removeprefix("np.float64(").removesuffix(")") for text in spelt]
+    path = csv(tmp_path, "a,b\n" + "".join(f"{text},1\n" for text in spelt))
+    found = read_contents(path).columns["a"].read()
+    np.testing.assert_array_equal(found, [float(text) for text in spelt])
+
+
+def test_cells_are_trimmed_like_names_where_the_separator_has_a_space(tmp_path):
+    path = csv(tmp_path, " <=50K, >50K, label\n0.9,0.1, <=50K\n0.2,0.8, >50K\n0.3,0.7, >50K\n")
+    assert uq.load(path).class_names == ("<=50K", ">50K")
+    assert uq.load_labels(path).tolist() == [0, 1, 1]
+
+
+def test_a_ragged_row_far_below_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "BLOCK_BYTES", 2**20)
+    rows_of_text = 'a,0.5,0.5,"x\ny"\n' * 150_000
+    path = csv(tmp_path, f"name,proba_0,proba_1,note\n{rows_of_text}   \n\nb,0.5,0.5\n")
+    assert path.stat().st_size > 2**21
+    with refuses("rows", "shape", got="row 150000 has 3", source="t.csv", error=FileFormatError):
+        uq.load(path)
+    (tmp_path / "t.csv").write_text(path.read_text().removesuffix("b,0.5,0.5\n"))
+    assert uq.load(path).n_instances == 150_000
+
+
+def test_tables_with_tabs(tmp_path):
+    path = tmp_path / "t.tsv"
+    prediction = uq.Point([[0.25, 0.75]], class_names=("a\tb", "c,d"), ids=np.array(["x;y"]))
+    uq.save(prediction, path, labels=[1])
+    assert path.read_text().splitlines()[1] == "0.25\t0.75\t1\tx;y"
+    back = uq.load(path)
+    assert (back.probs.tolist(), back.class_names, back.ids.tolist()) == ([[0.25, 0.75]], ("a\tb", "c,d"), ["x;y"])
+    path.write_text("one column, with a comma\n1\n")
+    assert list(read_contents(path).columns) == ["one column, with a comma"]
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_the_index_that_pandas_writes_into_csv(tmp_path, needs, name):
+    needs("pandas")
+    import pandas as pd
+
+    frame = pd.DataFrame({"cat": [0.25, 0.5], "dog": [0.75, 0.5]}, index=["r7", "r3"])
+    frame.to_csv(tmp_path / "t.csv", index_label=name or None)
+    columns = read_contents(tmp_path / "t.csv").columns
+    assert {key: column.index for key, column in columns.items()} == {name: True, "cat": False, "dog": False}
+    assert columns[name].read().tolist() == ["r7", "r3"]
+    assert uq.load(tmp_path / "t.csv").class_names == ("cat", "dog")
+
+
+@pytest.mark.parametrize(
+    ("index", "name"),
+    [(["r7", "r3", "r5"], None), ([4, 2, 9], "key"), (range(10, 13), None), (range(2, -1, -1), "row")],
+)
+def test_the_index_that_pandas_writes_into_parquet(tmp_path, needs, index, name):
+    needs("pandas", "pyarrow")
+    import pandas as pd
+
+    frame = pd.DataFrame({"cat": [0.25, 0.5, 1], "dog": [0.75, 0.5, 0]}, index=pd.Index(index, name=name))
+    frame.to_parquet(tmp_path / "t.parquet")
+    columns = read_contents(tmp_path / "t.parquet").columns
+    (found,) = [key for key, column in columns.items() if column.index]
+    assert found == (name or "__index_level_0__")
+    assert columns[found].read().tolist() == list(index)
+    assert uq.load(tmp_path / "t.parquet").class_names == ("cat", "dog")
+    frame.reset_index(drop=True).to_parquet(tmp_path / "t.parquet")
+    assert not any(column.index for column in read_contents(tmp_path / "t.parquet").columns.values())
+
+
+def test_class_names_of_columns_of_parquet_are_taken_as_those_of_csv(write):
+    path = write(
+        {"image": ["x", "y"], "cat": np.float32([0.25, 1]), "dog": np.float32([0.75, 0]), "label": ["dog", "cat"]}
+    )
+    found = uq.load(path)
+    assert (found.class_names, found.probs.tolist()) == (("cat", "dog"), [[0.25, 0.75], [1, 0]])
+    assert found.probs.dtype == np.float32
+    assert [note.code for note in found.notes] == ["columns-by-type", "columns-ignored"]
+    assert uq.load_labels(path).tolist() == [1, 0]
+
+
+def test_text_of_every_type_of_arrow(write):
+    import pyarrow as pa
+
+    texts = ["b", "a", "b", "ä" * 40]
+    columns = {
+        "string": pa.array(texts),
+        "large": pa.array(texts, pa.large_string()),
+        "view": pa.array(texts, pa.string_view()),
+        "narrow": pa.array(texts).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string())),
+        "unsigned": pa.array(texts).dictionary_encode().cast(pa.dictionary(pa.uint32(), pa.large_string())),
+        "chunks": pa.chunked_array([pa.array(texts[:1]).dictionary_encode(), pa.array(texts[1:]).dictionary_encode()]),
+    }
+    stored = read_contents(write(columns, row_group_size=1)).columns
+    for name in columns:
+        assert (stored[name].dtype, stored[name].read().tolist()) == ("str", texts), name
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+@pytest.mark.parametrize(
+    ("ids", "code", "got"), [(["a", "a\0"], "type", r"row \d holds 'a"), (["a", "b", None], "missing", "row 2")]
+)
+def test_ids_are_not_cut_and_none_is_missing(write, encoded, ids, code, got):
+    import pyarrow as pa
+
+    column = pa.array(ids).dictionary_encode() if encoded else pa.array(ids)
+    n = len(ids)
+    with refuses("id", code, got=got, source="t.parquet", error=FileFormatError):
+        uq.load(write({"proba_0": [0.5] * n, "proba_1": [0.5] * n, "id": column}))
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+RECORDS = [{"probs": {"b": 0.25, "a": 0.75}, "label": "a", "id": 7}, {"probs": {"a": 1.0}, "label": "b", "id": 9}]
+LISTS = {"probs": {"b": [0.25, 0], "a": [0.75, 1]}, "label": ["a", "b"], "id": [7, 9]}
+
+
+@pytest.mark.parametrize("value", [RECORDS, LISTS], ids=["records", "lists"])
+def test_a_list_of_objects_and_an_object_of_lists(tmp_path, value):
+    path = tmp_path / "p.json"
+    path.write_text(json.dumps(value))
+    found = uq.load(path)
+    assert (found.class_names, found.probs.tolist(), found.ids.tolist()) == (("b", "a"), [[0.25, 0.75], [0, 1]], [7, 9])
+    assert uq.load_labels(path).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter", "code", "got"),
+    [
+        ('[{"probs": [0.5, 0.5]}, {"probs": [0.5, 0.4]}]', "probs", "sum", "0.9"),
+        ('[{"probs": [0.5, 0.5]}, 3]', "item 2", "unreadable", "it is 3"),
+        ('{"probs": [[0.5, 0.5]], "label": [0, 1]}', "file", "ragged", "probs has 1 and label has 2"),
+        ('{"cat": {"0": 0.5}, "dog": {"0": 0.5}}', "file", "type", "it is"),
+        ("[]", "items", "empty", "none"),
+        ("3", "file", "type", "it is 3"),
+        ("[" * 100_000, "file", "unreadable", "."),
+        ("{}", "file", "type", "it is {}"),
+    ],
+)
+def test_every_broken_json_is_named(tmp_path, text, parameter, code, got):
+    (tmp_path / "p.json").write_text(text)
+    with refuses(parameter, code, got=got, error=FileFormatError) as refusal:
+        uq.load(tmp_path / "p.json")
+    assert refusal.value.source == ("p.json, item 2" if code == "sum" else "p.json")
+
+
+def test_lines_named_json_and_lists_named_lines_are_read_when_the_remedy_is_obeyed(tmp_path):
+    for text, name, told, right in (
+        ('{"probs": [1, 0]}\n{"probs": [0.5, 0.5]}\n', "p.json", ".jsonl", "p.jsonl"),
+        ('[{"probs": [1, 0]}, {"probs": [0.5, 0.5]}]', "q.jsonl", ".json", "q.json"),
+    ):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(FileFormatError) as caught:
+            uq.load(tmp_path / name)
+        assert told in caught.value.remedy
+        (tmp_path / name).rename(tmp_path / right)
+        assert uq.load(tmp_path / right).n_instances == 2
+
+
+@pytest.mark.parametrize(
+    ("names", "in_order", "order"),
+    [
+        (["C", "A", "B"], ["C", "A", "B"], "keys"),
+        (["2", "0", "1"], None, ""),
+        (["prob_10", "prob_2", "prob_1"], ["prob_1", "prob_2", "prob_10"], ""),
+        (["3", "1", "2"], ["1", "2", "3"], ""),
+        (["a1", "b2", "a3"], ["a1", "b2", "a3"], "keys"),
+        (["a01", "a1", "a2"], ["a01", "a1", "a2"], "keys"),
+    ],
+)
+def test_keys_have_no_order_but_for_their_numbers(tmp_path, names, in_order, order):
+    values = dict(zip(names, (0.5, 0.25, 0.25), strict=True))
+    contents = read_contents(lines(tmp_path, {"probs": values}))
+    assert contents.class_order == order
+    found = contents.arrays["class_names"].read().tolist() if in_order else None
+    assert found == in_order
+    expected = [values[name] for name in in_order or sorted(names)]
+    assert contents.arrays["probs"].read().tolist() == [expected]
+
+
+def test_large_ids_do_not_go_through_floats(tmp_path):
+    ids = [2**63 + 1, 2**63 + 3, 5]
+    path = lines(tmp_path, *({"probs": [1, 0], "id": i} for i in ids))
+    assert [int(i) for i in uq.load(path).ids] == ids
+    for bad in (-1, 0.5):
+        with refuses("id", "range", got=f"line 1: holds {2**63 + 1}", error=FileFormatError):
+            uq.load(lines(tmp_path, {"probs": [1, 0], "id": 2**63 + 1}, {"probs": [1, 0], "id": bad}))
+
+
+def test_bounds_in_lines_are_intervals(tmp_path):
+    path = lines(tmp_path, {"lower": [0.1, 0.2], "upper": [0.8, 0.9]}, {"lower": [0, 0], "upper": [1, 1]})
+    assert uq.load(path).lower.tolist() == [[0.1, 0.2], [0, 0]]
+
+
+def test_records_without_a_prediction_are_a_table(tmp_path):
+    path = lines(tmp_path, {"cat": 0.25, "dog": 0.75, "label": "dog"}, {"cat": 1.0, "dog": 0.0, "label": "cat"})
+    assert list(read_contents(path).columns) == ["cat", "dog", "label"]
+    assert uq.load(path).probs.tolist() == [[0.25, 0.75], [1, 0]]
+    assert uq.load_labels(path).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("extension", [".json", ".tsv"])
+def test_what_the_new_formats_write_is_read_back(tmp_path, needs, extension):
+    needs(*{PACKAGES.get(extension, "numpy")})
+    prediction = uq.Point(rows(4, 3), class_names=("kat", "Hünd", "x\ty"), ids=np.array(list("abcd")))
+    uq.save(prediction, tmp_path / f"p{extension}", labels=[2, 0, 1, 1])
+    back = uq.load(tmp_path / f"p{extension}")
+    np.testing.assert_array_equal(back.probs, prediction.probs)
+    assert (back.class_names, back.ids.tolist()) == (prediction.class_names, list("abcd"))
+    assert uq.load_labels(tmp_path / f"p{extension}").tolist() == [2, 0, 1, 1]

@@ -32,6 +32,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from uqassay._array import as_bfloat16
 from uqassay._optional import optional_package
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.wording import significant
@@ -51,6 +52,8 @@ __all__ = [
     "bytes_text",
     "check_expansion",
     "check_fits",
+    "check_no_nan",
+    "finite_column",
     "mapped",
     "quiet",
     "read_npy",
@@ -83,30 +86,50 @@ _filters = ExitStack()  # that restores the filters of warnings
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array in a file: its shape and type, and how to read it, or some of its rows."""
+    """An array in a file: its shape and type, and how to read it, or some of its rows.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    dtype : str
+    read : callable
+    read_rows : callable, optional
+    name : str
+        Name of the column in the file, for messages.
+    index : bool
+        The column is the index of a table, which pandas wrote beside the columns.
+    written : StoredArray, optional
+        The cells of a column of numbers as they are written, for ids, groups and labels: "007" is not 7.
+    """
 
     shape: tuple[int, ...]
     dtype: str
     read: Callable[[], Any] = field(repr=False)
     read_rows: Callable[[int, int], Any] | None = field(default=None, repr=False)
+    name: str = ""
+    index: bool = False
+    written: "StoredArray | None" = field(default=None, repr=False)
 
     def rows(self, start: int, stop: int) -> Any:
         """The rows from `start` to before `stop`; where the format cannot read some alone, of the whole."""
         return self.read()[start:stop] if self.read_rows is None else self.read_rows(start, stop)
 
     @classmethod
-    def in_memory(cls, array: NDArray[Any]) -> "StoredArray":
+    def in_memory(cls, array: NDArray[Any], name: str = "") -> "StoredArray":
         """An array that has been read already."""
-        return cls(array.shape, str(array.dtype), lambda: array)
+        return cls(array.shape, str(array.dtype), lambda: array, name=name)
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file holds.
+    """What a file holds. A reader of tables fills `columns` alone; `keys.roles` says which column is what.
 
     Attributes
     ----------
     arrays : dict of str to StoredArray
+        Arrays that their names make parts of a prediction.
+    columns : dict of str to StoredArray
+        Columns (n,) of a table by their names, in the order of the file.
     other : dict of str to StoredArray
         Columns that are no part of a prediction.
     classes : dict of str to StoredArray
@@ -114,22 +137,79 @@ class Contents:
     notes : tuple of Note
     bare : bool
         The file is one array without a name, held under the key "array".
-    lines : sequence of int, optional
-        Line of the file on which each instance stands, from 1, for messages.
+    lines : array of int, optional
+        Place in the file of each instance, from 1, for messages.
+    counted : str
+        What `lines` counts: "line" or "item".
+    class_order : str
+        "keys" where the names of the classes are keys of JSON objects, which have no order; else empty.
+    in_text : bool
+        The cells of the table are text, of which numbers are read as float64; an empty cell is a missing value.
+    read_matrix : callable, optional
+        Reads several columns of numbers at once; see `matrix`.
     """
 
-    arrays: dict[str, StoredArray]
+    arrays: dict[str, StoredArray] = field(default_factory=dict)
     other: dict[str, StoredArray] = field(default_factory=dict)
     classes: dict[str, StoredArray] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     bare: bool = False
     lines: NDArray[np.int64] | None = None
+    counted: str = "line"
+    columns: dict[str, StoredArray] = field(default_factory=dict)
+    class_order: str = ""
+    in_text: bool = False
+    read_matrix: Callable[[Sequence[str]], NDArray[Any]] | None = field(default=None, repr=False)
 
-    def columns(self) -> dict[str, StoredArray]:
+    def matrix(self, names: Sequence[str]) -> NDArray[Any]:
+        """Several columns of numbers side by side, ``(n, k)``.
+
+        Raises
+        ------
+        InputError
+            A column that does not hold numbers, or a cell without one; column, row and cell are named.
+        """
+        if self.read_matrix is not None:
+            return self.read_matrix(names)
+        columns = [finite_column(self.columns[name], name) for name in names]
+        return np.stack(columns, axis=1).astype(self.matrix_type(names), copy=False)
+
+    def matrix_type(self, names: Sequence[str]) -> str:
+        """The type of `matrix`, or those of the columns if some are no numbers."""
+        types = {self.columns[name].dtype for name in names}
+        if not all(kind.startswith(("float", "int", "uint")) for kind in types):
+            return ", ".join(sorted(types))
+        decimal = all(kind.startswith("float") for kind in types)
+        return str(np.result_type(*map(np.dtype, types))) if decimal else "float64"
+
+    def everything(self) -> dict[str, StoredArray]:
         """Every array and column by its own name in the file."""
         made = ("probs", "class_names") if self.classes else ()  # from the columns
         arrays = {key: value for key, value in self.arrays.items() if key not in made}
         return self.other | self.classes | arrays
+
+
+def finite_column(stored: StoredArray, name: str) -> NDArray[Any]:
+    """A column of numbers.
+
+    Raises
+    ------
+    InputError
+        Other values than numbers, or nan; the first row that holds it is named.
+    """
+    values = np.asarray(stored.read())
+    if values.dtype.kind not in "fiu":
+        fail(name, "must hold numbers", f"got {values.dtype}", "convert that column", code="type")
+    return check_no_nan(values, name)
+
+
+def check_no_nan(values: NDArray[Any], name: str, first: int = 0) -> NDArray[Any]:
+    """The values (n,); nan is refused with its row, counted from `first`."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        row = first + int(np.flatnonzero(np.isnan(values))[0])
+        rule, remedy = "must have a number in every row", "repair or drop such rows"
+        fail(name, rule, f"row {row} holds nan", remedy, code="finite", facts={"row": row})
+    return values
 
 
 @contextmanager
@@ -181,14 +261,10 @@ def check_fits(name: str, shape: Sequence[int], itemsize: int, available: int) -
     """
     needed = _declared_bytes(name, shape, itemsize)
     if needed > available:
-        raise InputError(
-            name,
-            "its shape and type must fit the bytes in the file",
-            f"shape {tuple(shape)} needs {bytes_text(needed)} and {bytes_text(available)} are there",
-            "write the file again",
-            code="truncated",
-            facts={"needed": needed, "available": available},
-        )
+        rule = "its shape and type must fit the bytes in the file"
+        got = f"shape {tuple(shape)} needs {bytes_text(needed)} and {bytes_text(available)} are there"
+        remedy = "write the file again"
+        fail(name, rule, got, remedy, code="truncated", facts={"needed": needed, "available": available})
 
 
 def check_expansion(name: str, shape: Sequence[int], itemsize: int, stored: int) -> None:
@@ -211,19 +287,25 @@ def check_expansion(name: str, shape: Sequence[int], itemsize: int, stored: int)
     """
     needed, limit = _declared_bytes(name, shape, itemsize), _limit(stored)
     if needed > limit:
-        raise InputError(
-            name,
-            f"may take {bytes_text(limit)} of memory when it is read",
-            f"shape {tuple(shape)} needs {bytes_text(needed)}, from {bytes_text(stored)} in the file",
-            f"check the file, or allow more by the environment variable {VARIABLE}",
-            code="size",
-            facts={"needed": needed, "limit": limit},
-        )
+        rule = f"may take {bytes_text(limit)} of memory when it is read"
+        got = f"shape {tuple(shape)} needs {bytes_text(needed)}, from {bytes_text(stored)} in the file"
+        remedy = f"check the file, or allow more by the environment variable {VARIABLE}"
+        fail(name, rule, got, remedy, code="size", facts={"needed": needed, "limit": limit})
 
 
 def text_array(texts: Sequence[str], name: str, stored: int) -> NDArray[np.str_]:
-    """Texts as an array ``(n,)``; every value takes the memory of the longest one, so that is checked first."""
+    """Texts as an array ``(n,)``; every value takes the memory of the longest one, so that is checked first.
+
+    Raises
+    ------
+    InputError
+        The array would be too large, or a text holds NUL, which NumPy drops at the end of a text.
+    """
     longest = max(map(len, texts), default=0)
+    nul = next((row for row, text in enumerate(texts) if "\0" in text), None)
+    if nul is not None:
+        rule, got = "must be text without NUL characters", f"row {nul} holds {texts[nul]!r:.60}"
+        fail(name, rule, got, "repair or drop that row", code="type", facts={"row": nul})
     if longest:
         check_expansion(name, (len(texts), longest), 4, stored)
     return np.array(texts, dtype=str)
@@ -246,13 +328,8 @@ def bytes_text(count: int) -> str:
 def _declared_bytes(name: str, shape: Sequence[int], itemsize: int) -> int:
     """Bytes of an array in exact integers, which cannot overflow."""
     if any(length < 0 for length in shape) or (itemsize == 0 and 0 not in shape):
-        raise InputError(
-            name,
-            "must have lengths from 0 up and values of at least one byte",
-            f"got shape {tuple(shape)} and {itemsize} bytes per value",
-            "write the file again",
-            code="unreadable",
-        )
+        rule, remedy = "must have lengths from 0 up and values of at least one byte", "write the file again"
+        fail(name, rule, f"got shape {tuple(shape)} and {itemsize} bytes per value", remedy, code="unreadable")
     return math.prod(shape) * itemsize
 
 
@@ -261,9 +338,7 @@ def _limit(stored: int) -> int:
     if not given:
         return min(max(FREE_BYTES, GREATEST_RATIO * stored), GREATEST_BYTES)
     if not given.isascii() or not given.isdigit():
-        raise InputError(
-            VARIABLE, "must be a whole number of bytes", f"got {given!r}", "set it to 17179869184, say", code="type"
-        )
+        fail(VARIABLE, "must be a whole number of bytes", f"got {given!r}", "set it to 17179869184, say", code="type")
     return int(given)
 
 
@@ -308,26 +383,17 @@ def mapped(
     kind = np.dtype(dtype)
     needed, room = math.prod(shape) * kind.itemsize, shutil.disk_usage(tempfile.gettempdir()).free
     if needed > room:
-        raise InputError(
-            name,
-            "is unpacked into a temporary file, which must fit on the disk",
-            f"it takes {bytes_text(needed)}, and {tempfile.gettempdir()} has room for {bytes_text(room)}",
-            "set the environment variable TMPDIR to a folder with more room, or save the array as .npy",
-            code="size",
-            facts={"needed": needed, "available": room},
-        )
+        rule = "is unpacked into a temporary file, which must fit on the disk"
+        got = f"it takes {bytes_text(needed)}, and {tempfile.gettempdir()} has room for {bytes_text(room)}"
+        remedy = "set the environment variable TMPDIR to a folder with more room, or save the array as .npy"
+        fail(name, rule, got, remedy, code="size", facts={"needed": needed, "available": room})
     with tempfile.TemporaryFile() as file:
         for part in parts:
             file.write(part)
         file.flush()
         if file.tell() != needed:
-            raise InputError(
-                name,
-                "must hold as many values as its shape says",
-                f"shape {shape} needs {bytes_text(needed)} and there are {bytes_text(file.tell())}",
-                "write the file again",
-                code="truncated",
-            )
+            got = f"shape {shape} needs {bytes_text(needed)} and there are {bytes_text(file.tell())}"
+            fail(name, "must hold as many values as its shape says", got, "write the file again", code="truncated")
         return np.memmap(file, kind, "r", 0, shape, "F" if columns_first else "C")  # keeps the file open by itself
 
 
@@ -410,9 +476,7 @@ def read_npz(path: Path) -> Contents:
             if info.filename.endswith(".npy"):
                 key = info.filename.removesuffix(".npy")
                 if key in arrays:
-                    raise InputError(
-                        key, "must be in the archive once", "it is there twice", "write it again", code="duplicate"
-                    )
+                    fail(key, "must be in the archive once", "it is there twice", "write it again", code="duplicate")
                 with archive.open(info) as stream:
                     header = _header(stream, key)
                 arrays[key] = StoredArray(header.shape, str(header.dtype), partial(_read_member, path, info, key))
@@ -451,13 +515,8 @@ def _damaged(name: str, found: str) -> InputError:
 
 def _refuse_objects(dtype: np.dtype[Any], name: str) -> None:
     if dtype.hasobject:
-        raise InputError(
-            name,
-            "pickled Python objects are never loaded",
-            "it holds some",
-            "save numbers or text alone, for example by .astype(float) or .astype(str)",
-            code="pickle",
-        )
+        remedy = "save numbers or text alone, for example by .astype(float) or .astype(str)"
+        fail(name, "pickled Python objects are never loaded", "it holds some", remedy, code="pickle")
 
 
 def _map_npy(path: Path) -> NDArray[Any]:
@@ -541,9 +600,7 @@ def write_safetensors(path: Path, arrays: Arrays) -> None:
 
 def _map_tensor(path: Path, key: str, offset: int, shape: tuple[int, ...], dtype: str) -> Any:
     if dtype not in _TYPES:
-        raise InputError(
-            key, "must have a type that NumPy knows", f"got {dtype}", "save the tensor as float32", code="type"
-        )
+        fail(key, "must have a type that NumPy knows", f"got {dtype}", "save the tensor as float32", code="type")
     stored = np.dtype(_TYPES[dtype])
     check_fits(key, shape, stored.itemsize, path.stat().st_size - offset)
     count = math.prod(shape)
@@ -574,13 +631,9 @@ def read_pt(path: Path) -> Contents:
         with quiet():
             held = torch.load(path, map_location="cpu", weights_only=True, mmap=zipped)
     except UnpicklingError as problem:
-        raise InputError(
-            "file",
-            "must hold tensors, numbers, text, lists and dictionaries alone; other pickled objects are never loaded",
-            "it holds others, or is damaged",
-            "save a dictionary of tensors, torch.save({'probs': probs}, path)",
-            code="pickle",
-        ) from problem
+        rule = "must hold tensors, numbers, text, lists and dictionaries alone; other pickled objects are never loaded"
+        remedy = "save a dictionary of tensors, torch.save({'probs': probs}, path)"
+        raise InputError("file", rule, "it holds others, or is damaged", remedy, code="pickle") from problem
     if not isinstance(held, dict):
         return Contents({"array": _torch_value(held, "array", size)}, bare=True)
     arrays: dict[str, StoredArray] = {}
@@ -615,9 +668,7 @@ def _plain(value: Any, name: str) -> Callable[[], Any]:
     def read() -> Any:
         if isinstance(value, (list, tuple, str)):
             return value
-        raise InputError(
-            name, "must be a tensor, a number or a list", f"got {type(value).__name__}", "save a tensor", code="type"
-        )
+        fail(name, "must be a tensor, a number or a list", f"got {type(value).__name__}", "save a tensor", code="type")
 
     return read
 
@@ -625,13 +676,8 @@ def _plain(value: Any, name: str) -> Callable[[], Any]:
 def _torch_array(tensor: Any, name: str, size: int) -> Any:
     """Values of a tensor; a tensor that repeats its memory (stride 0) is held to the limit on expansion."""
     if str(tensor.layout) != "torch.strided" or tensor.is_quantized or tensor.device.type != "cpu":
-        raise InputError(
-            name,
-            "must be a plain tensor",
-            f"got layout {tensor.layout} on {tensor.device}",
-            "make it dense, without quantisation, on the CPU",
-            code="type",
-        )
+        got = f"got layout {tensor.layout} on {tensor.device}"
+        fail(name, "must be a plain tensor", got, "make it dense, without quantisation, on the CPU", code="type")
     check_expansion(name, tuple(tensor.shape), tensor.element_size(), size)
     tensor = tensor.detach().resolve_conj().resolve_neg()
     if str(tensor.dtype) == "torch.bfloat16":
@@ -764,4 +810,4 @@ def _bytes_in(folder: Path) -> int:
 
 
 def _refuse_group(name: str) -> NDArray[Any]:
-    raise InputError(name, "must be an array", "it is a group", f"open it by its own path, …/{name}", code="type")
+    fail(name, "must be an array", "it is a group", f"open it by its own path, …/{name}", code="type")

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.notes import Note
 from uqassay.wording import listed
 
 __all__ = [
@@ -218,14 +217,15 @@ class Table:
 
     def sums(self, columns: Sequence[str]) -> bool:
         """Whether these columns are probabilities whose rows sum to 1, but for rounding."""
-        values = self._values(columns)
+        values = self.values(columns)
         if not len(values) or values.shape[1] < 2:
             return False
         with np.errstate(invalid="ignore"):
             inside = (values >= -NEAR).all() and (values <= 1 + NEAR).all()
             return bool(inside and (np.abs(values.sum(axis=1) - 1.0) <= NEAR).all())
 
-    def _values(self, columns: Sequence[str]) -> NDArray[Any]:
+    def values(self, columns: Sequence[str]) -> NDArray[Any]:
+        """The values in the first rows, (n, k)."""
         return np.asarray(self.matrix(columns))[:MOST_ROWS].astype(np.float64, copy=False)
 
 
@@ -360,7 +360,7 @@ def _summing(table: Table, numbers: Sequence[str], kept: Sequence[str] = ()) -> 
     """The largest set of columns whose rows sum to 1, with as few as possible left out; None if there is none or two."""
     if len(numbers) < 2:
         return None
-    values = table._values(numbers)
+    values = table.values(numbers)
     if not len(values):
         return None
     with np.errstate(invalid="ignore"):
@@ -389,7 +389,7 @@ def _summing(table: Table, numbers: Sequence[str], kept: Sequence[str] = ()) -> 
 
 @dataclass(frozen=True)
 class Roles:
-    """What every column of a table is taken for; `notes` says in one line what is left out and what is used."""
+    """What every column of a table is taken for; `others` are used for nothing."""
 
     classes: Classes | None
     labels: str | None
@@ -402,16 +402,6 @@ class Roles:
         """The column of each role."""
         found = {"labels": self.labels, "ids": self.ids, "groups": self.groups}
         return {role: name for role, name in found.items() if name is not None}
-
-    def note(self, keys: Sequence[str] = ()) -> tuple[Note, ...]:
-        """What is left out, where anything is; `keys` are columns that may identify the rows."""
-        ignored = [name for name in self.others if name not in keys]
-        if not ignored:
-            return ()
-        shown = listed(
-            [repr(name) if "," in name or name.strip() != name or not name else name for name in ignored], most=8
-        )
-        return (Note("columns-ignored", f"columns left out: {shown}", {"columns": tuple(ignored)}),)
 
 
 def roles_of(

@@ -9,8 +9,10 @@ The extension decides the format and the named keys decide the kind of predictio
 | `.safetensors` | as `.npz` | tensors of 16 MB and more |
 | `.zarr` | as `.npz` | of a temporary file, from 256 MiB on; see `arrays_on_disk` |
 | `.pt` | as `.npz`, through PyTorch's weights-only loader | by PyTorch |
-| `.csv`, `.parquet` | one `Point` with label, id and group columns | `.parquet` as `.zarr` |
-| `.jsonl` | one `Point` or `Members`, one instance per line, rows with different numbers of options included | no |
+| `.csv`, `.tsv`, `.parquet` | one `Point` with label, id and group columns | `.parquet` as `.zarr` |
+| `.jsonl`, `.json` | one `Point` or `Members`, one object per instance, also with different numbers of options | no |
+
+Files of other programs are read as `layouts` says.
 
 Sizes that a file declares are checked before anything is allocated; see `arrays_on_disk`.
 """
@@ -19,9 +21,9 @@ import hashlib
 import os
 import stat
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -33,43 +35,33 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array, lone_surrogates, still_whole
 from uqassay._files import draft_of
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError, UqassayError
 from uqassay.notes import Note
-from uqassay.predictions import layouts
-from uqassay.predictions.arrays_on_disk import (
-    ZARR_MARKERS,
-    Arrays,
-    Contents,
-    StoredArray,
-    read_npy,
-    read_npz,
-    read_pt,
-    read_safetensors,
-    read_zarr,
-    write_npy,
-    write_npz,
-    write_pt,
-    write_safetensors,
-    write_zarr,
-)
+from uqassay.predictions.arrays_on_disk import ZARR_MARKERS, Arrays, Contents, StoredArray
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.file_csv import check_sums, read_csv, refuse_empty_cell, write_csv
-from uqassay.predictions.file_json_lines import read_json_lines, write_json_lines
-from uqassay.predictions.file_parquet import read_parquet, write_parquet
-from uqassay.predictions.keys import ALIASES, FORMS, KNOWN_KEYS, choose_form, key_of_bare_array, needed_keys, shown_keys
+from uqassay.predictions.formats import FORMATS, RECORDS, TABLES, Format, check_sums, refuse_empty_cell
+from uqassay.predictions.keys import (
+    ALIASES,
+    FORMS,
+    KNOWN_KEYS,
+    choose_form,
+    key_of_bare_array,
+    needed_keys,
+    roles,
+    shown_keys,
+)
 from uqassay.predictions.labels import portable_labels
+from uqassay.predictions.layouts import FILE_LAYOUTS, file_layout
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
 from uqassay.wording import listed, visible
 
 __all__ = [
-    "FORMATS",
     "PICKLES",
-    "TABLES",
-    "Format",
     "LossyFormatWarning",
     "as_path",
-    "asks_fd_shifts",
+    "asks_layout",
     "check_exists",
     "file_hash",
     "format_of",
@@ -81,34 +73,15 @@ __all__ = [
     "open_contents",
     "parts_of",
     "problems_named",
+    "read_contents",
     "save",
     "what_is_lost",
 ]
 
 
-@dataclass(frozen=True)
-class Format:
-    """How one format is read and written."""
-
-    read: Callable[[Path], Contents]
-    write: Callable[[Path, Arrays], None]
-
-
-FORMATS = {
-    ".npz": Format(read_npz, write_npz),
-    ".npy": Format(read_npy, write_npy),
-    ".csv": Format(read_csv, write_csv),
-    ".parquet": Format(read_parquet, write_parquet),
-    ".jsonl": Format(read_json_lines, write_json_lines),
-    ".safetensors": Format(read_safetensors, write_safetensors),
-    ".zarr": Format(read_zarr, write_zarr),
-    ".pt": Format(read_pt, write_pt),
-}
-TABLES = (".csv", ".parquet")
 CONVERSIONS = {  # what to do with files of other formats
-    ".tsv": "rename it to .csv, which may have tabs",
+    ".ndjson": "rename it to .jsonl",
     ".txt": "write a line such as label above the values, and rename it to .csv",
-    ".json": "write one object to a line, without brackets and commas around them, and name it .jsonl",
     ".xlsx": "save it as .csv",
     ".xls": "save it as .csv",
     ".pth": "save the tensors as .pt, for example torch.save({'probs': probs}, path)",
@@ -175,20 +148,17 @@ def load(
     path = as_path(path)
     with problems_named(path):
         contents = open_contents(path, kind)
-        kind = None if asks_fd_shifts(kind) else kind
+        kind = None if asks_layout(kind) else kind
         if contents.bare:
             values = contents.arrays["array"].read()
             arrays = {key_of_bare_array(kind, values): values}
         else:
-            if path.suffix.lower() in TABLES and "probs" not in contents.arrays:
+            made = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
+            if path.suffix.lower() in TABLES and not made:
                 found = shown_keys(contents.other | contents.arrays)
-                raise InputError(
-                    "columns",
-                    "one of decimal numbers is needed for each class, named proba_<name of the class> or as you like",
-                    f"found {found}",
-                    "name the columns of probabilities proba_0, proba_1, …",
-                    code="missing",
-                )
+                rule = "one of decimal numbers is needed for each class, named proba_<name of the class> or as you like"
+                got = f"found {found}"
+                fail("columns", rule, got, "name the columns of probabilities proba_0, proba_1, …", code="missing")
             arrays = {
                 key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind, others=contents.other)
             }
@@ -205,7 +175,8 @@ def load(
             if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):
                 raise problem from None
             line = int(contents.lines[row])
-            raise problem.replace(source=f"{path.name}, line {line}", facts=problem.facts | {"line": line}) from problem
+            source = f"{path.name}, {contents.counted} {line}"
+            raise problem.replace(source=source, facts=problem.facts | {"line": line}) from problem
 
 
 def load_labels(
@@ -247,25 +218,22 @@ def load_labels(
     path = as_path(path)
     with problems_named(path):
         if not isinstance(key, (str, NoneType)):
-            raise InputError("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
+            fail("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
         contents = open_contents(path, None)
         stored, name = _labels_in(contents, key, path.name)
         values = np.array(as_array(stored.read(), name))
+        named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
+        own_names = None if named is None else as_names(named.read(), "class_names")
+        if contents.in_text and "" not in (own_names or ()):
+            _refuse_empty(values, stored.name or name)
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             row = int(np.flatnonzero((values > np.iinfo(np.int64).max).reshape(len(values), -1).any(axis=1))[0])
-            raise InputError(
-                name,
-                "must be below 2^63",
-                f"row {row} holds {values[row]}",
-                "mark it otherwise or drop it",
-                code="range",
-                facts={"row": row},
-            )
+            got = f"row {row} holds {values[row]}"
+            fail(name, "must be below 2^63", got, "mark it otherwise or drop it", code="range", facts={"row": row})
         if values.ndim != 1 or (key is not None and values.dtype.kind in "iuf"):  # other columns may hold any numbers
             return values
         if class_names is None:
-            named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
-            class_names = None if named is None else as_names(named.read(), "class_names")
+            class_names = own_names
         else:
             listed = isinstance(class_names, (list, tuple))
             count = len(class_names) if listed else as_array(class_names, "class_names").size
@@ -308,25 +276,18 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
     path = as_path(path)
     with problems_named(path):
         contents = open_contents(path)
-        arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.columns()
+        arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.everything()
         others = [key for key in arrays if ALIASES.get(key, key) != "ids"]
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
         wanted = next((key for key in roles if key in arrays), others[0] if len(others) == 1 else None)
         if wanted is None:
-            raise InputError(
-                names[0],
-                "must be a key or column of the file",
-                f"found {shown_keys(others)}",
-                f"name one of them {names[0]}",
-                code="missing",
-                facts={"file": path.name, "found": tuple(others)},
-            )
+            rule, got = "must be a key or column of the file", f"found {shown_keys(others)}"
+            remedy = f"name one of them {names[0]}"
+            fail(names[0], rule, got, remedy, code="missing", facts={"file": path.name, "found": tuple(others)})
         ids = next((arrays[key] for key in arrays if ALIASES.get(key, key) == "ids"), None)
         values = np.array(as_array(arrays[wanted].read(), wanted))
-        if path.suffix.lower() == ".csv" and values.dtype.kind == "U":
-            empty = np.flatnonzero(np.char.strip(values) == "")
-            if empty.size:
-                refuse_empty_cell(wanted, int(empty[0]))
+        if contents.in_text:
+            _refuse_empty(values, arrays[wanted].name or wanted)
         return values, None if ids is None else np.array(as_array(ids.read(), "ids"))
 
 
@@ -345,17 +306,24 @@ def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
         return None if named is None else tuple(map(str, as_names(named.read(), "class_names")))
 
 
+def _refuse_empty(values: NDArray[Any], name: str) -> None:
+    """Refuse the first empty cell of a column of text."""
+    empty = np.flatnonzero(np.char.strip(values) == "" if values.dtype.kind == "U" else False)
+    if empty.size:
+        refuse_empty_cell(name, int(empty[0]))
+
+
 def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:
     if contents.bare and key is None:
         return contents.arrays["array"], "labels"
-    everything = contents.columns()
+    everything = contents.everything()
     wanted = ("labels", "label") if key is None else (key, ALIASES.get(key, key))
     for name in wanted:
         if name in everything:
             return everything[name], name
     found = shown_keys(everything)
     what = "labels or label" if key is None else repr(key)
-    raise InputError(
+    fail(
         "key",
         f"the file has no {what}",
         f"found {found}",
@@ -376,13 +344,9 @@ _PARTS = {
     "bfloat16": "",
     "log_partition": "log-partitions, on which measures of logits are based",
 }
-_LEFT_OUT = dict.fromkeys((".npy", ".csv", ".parquet", ".jsonl"), _PARTS)
-_HELD = {
-    ".npy": {"probs"},
-    ".csv": {"probs", "class_names", "ids", "groups", "labels"},
-    ".parquet": {"probs", "class_names", "ids", "groups", "labels"},
-    ".jsonl": {"probs", "weights", "class_names", "ids", "groups", "labels"},
-}
+_LEFT_OUT = dict.fromkeys((".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".json"), _PARTS)
+_TABLE = {"probs", "class_names", "ids", "groups", "labels"}
+_HELD = {".npy": {"probs"}} | dict.fromkeys(TABLES, _TABLE) | dict.fromkeys(RECORDS, _TABLE | {"weights"})
 
 
 class LossyFormatWarning(UserWarning):
@@ -440,13 +404,8 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
         folder = suffix == ".zarr"
         if folder and path.exists() and not any((path / marker).exists() for marker in ZARR_MARKERS):
-            raise FileFormatError(
-                "path",
-                "only a zarr store is replaced by one",
-                f"it is {'another folder' if path.is_dir() else 'a file'}",
-                "choose another name",
-                code="conflict",
-            )
+            got, remedy = f"it is {'another folder' if path.is_dir() else 'a file'}", "choose another name"
+            raise FileFormatError("path", "only a zarr store is replaced by one", got, remedy, code="conflict")
         for value in arrays.values():  # a map may be of a file that has become shorter since it was loaded
             still_whole(value)
         with draft_of(path, folder=folder) as draft:
@@ -498,13 +457,8 @@ def _check_held(arrays: Arrays, suffix: str) -> None:
         return
     beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]))
     if "probs" not in arrays or beyond:
-        raise InputError(
-            "prediction",
-            f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more",
-            f"this prediction has {listed(beyond or sorted(arrays))}",
-            "save it as .npz",
-            code="format",
-        )
+        rule, remedy = f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more", "save it as .npz"
+        fail("prediction", rule, f"this prediction has {listed(beyond or sorted(arrays))}", remedy, code="format")
 
 
 def _check_text(arrays: Arrays, suffix: str) -> None:
@@ -523,7 +477,7 @@ def _check_sums(prediction: Prediction, suffix: str) -> None:
     """Refuse probabilities whose type the format does not keep, if their sums are then too far from 1."""
     probs = getattr(prediction, "probs", None)
     if probs is not None and suffix in _HELD:
-        check_sums(probs, suffix, np.float64 if suffix in (".csv", ".jsonl") else probs.dtype.type)
+        check_sums(probs, suffix, np.float64 if suffix in (".csv", ".tsv", *RECORDS) else probs.dtype.type)
 
 
 def _lost(arrays: Any, suffix: str) -> tuple[Note, ...]:
@@ -597,7 +551,7 @@ def inspect_file(
             "notes": [note.to_dict() for note in (*_stated_notes(contents), *contents.notes)],
         }
         try:
-            sizes = _sizes(contents, None if asks_fd_shifts(kind) else kind, member_axis)
+            sizes = _sizes(contents, None if asks_layout(kind) else kind, member_axis)
             if sizes["kind"] == "gaussian-logits" or variance_is is not None:
                 stated = _texts(contents, "variance_is")
                 sizes["variance_is"] = variance_meaning(sizes["kind"], stated[0] if stated else None, variance_is)
@@ -667,9 +621,7 @@ def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, 
         form = choose_form(contents.arrays, kind)
         shape = contents.arrays[FORMS[form].keys[0]].shape
     if len(shape) not in (2, 3):
-        raise InputError(
-            FORMS[form].keys[0], "must have two or three axes", f"got shape {shape}", "reshape it", code="shape"
-        )
+        fail(FORMS[form].keys[0], "must have two or three axes", f"got shape {shape}", "reshape it", code="shape")
     by_member = form in ("probs", "logits", "gaussian-logits") and len(shape) == 3
     n_instances = shape[1] if by_member and member_axis % 3 == 0 else shape[0]
     sizes: dict[str, Any] = {"kind": form, "n_instances": n_instances, "n_classes": shape[-1]}
@@ -698,9 +650,9 @@ def as_path(path: Any) -> Path:
     """
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):
-        raise InputError("path", "must be a str or a path", f"got {type(path).__name__}", "pass a name", code="type")
+        fail("path", "must be a str or a path", f"got {type(path).__name__}", "pass a name", code="type")
     if not text or "\0" in text:
-        raise InputError("path", "must be the name of a file", f"got {text!r:.60}", "check the path", code="empty")
+        fail("path", "must be the name of a file", f"got {text!r:.60}", "check the path", code="empty")
     return Path(text)
 
 
@@ -708,13 +660,8 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
     """The format behind the extension; pickles are refused by name."""
     suffix = path.suffix.lower()
     if suffix in PICKLES:
-        raise FileFormatError(
-            "extension",
-            "pickles can run any code and are never loaded",
-            f"got {suffix}",
-            "save the arrays as .npz, for example np.savez(path, probs=probs)",
-            code="pickle",
-        )
+        got, remedy = f"got {suffix}", "save the arrays as .npz, for example np.savez(path, probs=probs)"
+        raise FileFormatError("extension", "pickles can run any code and are never loaded", got, remedy, code="pickle")
     if suffix not in FORMATS:
         raise FileFormatError(
             "extension",
@@ -728,10 +675,41 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
     return FORMATS[suffix]
 
 
-def open_contents(path: Path, kind: str | None = None) -> Contents:
-    """Names, shapes and types of what a file holds, after the checks that need no reading."""
+def open_contents(
+    path: Path, kind: str | None = None, *, options: Sequence[str] | None = None, positive: str | None = None
+) -> Contents:
+    """Names, shapes and types of what a file holds, each array and column with its role.
+
+    Parameters
+    ----------
+    path : Path
+    kind : str, optional
+        Name of a file layout of `layouts`, such as "fd-shifts"; other kinds are those of `load`.
+    options, positive : optional
+        As in `read_contents`.
+    """
+    contents = read_contents(path, kind, options=options, positive=positive)
+    return roles(contents) if contents.columns or contents.lines is not None else contents
+
+
+def read_contents(
+    path: Path, kind: str | None = None, *, options: Sequence[str] | None = None, positive: str | None = None
+) -> Contents:
+    """What a file holds, after the checks that need no reading; nobody has decided which column of a table is what.
+
+    Parameters
+    ----------
+    path : Path
+    kind : str, optional
+        As in `open_contents`.
+    options : sequence of str, optional
+        Names of the classes in their order, for layouts of records that do not list them all.
+    positive : str, optional
+        Name of the positive class, for layouts that hold the probability of one of two classes.
+    """
     check_exists(path)
-    folder = path.suffix.lower() == ".zarr"
+    suffix = path.suffix.lower()
+    folder = suffix == ".zarr"
     if path.is_dir() and not folder:
         held = sorted(part.name for part in islice(path.iterdir(), MOST_NAMES) if part.suffix.lower() in FORMATS)
         remedy = f"give the files in it, such as {path / held[0]}" if held else "give a file"
@@ -744,9 +722,10 @@ def open_contents(path: Path, kind: str | None = None) -> Contents:
         parts_of(path)  # a pipe in a store would be waited for without end
     elif path.stat().st_size == 0:
         raise FileFormatError("file", "must not be empty", "it has 0 bytes", "write it again", code="empty")
-    contents = read(path)
-    if asks_fd_shifts(kind) or layouts.is_fd_shifts(path, contents):
-        return layouts.read_fd_shifts(path, contents)
+    contents = read(path, options) if suffix in RECORDS else read(path)
+    layout = file_layout(path, contents, kind)
+    if layout is not None:
+        return layout.read(path, contents, positive)
     if set(contents.arrays) == {"arr_0"}:  # np.savez wrote one array without a name
         return Contents({"array": contents.arrays["arr_0"]}, bare=True)
     return contents
@@ -810,9 +789,9 @@ def parts_of(path: Path) -> list[Path]:
     return sorted(parts)
 
 
-def asks_fd_shifts(kind: str | None) -> bool:
-    """Whether `kind` names the output of FD-Shifts."""
-    return isinstance(kind, str) and kind.lower().replace("_", "-") == "fd-shifts"
+def asks_layout(kind: str | None) -> bool:
+    """Whether `kind` names the layout of a file, such as "fd-shifts"."""
+    return isinstance(kind, str) and kind.lower().replace("_", "-") in [layout.name for layout in FILE_LAYOUTS]
 
 
 @contextmanager
