@@ -10,6 +10,7 @@ import uqassay as uq
 from uqassay.errors import FileFormatError
 from uqassay.predictions import layouts
 from uqassay.predictions.files import inspect_file, open_contents
+from uqassay.predictions.keys import Reading
 from uqassay.predictions.layouts import option_bounds
 
 LOGITS = np.random.default_rng(0).normal(0, 3, size=(6, 4))
@@ -217,7 +218,7 @@ def test_the_options_are_stated_or_asked_for(tmp_path, stated):
     with refuses("options", "missing", got='"options": ', error=FileFormatError):
         uq.load(lines(tmp_path, completion(tokens)))
     own = {"options": ["C", "A", "B"]} if stated == "key" else {}
-    contents = open_contents(lines(tmp_path, completion(tokens, **own)), options=None if own else ["C", "A", "B"])
+    contents = open_contents(lines(tmp_path, completion(tokens, **own)), reading=Reading(like=() if own else ("C", "A", "B")))
     assert contents.arrays["class_names"].read().tolist() == ["C", "A", "B"]
     lower, upper = contents.arrays["lower"].read(), contents.arrays["upper"].read()
     np.testing.assert_allclose([lower[0], upper[0]], [[1 / 7, 5 / 7, 0], [1 / 6, 5 / 6, 1 / 7]], rtol=1e-12)

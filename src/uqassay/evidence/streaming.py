@@ -110,8 +110,8 @@ class AssayStream(AssayOptions):
     ) -> Self:
         """Score the next instances; arguments as for `assay`. Returns the stream.
 
-        Row numbers count on from chunk to chunk; a slice of a `Prediction` keeps the numbers that it had in the whole. Everything
-        kept is a copy. An update that raises, or is interrupted, leaves the stream as it was.
+        Row numbers count on from chunk to chunk; a slice of a `Prediction` keeps the numbers that it had in the whole.
+        Everything kept is a copy. An update that raises, or is interrupted, leaves the stream as it was.
         """
         started = time.perf_counter()
         y_true, groups, subgroups, uncertainties, _ = of_same_instances(y_true, groups, subgroups, uncertainties)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
+from uqassay.predictions.probabilities import NEAR, rounding
 from uqassay.wording import listed
 
 __all__ = [
@@ -114,7 +115,6 @@ _DECORATIONS = tuple(
 )
 _SAVED = "proba_"  # what `save` writes before the name of a class, which may be empty
 _NUMBERED = re.compile(r"(.*?)([+-]?[0-9]+)(?:\.0*)?", re.DOTALL)
-NEAR = 0.01  # of 1: sums of rounded probabilities
 MOST_ROWS = 100_000  # from which it is told whether columns sum to 1
 MOST_LEFT_OUT = 3  # columns of numbers without which the others sum to 1
 
@@ -222,7 +222,7 @@ class Table:
             return False
         with np.errstate(invalid="ignore"):
             inside = (values >= -NEAR).all() and (values <= 1 + NEAR).all()
-            return bool(inside and (np.abs(values.sum(axis=1) - 1.0) <= NEAR).all())
+            return bool(inside and (np.abs(values.sum(axis=1) - 1.0) <= rounding(values)).all())
 
     def values(self, columns: Sequence[str]) -> NDArray[Any]:
         """The values in the first rows, (n, k)."""
@@ -369,13 +369,13 @@ def _summing(table: Table, numbers: Sequence[str], kept: Sequence[str] = ()) -> 
     if not set(kept) <= {numbers[i] for i in held}:
         return None
     free = [i for i in held if numbers[i] not in kept and values[:, i].any()]  # a column of zeros changes no sum
-    total = values[:, held].sum(axis=1)
+    total, near = values[:, held].sum(axis=1), rounding(values[:, held])
     for left_out in range(min(MOST_LEFT_OUT, len(free)) + 1):
         fits = [
             out
             for out in combinations(free, left_out)
-            if np.abs(total[0] - values[0, list(out)].sum() - 1.0) <= NEAR
-            and (np.abs(total - values[:, list(out)].sum(axis=1) - 1.0) <= NEAR).all()
+            if np.abs(total[0] - values[0, list(out)].sum() - 1.0) <= near
+            and (np.abs(total - values[:, list(out)].sum(axis=1) - 1.0) <= near).all()
         ]
         if len(fits) > 1:
             return None

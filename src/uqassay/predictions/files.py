@@ -23,7 +23,7 @@ import stat
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array, lone_surrogates, still_whole
 from uqassay._files import draft_of
+from uqassay._frames import FromFile
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError, UqassayError
 from uqassay.notes import Note
@@ -44,14 +45,19 @@ from uqassay.predictions.formats import FORMATS, RECORDS, TABLES, Format, check_
 from uqassay.predictions.keys import (
     ALIASES,
     FORMS,
+    KEY,
     KNOWN_KEYS,
+    Reading,
     choose_form,
+    is_key_column,
     key_of_bare_array,
     needed_keys,
+    no_classes,
     roles,
     shown_keys,
+    vote_columns,
 )
-from uqassay.predictions.labels import portable_labels
+from uqassay.predictions.labels import class_indices, labels_for, portable_labels
 from uqassay.predictions.layouts import FILE_LAYOUTS, file_layout
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
@@ -100,6 +106,10 @@ def load(
     member_axis: int = 1,
     normalise: bool = False,
     variance_is: str | None = None,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+    positive: str | None = None,
+    like: Sequence[str] = (),
 ) -> Prediction:
     """Read a prediction from a file.
 
@@ -119,9 +129,17 @@ def load(
     member_axis : int
         Where the members stand in `probs` or `logits`; (M, n, K) has `member_axis=0`.
     normalise : bool
-        Divide non-negative probabilities by their sums first.
+        Divide probabilities by their sums first, which repairs rounding, per cent and counts.
     variance_is : {"aleatoric", "epistemic"}, optional
         Meaning of `variance` in a file that does not state it; see `GaussianLogits`.
+    columns : sequence of str, optional
+        Columns of a table that are the classes, in their order; by default their names tell, see docs/files.md.
+    id : str, optional
+        Column of a table that identifies the instances.
+    positive : str, optional
+        The class whose probability `y_prob` is, in a table of `y_true` and `y_prob`.
+    like : sequence of str
+        Names that some classes are known to have, such as those of the labels in another file.
 
     Returns
     -------
@@ -147,7 +165,8 @@ def load(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path, kind)
+        reading = Reading(columns, id, like, logits=asks_logits(kind), normalise=normalise)
+        contents = open_contents(path, kind, reading=reading, positive=positive)
         kind = None if asks_layout(kind) else kind
         if contents.bare:
             values = contents.arrays["array"].read()
@@ -155,10 +174,7 @@ def load(
         else:
             made = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
             if path.suffix.lower() in TABLES and not made:
-                found = shown_keys(contents.other | contents.arrays)
-                rule = "one of decimal numbers is needed for each class, named proba_<name of the class> or as you like"
-                got = f"found {found}"
-                fail("columns", rule, got, "name the columns of probabilities proba_0, proba_1, …", code="missing")
+                raise no_classes(contents)
             arrays = {
                 key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind, others=contents.other)
             }
@@ -171,6 +187,9 @@ def load(
         except InputError as problem:
             if contents.classes and problem.code in ("sum", "not-probabilities"):
                 problem = problem.replace(got=f"{problem.got}, in the columns {shown_keys(contents.classes)}")
+                if problem.code == "not-probabilities":
+                    facts = problem.facts | {"look": "logits"}
+                    problem = problem.replace(remedy='pass kind="logits" if these are logits', facts=facts)
             row = problem.facts.get("row")
             if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):
                 raise problem from None
@@ -180,25 +199,35 @@ def load(
 
 
 def load_labels(
-    path: str | os.PathLike[str], key: str | None = None, *, class_names: Sequence[str] | None = None
-) -> NDArray[Any]:
+    path: str | os.PathLike[str],
+    key: str | None = None,
+    *,
+    class_names: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+) -> FromFile:
     """Read labels from a file of their own or from a prediction's file.
 
     Parameters
     ----------
     path : str or path
-        The array of a `.npy` file; the key `labels` or `label` of the other formats; the column `label` of a table.
+        The array of a `.npy` file; the key `labels` or `label` of the other formats; the column `label` of a table. A table
+        without such a column holds votes or label distributions, one column for each class.
     key : str, optional
         Another key or column.
     class_names : sequence of str, optional
-        Names of the classes, for labels given as names; otherwise those in the file.
+        Names of the classes in the order in which the result numbers them; otherwise those in the file.
+    columns : sequence of str, optional
+        Columns of a table of votes that are the classes.
+    id : str, optional
+        Column of a table that identifies the instances.
 
     Returns
     -------
-    ndarray (n,) or (n, K)
-        Labels, votes or label distributions, to be given to `assay` together with the predictions. Names become int64
-        indices; numbers come as they are. Where the class names are whole numbers (1, 2, 3), a number means the class of
-        that name, here as everywhere, and a text such as "3" becomes that number.
+    FromFile (n,) or (n, K)
+        An array of labels, votes or label distributions that keeps the ids and class names of the file, so that `assay` puts
+        its rows and classes in the order of the predictions. Names become int64 indices; numbers come as they are: an index
+        into the class names of the file, or, where these are whole numbers (1, 2, 3), a class name.
 
     Raises
     ------
@@ -211,38 +240,57 @@ def load_labels(
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "labels.csv")
     >>> _ = path.write_text("id,label\\na,cat\\nb,dog\\n")
-    >>> uq.load_labels(path, class_names=("dog", "cat")).tolist()
-    [1, 0]
+    >>> labels = uq.load_labels(path, class_names=("dog", "cat"))
+    >>> labels.tolist(), labels.ids.tolist()
+    ([1, 0], ['a', 'b'])
     >>> folder.cleanup()
     """
     path = as_path(path)
     with problems_named(path):
         if not isinstance(key, (str, NoneType)):
             fail("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
-        contents = open_contents(path, None)
+        reading = Reading(id=id)
+        contents = open_contents(path, None, reading=reading)
+        known = _rows_in(contents)
+        own, order = _class_names_in(contents)
+        if key is None and contents.columns and not _holds(contents, ("labels", "label")):
+            votes = vote_columns(contents, replace(reading, columns=columns))
+            if votes is not None:
+                values = contents.matrix(votes.columns)
+                return FromFile(values, class_names=votes.names, class_order=votes.order, **known)
         stored, name = _labels_in(contents, key, path.name)
         values = np.array(as_array(stored.read(), name))
-        named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
-        own_names = None if named is None else as_names(named.read(), "class_names")
-        if contents.in_text and "" not in (own_names or ()):
+        if contents.in_text and "" not in (own or ()):
             _refuse_empty(values, stored.name or name)
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             row = int(np.flatnonzero((values > np.iinfo(np.int64).max).reshape(len(values), -1).any(axis=1))[0])
             got = f"row {row} holds {values[row]}"
             fail(name, "must be below 2^63", got, "mark it otherwise or drop it", code="range", facts={"row": row})
-        if values.ndim != 1 or (key is not None and values.dtype.kind in "iuf"):  # other columns may hold any numbers
-            return values
-        if class_names is None:
-            class_names = own_names
-        else:
+        if values.ndim != 1:
+            fits = own is not None and values.ndim == 2 and values.shape[1] == len(own)
+            return FromFile(values, class_names=own if fits else None, class_order=order, **known)
+        if key is not None and values.dtype.kind in "iuf":  # other columns may hold any numbers
+            return FromFile(values, class_names=own, class_order=order, **known)
+        if class_names is not None:
             listed = isinstance(class_names, (list, tuple))
             count = len(class_names) if listed else as_array(class_names, "class_names").size
-            class_names = checked_class_names(class_names, count)
-        return portable_labels(values, class_names, name=name)
+            wanted = checked_class_names(class_names, count)
+            held = FromFile(values, class_names=own, class_order=order)
+            found = labels_for(held, n_instances=len(values), n_classes=count, class_names=wanted, name=name)
+            return FromFile(portable_labels(np.array(wanted)[found], wanted, name=name), class_names=wanted, **known)
+        plain = portable_labels(values, own, name=name) if own is not None or values.dtype.kind not in "UOS" else values
+        return FromFile(plain, class_names=own, class_order=order, **known)
 
 
-def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Read one array, and the ids in the same file where it has any.
+def load_column(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    *,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+    like: Sequence[str] = (),
+) -> FromFile:
+    """Read one array, with the ids in the same file where it has any.
 
     Parameters
     ----------
@@ -251,11 +299,13 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
     names : sequence of str
         Keys or columns, of which the first that is there is read. A `.npy` file, and a file with one array besides its
         ids, need none of these names.
+    columns, id, like
+        As in `load`.
 
     Returns
     -------
-    values : ndarray
-    ids : ndarray or None
+    FromFile
+        The values, with `ids` and `keys` that identify the rows.
 
     Raises
     ------
@@ -268,27 +318,27 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "sites.csv")
     >>> _ = path.write_text("id,site\\n7,north\\n9,south\\n")
-    >>> values, ids = load_column(path, ["groups"])
-    >>> values.tolist(), ids.tolist()
+    >>> values = load_column(path, ["groups"])
+    >>> values.tolist(), values.ids.tolist()
     (['north', 'south'], [7, 9])
     >>> folder.cleanup()
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path)
+        contents = open_contents(path, reading=Reading(columns, id, like))
         arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.everything()
-        others = [key for key in arrays if ALIASES.get(key, key) != "ids"]
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
+        index = {name for name, column in contents.columns.items() if column.index}
+        others = [key for key in arrays if not _identifies(key, contents) and key not in index]
         wanted = next((key for key in roles if key in arrays), others[0] if len(others) == 1 else None)
         if wanted is None:
             rule, got = "must be a key or column of the file", f"found {shown_keys(others)}"
             remedy = f"name one of them {names[0]}"
             fail(names[0], rule, got, remedy, code="missing", facts={"file": path.name, "found": tuple(others)})
-        ids = next((arrays[key] for key in arrays if ALIASES.get(key, key) == "ids"), None)
         values = np.array(as_array(arrays[wanted].read(), wanted))
         if contents.in_text:
             _refuse_empty(values, arrays[wanted].name or wanted)
-        return values, None if ids is None else np.array(as_array(ids.read(), "ids"))
+        return FromFile(values, **_rows_in(contents))
 
 
 def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
@@ -301,9 +351,35 @@ def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
     """
     path = as_path(path)
     with problems_named(path):
-        arrays = open_contents(path).arrays
-        named = next((arrays[key] for key in ("class_names", "classes") if key in arrays), None)
-        return None if named is None else tuple(map(str, as_names(named.read(), "class_names")))
+        return _class_names_in(open_contents(path))[0]
+
+
+def _rows_in(contents: Contents) -> dict[str, Any]:
+    """The ids and keys of a file."""
+    ids = next((array for key, array in contents.arrays.items() if ALIASES.get(key, key) == "ids"), None)
+    keys = {}
+    if "key_names" in contents.arrays:
+        names = as_names(contents.arrays["key_names"].read(), "key_names")
+        keys = {name: np.array(as_array(contents.arrays[KEY(i)].read(), name)) for i, name in enumerate(names)}
+    return {"ids": None if ids is None else np.array(as_array(ids.read(), "ids")), "keys": keys}
+
+
+def _class_names_in(contents: Contents) -> tuple[tuple[str, ...] | None, str]:
+    """The class names of a file, and what their order rests on."""
+    names = _texts(contents, "class_names")
+    order = _texts(contents, "class_order")
+    return (tuple(map(str, names)) if names else None), (order[0] if order else "stated")
+
+
+def _holds(contents: Contents, names: Sequence[str]) -> bool:
+    return any(name in contents.arrays for name in names)
+
+
+def _identifies(key: str, contents: Contents) -> bool:
+    """Whether an array identifies the rows: ids, or the one key of a table."""
+    own = _texts(contents, "key_names")
+    named = key in own and len(own) == 1 and "ids" not in contents.arrays
+    return ALIASES.get(key, key) == "ids" or key == "key_names" or is_key_column(key, contents.arrays) or named
 
 
 def _refuse_empty(values: NDArray[Any], name: str) -> None:
@@ -343,6 +419,7 @@ _PARTS = {
     "row_numbers": "",
     "bfloat16": "",
     "log_partition": "log-partitions, on which measures of logits are based",
+    "class_order": "that the order of the class names means nothing",
 }
 _LEFT_OUT = dict.fromkeys((".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".json"), _PARTS)
 _TABLE = {"probs", "class_names", "ids", "groups", "labels"}
@@ -395,8 +472,9 @@ def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayL
         write = format_of(path, to_write=True).write
         if not path.parent.is_dir():
             raise FileFormatError("folder", f"{path.parent} does not exist", "", "create it first", code="missing")
-        arrays = arrays_from_prediction(prediction, labels)
-        suffix = path.suffix.lower()
+        arrays, suffix = arrays_from_prediction(prediction, labels), path.suffix.lower()
+        if suffix in (*TABLES, *RECORDS):
+            arrays = _labels_by_name(arrays)
         _check_held(arrays, suffix)
         _check_text(arrays, suffix)
         _check_sums(prediction, suffix)
@@ -455,10 +533,19 @@ def _check_held(arrays: Arrays, suffix: str) -> None:
     """Refuse a prediction whose statement itself the format cannot hold."""
     if suffix not in _HELD:
         return
-    beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]))
+    keys = {key for key in arrays if key == "key_names" or is_key_column(key, arrays)}
+    beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]) - keys)
     if "probs" not in arrays or beyond:
         rule, remedy = f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more", "save it as .npz"
         fail("prediction", rule, f"this prediction has {listed(beyond or sorted(arrays))}", remedy, code="format")
+
+
+def _labels_by_name(arrays: Arrays) -> Arrays:
+    """The same arrays with class names in place of class indices, which tables and JSON objects give no order."""
+    labels, names = arrays.get("labels"), arrays.get("class_names")
+    if labels is None or names is None or labels.ndim != 1 or labels.dtype.kind == "U":
+        return arrays
+    return arrays | {"labels": names[class_indices(labels, names.tolist())]}
 
 
 def _check_text(arrays: Arrays, suffix: str) -> None:
@@ -485,6 +572,8 @@ def _lost(arrays: Any, suffix: str) -> tuple[Note, ...]:
     lost = []
     for key, part in _LEFT_OUT.get(suffix, {}).items():
         value = arrays.get(key)
+        if key == "class_order":  # columns have the order in which the keys came; keys of objects have none again
+            value = value if suffix in TABLES and "keys" in np.atleast_1d(value).tolist() else None
         if part and value is not None and len(value):
             lost.append(Note(f"{key.replace('_', '-')}-lost", f"{suffix} does not hold {part}", {"key": key}))
     return tuple(lost)
@@ -497,13 +586,21 @@ SIZES = ("n_instances", "n_classes", "n_members", "n_vertices", "n_focal_sets")
 
 
 def inspect_file(
-    path: str | os.PathLike[str], *, kind: str | None = None, member_axis: int = 1, variance_is: str | None = None
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    member_axis: int = 1,
+    variance_is: str | None = None,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+    positive: str | None = None,
+    like: Sequence[str] = (),
 ) -> dict[str, Any]:
     """What a file holds, from names and shapes alone (tables of text are read); JSON-able.
 
     Parameters
     ----------
-    path, kind, member_axis, variance_is
+    path, kind, member_axis, variance_is, columns, id, positive, like
         As in `load`.
 
     Returns
@@ -512,7 +609,8 @@ def inspect_file(
         `file`, `format`, `bytes`; `kind` of the prediction (None where there is none, and then `problem` holds the fields
         of the error that says why); `n_instances`, `n_classes`, `n_members`, `n_vertices`, `n_focal_sets` (None where there
         are none); `variance_is` of Gaussian logits; `class_names`; whether `labels`, `ids` and `groups` are inside; `arrays`
-        with shape and dtype by key; `ignored` keys; `notes`, each with code and text.
+        with shape and dtype by key; `columns` of a table, each with what it is taken for ("class", "label", "id", "group",
+        "may identify the rows" or "left out"); `ignored` keys; `notes`, each with code and text.
 
     Raises
     ------
@@ -533,8 +631,9 @@ def inspect_file(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path, kind)
-        everything = contents.arrays | contents.other
+        contents = open_contents(path, kind, reading=Reading(columns, id, like, asks_logits(kind)), positive=positive)
+        own = {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
+        everything = {key: array for key, array in (contents.arrays | contents.other).items() if key not in own}
         known = KNOWN_KEYS | {"array"}
         found: dict[str, Any] = {
             "file": path.name,
@@ -547,6 +646,7 @@ def inspect_file(
             "class_names": _texts(contents, "class_names") or None,
             **{key: any(ALIASES.get(k, k) == key for k in contents.arrays) for key in ("labels", "ids", "groups")},
             "arrays": {key: {"shape": list(a.shape), "dtype": a.dtype} for key, a in everything.items()},
+            "columns": _taken_for(contents),
             "ignored": [key for key in everything if key not in contents.arrays or key not in known],
             "notes": [note.to_dict() for note in (*_stated_notes(contents), *contents.notes)],
         }
@@ -594,6 +694,23 @@ def file_hash(path: str | os.PathLike[str]) -> str:
                 while block := stream.read(2**20):
                     digest.update(block)
         return digest.hexdigest()
+
+
+def _taken_for(contents: Contents) -> dict[str, str]:
+    """What each column of a table is taken for."""
+    roles = {"labels": "label", "ids": "id", "groups": "group"}
+    role = {
+        array.name: roles[ALIASES.get(key, key)]
+        for key, array in contents.arrays.items()
+        if ALIASES.get(key, key) in roles
+    }
+    keys = _texts(contents, "key_names")
+    return {
+        name: "class"
+        if name in contents.classes
+        else role.get(name) or ("may identify the rows" if name in keys else "index" if column.index else "left out")
+        for name, column in contents.columns.items()
+    }
 
 
 def _texts(contents: Contents, key: str) -> list[str]:
@@ -676,7 +793,7 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
 
 
 def open_contents(
-    path: Path, kind: str | None = None, *, options: Sequence[str] | None = None, positive: str | None = None
+    path: Path, kind: str | None = None, *, reading: Reading = Reading(), positive: str | None = None
 ) -> Contents:
     """Names, shapes and types of what a file holds, each array and column with its role.
 
@@ -685,11 +802,13 @@ def open_contents(
     path : Path
     kind : str, optional
         Name of a file layout of `layouts`, such as "fd-shifts"; other kinds are those of `load`.
-    options, positive : optional
+    reading : Reading
+        What the caller says of the columns.
+    positive : str, optional
         As in `read_contents`.
     """
-    contents = read_contents(path, kind, options=options, positive=positive)
-    return roles(contents) if contents.columns or contents.lines is not None else contents
+    contents = read_contents(path, kind, options=tuple(reading.like) or None, positive=positive)
+    return roles(contents, reading) if contents.columns or contents.lines is not None else contents
 
 
 def read_contents(
@@ -787,6 +906,11 @@ def parts_of(path: Path) -> list[Path]:
                 raise _no_plain_file("path", f"{part.relative_to(path)} is a pipe, a device or a broken link")
             parts.append(part)
     return sorted(parts)
+
+
+def asks_logits(kind: str | None) -> bool:
+    """Whether `kind` says that the numbers are logits."""
+    return isinstance(kind, str) and kind.lower() == "logits"
 
 
 def asks_layout(kind: str | None) -> bool:

@@ -53,7 +53,7 @@ from uqassay.predictions.arrays_on_disk import (
     write_safetensors,
     write_zarr,
 )
-from uqassay.predictions.keys import ALIASES, PREFIX, ROLES
+from uqassay.predictions.keys import ALIASES, KEY, PREFIX, ROLES
 from uqassay.predictions.layouts import RecordLayout, record_layout, weka_header
 from uqassay.wording import counted, listed
 
@@ -453,7 +453,14 @@ def _table_columns(arrays: Arrays, suffix: str) -> dict[str, NDArray[Any]]:
         fail("labels", f"{suffix} holds one label per row", f"got shape {labels.shape}", remedy, code="format")
     names = arrays["class_names"].tolist() if "class_names" in arrays else [str(i) for i in range(probs.shape[1])]
     columns = {f"{PREFIX}{name}": probs[:, i] for i, name in enumerate(names)}
-    return columns | {column: arrays[role] for column, role in ROLES.items() if role in arrays}
+    return columns | {name: column for name, column in _beside(arrays).items() if name not in columns}
+
+
+def _beside(arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """Labels, ids, groups and keys by the names of their columns."""
+    found = {column: arrays[role] for column, role in ROLES.items() if role in arrays}
+    keys = arrays["key_names"].tolist() if "key_names" in arrays else []
+    return {name: arrays[KEY(i)] for i, name in enumerate(keys)} | found
 
 
 def check_sums(probs: NDArray[Any], suffix: str, read_back: Any = np.float64) -> None:
@@ -705,7 +712,7 @@ def _record_texts(arrays: Arrays, suffix: str) -> Iterator[str]:
     for rows in row_chunks(len(probs), 64 * probs[:1].size, chunk_bytes=2**20):
         still_whole(probs)
         part = np.asarray(probs[rows]).tolist()
-        columns = {key: arrays[role][rows].tolist() for key, role in ROLES.items() if role in arrays}
+        columns = {key: column[rows].tolist() for key, column in _beside(arrays).items()}
         for i, values in enumerate(part):
             line: dict[str, Any] = {"probs": _named(values, names)}
             if weights is not None:

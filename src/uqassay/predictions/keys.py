@@ -13,7 +13,6 @@ from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
 from uqassay.predictions.columns import OTHERS, Classes, Table, class_order, classes_of, roles_of
-from uqassay.predictions.columns import ROLES as ROLE_OF_NAME
 from uqassay.predictions.probabilities import near, not_normalisable
 
 __all__ = [
@@ -26,8 +25,8 @@ __all__ = [
     "PREFIX",
     "ROLES",
     "Form",
-    "choose_form",
     "Reading",
+    "choose_form",
     "form_of_kind",
     "holds_truth_values",
     "is_key_column",
@@ -263,7 +262,8 @@ def no_classes(contents: Contents) -> InputError:
     """The refusal of a table in which no columns are probabilities, with what its columns look like."""
     table = _table(contents)
     names = [name for name in contents.columns if not contents.columns[name].index]
-    free = [name for name in names if name in table.numbers and name.lower() not in (*OTHERS, *(each for names in ROLE_OF_NAME.values() for each in names))]
+    named = {each for of_role in ROLE_OF_NAME.values() for each in of_role}
+    free = [name for name in names if name in table.numbers and name.lower() not in (*OTHERS, *named)]
     values = table.values(free) if free else np.empty((0, 0))
     got = f"found {shown_keys(names)}"
     choose = f"name them by columns=[{', '.join(repr(name) for name in free[:3])}{', …' if len(free) > 3 else ''}]"
@@ -272,7 +272,9 @@ def no_classes(contents: Contents) -> InputError:
         rule = "one column of probabilities is needed for each class"
         remedy = "name the columns of probabilities proba_<name of the class>"
         if len(free) == 1 and values.size and np.nanmin(values) >= 0 and np.nanmax(values) <= 1:
-            remedy = f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
+            remedy = (
+                f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
+            )
     elif values.size and np.isfinite(values).all():
         row = values.sum(axis=1)
         if (values < 0).any() or ((values > 1).any() and (values != np.round(values)).any() and not near(row, 100.0)):
@@ -351,7 +353,7 @@ def _counts(column: StoredArray) -> bool:
 
 def _is_key(column: StoredArray) -> bool:
     """Whether a column may identify the rows: text or whole numbers, all different."""
-    if not column.dtype.startswith(("int", "uint", "str")):
+    if not column.dtype.startswith(("int", "uint", "str")) or column.name.lower() in OTHERS:
         return False
     try:
         values = np.asarray((column.written or column).read())

@@ -85,7 +85,8 @@ def labels_for(
     InputError
         Labels that are unknown, ambiguous or missing, or a number of labels other than n.
     """
-    own = y_true.class_names if isinstance(y_true, FromFile) else None
+    # names without an order give numbers no meaning of their own; the order that the models state does
+    own = y_true.class_names if isinstance(y_true, FromFile) and y_true.class_order != "keys" else None
     array = _in_order(y_true, ids, class_names, name, class_order)
     if array.ndim == 1:
         if array.dtype.kind == "b":

@@ -17,6 +17,7 @@ __all__ = [
     "not_negative",
     "not_normalisable",
     "refuse_truth_values",
+    "rounding",
     "take_probabilities",
 ]
 
@@ -88,12 +89,28 @@ def not_normalisable(values: NDArray[Any]) -> NDArray[np.bool_]:
         totals = values.sum(axis=-1, dtype=np.float64)
         if near(totals, 100.0) or (values == np.round(values)).all():
             return np.zeros(totals.shape, dtype=bool)
-        return np.asarray(~(np.abs(totals - 1.0) <= NEAR))
+        return np.asarray(~(np.abs(totals - 1.0) <= rounding(values)))
 
 
 def near(totals: NDArray[Any], whole: float) -> bool:
-    """Whether all sums are this number, but for rounding."""
-    return bool((np.abs(totals - whole) <= NEAR * whole).all())
+    """Whether all sums are this number within 1 %."""
+    return bool((np.abs(totals - whole) <= NEAR * whole * (1 + 1e-9)).all())
+
+
+def rounding(values: NDArray[Any]) -> float:
+    """How far from 1 the sum of rounded probabilities ``(…, K)`` may be: 1 %, or half a unit of the last digit for each class.
+
+    Examples
+    --------
+    >>> rounding(np.array([[0.33, 0.33, 0.34]])), rounding(np.array([[0.1] * 20]))
+    (0.015, 1.0)
+    """
+    for digits in range(1, 4):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = values * 10.0**digits
+            if (np.abs(scaled - np.round(scaled)) < 1e-3).all():
+                return float(max(NEAR, values.shape[-1] * 0.5 * 10.0**-digits) * (1 + 1e-9))
+    return NEAR * (1 + 1e-9)
 
 
 def event_and_rest(probs: NDArray[Any], k: int) -> Array:
