@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
 from uqassay.errors import InputError
 from uqassay.predictions.pandas_input import in_order_of_ids, positions, take_table
+from uqassay.wording import named
 
 __all__ = ["class_indices", "labels_for", "portable_labels", "vote_totals", "whole_number_in"]
 
@@ -240,7 +241,7 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> ND
 
 def _shown_names(names: tuple[str, ...]) -> str:
     """The first eight class names for a message."""
-    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    return ", ".join(map(named, names[:8])) + (" …" if len(names) > 8 else "")
 
 
 def _as_int64(labels: NDArray[Any]) -> NDArray[np.int64]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from uqassay.errors import InputError
+from uqassay.wording import named, visible
 
 __all__ = [
     "ALIASES",
@@ -96,9 +97,9 @@ def choose_form(keys: Iterable[str], kind: str | None = None, *, others: Iterabl
         f"one kind of prediction must be among them ({known})",
         f"found {shown}",
         {
-            "logits": f"rename {likely} to logits, of which the softmax is taken",
-            "counts": f"count how often {likely} has each class, and give the counts as probs with normalise=True",
-            "probs": f"rename {likely} to probs if it holds class probabilities",
+            "logits": f"rename {named(likely)} to logits, of which the softmax is taken",
+            "counts": f"count how often {named(likely)} has each class, and give the counts as probs with normalise=True",
+            "probs": f"rename {named(likely)} to probs if it holds class probabilities",
         }.get(meant, "give the arrays such names: class probabilities are probs"),
         code="choice",
         facts={"key": likely, "meant": meant},
@@ -119,8 +120,8 @@ def likely_form(keys: Sequence[str]) -> tuple[str, str]:
 
 def shown_keys(keys: Iterable[Any]) -> str:
     """The first dozen keys for a message, long ones shortened."""
-    texts = [" ".join(str(key).split()) for key in keys]
-    short = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts[:12]]
+    texts = [visible(str(key)) for key in keys]
+    short = [named(text if len(text) <= 40 else f"{text[:39]}…") for text in texts[:12]]
     return ", ".join([*short, "…"] if len(texts) > 12 else short) or "nothing"
 
 
