@@ -161,7 +161,9 @@ def test_the_column_of_a_remedy_can_be_typed(columns, example, tmp_path, monkeyp
 
 
 def test_no_column_is_named_where_none_can_be_typed():
-    problem = InputError("labels", "rule", code="missing", facts={"file": "y.csv", "found": ("", "a:b", " ", "c\u200b")})
+    problem = InputError(
+        "labels", "rule", code="missing", facts={"file": "y.csv", "found": ("", "a:b", " ", "c\u200b")}
+    )
     assert "y.csv" not in in_options(problem, "rank").remedy
 
 
