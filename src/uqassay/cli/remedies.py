@@ -173,8 +173,7 @@ def _column(facts: Facts) -> dict[str, str]:
     typed = [name for name in facts["found"] if _can_be_typed(name) and ":" not in name]
     if not typed:
         return {"remedy": "give the columns names of letters and digits, or give another file"}
-    example = shell_line([f"{facts['file']}:{typed[0]}"])
-    return {"remedy": f"name the column after the file, such as {example}"}
+    return {"remedy": "name the column after the file, such as " + shell_line([f"{facts['file']}:{typed[0]}"])}
 
 
 def _can_be_typed(name: str) -> bool:
