@@ -1,8 +1,11 @@
 """Names are data: invisible characters, lone surrogates and markup in names of models, classes and groups, in every medium."""
 
+import csv
 import html
 import io
 import json
+import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ import uqassay as uq
 from tests.report.html_pages import ParsedPage
 from tests.shown_results import Reader
 from tests.test_wording import INVISIBLE
+from uqassay.bench.report import write_comparison
+from uqassay.cli import main
 from uqassay.wording import visible
 
 MODELS = ("net\u202e", "net\u200b", "net\ud800", "net\\ud800", "\x1b[31mnet", "net\x00", "a, b", " net")
@@ -88,6 +93,36 @@ def test_figures_draw_them(judged):
     figure.canvas.draw()
     drawn = [text.get_text() for ax in figure.axes for text in ax.texts + ax.get_xticklabels() + ax.get_yticklabels()]
     assert not [text for text in drawn if any(c in text for c in INVISIBLE if c != "\n")]
+
+
+def test_a_csv_of_a_benchmark_has_one_line_of_text_for_each_row(judged, tmp_path):
+    write_comparison(SimpleNamespace(folder=tmp_path, assay=judged))
+    text = (tmp_path / "findings.csv").read_text(encoding="utf-8")
+    assert all(line.isprintable() for line in text.split("\n"))
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == len(judged.rows("findings"))
+    assert {row["model"] for row in rows} >= set(map(visible, MODELS))
+
+
+def test_the_command_line_shows_them_and_its_json_has_them(tmp_path, capsys):
+    path = str(tmp_path / "p.npz")
+    uq.save(
+        uq.Point([[0.7, 0.3], [0.4, 0.6]], class_names=["dog\u202e", "\x1b[2J"]), path, labels=["dog\u202e", "\x1b[2J"]
+    )
+    names = ("net\u202e", "net\u200b", "\x1b[31mnet", "a, b")
+    copies = [str(tmp_path / f"{i}.npz") for i in range(len(names))]
+    for copy in copies:
+        shutil.copy(path, copy)
+    argv = ["rank", *(f"{name}={copy}" for name, copy in zip(names, copies, strict=True)), "--calibration", "none"]
+    assert main([*argv, "--markdown", str(tmp_path / "m.md")]) == 0
+    shown = capsys.readouterr()
+    for text in (shown.out, shown.err, (tmp_path / "m.md").read_text(encoding="utf-8")):
+        assert all(line.isprintable() for line in text.split("\n"))
+    assert all(visible(name) in shown.out for name in names)
+    assert main([*argv, "--json"]) == 0
+    said = capsys.readouterr().out
+    json.loads(said)
+    assert all(json.dumps(name) in said for name in names)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".safetensors", ".pt", ".zarr"])

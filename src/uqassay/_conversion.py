@@ -28,9 +28,9 @@ def lone_surrogates(values: Any) -> NDArray[np.bool_]:
     texts = np.ascontiguousarray(values)
     if texts.dtype.kind != "U" or not texts.dtype.itemsize:
         return np.zeros(texts.shape, dtype=bool)
-    codes = texts.view(texts.dtype.newbyteorder("=")).reshape(-1, 1).view(np.uint32)
-    found: NDArray[np.bool_] = ((codes >= 0xD800) & (codes < 0xE000)).any(axis=1).reshape(texts.shape)
-    return found
+    codes = texts.astype(texts.dtype.newbyteorder("="), copy=False).reshape(-1, 1).view(np.uint32)
+    surrogates = (codes >= 0xD800) & (codes < 0xE000)
+    return np.any(surrogates, axis=1, keepdims=True).reshape(texts.shape)
 
 
 def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:

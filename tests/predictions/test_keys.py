@@ -73,6 +73,10 @@ def test_keys_in_a_message_are_short_and_on_one_line():
     assert shown_keys([]) == "nothing"
 
 
+def test_odd_keys_in_a_message_are_quoted():
+    assert shown_keys(["", "a, b", " c", "plain"]) == "'', 'a, b', ' c', plain"
+
+
 @pytest.mark.parametrize(
     ("keys", "remedy"),
     [

@@ -218,7 +218,9 @@ def test_the_options_are_stated_or_asked_for(tmp_path, stated):
     with refuses("options", "missing", got='"options": ', error=FileFormatError):
         uq.load(lines(tmp_path, completion(tokens)))
     own = {"options": ["C", "A", "B"]} if stated == "key" else {}
-    contents = open_contents(lines(tmp_path, completion(tokens, **own)), reading=Reading(like=() if own else ("C", "A", "B")))
+    contents = open_contents(
+        lines(tmp_path, completion(tokens, **own)), reading=Reading(like=() if own else ("C", "A", "B"))
+    )
     assert contents.arrays["class_names"].read().tolist() == ["C", "A", "B"]
     lower, upper = contents.arrays["lower"].read(), contents.arrays["upper"].read()
     np.testing.assert_allclose([lower[0], upper[0]], [[1 / 7, 5 / 7, 0], [1 / 6, 5 / 6, 1 / 7]], rtol=1e-12)

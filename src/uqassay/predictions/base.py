@@ -20,6 +20,7 @@ from uqassay.predictions.labels import CLASS_ORDERS, whole_number_in
 from uqassay.predictions.metadata import checked_class_names, checked_ids, checked_notes, per_instance
 from uqassay.predictions.pandas_input import frame_classes, in_order_of_ids, take_index
 from uqassay.predictions.remembering import REMEMBERED, Held, held_rows, remembered
+from uqassay.wording import named
 
 Array = NDArray[np.float64]
 _WORKER = threading.local()  # marks the threads of a pool, which start no further threads
@@ -187,7 +188,7 @@ class Prediction(ABC):
         """The two-class prediction (rest, class k), without class names, ids, groups and notes."""
 
     def _class_index(self, k: int | str) -> int:
-        known = "" if self.class_names is None else f" or one of {', '.join(self.class_names[:8])}"
+        known = "" if self.class_names is None else f" or one of {', '.join(map(named, self.class_names[:8]))}"
         if isinstance(k, str) and self.class_names is not None and k in self.class_names:
             return self.class_names.index(k)
         if isinstance(k, (int, np.integer)) and not isinstance(k, bool) and 0 <= k < self.n_classes:

@@ -554,7 +554,7 @@ def _check_text(arrays: Arrays, suffix: str) -> None:
         return
     for key, value in arrays.items():
         if (broken := lone_surrogates(value)).any():
-            got = f"got {str(np.asarray(value)[broken][0])!r}"
+            got = f"got {str(np.atleast_1d(value)[broken][0])!r}"
             raise InputError(
                 key, f"{suffix} is UTF-8, which has no lone surrogates", got, "save it as .npz", code="encoding"
             )

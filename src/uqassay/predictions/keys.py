@@ -14,6 +14,7 @@ from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
 from uqassay.predictions.columns import OTHERS, Classes, Table, class_order, classes_of, roles_of
 from uqassay.predictions.probabilities import near, not_normalisable
+from uqassay.wording import named, visible
 
 __all__ = [
     "ALIASES",
@@ -106,9 +107,9 @@ def choose_form(keys: Iterable[str], kind: str | None = None, *, others: Iterabl
         f"one kind of prediction must be among them ({known})",
         f"found {shown}",
         {
-            "logits": f"rename {likely} to logits, of which the softmax is taken",
-            "counts": f"count how often {likely} has each class, and give the counts as probs with normalise=True",
-            "probs": f"rename {likely} to probs if it holds class probabilities",
+            "logits": f"rename {named(likely)} to logits, of which the softmax is taken",
+            "counts": f"count how often {named(likely)} has each class, and give the counts as probs with normalise=True",
+            "probs": f"rename {named(likely)} to probs if it holds class probabilities",
         }.get(meant, "give the arrays such names: class probabilities are probs"),
         code="choice",
         facts={"key": likely, "meant": meant},
@@ -129,8 +130,8 @@ def likely_form(keys: Sequence[str]) -> tuple[str, str]:
 
 def shown_keys(keys: Iterable[Any]) -> str:
     """The first dozen keys for a message, long ones shortened."""
-    texts = [" ".join(str(key).split()) for key in keys]
-    short = [text if len(text) <= 40 else f"{text[:39]}…" for text in texts[:12]]
+    texts = [visible(str(key)) for key in keys]
+    short = [named(text if len(text) <= 40 else f"{text[:39]}…") for text in texts[:12]]
     return ", ".join([*short, "…"] if len(texts) > 12 else short) or "nothing"
 
 
@@ -262,8 +263,8 @@ def no_classes(contents: Contents) -> InputError:
     """The refusal of a table in which no columns are probabilities, with what its columns look like."""
     table = _table(contents)
     names = [name for name in contents.columns if not contents.columns[name].index]
-    named = {each for of_role in ROLE_OF_NAME.values() for each in of_role}
-    free = [name for name in names if name in table.numbers and name.lower() not in (*OTHERS, *named)]
+    of_roles = {each for of_role in ROLE_NAMES.values() for each in of_role}
+    free = [name for name in names if name in table.numbers and name.lower() not in (*OTHERS, *of_roles)]
     values = table.values(free) if free else np.empty((0, 0))
     got = f"found {shown_keys(names)}"
     choose = f"name them by columns=[{', '.join(repr(name) for name in free[:3])}{', …' if len(free) > 3 else ''}]"
@@ -300,10 +301,15 @@ def vote_columns(contents: Contents, reading: Reading = Reading()) -> Classes | 
         return classes_of(table, asked=reading.columns)
     found = roles_of(table, id=reading.id, like=reading.like, index=index)
     if found.classes is not None:
-        return found.classes
+        return _whole(table, found.classes.columns)
     free = [name for name in found.others if name in table.numbers and name.lower() not in OTHERS and name not in index]
     free = [name for name in free if not _is_key(contents.columns[name])] if len(free) > 2 else free
-    if len(free) < 2:
+    return _whole(table, free)
+
+
+def _whole(table: Table, free: Sequence[str]) -> Classes | None:
+    """Columns of whole numbers: others may be the probabilities of a model, which are no labels."""
+    if len(free) < 2 or not (table.values(free) == np.round(table.values(free))).all():
         return None
     order, names = class_order(free)
     return Classes(tuple(free[i] for i in order), names, "columns")

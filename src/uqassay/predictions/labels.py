@@ -25,6 +25,7 @@ from uqassay._frames import FromFile, positions
 from uqassay.errors import InputError
 from uqassay.predictions.columns import class_numbers, undecorated
 from uqassay.predictions.pandas_input import in_order_of_ids, take_table
+from uqassay.wording import named
 
 __all__ = [
     "CLASS_ORDERS",
@@ -378,7 +379,7 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str, order
 
 def _shown_names(names: tuple[str, ...]) -> str:
     """The first eight class names for a message."""
-    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    return ", ".join(map(named, names[:8])) + (" …" if len(names) > 8 else "")
 
 
 def _as_int64(labels: NDArray[Any]) -> NDArray[np.int64]:
