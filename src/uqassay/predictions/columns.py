@@ -21,7 +21,7 @@ from uqassay.wording import listed
 
 __all__ = [
     "OTHERS",
-    "ROLES",
+    "ROLE_NAMES",
     "Classes",
     "Roles",
     "Table",
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 #: Names of the columns with a role, in order of precedence; capitals do not count.
-ROLES: Mapping[str, tuple[str, ...]] = {
+ROLE_NAMES: Mapping[str, tuple[str, ...]] = {
     "labels": (
         "label", "labels", "y_true", "true_label", "target", "truth", "actual", "ground_truth", "gold", "y",
     ),
@@ -440,11 +440,11 @@ def roles_of(
         )
     lower = {name.lower(): name for name in reversed(table.names)}
     found: dict[str, str | None] = {"ids": id or (index[0] if len(index) == 1 else None)}
-    for role, names in ROLES.items():
+    for role, names in ROLE_NAMES.items():
         if found.get(role) is None:
             found[role] = next((lower[n] for n in names if n in lower and lower[n] not in asked), None)
-    if id is None and found["ids"] in index and any(n in lower for n in ROLES["ids"]):
-        found["ids"] = next(lower[n] for n in ROLES["ids"] if n in lower)  # a column named id says more than an index
+    if id is None and found["ids"] in index and any(n in lower for n in ROLE_NAMES["ids"]):
+        found["ids"] = next(lower[n] for n in ROLE_NAMES["ids"] if n in lower)  # a column named id says more than an index
     taken = {name for name in found.values() if name is not None} | set(index)
     known = set(like)
     if found["labels"] is not None and label_values is not None:

@@ -12,7 +12,7 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
-from uqassay.predictions.columns import OTHERS, Classes, Table, class_order, classes_of, roles_of
+from uqassay.predictions.columns import OTHERS, ROLE_NAMES, Classes, Table, class_order, classes_of, roles_of
 from uqassay.predictions.probabilities import near, not_normalisable
 from uqassay.wording import named, visible
 

@@ -246,11 +246,11 @@ def _read_hugging_face(record: Any, _: tuple[str, ...]) -> dict[str, Any]:
     if not _scores(scores):
         rule, got = "must be a list of the scores of all classes", f"it is {json.dumps(scores):.40}"
         fail("scores", rule, got, "call the pipeline on a list with top_k=None", code="shape")
+    labels = [each["label"] for each in scores]
+    if not all(isinstance(label, str) for label in labels) or len(set(labels)) < len(labels):
+        got = f"they have {listed([repr(label) for label in labels], most=6)}"
+        fail("scores", "must have each label once, as text", got, "repair them", code="type")
     probs = {each["label"]: each["score"] for each in scores}
-    if len(probs) < len(scores) or not all(isinstance(name, str) for name in probs):
-        rule = "must have each label once, as text"
-        got = f"they have {listed([repr(each['label']) for each in scores], most=6)}"
-        fail("scores", rule, got, "repair them", code="type")
     own = {} if key is None else {name: value for name, value in record.items() if name != key}
     return {"probs": probs} | own
 
