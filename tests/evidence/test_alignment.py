@@ -71,9 +71,14 @@ def test_names_that_no_line_could_show_are_refused(name, random_generator):
 def test_ids_of_some_models_only_are_fine_where_nothing_moves(random_generator):
     plain = random_prediction("Point", random_generator, 4, 3)
     named = plain.with_metadata(ids=[3, 1, 2, 0])
-    assert align({"a": plain, "b": named}, [0, 1, 2, 0]).ids.tolist() == [3, 1, 2, 0]
+    counted = plain.with_metadata(ids=[0, 1, 2, 3])  # the default index of tables
+    assert align({"a": plain, "b": counted}, [0, 1, 2, 0]).ids.tolist() == [0, 1, 2, 3]
+    labels = pd.Series([0, 1, 2, 0], index=["3", "1", "2", "0"])
+    assert align({"a": plain, "b": named}, labels).ids.tolist() == [3, 1, 2, 0]
     with refuses("models['a'].ids", "missing"):
-        align({"a": plain, "b": named, "c": named[::-1]}, [0, 1, 2, 0])
+        align({"a": plain, "b": named}, [0, 1, 2, 0])
+    with refuses("models['a'].ids", "missing"):
+        align({"a": plain, "b": named, "c": named[::-1]}, labels)
 
 
 def test_groups_given_come_before_those_carried(random_generator):

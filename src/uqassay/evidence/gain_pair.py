@@ -34,7 +34,7 @@ def default_scores(prediction: Prediction) -> tuple[str, ...]:
     return tuple(name for name, own in SCORE_NAMES.items() if own in offered and (several or name == "entropy"))
 
 
-@in_one_order("before", "y_true", "after", "scores", "label_probs", "groups")
+@in_one_order("before", "y_true", "scores", "label_probs", "groups")
 def sample_of_pair(
     y_true: ArrayLike,
     before: PredictionLike,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import check_rows
+from uqassay._array import as_numeric, check_rows
 from uqassay.credal.focal_sets import as_focal_sets
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import Aligned
@@ -132,7 +132,7 @@ class AssayOptions:
             margin=None if self.margin is None else float(self.margin),
         )
 
-    def shares(self, y: NDArray[Any], n_classes: int, class_names: Sequence[str] | None) -> NDArray[np.float64]:
+    def shares(self, y: NDArray[Any], n_classes: int, class_names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Class frequencies of the class-prior baseline, given or those of the labels, ``(K,)``."""
         if self.prior is None:
             return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)
