@@ -23,7 +23,17 @@ TESTS = Path(__file__).parent
 SHARED = (
     *("errors", "notes", "wording"),
     *("_array", "_array_support", "_blas", "_chunks", "_conversion", "_files", "_frames", "_json", "_kernels", "_lazy"),
-    *("_markup", "_messages", "_namespaces", "_one_order", "_optional", "_shown", "_shown_table", "_threads", "_workers"),
+    *(
+        "_markup",
+        "_messages",
+        "_namespaces",
+        "_one_order",
+        "_optional",
+        "_shown",
+        "_shown_table",
+        "_threads",
+        "_workers",
+    ),
 )
 ROOMS = (
     *("credal", "statistics", "predictions", "measures", "losses", "metrics", "calibration", "evidence", "report"),

@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from uqassay._array import as_numeric
 from uqassay._frames import as_frame, positions, says_more
+from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.masses import Masses
+from uqassay.predictions.pandas_input import take_table
 
-__all__ = ["classes_in_order", "values_of_classes"]
+__all__ = ["classes_in_order", "label_columns", "values_of_classes"]
 
 
 def classes_in_order(
@@ -63,5 +65,29 @@ def values_of_classes(values: Any, class_names: Sequence[str] | None, n_classes:
     wanted = np.array(class_names if class_names is not None else range(n_classes))
     for axis, labels in enumerate(frame.labels):
         if labels is not None and (says_more(labels) or not says_more(wanted)):
-            frame = frame.moved(positions(labels, wanted, name, part="labels", of="the classes"), axis)
+            places = positions(labels, wanted, name, part="labels", of="the classes")
+            known = all(other is not None and says_more(other) for other in frame.labels)
+            if not known and (places != np.arange(len(places))).any():
+                raise InputError(
+                    name,
+                    "needs the classes as labels of rows and columns, because one of them stands in another order",
+                    "got one of them",
+                    "label both, or put them in the order of the classes",
+                    code="ids",
+                )
+            frame = frame.moved(places, axis)
     return as_numeric(frame, name)
+
+
+def label_columns(values: Any, class_names: Sequence[str], name: str) -> Any:
+    """Label distributions (n, K) with their columns in the order of the classes; as they are without names.
+
+    Raises
+    ------
+    InputError
+        Columns other than the classes.
+    """
+    array, names, _ = take_table(values, name)
+    if names is None:
+        return array
+    return array[:, positions(names, class_names, name, part="columns", of="the class names")]
