@@ -21,8 +21,18 @@ PACKAGE = SOURCE / "uqassay"
 # A room imports from those to its left. The second wing (from datasets on) makes predictions and may use the first.
 SHARED = (
     *("errors", "checks", "notes", "wording"),
-    *("_array", "_array_support", "_blas", "_chunks", "_conversion", "_files", "_json", "_kernels", "_lazy"),
-    *("_markup", "_messages", "_namespaces", "_optional", "_shown", "_shown_table", "_threads", "_workers"),
+    *("_array", "_array_support", "_blas", "_chunks", "_conversion", "_files", "_frames", "_json", "_kernels", "_lazy"),
+    *(
+        "_markup",
+        "_messages",
+        "_namespaces",
+        "_one_order",
+        "_optional",
+        "_shown",
+        "_shown_table",
+        "_threads",
+        "_workers",
+    ),
 )
 ROOMS = (
     *("credal", "statistics", "predictions", "measures", "losses", "metrics", "calibration", "evidence", "report"),

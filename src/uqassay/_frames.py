@@ -187,31 +187,24 @@ def columns_of(values: Any, name: str) -> dict[str, Frame] | None:
     InputError
         Two columns of one name.
     """
-    names = [str(column) for column in getattr(values, "columns", ())] if is_frame(values) else []
-    if hasattr(values, "column_names"):  # pyarrow, whose `columns` are the values
-        names = list(values.column_names)
-    if isinstance(values, Frame) or (is_frame(values) and not names and getattr(values, "ndim", 1) == 2):
-        frame = as_frame(values, name)
-        labels = None if frame is None else frame.columns
-        if frame is None or labels is None:
-            return None
-        names = [str(label) for label in labels.tolist()]
-        found = [Frame(frame.array[:, j], (frame.index,)) for j in range(len(names))]
-    elif not names:
+    if not is_frame(values):
         return None
-    elif hasattr(values, "iloc"):
-        found = [_from_pandas(values.iloc[:, j], f"{name}[{column!r}]") for j, column in enumerate(names)]
+    found: list[tuple[str, Frame]] = []
+    if hasattr(values, "column_names"):  # pyarrow, whose `columns` are the values
+        kept, index = _kept_index(values)
+        names = [column for column in values.column_names if column not in kept]
+        found = [(column, Frame(_from_column(values.column(column), name).array, (index,))) for column in names]
+    elif hasattr(values, "get_columns"):  # polars
+        found = [(column.name, _from_column(column, name)) for column in values.get_columns()]
+    elif hasattr(values, "iloc") and hasattr(values, "columns"):
+        found = [(str(column), _from_pandas(values.iloc[:, j], name)) for j, column in enumerate(values.columns)]
     else:
-        index = _kept_index(values) if hasattr(values, "column_names") else ([], None)
-        names = [column for column in names if column not in index[0]]
-        each = [as_frame(values[column], f"{name}[{column!r}]") for column in names]
-        found = [Frame(one.array, (index[1],)) for one in each if one is not None]
-    twice = next((column for i, column in enumerate(names) if column in names[:i]), None)
-    if twice is not None:
-        raise InputError(
-            name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate"
-        )
-    return dict(zip(names, found, strict=True))
+        frame = as_frame(values, name)
+        if frame is None or frame.ndim != 2 or frame.columns is None:
+            return None
+        found = [(str(c), Frame(frame.array[:, j], (frame.index,))) for j, c in enumerate(frame.columns.tolist())]
+    _refuse_twice([column for column, _ in found], name)
+    return dict(found)
 
 
 # -- the order of labels ------------------------------------------------------------------------------------------------
@@ -396,7 +389,7 @@ def _stacked(values: Sequence[Any], name: str) -> Frame | None:
 
 
 @lru_cache(maxsize=512)
-def _reader(kind: type) -> Callable[[Any, str], Frame] | None:
+def _reader(kind: Any) -> Callable[[Any, str], Frame] | None:
     """What takes values of this type apart; None for a type that is no table and no labelled array."""
     if kind is Frame:
         return lambda values, name: values
@@ -457,11 +450,7 @@ def _from_column(values: Any, name: str) -> Frame:
 def _from_arrow(values: Any, name: str) -> Frame:
     kept, index = _kept_index(values)
     names = [column for column in values.column_names if column not in kept]
-    if len(set(names)) < len(names):
-        twice = next(column for i, column in enumerate(names) if column in names[:i])
-        raise InputError(
-            name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate"
-        )
+    _refuse_twice(names, name)
     columns = [_from_column(values.column(column), name).array for column in names]
     odd = any(column.dtype.kind == "O" for column in columns)
     array = np.empty((values.num_rows, len(names)), dtype=object if odd else np.result_type(*columns, np.bool_))
@@ -497,6 +486,14 @@ def _refuse_lazy(values: Any, name: str) -> Frame:
 
 def _labels(axis: Any) -> NDArray[Any]:
     return np.asarray(axis.to_numpy() if hasattr(axis, "to_numpy") else axis)
+
+
+def _refuse_twice(names: Sequence[str], name: str) -> None:
+    if len(set(names)) < len(names):
+        twice = next(column for i, column in enumerate(names) if column in names[:i])
+        raise InputError(
+            name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate"
+        )
 
 
 def _refuse_missing(missing: NDArray[Any], name: str, array: NDArray[Any] | None = None) -> None:

@@ -99,7 +99,7 @@ def aligned(values: Mapping[str, Any], *, axes: Mapping[str, int] | None = None)
 
 
 @lru_cache(maxsize=512)
-def _is_prediction(kind: type) -> bool:
+def _is_prediction(kind: Any) -> bool:
     """Whether a type is a prediction; their room is to the right of this file."""
     return all(hasattr(kind, name) for name in ("upper_probs", "array_names", "n_instances"))
 

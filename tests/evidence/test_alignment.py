@@ -71,7 +71,7 @@ def test_names_that_no_line_could_show_are_refused(name, random_generator):
 
 def test_ids_of_some_models_only_are_refused_unless_they_count_the_rows(random_generator):
     plain = random_prediction("Point", random_generator, 4, 3)
-    counted = plain.with_metadata(ids=[0, 1, 2, 3])
+    counted = plain.with_metadata(ids=[0, 1, 2, 3])  # the default index of tables
     assert align({"a": plain, "b": counted}, [0, 1, 2, 0]).ids.tolist() == [0, 1, 2, 3]
     for models in ({"a": plain, "b": plain.with_metadata(ids=[3, 1, 2, 0])}, {"a": plain, "b": counted[::-1]}):
         with refuses("models['a'].ids", "missing"):

@@ -418,3 +418,63 @@ def test_labels_may_be_a_tensor(needs):
 
     models = {"m": uq.Point(np.full((4, 2), 0.5))}
     assert uq.assay(models, torch.tensor([0, 1, 1, 0])).findings().equals(uq.assay(models, [0, 1, 1, 0]).findings())
+
+
+@pytest.mark.parametrize("with_ids", [True, False])
+def test_everything_given_with_an_index_follows_it(random_generator, with_ids):
+    n = 60
+    ids = [f"case {i}" for i in range(n)]
+    p = random_generator.dirichlet(np.ones(3), n)
+    y = pd.Series(random_generator.integers(0, 3, n), index=ids)
+    given = {
+        "groups": pd.Series(np.arange(n) // 3, index=ids),
+        "subgroups": pd.DataFrame({"site": np.arange(n) % 2, "sex": ["f", "m", "m"] * (n // 3)}, index=ids),
+        "density": pd.Series(random_generator.random(n), index=ids),
+    }
+    model = pd.DataFrame(p, index=ids) if with_ids else p
+
+    def judged(order):
+        moved = {name: values.loc[order(ids)] for name, values in given.items()}
+        scores = {"m": {"density": moved.pop("density")}}
+        return uq.assay({"m": model}, y, uncertainties=scores, **moved, n_draws=50)
+
+    wanted, found = judged(list), judged(lambda labels: list(random_generator.permutation(labels)))
+    assert found.findings().equals(wanted.findings())
+    plain = uq.assay(
+        {"m": p},
+        y.to_numpy(),
+        uncertainties={"m": {"density": given["density"].to_numpy()}},
+        groups=given["groups"].to_numpy(),
+        subgroups={name: values.to_numpy() for name, values in given["subgroups"].items()},
+        n_draws=50,
+    )
+    assert plain.findings().equals(wanted.findings())
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow", "xarray"])
+def test_models_in_other_tables(random_generator, library, needs):
+    needs(library)
+    names, n = ["a", "b", "c"], 40
+    p, q = random_generator.dirichlet(np.ones(3), (2, n))
+    y = np.array(names)[random_generator.integers(0, 3, n)]
+
+    def table(values, columns):
+        frame = pd.DataFrame(values, columns=names)[columns]
+        if library == "polars":
+            import polars
+
+            return polars.from_pandas(frame)
+        if library == "pyarrow":
+            import pyarrow
+
+            return pyarrow.Table.from_pandas(frame)
+        import xarray
+
+        return xarray.DataArray(frame.to_numpy(), dims=("case", "class"), coords={"class": columns})
+
+    wanted = uq.assay({"p": pd.DataFrame(p, columns=names), "q": pd.DataFrame(q, columns=names)}, y)
+    found = uq.assay({"p": table(p, names), "q": table(q, ["c", "a", "b"])}, y)
+    assert found.findings().equals(wanted.findings())
+    subgroups = table(p, names) if library != "xarray" else None
+    if subgroups is not None:
+        assert set(uq.assay({"p": p}, [0, 1] * (n // 2), subgroups=subgroups).subgroups) == set(names)

@@ -1,6 +1,7 @@
 """Options of an assay are checked where they are given, and derived once."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.refusals import refuses
 
@@ -22,6 +23,16 @@ def test_shares_of_the_classes():
     assert AssayOptions(prior=[0.25, 0.25, 0.5]).shares(y, 3).tolist() == [0.25, 0.25, 0.5]
     with refuses("prior", "mismatch"):
         AssayOptions(prior=[0.5, 0.5]).shares(y, 3)
+
+
+def test_a_prior_is_named_by_its_index():
+    y = np.array([0, 0, 2, 0, 1, 0, 0, 2])
+    by_frequency = pd.Series(y).value_counts(normalize=True)  # 0, 2, 1
+    assert AssayOptions(prior=by_frequency).shares(y, 3).tolist() == [0.625, 0.125, 0.25]
+    named = pd.Series([0.5, 0.25, 0.25], index=["c", "a", "b"])
+    assert AssayOptions(prior=named).shares(y, 3, ("a", "b", "c")).tolist() == [0.25, 0.25, 0.5]
+    with refuses("prior", "ids", got="'a' first"):
+        AssayOptions(prior=named[:2]).shares(y, 3, ("a", "b"))
 
 
 @pytest.mark.parametrize(

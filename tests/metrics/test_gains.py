@@ -1,6 +1,7 @@
 """The gain from more data and the uncertainties under known label probabilities."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -148,3 +149,37 @@ def test_bad_input():
         true_uncertainty(p, np.full((2, 3), 1 / 3))
     with refuses("predicted", "range"):
         true_uncertainty(p, [0, 2])
+
+
+def named_world(rng):
+    ids, names = [f"case {i}" for i in range(40)], ["a", "b", "c"]
+    before, after = (pd.DataFrame(rng.dirichlet(np.ones(3), 40), index=ids, columns=names) for _ in range(2))
+    return pd.Series(rng.choice(names, 40), index=ids), before, after
+
+
+@pytest.mark.parametrize("loss", GAIN_LOSSES)
+def test_rows_and_classes_follow_their_names(random_generator, loss):
+    y, before, after = named_world(random_generator)
+    codes = y.map({"a": 0, "b": 1, "c": 2}).to_numpy()
+    wanted = gain(codes, before.to_numpy(), after.to_numpy(), loss=loss)
+    moved = after.sample(frac=1.0, random_state=1)[["c", "a", "b"]]
+    assert gain(y.sample(frac=1.0, random_state=2), before, moved, loss=loss) == pytest.approx(wanted)
+    curve = uq.metrics.delay_curve(y, before, moved, pd.Series(np.arange(40.0), index=y.index)[::-1], loss=loss)
+    plain = uq.metrics.delay_curve(codes, before.to_numpy(), after.to_numpy(), np.arange(40.0), loss=loss)
+    assert curve.gained == pytest.approx(plain.gained)
+    assert curve.accuracy == pytest.approx(plain.accuracy)
+    with refuses("y_true", "ids"):  # an array beside two orders
+        gain(codes, before, moved, loss=loss)
+    with refuses("after.class_names", "ids"):
+        gain(y, before, after.set_axis(["a", "b", "d"], axis=1), loss=loss)
+
+
+def test_label_probabilities_follow_their_names(random_generator):
+    _, truth, predicted = named_world(random_generator)
+    wanted = true_uncertainty(truth.to_numpy(), predicted.to_numpy(), loss="log").epistemic
+    moved = truth.sample(frac=1.0, random_state=1)[["b", "c", "a"]]
+    assert true_uncertainty(moved, predicted, loss="log").epistemic == pytest.approx(wanted)
+    guesses = pd.Series(truth.columns[predicted.to_numpy().argmax(axis=1)], index=truth.index)
+    assert true_uncertainty(moved, guesses).total == pytest.approx(
+        true_uncertainty(truth.to_numpy(), predicted.to_numpy()).total
+    )

@@ -6,6 +6,7 @@ import sys
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.interrupts import interruptions
 from tests.refusals import refuses
@@ -139,3 +140,35 @@ def test_arrays_of_the_caller_may_be_filled_anew_after_an_update(random_generato
         assert fields(metric.compute()) == fields(
             updated(StreamingMetric(name), p, y, [0, 30], groups=groups).compute()
         )
+
+
+def test_a_batch_with_its_classes_in_another_order(random_generator):
+    names = ["a", "b", "c"]
+    probs = pd.DataFrame(random_generator.dirichlet(np.ones(3), 60), columns=names)
+    y = random_generator.integers(0, 3, 60)
+    whole = StreamingMetric("brier")
+    whole.update(probs, y)
+    parts, labels = StreamingMetric("brier"), np.array(names)[y]
+    parts.update(probs[:20], labels[:20])
+    with refuses("y_true", "class-order"):  # numbers may mean the columns of this batch, or those of the first
+        parts.update(probs[20:][["c", "a", "b"]], y[20:])
+    parts.update(probs[20:][["c", "a", "b"]], labels[20:])
+    assert float(parts.compute()) == pytest.approx(float(whole.compute()))
+    with refuses("preds.class_names", "ids", got="'c' first"):
+        parts.update(probs.set_axis(["a", "b", "d"], axis=1), y)
+
+
+def test_labels_and_groups_of_a_batch_follow_their_index(random_generator):
+    probs = pd.DataFrame(random_generator.dirichlet(np.ones(3), 60))
+    y = pd.Series(random_generator.integers(0, 3, 60))
+    groups = pd.Series(np.arange(60) // 3)
+    found = []
+    for target, units in ((y, groups), (y.sample(frac=1.0, random_state=1), groups[::-1])):
+        metric = StreamingMetric("accuracy")
+        metric.update(probs, target, groups=units)
+        found.append(metric.compute())
+    assert (float(found[0]), found[0].low) == (float(found[1]), found[1].low)
+    point = uq.Point(probs)
+    assert float(prediction_metric(y[::-1], point, metric="brier")) == float(
+        prediction_metric(y, point, metric="brier")
+    )

@@ -115,3 +115,28 @@ def test_a_whole_assay_of_classes_named_by_numbers(random_generator, name):
     pd.testing.assert_frame_equal(named.findings()[column], plain.findings()[column])
     with refuses("y_true", "class-names", got="the class names are 1, 2, 3"):
         uq.assay({"m": uq.Point(probs, class_names=[1, 2, 3])}, y)
+
+
+def test_a_mask_with_an_index_selects_by_ids(random_generator):
+    point = random_prediction("Point", random_generator, 6, 3).with_metadata(ids=list("abcdef"))
+    mask = pd.Series([True, False, True, False, False, True], index=list("abcdef"))
+    shuffled = mask.sample(frac=1.0, random_state=1)
+    assert shuffled.tolist() != mask.tolist()
+    assert point[shuffled].ids.tolist() == ["a", "c", "f"]
+    assert point[mask.reset_index(drop=True)].ids.tolist() == ["a", "c", "f"]  # a default index stands by position
+    with refuses("rows", "ids", got="'a' first"):
+        point[mask.set_axis(list("uvwxyz"))]
+    assert point[pd.Series([5, 0], index=["b", "a"])].ids.tolist() == ["f", "a"]  # positions are positions
+
+
+def test_ids_groups_and_weights_follow_their_index(random_generator):
+    probs = random_generator.dirichlet(np.ones(3), (4, 2))
+    frame = pd.DataFrame(probs[:, 0], index=[3, 1, 2, 0])
+    groups = pd.Series(["p", "q", "r", "s"], index=[0, 1, 2, 3])
+    assert uq.Point(frame, groups=groups).groups.tolist() == ["s", "q", "r", "p"]
+    assert uq.Point(frame, ids=groups.rename("patient")).ids.tolist() == ["s", "q", "r", "p"]
+    assert uq.Point(probs[:, 0], ids=[3, 1, 2, 0], groups=groups).groups.tolist() == ["s", "q", "r", "p"]
+    named = uq.Point(probs[:, 0], ids=[3, 1, 2, 0])
+    assert named.with_metadata(groups=groups).groups.tolist() == ["s", "q", "r", "p"]
+    with refuses("groups", "ids"):
+        uq.Point(frame, groups=groups.set_axis([4, 5, 6, 7]))

@@ -181,7 +181,8 @@ def _listed(value: Any) -> list[Any]:
 
 
 def _is_dask(value: Any) -> bool:
-    return isinstance(value, DaskPrediction) or hasattr(value, "__dask_graph__")
+    # a labelled array of xarray has the method whether or not it holds a dask array
+    return isinstance(value, DaskPrediction) or (hasattr(value, "__dask_graph__") and not is_frame(value))
 
 
 def _runs(name: str, values: list[Any], here: Callable[[Any], Any]) -> list[tuple[str, _Run]]:

@@ -13,6 +13,7 @@ from uqassay.evidence.gain_sample import GainSample
 from uqassay.measures import score_names, uncertainty_score
 from uqassay.metrics.gains import gain, true_uncertainty
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
+from uqassay.predictions.class_order import label_columns
 from uqassay.wording import listed, listed_names
 
 __all__ = ["SCORE_NAMES", "default_scores", "sample_of_pair"]
@@ -34,7 +35,7 @@ def default_scores(prediction: Prediction) -> tuple[str, ...]:
     return tuple(name for name, own in SCORE_NAMES.items() if own in offered and (several or name == "entropy"))
 
 
-@in_one_order("before", "y_true", "after", "scores", "label_probs", "groups")
+@in_one_order("before", "y_true", "scores", "label_probs", "groups")
 def sample_of_pair(
     y_true: ArrayLike,
     before: PredictionLike,
@@ -98,6 +99,8 @@ def sample_of_pair(
         raise InputError(
             "losses", "must be different names, at least one", f"got {list(losses)}", "name each once", code="duplicate"
         )
+    if aligned.named and label_probs is not None:  # the predictions have lost their names to the labels
+        label_probs = label_columns(label_probs, aligned.class_names, "label_probs")
     return GainSample(
         {name: gain(y, first, second, loss=name) for name in losses},  # type: ignore[arg-type]
         _estimates(first, scores),

@@ -144,7 +144,7 @@ class AssayOptions:
             margin=None if self.margin is None else float(self.margin),
         )
 
-    def shares(self, y: NDArray[Any], n_classes: int, class_names: Sequence[str] | None) -> NDArray[np.float64]:
+    def shares(self, y: NDArray[Any], n_classes: int, class_names: Sequence[str] | None = None) -> NDArray[np.float64]:
         """Class frequencies of the class-prior baseline, given or those of the labels, ``(K,)``."""
         if self.prior is None:
             return y.mean(axis=0) if y.ndim == 2 else np.bincount(y, minlength=n_classes) / len(y)

@@ -13,12 +13,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_labels, check_class_count, check_rows, tolerance_of
+from uqassay._array import check_class_count, check_rows, tolerance_of
 from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.metrics.epistemic_trends import check_shares
 from uqassay.metrics.run_summaries import correlation_over_runs, finite_array, mean_over_runs, midranks
 from uqassay.notes import Note
+from uqassay.predictions.labels import labels_for
+from uqassay.predictions.pandas_input import take_table
 from uqassay.statistics import Estimate
 from uqassay.statistics.samples import check_level
 from uqassay.wording import counted
@@ -366,7 +368,8 @@ def _notes(shape: tuple[int, ...], single_labels: bool, has_full: bool) -> tuple
 def _checked(
     probs: ArrayLike, epistemic: ArrayLike, labels: ArrayLike, shares: ArrayLike
 ) -> tuple[Array, Array, Array, Array]:
-    p = finite_array(probs, "probs", "(R, C, n, K)")
+    table, names, _ = take_table(probs, "probs")
+    p = finite_array(table, "probs", "(R, C, n, K)")
     check_class_count(p.shape[3], "probs")
     check_rows(p, "probs", tolerance=tolerance_of(probs))
     e = finite_array(epistemic, "epistemic", "(R, C, n)")
@@ -382,7 +385,7 @@ def _checked(
         raise InputError(
             "probs", f"must have at least {LEAST_RUNS} runs", f"got {len(p)}", "train more runs", code="empty"
         )
-    given = as_labels(labels, p.shape[3], n_instances=p.shape[2], name="labels")
+    given = labels_for(labels, n_instances=p.shape[2], n_classes=p.shape[3], class_names=names, name="labels")
     t = np.eye(p.shape[3])[given] if given.ndim == 1 else given.astype(np.float64)
     s = check_shares(shares, p.shape[1])
     order = np.argsort(s)

@@ -16,7 +16,7 @@ from uqassay.losses.label_distance import FLOORS
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.class_order import classes_in_order
-from uqassay.predictions.labels import class_indices, labels_for
+from uqassay.predictions.labels import CLASS_ORDERS, class_indices, labels_for
 from uqassay.predictions.pandas_input import take_table
 from uqassay.statistics.samples import check_choice
 
@@ -234,7 +234,9 @@ def _losses(y_true: ArrayLike, statements: tuple[Any, Any], loss: str) -> tuple[
         return first, second
     known: dict[str, Any] = {"n_classes": ANY_CLASS}
     if predictions:
-        known = {name: getattr(predictions[0], name) for name in ("n_classes", "ids", "class_names", "class_order")}
+        known = {name: getattr(predictions[0], name) for name in ("n_classes", "ids", "class_names")}
+        orders = [one.class_order for one in predictions]
+        known["class_order"] = next((order for order in orders if CLASS_ORDERS[order]), orders[0])
     elif len(shape := np.shape(as_array(y_true, "y_true") if y_true is not None else ())) == 2:
         known = {"n_classes": shape[1]}
     y = labels_for(y_true, n_instances=_size(statements[0]), **known)

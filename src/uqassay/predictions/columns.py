@@ -444,7 +444,9 @@ def roles_of(
         if found.get(role) is None:
             found[role] = next((lower[n] for n in names if n in lower and lower[n] not in asked), None)
     if id is None and found["ids"] in index and any(n in lower for n in ROLE_NAMES["ids"]):
-        found["ids"] = next(lower[n] for n in ROLE_NAMES["ids"] if n in lower)  # a column named id says more than an index
+        found["ids"] = next(
+            lower[n] for n in ROLE_NAMES["ids"] if n in lower
+        )  # a column named id says more than an index
     taken = {name for name in found.values() if name is not None} | set(index)
     known = set(like)
     if found["labels"] is not None and label_values is not None:

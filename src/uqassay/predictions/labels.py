@@ -42,7 +42,7 @@ CLASS_ORDERS: Mapping[str, str] = {
     "stated": "",
     "columns": "",
     "keys": "the class names are keys of JSON objects, which have no order",
-    "differs": "the models list the classes in different orders",
+    "differs": "the classes are listed in different orders",
 }
 
 MOST_VOTES = 1e15  # of an instance; up to here double precision holds every whole number

@@ -263,7 +263,7 @@ def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
             raise InputError(
                 name,
                 "a list of arrays (n, K) could hold the members or the instances",
-                f"got {len(values)} arrays, the first of shape {tuple(np.shape(first))}",
+                f"got {len(values)} arrays, the first of shape {first.shape}",
                 "pass member_axis=0 if they are the members",
                 code="member-axis",
             )

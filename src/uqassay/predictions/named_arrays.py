@@ -340,7 +340,7 @@ def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
     return len(shape) == 3
 
 
-def _members_second(values: Any, name: str, member_axis: int) -> NDArray[Any] | Frame:
+def _members_second(values: Any, name: str, member_axis: int) -> Any:
     """Three axes with the members on the second; two axes as they are."""
     given = as_frame(values, name)
     array = as_numeric(given or values, name, ndim=(2, 3))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from uqassay._conversion import as_numeric
 from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
 from uqassay.statistics.comparisons import PairwiseComparisons
@@ -23,6 +24,8 @@ def agreeing_pvalues(first: Floats, pvalue: Floats, second: Floats, second_pvalu
     >>> agreeing_pvalues(first, np.array([0.01, 0.01, 0.01]), second, np.array([0.02, 0.02, np.nan])).tolist()
     [0.02, 1.0, 0.01]
     """
+    given = {"first": first, "pvalue": pvalue, "second": second, "second_pvalue": second_pvalue}
+    first, pvalue, second, second_pvalue = (as_numeric(values, name) for name, values in given.items())
     alike = np.sign(first) * np.sign(second) > 0
     both = ~np.isnan(pvalue) & ~np.isnan(second_pvalue)
     return np.where(both, np.where(alike, np.fmax(pvalue, second_pvalue), 1.0), pvalue)

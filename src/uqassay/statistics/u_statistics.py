@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import available_cores
+from uqassay._array import as_numeric, available_cores
 from uqassay._kernels import kernel
 from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
@@ -102,9 +102,9 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
         )
     if sample_weight is None:
         return _count(g, s, None)
-    greatest = float(np.max(sample_weight)) if np.size(sample_weight) else 1.0
-    found = _count(g, s, scaled_weights(sample_weight, len(g)))
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = as_numeric(sample_weight, "sample_weight").astype(np.float64)
+    greatest = float(weights.max()) if weights.size else 1.0
+    found = _count(g, s, scaled_weights(weights, len(g)))
     columns = (found.concordant * greatest, found.comparable * greatest, found.tied * greatest)
     return Concordance(*columns, weights)
 
