@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from uqassay.cli.arguments import model_files
-from uqassay.cli.inputs import AssayRequest, load_request
+from uqassay.cli.inputs import AssayRequest, Reading, load_request, model_files, normalised_sentences
 from uqassay.cli.judging import CHECK_FAILED
-from uqassay.cli.normalising import normalised_sentences
-from uqassay.cli.options import INPUT, OUTPUT, Groups, Json, Labels, MemberAxis, Models, Normalise, VarianceIs, option
+from uqassay.cli.options import INPUT, OUTPUT, Groups, Json, Labels, Models, option, takes_reading
 from uqassay.cli.remedies import about_files
 from uqassay.cli.streams import complain, print_json, progress
 from uqassay.errors import InputError
@@ -35,6 +33,7 @@ __all__ = ["calibration_test_command"]
 HOW, MORE = "How it is tested", "What else is computed"
 
 
+@takes_reading()
 def calibration_test_command(
     models: Models,
     labels: Labels = None,
@@ -42,9 +41,7 @@ def calibration_test_command(
     instances: Annotated[
         int | None, option("Test on N instances, chosen at random.", INPUT, metavar="N", min=1)
     ] = None,
-    member_axis: MemberAxis = None,
-    normalise: Normalise = False,
-    variance_is: VarianceIs = None,
+    reading: Reading = Reading(),  # noqa: B008
     measure: Annotated[
         list[str] | None,
         option(
@@ -130,9 +127,7 @@ def calibration_test_command(
         models,
         labels=labels,
         groups=groups,
-        member_axis=member_axis or (),
-        normalise=normalise,
-        variance_is=variance_is,
+        reading=reading,
     )
     n_files = sum(len(paths) for paths in model_files(models).values())
     with progress(n_files * (2 + (held_out is not None))) as say:
@@ -252,7 +247,13 @@ def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
             source=source.name if source else "",
         )
     with about_files(loaded.files, {"y_true": ""}):
-        return align(loaded.runs, loaded.labels, groups=loaded.groups, repair=False, common_members=None, seed=0)
+        return align(
+            loaded.runs,
+            loaded.labels,
+            groups=loaded.groups,
+            class_names=loaded.class_names,
+            ignore_label=loaded.ignore_label,
+        )
 
 
 def _chosen(aligned: "Aligned", instances: int | None, seed: int) -> "NDArray[np.intp]":

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from uqassay.cli.arguments import named_file
-from uqassay.cli.kept_assay import HOLDS
+from uqassay.cli.inputs import HOLDS, named_file
 from uqassay.cli.options import SURE, Json, option
 from uqassay.cli.streams import open_console, print_json, print_note, print_text, progress
 from uqassay.cli.tables import fitted_table

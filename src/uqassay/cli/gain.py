@@ -13,19 +13,15 @@ import typer
 from uqassay.cli.checks import Check, parse_check
 from uqassay.cli.gain_calibration import check_calibration, check_calibration_files
 from uqassay.cli.gain_checks import gain_outcome
-from uqassay.cli.inputs import AssayRequest, Loaded, load_request
+from uqassay.cli.inputs import AssayRequest, Loaded, Reading, load_request, normalised_sentences
 from uqassay.cli.judging import end
-from uqassay.cli.normalising import normalised_sentences
 from uqassay.cli.options import (
     INPUT,
     OUTPUT,
     SURE,
     Groups,
     Json,
-    MemberAxis,
-    Normalise,
     OnIntervals,
-    VarianceIs,
     option,
 )
 from uqassay.cli.outputs import check_page, check_save
@@ -46,6 +42,7 @@ STUDY = "study.json"  # in the folder of a study
 PAIR = 2
 
 
+@takes_reading()
 def gain_command(
     context: typer.Context,
     files: Annotated[
@@ -73,18 +70,10 @@ def gain_command(
         Path | None, option("Labels of the calibration instances.", INPUT, metavar="FILE")
     ] = None,
     groups: Groups = None,
-    class_names: Annotated[
-        str | None,
-        option(
-            "Names of the classes, with commas between them, or a file with one on each line.", INPUT, metavar="NAMES"
-        ),
-    ] = None,
     name: Annotated[
         str | None, option("Name of the model; that of the first file unless given.", INPUT, metavar="NAME")
     ] = None,
-    member_axis: MemberAxis = None,
-    normalise: Normalise = False,
-    variance_is: VarianceIs = None,
+    reading: Reading = Reading(),  # noqa: B008
     score: Annotated[
         list[str] | None,
         option(
@@ -139,11 +128,8 @@ def gain_command(
         "calibration": calibration,
         "calibration_labels": calibration_labels,
         "groups": groups,
-        "class_names": class_names,
         "name": name,
-        "member_axis": member_axis,
-        "normalise": normalise,
-        "variance_is": variance_is,
+        **{field.name: getattr(reading, field.name) for field in fields(reading)},
         "score": score,
         "loss": loss,
         "save": save,
@@ -158,9 +144,7 @@ def gain_command(
         _check_page(output, inputs)
     if save is not None:
         check_save(save, inputs, output, holds=STUDY)
-    request = AssayRequest(
-        [], class_names=class_names, member_axis=member_axis or (), normalise=normalise, variance_is=variance_is
-    )
+    request = AssayRequest([], reading=reading)
     with progress(8 + 2 * len(folders)) as say:
         studies = _loaded_studies(folders, say) if folders else [_study_of_pair(files, pair, request, say)]
         check_studies(studies)

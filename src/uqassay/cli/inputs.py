@@ -1,31 +1,102 @@
-"""What the commands are given: prediction files by name, labels and settings; from there to an assay."""
+"""What the commands are given: prediction files by name, labels and settings; from there to arrays and to an assay.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+From words to files and names, then to predictions, then to labels and values of instances, which carry their ids: `assay`
+puts all of them into one order.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import available_cores
+from uqassay._array import available_cores, row_chunks, tolerance_of
 from uqassay._threads import share_on_threads
-from uqassay.cli.arguments import file_and_column, member_axes, model_files, named_file, parse_tradeoffs
-from uqassay.cli.class_names import read_class_names
-from uqassay.cli.columns import Rows, in_order, read_labels, values_of_instances
-from uqassay.cli.common_instances import only_common_instances
-from uqassay.cli.kept_assay import load_kept
-from uqassay.cli.normalising import load_normalised
 from uqassay.cli.remedies import about_files
-from uqassay.errors import InputError
+from uqassay.cli.text import unicode_text
+from uqassay.errors import FileFormatError, InputError
 from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
-from uqassay.predictions import Prediction
+from uqassay.notes import Note
+from uqassay.predictions import FromFile, Members, Prediction
 from uqassay.predictions.file_rows import file_on_dask, has_rows
 from uqassay.predictions.files import inspect_file, load, load_column, load_labels
+from uqassay.predictions.metadata import checked_class_names
+from uqassay.statistics import check_margin
+from uqassay.wording import count, listed, listed_names
 
-__all__ = ["AssayRequest", "Loaded", "labels_with", "load_models", "load_request", "make_assay"]
+__all__ = [
+    "HOLDS",
+    "NORMALISED",
+    "AssayRequest",
+    "Loaded",
+    "Reading",
+    "class_texts",
+    "file_and_column",
+    "labels_of",
+    "load_kept",
+    "load_models",
+    "load_normalised",
+    "load_request",
+    "make_assay",
+    "member_axes",
+    "model_files",
+    "named_file",
+    "normalised_sentences",
+    "only_common_instances",
+    "parse_tradeoffs",
+    "read_class_names",
+    "read_labels",
+    "values_of_instances",
+]
 
+NORMALISED = "normalised"  # code of the note
+HOLDS = "assay.json"
 _NORMALISABLE = ("point", "members", "vertices")
+_OF_SHOWING = ("models", "tradeoff", "margin")  # fields that mean something for an assay that is there already
+_COLUMN_FORMATS = (".npy", ".npz", ".csv", ".tsv", ".parquet")
+_MOST_BYTES = 2**20  # of a text file: thousands of names
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How prediction files are read, as it was typed.
+
+    Attributes
+    ----------
+    member_axis : sequence of str
+        ``AXIS`` for all models, or ``NAME=AXIS``; empty: 1.
+    normalise, variance_is, kind, id, positive
+        As in `load`.
+    columns : str or None
+        Columns of the classes, with commas between them.
+    class_names : str or None
+        Names with commas between them, or a file.
+    ignore_label : str or None
+        Label of instances that are left out.
+    """
+
+    member_axis: Sequence[str] = ()
+    normalise: bool = False
+    variance_is: str | None = None
+    kind: str | None = None
+    columns: str | None = None
+    id: str | None = None
+    positive: str | None = None
+    class_names: str | None = None
+    ignore_label: str | None = None
+
+    def names(self) -> tuple[str, ...] | None:
+        """The class names that are stated."""
+        return None if self.class_names is None else read_class_names(self.class_names)
+
+    def of_tables(self) -> dict[str, Any]:
+        """Options of `load` about the columns of tables."""
+        columns = None if self.columns is None else [name.strip() for name in self.columns.split(",")]
+        given = {"columns": columns, "id": self.id, "positive": self.positive}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -40,20 +111,15 @@ class AssayRequest:
         Labels and groups may be ``FILE:COLUMN``.
     subgroup : list of str
         ``NAME=FILE`` or ``NAME=FILE:COLUMN``.
-    class_names : str or None
-        Names with commas between them, or a file.
+    reading : Reading
     tradeoff : list of str
         Numbers, or several with commas between them; empty: those of `assay`.
     score : list of str
         Uncertainty scores; empty: those of `assay`.
     calibration : list of str
         Measures, or "none" alone; empty: those of `assay`.
-    convention, distance, nonspecificity, floor, repair, common_members, level, margin, draws, seed
+    convention, distance, nonspecificity, floor, repair, common_members, votes_are, level, margin, draws, seed
         As in `assay`.
-    member_axis : list of str
-        ``AXIS`` for all models, or ``NAME=AXIS``; empty: 1.
-    normalise, variance_is
-        As in `load`.
     cluster : str or None
         Address of a Dask scheduler whose workers score the instances.
     common_instances : bool
@@ -64,10 +130,7 @@ class AssayRequest:
     labels: Path | None = None
     groups: Path | None = None
     subgroup: Sequence[str] = ()
-    class_names: str | None = None
-    member_axis: Sequence[str] = ()
-    normalise: bool = False
-    variance_is: str | None = None
+    reading: Reading = field(default_factory=Reading)
     tradeoff: Sequence[str] = ()
     convention: str = "exact"
     distance: str = "kl"
@@ -76,6 +139,7 @@ class AssayRequest:
     floor: float | None = None
     repair: bool = False
     common_members: int | None = None
+    votes_are: str | None = None
     score: Sequence[str] = ()
     calibration: Sequence[str] = ()
     level: float = 0.95
@@ -89,8 +153,9 @@ class AssayRequest:
         """Every file that is read."""
         files = [path for paths in model_files(self.models).values() for path in paths]
         given = [file_and_column(path)[0] for path in (self.labels, self.groups, self.focal_sets) if path is not None]
-        names = [] if self.class_names is None or not Path(self.class_names).is_file() else [Path(self.class_names)]
-        return [*files, *given, *names, *(file_and_column(path)[0] for path in self.subgroup_files().values())]
+        names = self.reading.class_names
+        of_names = [] if names is None or not Path(names).is_file() else [Path(names)]
+        return [*files, *given, *of_names, *(file_and_column(path)[0] for path in self.subgroup_files().values())]
 
     def subgroup_files(self) -> dict[str, Path]:
         """The file of each subgroup."""
@@ -117,20 +182,18 @@ class Loaded:
     ----------
     runs : dict of str to list of Prediction
         The training runs of each model.
-    labels : array (n,) or array (n, K)
-    groups : array (n,) or None
+    labels, groups : FromFile (n,) or (n, K); groups may be None
     class_names : tuple of str or None
         Those that were given as an option.
-    rows : Rows
     files : dict of str to Path or None
         The files of the arguments `y_true` and `groups`.
     """
 
     runs: dict[str, list[Prediction]]
-    labels: NDArray[Any]
-    groups: NDArray[Any] | None
+    labels: FromFile
+    groups: FromFile | None
     class_names: tuple[str, ...] | None
-    rows: Rows
+    ignore_label: int | str | None
     files: dict[str, Path | None]
 
 
@@ -177,15 +240,19 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             distance=request.distance,  # type: ignore[arg-type]
             nonspecificity=request.nonspecificity,
             convention=request.convention,  # type: ignore[arg-type]
-            focal_sets=None if request.focal_sets is None else load_column(request.focal_sets, ["focal_sets"])[0],
+            focal_sets=None if request.focal_sets is None else np.asarray(load_column(request.focal_sets, ["focal_sets"])),
             floor=request.floor,
             measures=list(dict.fromkeys(request.score)) or None,
             calibration=request.calibrations(),
             groups=loaded.groups,
-            subgroups={name: values_of_instances(path, (name,), loaded.rows) for name, path in subgroups.items()},
+            subgroups={
+                name: values_of_instances(path, (name,), id=request.reading.id) for name, path in subgroups.items()
+            },
             class_names=loaded.class_names,
+            ignore_label=loaded.ignore_label,
             repair=request.repair,
             common_members=request.common_members,
+            votes_are=request.votes_are,  # type: ignore[arg-type]
             level=request.level,
             margin=request.margin,
             n_draws=request.draws,
@@ -203,28 +270,22 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
     InputError
         Everything that `load` and `load_labels` refuse; labels that are missing or disagree.
     """
-    files = model_files(request.models)
-    names = None if request.class_names is None else read_class_names(request.class_names)
-    runs, facts = load_models(
-        files,
-        member_axis=request.member_axis,
-        normalise=request.normalise,
-        variance_is=request.variance_is,
-        say=say,
-        by_workers=request.cluster is not None,
-    )
-    ids = {path: run.ids for name, paths in files.items() for path, run in zip(paths, runs[name], strict=True)}
-    runs = only_common_instances(files, runs) if request.common_instances else runs
-    rows = Rows.of(files, runs)
-    found = labels_with(request.labels, files, runs, facts, rows, names, ids)
+    files, reading = model_files(request.models), request.reading
+    names = reading.names()
+    given = None if request.labels is None else read_labels(request.labels, reading)
+    runs, facts = load_models(files, reading, like=class_texts(names, given), say=say, by_workers=request.cluster is not None)
+    if request.common_instances:
+        runs = only_common_instances(files, runs)
+    found = labels_of(request.labels, given, reading, facts, runs)
     if found is None:
         raise InputError(
             "--labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="missing"
         )
     labels, source = found
-    groups = None if request.groups is None else values_of_instances(request.groups, ("groups", "group"), rows)
+    groups = None if request.groups is None else values_of_instances(request.groups, ("groups", "group"), id=reading.id)
     grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
-    return Loaded(runs, labels, groups, names, rows, {"y_true": source, "groups": grouped_by})
+    ignored = _label_to_ignore(reading.ignore_label, labels)
+    return Loaded(runs, labels, groups, names, ignored, {"y_true": source, "groups": grouped_by})
 
 
 # -- predictions ------------------------------------------------------------------------------------------------------
@@ -232,35 +293,114 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
 
 def load_models(
     files: Mapping[str, Sequence[Path]],
+    reading: Reading,
     *,
-    member_axis: Sequence[str],
-    normalise: bool,
-    variance_is: str | None,
     say: Callable[[str], None],
+    like: Sequence[str] = (),
     by_workers: bool = False,
 ) -> tuple[dict[str, list[Prediction]], dict[Path, dict[str, Any]]]:
     """Every run of every model, and what `inspect_file` says of its file.
 
-    `by_workers`: files of which rows can be read are left to the workers of a cluster, unless they have to be changed first.
-    `normalise` and `variance_is` apply to the files that they have a meaning for; they are refused where there are none.
+    `like` are names among the labels. `by_workers`: files of which rows can be read are left to the workers of a cluster,
+    unless they have to be changed first. `normalise` and `variance_is` apply to the files that they have a meaning for; they
+    are refused where there are none.
     """
-    axes = member_axes(member_axis, files)
-    facts = {path: inspect_file(path, member_axis=axes[name]) for name, paths in files.items() for path in paths}
+    axes, table = member_axes(reading.member_axis, files), reading.of_tables()
+    of_path = {path: name for name, paths in files.items() for path in paths}
+    facts = {
+        path: inspect_file(path, kind=reading.kind, member_axis=axes[name], like=like, **table)
+        for path, name in of_path.items()
+    }
     # the other kinds, such as Dirichlet concentrations, cannot be normalised, and need not be
     applicable = [path for path, fact in facts.items() if fact["kind"] in _NORMALISABLE] or list(facts)
     gaussian = _without_meaning(facts)
 
     def one(path: Path, axis: int, *, progress: Callable[[str], None]) -> Any:
         progress(f"reading {path.name}")
-        read = load_normalised if normalise and path in applicable else load
-        meaning = variance_is if path in gaussian else None
-        if by_workers and read is load and axis == 1 and facts[path]["problem"] is None and has_rows(path):
+        read = load_normalised if reading.normalise and path in applicable else load
+        meaning = reading.variance_is if path in gaussian else None
+        plain = read is load and axis == 1 and reading.kind is None
+        if by_workers and plain and facts[path]["problem"] is None and has_rows(path):
             return file_on_dask(path, variance_is=meaning)
-        return read(path, member_axis=axis, variance_is=meaning)
+        return read(path, kind=reading.kind, member_axis=axis, variance_is=meaning, like=like, **table)
 
     calls = [(path, axes[name]) for name, paths in files.items() for path in paths]
     found = iter(share_on_threads(one, calls, threads=available_cores(), progress=say))
     return {name: [next(found) for _ in paths] for name, paths in files.items()}, facts
+
+
+def load_normalised(path: Path, **options: Any) -> Prediction:
+    """Read a prediction, divide its rows by their sums, and note how many instances that changed.
+
+    Sums within the tolerance of the precision, which every prediction may miss, count as 1.
+
+    Parameters
+    ----------
+    path : Path
+    **options
+        As in `load`.
+
+    Raises
+    ------
+    FileFormatError
+        As for `load`.
+    """
+    prediction = load(path, normalise=True, **options)
+    table = {name: value for name, value in options.items() if name in ("columns", "id", "like")}
+    values = np.asarray(load_column(path, ["probs", "vertices"], **table))
+    if isinstance(prediction, Members) and values.ndim == 3:
+        values = np.moveaxis(values, options.get("member_axis", 1), 1)
+    tolerance = tolerance_of(values)
+    changed = 0
+    for rows in row_chunks(len(values), values[:1].nbytes):
+        off = np.abs(values[rows].sum(axis=-1, dtype=np.float64) - 1.0) > tolerance
+        changed += int(off.reshape(len(off), -1).any(axis=1).sum())
+    if not changed:
+        return prediction
+    text = f"in {count(changed)} of {count(len(values))} rows the probabilities were divided by their sums"
+    note = Note(NORMALISED, text, {"rows": changed, "instances": len(values)})
+    return replace(prediction, notes=(*prediction.notes, note))
+
+
+def normalised_sentences(runs: Mapping[str, Sequence[Prediction]]) -> Iterator[str]:
+    """A warning for each run whose rows were changed, by the name of its model."""
+    for name, predictions in runs.items():
+        for prediction in predictions:
+            for note in prediction.notes:
+                if note.code == NORMALISED:
+                    yield f"Warning: {name}: {note.text}."
+
+
+def only_common_instances(
+    files: Mapping[str, Sequence[Path]], runs: Mapping[str, Sequence[Prediction]]
+) -> dict[str, list[Prediction]]:
+    """The rows of the instances that every run has, in the order of the first run.
+
+    A run that lacks instances of the others gets a note.
+
+    Parameters
+    ----------
+    files : mapping of str to sequence of Path
+        The file of each run.
+    runs : mapping of str to sequence of Prediction
+
+    Raises
+    ------
+    InputError
+        A file without ids, or no instance that all files have.
+    """
+    ids = [_ids(path, run) for name in files for path, run in zip(files[name], runs[name], strict=True)]
+    every, common = set().union(*ids), set(ids[0]).intersection(*ids[1:])
+    if not common:
+        raise InputError(
+            "--common-instances",
+            "the prediction files must have ids in common",
+            "they have none",
+            "check that all files are about the same test set",
+            code="mismatch",
+        )
+    order = [key for key in ids[0] if key in common]
+    return {name: [_rows(run, order, len(every)) for run in of_model] for name, of_model in runs.items()}
 
 
 def _without_meaning(facts: Mapping[Path, Mapping[str, Any]]) -> list[Path]:
@@ -269,66 +409,412 @@ def _without_meaning(facts: Mapping[Path, Mapping[str, Any]]) -> list[Path]:
     return absent or [path for path, fact in facts.items() if fact["kind"] == "gaussian-logits"] or list(facts)
 
 
-# -- labels -----------------------------------------------------------------------------------------------------------
+def _ids(path: Path, run: Prediction) -> list[object]:
+    if run.ids is None:
+        raise InputError(
+            "--common-instances",
+            "needs the ids of the instances in every prediction file",
+            f"{path.name} has none",
+            "put ids into it, name the column that holds them by --id, or leave the option out",
+            code="ids",
+        )
+    return list(run.ids.tolist())
 
 
-def labels_with(
-    given: Path | None,
-    files: dict[str, list[Path]],
-    runs: dict[str, list[Prediction]],
-    facts: dict[Path, dict[str, Any]],
-    rows: Rows,
-    class_names: tuple[str, ...] | None,
-    ids: Mapping[Path, NDArray[Any] | None],
-) -> tuple[NDArray[Any], Path] | None:
-    """Labels in the order of the first model that has ids, and their file: the one given, or the first that has any.
+def _rows(run: Prediction, order: Sequence[object], n_every: int) -> Prediction:
+    assert run.ids is not None  # of `_ids`
+    if run.n_instances == n_every == len(order):
+        return run
+    place = {key: row for row, key in enumerate(run.ids.tolist())}
+    rows = run[[place[key] for key in order]]
+    if run.n_instances == n_every:
+        return rows
+    text = (
+        f"has {count(run.n_instances)} of {count(n_every)} instances; the {count(len(order))} that every model has are judged, "
+        "so a model that leaves out hard ones looks better than it is"
+    )
+    facts = {"instances": run.n_instances, "every": n_every, "common": len(order)}
+    return replace(rows, notes=(*rows.notes, Note("instances-missing", text, facts)))
 
-    None if there are none.
-    `ids` are those of all rows of each prediction file.
+
+# -- labels and other values of instances -----------------------------------------------------------------------------
+
+
+def read_labels(path: Path, reading: Reading | None = None) -> FromFile:
+    """Labels from a file, or from ``FILE:COLUMN``, with the ids and class names that stand beside them.
+
+    Raises
+    ------
+    FileFormatError
+        A file that cannot be read.
     """
-    flat = [run for of_model in runs.values() for run in of_model]
-    names = class_names or next((run.class_names for run in flat if run.class_names is not None), None)
-    chosen: NDArray[Any] | None = None
-    source = Path()
-    if given is not None:
-        chosen, source = read_labels(given, rows, names), file_and_column(given)[0]
-    for paths in files.values():
-        for path in paths:
-            if not facts[path]["labels"]:
-                continue
-            inside, own = load_labels(path, class_names=names), ids[path]
-            inside = in_order(inside, own if own is not None and len(inside) == len(own) else None, rows, path)
-            if chosen is None:
-                chosen, source = inside, path
-            else:
-                _check_agreement(inside, path.name, chosen, source.name)
-    return None if chosen is None else (chosen, source)
+    path, column = file_and_column(path)
+    return load_labels(path, column, id=None if reading is None else reading.id)
 
 
-def _check_agreement(inside: NDArray[Any], name: str, chosen: NDArray[Any], source: str) -> None:
-    """Labels inside a prediction file must be those that are used."""
-    if inside.ndim != chosen.ndim:  # votes cannot contradict a label, nor a label votes
+def labels_of(
+    path: Path | None,
+    given: FromFile | None,
+    reading: Reading,
+    facts: Mapping[Path, Mapping[str, Any]],
+    runs: Mapping[str, Sequence[Prediction]],
+) -> tuple[FromFile, Path] | None:
+    """The labels that are given, or the first that a prediction file holds, and their file; None if there are none.
+
+    Raises
+    ------
+    InputError
+        Labels inside a prediction file that differ from them.
+    """
+    inside = {file: read_labels(file, reading) for file, fact in facts.items() if fact["labels"]}
+    if given is None and not inside:
+        return None
+    source = next(iter(inside)) if path is None or given is None else file_and_column(path)[0]
+    labels = inside[source] if given is None else given
+    _check_agreement(labels, source, inside, runs, reading.names())
+    return labels, source
+
+
+def values_of_instances(path: Path, keys: Sequence[str], *, id: str | None = None) -> FromFile:
+    """One value for each instance, such as its group, from a file or from ``FILE:COLUMN``, with their ids.
+
+    Raises
+    ------
+    FileFormatError
+        A file that cannot be read, or has an instance without a value.
+    """
+    path, column = file_and_column(path)
+    values = load_column(path, keys if column is None else (column,), id=id)
+    _check_complete(np.asarray(values), keys[0], path)
+    return values
+
+
+def class_texts(names: Sequence[str] | None, labels: FromFile | None) -> tuple[str, ...]:
+    """Names that are known to be classes: those stated, else those of the labels."""
+    if names is not None or labels is None:
+        return tuple(names or ())
+    if labels.class_names is not None:
+        return labels.class_names
+    return tuple(np.unique(np.asarray(labels)).tolist()) if labels.dtype.kind == "U" and labels.ndim == 1 else ()
+
+
+def _check_agreement(
+    labels: FromFile,
+    source: Path,
+    inside: Mapping[Path, FromFile],
+    runs: Mapping[str, Sequence[Prediction]],
+    names: Sequence[str] | None,
+) -> None:
+    """Labels inside a prediction file must be those that are used, instance by instance and class by class."""
+    others = {path: values for path, values in inside.items() if path != source and values.ndim == labels.ndim}
+    if not others or any(not isinstance(run, Prediction) for of_model in runs.values() for run in of_model):
+        return  # votes cannot contradict a label, nor a label votes; workers of a cluster have the predictions
+    from uqassay.evidence.alignment import align_models, checked_labels
+
+    found = align_models(runs, class_names=names)
+    with about_files({"y_true": source}, {"y_true": ""}):
+        chosen = checked_labels(labels, found)
+    for path, values in others.items():
+        with about_files({"y_true": path}, {"y_true": ""}):
+            held = checked_labels(values, found)
+        differs = held != chosen if held.ndim == 1 else (held != chosen).any(axis=1)
+        if differs.any():
+            row = int(np.flatnonzero(differs)[0])
+            raise InputError(
+                "labels",
+                f"those inside {path.name} differ from {source.name} in {int(differs.sum())} of {len(differs)} rows",
+                f"row {row} is class {held[row].tolist()} in {path.name} and {chosen[row].tolist()} in {source.name}",
+                "check that both come from one split in one order",
+                code="mismatch",
+            )
+
+
+def _check_complete(values: NDArray[Any], key: str, path: Path) -> None:
+    """Refuse nan and empty text: as a value they would make one group of instances that have nothing in common."""
+    if values.ndim != 1:
+        return  # the error will be about the shape
+    if values.dtype.kind == "f":
+        absent = np.isnan(values)
+    elif values.dtype.kind == "U":
+        absent = np.isin(np.char.lower(np.char.strip(values)), ("", "nan"))
+    else:
         return
-    if inside.shape != chosen.shape:
-        raise InputError(
-            "labels",
-            "must be of one size",
-            f"{name} holds {_size(inside)}, {source} {_size(chosen)}",
-            "give labels and predictions of one split",
-            code="mismatch",
-        )
-    differs = inside != chosen if inside.ndim == 1 else (inside != chosen).any(axis=1)
-    if differs.any():
-        row = int(np.flatnonzero(differs)[0])
-        count = f"{int(differs.sum())} of {len(differs)} rows"
-        raise InputError(
-            "labels",
-            f"those inside {name} differ from {source} in {count}",
-            f"row {row} holds {inside[row].tolist()} in {name} and {chosen[row].tolist()} in {source}",
-            "check that both come from one split in one order",
-            code="mismatch",
+    if absent.any():
+        rows = np.flatnonzero(absent)
+        raise FileFormatError(
+            key,
+            "every instance needs a value",
+            f"{len(rows)} of {len(values)} have none, row {rows[0]} first",
+            "give each of them a value, or leave those instances out",
+            code="missing",
+            source=path.name,
         )
 
 
-def _size(labels: NDArray[Any]) -> str:
-    return f"{labels.shape[0]} labels" + (f" with {labels.shape[1]} columns" if labels.ndim == 2 else "")
+def _label_to_ignore(text: str | None, labels: NDArray[Any]) -> int | str | None:
+    """The label that is left out, as a number where the labels are numbers."""
+    if text is None or labels.dtype.kind == "U":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(
+            "--ignore-label", "must be a whole number, as the labels are", f"got {text!r}", "write -1", code="type"
+        ) from None
+
+
+# -- an assay that was kept -------------------------------------------------------------------------------------------
+
+
+def load_kept(request: AssayRequest) -> Assay | None:
+    """The assay in the folder that is given as the only model; None if the models are prediction files.
+
+    Raises
+    ------
+    InputError
+        Options by which an assay is made, or other models: both have no effect on an assay that was kept.
+    """
+    folders = [text for text in request.models if (Path(text) / HOLDS).is_file()]
+    if not folders:
+        return None
+    if len(request.models) > 1:
+        raise InputError(
+            "models",
+            "a kept assay stands alone",
+            f"got {folders[0]} and others",
+            "leave the others out, or give the prediction files",
+            code="conflict",
+        )
+    own = [(request, field) for field in fields(request) if field.name not in (*_OF_SHOWING, "reading")]
+    own += [(request.reading, field) for field in fields(request.reading)]  # type: ignore[list-item]
+    defaults = {field.name: field.default for _, field in own}
+    values = {field.name: getattr(one, field.name) for one, field in own}
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name, value in values.items()
+        if value not in (defaults[name], ("none",))  # rank asks for no calibration tests
+    ]
+    if given:
+        raise InputError(
+            listed(given),
+            "has no effect on a kept assay" if len(given) == 1 else "have no effect on a kept assay",
+            "",
+            "leave it out, or give the prediction files",
+            code="conflict",
+        )
+    kept = Assay.load(folders[0])
+    if request.margin is None:
+        return kept
+    return replace(kept, settings=replace(kept.settings, margin=check_margin(request.margin, kept.settings.level)))
+
+
+# -- what words stand for ---------------------------------------------------------------------------------------------
+
+
+def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, list[Path]]:
+    """Files of each model's runs, from ``NAME=FILE``, ``NAME=FILE,FILE`` or ``FILE`` (named by its stem).
+
+    A text that is the path of an existing file is that file, even if it contains ``=`` or a comma. Bytes of a name that are
+    no UTF-8 are spelt out; paths stay as they are.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    option : str
+        The option that the texts belong to, for errors.
+
+    Raises
+    ------
+    InputError
+        An empty name or file, one file given twice, or two bare files of the same stem.
+
+    Examples
+    --------
+    >>> [(name, [p.name for p in paths]) for name, paths in model_files(["DE=a.npz,b.npz", "edl.npz"]).items()]
+    [('DE', ['a.npz', 'b.npz']), ('edl', ['edl.npz'])]
+    """
+    files: dict[str, list[Path]] = {}
+    bare: set[str] = set()
+    given: dict[str, str] = {}
+    seen: dict[Path, str] = {}
+    for text in texts:
+        if "=" in text and not os.path.exists(text):  # Path.exists fails on long text
+            name, joined = named_file(text, option)
+            # the same name in other bytes is that of another model
+            if (
+                name in bare
+                or given.setdefault(name, text[: text.index("=")].strip()) != text[: text.index("=")].strip()
+            ):
+                raise _same_name(option, name, text, "name them differently")
+        else:
+            name, joined = unicode_text(Path(text).stem), text
+            if name in files:
+                raise _same_name(option, name, text, f"name them: NAME={text}")
+            bare.add(name)
+        for part in [joined] if os.path.exists(joined) else joined.split(","):
+            if not part.strip():
+                raise InputError(
+                    option, f"{text!r} has an empty file name", "", "write NAME=FILE or NAME=FILE,FILE", code="empty"
+                )
+            path = Path(part.strip())
+            place = Path(os.path.realpath(path))
+            if seen.get(place) == name:
+                raise InputError(
+                    option,
+                    f"{part.strip()!r} is given twice as a run of {name!r}",
+                    "",
+                    "give each run once",
+                    code="duplicate",
+                )
+            seen[place] = name
+            files.setdefault(name, []).append(path)
+    return files
+
+
+def named_file(text: str, option: str) -> tuple[str, str]:
+    """Name and file of ``NAME=FILE``; the name ends at the first = that an existing file follows, so it may hold = itself.
+
+    Examples
+    --------
+    >>> named_file("site=site.npy", "--subgroup")
+    ('site', 'site.npy')
+    """
+    cuts = [i for i, character in enumerate(text) if character == "="]
+    cut = next((i for i in cuts if os.path.exists(text[i + 1 :].split(",")[0].strip())), cuts[0] if cuts else len(text))
+    name, value = text[:cut].strip(), text[cut + 1 :].strip()
+    if not (name and value):
+        raise InputError(
+            option, "must read NAME=FILE", f"got {text!r}", f"write NAME={text.strip('= ') or 'FILE'}", code="syntax"
+        )
+    return unicode_text(name), value
+
+
+def file_and_column(path: Path) -> tuple[Path, str | None]:
+    """File and column of ``FILE:COLUMN``; a text that is the path of an existing file is that file.
+
+    Examples
+    --------
+    >>> file_and_column(Path("labels.npy"))[1] is None
+    True
+    """
+    text = str(path)
+    file, colon, column = text.rpartition(":")
+    if colon and column and not os.path.exists(text) and os.path.isfile(file):
+        return Path(file), column
+    return path, None
+
+
+def member_axes(texts: Sequence[str], names: Iterable[str]) -> dict[str, int]:
+    """Axis of the members of each model, from ``--member-axis 0`` for all and ``--member-axis NAME=0`` for one.
+
+    Raises
+    ------
+    InputError
+        Text that is no whole number, or the name of no model.
+
+    Examples
+    --------
+    >>> member_axes(["DE=0"], ["DE", "dropout"])
+    {'DE': 0, 'dropout': 1}
+    """
+    axes = dict.fromkeys(names, 1)
+    for text in texts:
+        name, equals, axis = text.rpartition("=")
+        if not axis.strip().lstrip("-").isdecimal() or (equals and name.strip() not in axes):
+            raise InputError(
+                "--member-axis",
+                "must be an axis for all models, or NAME=AXIS for one of them",
+                f"got {text!r} and the models {listed_names(list(axes), most=8)}",
+                f"write --member-axis 0, or --member-axis {next(iter(axes))}=0",
+                code="syntax",
+            )
+        axes |= dict.fromkeys([name.strip()] if equals else axes, int(axis))
+    return axes
+
+
+def parse_tradeoffs(texts: Sequence[str]) -> tuple[float, ...]:
+    """Values of λ from ``--tradeoff 0.1,0.5 --tradeoff 1``.
+
+    Raises
+    ------
+    InputError
+        Text that is not a number.
+
+    Examples
+    --------
+    >>> parse_tradeoffs(["0.1,0.5", "1"])
+    (0.1, 0.5, 1.0)
+    """
+    values = []
+    for text in (part.strip() for joined in texts for part in joined.split(",")):
+        try:
+            values.append(float(text))
+        except ValueError:
+            raise InputError(
+                "--tradeoff",
+                "must be a number, or several with commas between",
+                f"got {text!r}",
+                "write --tradeoff 0.1,0.5",
+                code="type",
+            ) from None
+    return tuple(values)
+
+
+def _same_name(option: str, name: str, text: str, remedy: str) -> InputError:
+    return InputError(option, f"two of them are named {name!r}, the second by {text!r}", "", remedy, code="duplicate")
+
+
+def read_class_names(text: str) -> tuple[str, ...]:
+    """Names of the classes in the order of the columns.
+
+    Parameters
+    ----------
+    text : str
+        The names with commas between them, or an existing file: a text file with one name on each line, or a
+        .npy, .npz, .csv or .parquet file with the key or column `class_names`.
+
+    Raises
+    ------
+    FileFormatError
+        A file that cannot be read.
+    InputError
+        A name that is empty or occurs twice.
+
+    Examples
+    --------
+    >>> read_class_names("cat, dog,bird")
+    ('cat', 'dog', 'bird')
+    """
+    if not os.path.isfile(text):
+        names = tuple(part.strip() for part in text.split(","))
+        return checked_class_names(names, len(names))
+    path = Path(text)
+    with about_files({"class_names": path}):
+        if path.suffix.lower() in _COLUMN_FORMATS:
+            names = tuple(map(str, np.atleast_1d(load_column(path, ["class_names", "classes"])).tolist()))
+        else:
+            names = tuple(line.strip() for line in _text(path).splitlines() if line.strip())
+        return checked_class_names(names, len(names))
+
+
+def _text(path: Path) -> str:
+    """A short text file, whole."""
+    if path.stat().st_size > _MOST_BYTES:
+        raise FileFormatError(
+            "class_names",
+            "must be a short text file, one name on each line",
+            f"got {count(path.stat().st_size)} bytes",
+            "give the file that holds the names",
+            code="size",
+        )
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise FileFormatError(
+            "class_names",
+            "must be text in UTF-8, one name on each line",
+            f"byte {problem.start} is not",
+            "save the file as UTF-8",
+            code="encoding",
+        ) from problem

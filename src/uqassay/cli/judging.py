@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import typer
 
-from uqassay.cli.arguments import model_files
 from uqassay.cli.checks import Check, Outcome, outcome_of
-from uqassay.cli.inputs import AssayRequest, make_assay
+from uqassay.cli.inputs import AssayRequest, make_assay, model_files
 from uqassay.cli.streams import complain
 from uqassay.evidence import Assay
 from uqassay.evidence.conclusion import STAGES

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from rich.text import Text
 
-from uqassay.cli.arguments import model_files
-from uqassay.cli.columns import Rows, values_of_instances
-from uqassay.cli.inputs import labels_with, load_models
-from uqassay.cli.normalising import normalised_sentences
-from uqassay.cli.options import INPUT, Groups, Json, MemberAxis, Models, Normalise, VarianceIs, option
+from uqassay.cli.inputs import (
+    Reading,
+    class_texts,
+    labels_of,
+    load_models,
+    model_files,
+    normalised_sentences,
+    read_labels,
+    values_of_instances,
+)
+from uqassay.cli.options import INPUT, Groups, Json, Models, option, takes_reading
 from uqassay.cli.remedies import note_text
 from uqassay.cli.streams import complain, open_console, print_json, print_note, progress
 from uqassay.cli.tables import explained, fitted_table
@@ -32,6 +38,7 @@ HEADERS = ("ROC-AUC", "FPR95", "AUPR", "SCOD-AURC")
 SHOWN_SCORES = 3  # that a note names before the others are counted
 
 
+@takes_reading("positive", "ignore_label")
 def ood_command(
     models: Models,
     out: Annotated[
@@ -48,9 +55,7 @@ def ood_command(
     ] = None,
     groups: Groups = None,
     out_groups: Annotated[Path | None, option("The same out of distribution.", INPUT)] = None,
-    member_axis: MemberAxis = None,
-    normalise: Normalise = False,
-    variance_is: VarianceIs = None,
+    reading: Reading = Reading(),  # noqa: B008
     score: Annotated[
         list[str] | None,
         option("A score to judge (repeatable); by default those of the default list.", HOW, metavar="SCORE"),
@@ -92,20 +97,18 @@ def ood_command(
     with progress(n_files + 2 * len(inside_files) + 1) as say:
         sides, given, said = [], [], list[str]()
         known: list[Any] = []
+        names, asked = reading.names(), None if labels is None else read_labels(labels, reading)
         for files, path in ((inside_files, groups), (outside_files, out_groups)):
-            runs, facts = load_models(
-                files, member_axis=member_axis or (), normalise=normalise, variance_is=variance_is, say=say
-            )
+            runs, facts = load_models(files, reading, like=class_texts(names, asked), say=say)
             sides.append(runs)
             said.extend(normalised_sentences(runs))
-            rows = Rows.of(files, runs)
             if not known:  # the first side is in distribution
-                ids = {file: run.ids for name, of in files.items() for file, run in zip(of, runs[name], strict=True)}
-                found_labels = labels_with(labels, files, runs, facts, rows, None, ids)
+                found_labels = labels_of(labels, asked, reading, facts, runs)
                 known.append(None if found_labels is None else found_labels[0])
-            given.append(None if path is None else values_of_instances(path, ("groups", "group"), rows))
+            given.append(None if path is None else values_of_instances(path, ("groups", "group"), id=reading.id))
         found = detect_ood_in_predictions(
             *sides,
+            class_names=names,
             scores=score or None,
             groups_in=given[0],
             groups_out=given[1],

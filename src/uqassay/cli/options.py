@@ -9,15 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
-from uqassay.cli.inputs import AssayRequest
+from uqassay.cli.inputs import AssayRequest, Reading
 
 __all__ = [
     "HOW",
     "INPUT",
     "OUTPUT",
+    "READING_OPTIONS",
     "REQUEST_OPTIONS",
     "SURE",
-    "ClassNames",
     "CommonInstances",
     "FailIf",
     "Groups",
@@ -25,13 +25,11 @@ __all__ = [
     "Labels",
     "Level",
     "Markdown",
-    "MemberAxis",
     "Models",
-    "Normalise",
     "OnIntervals",
     "Seed",
-    "VarianceIs",
     "option",
+    "takes_reading",
     "takes_request",
 ]
 
@@ -59,36 +57,12 @@ Groups = Annotated[
     Path | None,
     option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT, metavar=_COLUMN),
 ]
-ClassNames = Annotated[
-    str | None,
-    option("Names of the classes, with commas between them, or a file with one on each line.", INPUT, metavar="NAMES"),
-]
 CommonInstances = Annotated[
     bool,
     option(
         "Judge the instances that every prediction file has, by their ids, where models lack answers.",
         INPUT,
         "--common-instances",
-    ),
-]
-MemberAxis = Annotated[
-    list[str] | None,
-    option(
-        "Axis of the members in arrays of three axes (1 unless given), for all models or for one: 0, or NAME=0 (repeatable).",
-        INPUT,
-        metavar="[NAME=]AXIS",
-    ),
-]
-Normalise = Annotated[
-    bool, option("Divide probabilities by their sums first; a note says how many rows changed.", INPUT, "--normalise")
-]
-VarianceIs = Annotated[
-    str | None,
-    option(
-        "Meaning of the variance of Gaussian logits in files that do not state it: aleatoric (noise of the label) or "
-        "epistemic (doubt about the function).",
-        INPUT,
-        metavar="MEANING",
     ),
 ]
 Level = Annotated[float, option("Confidence level of the intervals.", SURE)]
@@ -123,6 +97,59 @@ Markdown = Annotated[
 ]
 Json = Annotated[bool, option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")]
 
+READING_OPTIONS: dict[str, Any] = {
+    "member_axis": Annotated[
+        list[str],
+        option(
+            "Axis of the members in arrays of three axes (1 unless given), for all models or for one: 0, or NAME=0 (repeatable).",
+            INPUT,
+            metavar="[NAME=]AXIS",
+        ),
+    ],
+    "normalise": Annotated[
+        bool,
+        option(
+            "Divide probabilities by their sums first, which repairs rounding, per cent and counts; a note says how many rows "
+            "changed.",
+            INPUT,
+            "--normalise",
+        ),
+    ],
+    "variance_is": Annotated[
+        str | None,
+        option(
+            "Meaning of the variance of Gaussian logits in files that do not state it: aleatoric (noise of the label) or "
+            "epistemic (doubt about the function).",
+            INPUT,
+            metavar="MEANING",
+        ),
+    ],
+    "kind": Annotated[
+        str | None,
+        option("Kind of the numbers, where the file does not tell: logits, members, dirichlet, …", INPUT, metavar="KIND"),
+    ],
+    "columns": Annotated[
+        str | None,
+        option("Columns of a table that are the classes, in their order, with commas between them.", INPUT, metavar="NAMES"),
+    ],
+    "id": Annotated[
+        str | None, option("Column of tables that identifies the instances.", INPUT, "--id", metavar="COLUMN")
+    ],
+    "positive": Annotated[
+        str | None, option("Class whose probability y_prob is, in tables of y_true and y_prob.", INPUT, metavar="NAME")
+    ],
+    "class_names": Annotated[
+        str | None,
+        option(
+            "Names of the classes in the order of their numbers, with commas between them, or a file with one on each line.",
+            INPUT,
+            metavar="NAMES",
+        ),
+    ],
+    "ignore_label": Annotated[
+        str | None, option("Label of instances that are left out, such as -1.", INPUT, metavar="LABEL")
+    ],
+}
 REQUEST_OPTIONS: dict[str, Any] = {
     "models": Models,
     "labels": Labels,
@@ -131,10 +158,6 @@ REQUEST_OPTIONS: dict[str, Any] = {
         list[str],
         option("A part of the test set to report on (repeatable).", INPUT, metavar="NAME=FILE[:COLUMN]"),
     ],
-    "class_names": ClassNames,
-    "member_axis": MemberAxis,
-    "normalise": Normalise,
-    "variance_is": VarianceIs,
     "tradeoff": Annotated[
         list[str],
         option(
@@ -154,6 +177,14 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "repair": Annotated[bool, option("Clip and renormalise masses that are no belief function.", HOW, "--repair")],
     "common_members": Annotated[int | None, option("Span every sampled set by this many members.", HOW, metavar="N")],
+    "votes_are": Annotated[
+        str | None,
+        option(
+            "What a table of whole numbers holds: counts for each class, or single votes, one column for each annotator.",
+            INPUT,
+            metavar="NAME",
+        ),
+    ],
     "score": Annotated[
         list[str],
         option(
@@ -188,23 +219,52 @@ REQUEST_OPTIONS: dict[str, Any] = {
 
 
 def takes_request(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the fields of `AssayRequest` as options, before its other options."""
+    """Give a command the fields of `AssayRequest`, and those of `Reading` in it, as options, before its other options."""
 
     @wraps(function)
     def command(**values: Any) -> None:
-        request = AssayRequest(**{name: values.pop(name) for name in REQUEST_OPTIONS})
+        reading = Reading(**{name: values.pop(name) for name in READING_OPTIONS})
+        request = AssayRequest(reading=reading, **{name: values.pop(name) for name in REQUEST_OPTIONS})
         function(request, **values)
 
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    parameters = []
-    for field in fields(AssayRequest):
+    own = list(inspect.signature(function).parameters.values())[1:]
+    fields_of_request = [field for field in fields(AssayRequest) if field.name != "reading"]
+    split = next(i for i, field in enumerate(fields_of_request) if field.name == "tradeoff")  # after the other inputs
+    first, rest = fields_of_request[:split], fields_of_request[split:]
+    given = [*_options(first, REQUEST_OPTIONS), *_options(fields(Reading), READING_OPTIONS), *_options(rest, REQUEST_OPTIONS)]
+    return _with_signature(command, [*given, *own])
+
+
+def takes_reading(*leave_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorator: a command has the fields of `Reading`, but for some, as options in place of its parameter `reading`."""
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        chosen = [field for field in fields(Reading) if field.name not in leave_out]
+        given: list[inspect.Parameter] = []
+        for name, parameter in inspect.signature(function).parameters.items():
+            given += _options(chosen, READING_OPTIONS) if name == "reading" else [parameter]
+
+        @wraps(function)
+        def command(**values: Any) -> None:
+            function(reading=Reading(**{field.name: values.pop(field.name) for field in chosen}), **values)
+
+        return _with_signature(command, given)
+
+    return decorate
+
+
+def _options(of: Any, options: dict[str, Any]) -> list[inspect.Parameter]:
+    """One parameter for each field."""
+    keyword, found = inspect.Parameter.KEYWORD_ONLY, []
+    for field in of:
         default = inspect.Parameter.empty if field.default is MISSING else field.default
         default = [] if default == () else default
-        parameters.append(
-            inspect.Parameter(field.name, keyword, default=default, annotation=REQUEST_OPTIONS[field.name])
-        )
-    own = list(inspect.signature(function).parameters.values())[1:]
-    parameters += [p.replace(kind=keyword) for p in own]
+        found.append(inspect.Parameter(field.name, keyword, default=default, annotation=options[field.name]))
+    return found
+
+
+def _with_signature(command: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in parameters}
     return command

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from uqassay._files import plain_target
-from uqassay.cli.arguments import file_and_column
+from uqassay.cli.inputs import file_and_column
 from uqassay.errors import InputError
 
 __all__ = ["check_apart", "check_page", "check_save", "check_text"]

@@ -7,22 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from uqassay.cli.inputs import AssayRequest, make_assay
+from uqassay.cli.inputs import HOLDS, AssayRequest, Reading, make_assay
 from uqassay.cli.judging import CANNOT_TELL, steps_of
-from uqassay.cli.kept_assay import HOLDS
 from uqassay.cli.options import (
     INPUT,
     SURE,
-    ClassNames,
     CommonInstances,
     Groups,
     Json,
     Labels,
-    MemberAxis,
     Models,
-    Normalise,
     Seed,
-    VarianceIs,
     option,
 )
 from uqassay.cli.remedies import note_text
@@ -40,14 +35,12 @@ HOW = "What is refused"
 ALWAYS_THERE = "nonspecificity"  # a score that every assay has, and that is no measure to ask for
 
 
+@takes_reading()
 def refuse_command(
     models: Models,
     labels: Labels = None,
     groups: Groups = None,
-    class_names: ClassNames = None,
-    member_axis: MemberAxis = None,
-    normalise: Normalise = False,
-    variance_is: VarianceIs = None,
+    reading: Reading = Reading(),  # noqa: B008
     common_instances: CommonInstances = False,
     risk: Annotated[
         float | None, option("Greatest acceptable share of wrong cases among those kept.", HOW, metavar="SHARE")
@@ -85,10 +78,7 @@ def refuse_command(
         models,
         labels=labels,
         groups=groups,
-        class_names=class_names,
-        member_axis=member_axis or (),
-        normalise=normalise,
-        variance_is=variance_is,
+        reading=reading,
         score=() if kept else [name for name in scores if name != ALWAYS_THERE],
         calibration=["none"],
         common_instances=common_instances,

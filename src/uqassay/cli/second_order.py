@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from rich.text import Text
 
-from uqassay.cli.arguments import model_files
-from uqassay.cli.columns import Rows, in_order, values_of_instances
-from uqassay.cli.inputs import load_models
-from uqassay.cli.normalising import normalised_sentences
-from uqassay.cli.options import INPUT, Groups, Json, MemberAxis, Models, Normalise, VarianceIs, option
+from uqassay.cli.inputs import (
+    Reading,
+    class_texts,
+    file_and_column,
+    load_models,
+    model_files,
+    normalised_sentences,
+    values_of_instances,
+)
+from uqassay.cli.options import INPUT, Groups, Json, Models, option, takes_reading
 from uqassay.cli.remedies import about_files, note_text
 from uqassay.cli.streams import complain, open_console, print_json, print_note, progress
 from uqassay.cli.tables import explained, fitted_table
@@ -33,6 +38,7 @@ HOW = "How it is tested"
 OF: dict[str, Any] = {"of": "the class names of the predictions"}
 
 
+@takes_reading("ignore_label")
 def second_order_command(
     models: Models,
     votes: Annotated[
@@ -52,9 +58,7 @@ def second_order_command(
         bool, option("Leave out instances with fewer than two votes.", INPUT, "--leave-out-few")
     ] = False,
     groups: Groups = None,
-    member_axis: MemberAxis = None,
-    normalise: Normalise = False,
-    variance_is: VarianceIs = None,
+    reading: Reading = Reading(),  # noqa: B008
     by: Annotated[
         str,
         option(
@@ -87,24 +91,23 @@ def second_order_command(
         )
     files = model_files(models)
     with progress(2 * sum(len(paths) for paths in files.values())) as say:
-        runs, _ = load_models(
-            files, member_axis=member_axis or (), normalise=normalise, variance_is=variance_is, say=say
-        )
-        rows = Rows.of(files, runs)
-        given = _Votes(votes, rows, votes_are == "single")
-        labels = None if groups is None else values_of_instances(groups, ("groups", "group"), rows)
+        names, given = reading.names(), _read_votes(votes, reading)
+        runs, _ = load_models(files, reading, like=class_texts(names, given), say=say)
+        if names is not None:
+            runs = {name: [stated_classes(run, names) for run in of_model] for name, of_model in runs.items()}
+        units = None if groups is None else values_of_instances(groups, ("groups", "group"), id=reading.id)
         found = []
         for name, of_model in runs.items():
             for r, run in enumerate(of_model):
                 say(f"testing {name}")
                 with about_files({"votes": votes}, {"votes": "votes"}), _of_model(name):
                     test = second_order_test(
-                        given.for_run(run),
+                        given,
                         run,
                         votes_are=votes_are,  # type: ignore[arg-type]
                         by=by,  # type: ignore[arg-type]
                         buckets=buckets,
-                        groups=None if labels is None else given.in_rows_of(run, labels),
+                        groups=units,
                         few_votes="leave-out" if leave_out_few else "refuse",
                         level=level,
                         rng=seed,
@@ -130,43 +133,19 @@ def second_order_command(
 # -- input --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Votes:
-    """The file of votes, whose rows are put in the order of each run."""
+def _read_votes(path: Path, reading: Reading) -> "FromFile":
+    """Numbers of votes, or single votes, with the ids and class names that stand beside them."""
+    from uqassay.predictions.files import load_column, load_labels
 
-    path: Path
-    rows: Rows
-    single: bool
-
-    def for_run(self, run: "Prediction") -> "NDArray[Any]":
-        """Votes in the order of the rows of a run, by its classes if both name them."""
-        from uqassay._frames import positions
-        from uqassay.predictions.files import load_class_names, load_column
-        from uqassay.predictions.metadata import checked_class_names
-
-        values, own = load_column(self.path, ("votes", "counts", "labels"))
-        values = self.in_rows_of(run, in_order(values, own, self.rows, self.path))
-        names, own_names = load_class_names(self.path), run.class_names
-        if names is None or own_names is None or names == own_names:
-            return values
-        try:
-            if not self.single:
-                of_columns = checked_class_names(names, values.shape[-1])
-                return np.asarray(
-                    values[:, positions(of_columns, np.asarray(own_names), "votes", part="columns", **OF)]
-                )
-            indices = values.dtype.kind in "iu" and values.size and values.min() >= 0 and values.max() < len(names)
-            place = positions(own_names, np.asarray(names), "votes", part="class names", **OF)
-            return place[values] if indices else values
-        except InputError as problem:
-            remedy = "give the votes the class names of the predictions"
-            raise problem.replace(parameter="votes", remedy=remedy, code="mismatch") from problem
-
-    def in_rows_of(self, run: "Prediction", values: "NDArray[Any]") -> "NDArray[Any]":
-        """Values in the order of the first ids, put in the order of the ids of this run."""
-        if self.rows.ids is None or run.ids is None:
-            return values
-        return in_order(values, self.rows.ids, Rows(run.ids, None), self.path)
+    file, column = file_and_column(path)
+    if column is not None:
+        return load_column(file, (column,), id=reading.id)
+    try:
+        return load_column(file, ("votes", "counts", "labels"), id=reading.id)
+    except InputError as problem:
+        if problem.code != "missing":
+            raise
+    return load_labels(file, id=reading.id)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """Predictions of classifiers: one frozen, validated class for each of the eight kinds, and their files."""
 
+from uqassay._frames import FromFile
 from uqassay.predictions.adapters import from_laplace, from_object
 from uqassay.predictions.base import CORE_BYTES, Prediction
 from uqassay.predictions.box import Box
@@ -32,6 +33,7 @@ __all__ = [
     "DeviceProbs",
     "Dirichlet",
     "Drawn",
+    "FromFile",
     "GaussianLogits",
     "Intervals",
     "Masses",
