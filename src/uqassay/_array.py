@@ -258,14 +258,19 @@ def as_labels(
     if outside.any():
         row = int(np.flatnonzero(outside)[0])
         from_one = int(array.min()) == 1 and int(array.max()) == n_classes
+        odd = np.unique(array[outside])
+        remedy = "recode the labels so that they index the columns of the predictions"
+        if from_one:
+            remedy = f"subtract 1 from labels that count from 1, or name the classes 1 … {n_classes}"
+        elif len(odd) == 1 and not outside.all():  # one value that is no class marks instances without a label
+            remedy = f"leave such rows out, in uq.assay by ignore_label={int(odd[0])}"
         raise InputError(
             name,
             f"labels must lie in 0 … {n_classes - 1}",
             f"row {first_row + row} holds {array[row]:g}",
-            f"subtract 1 from labels that count from 1, or name the classes 1 … {n_classes}"
-            if from_one
-            else "recode the labels so that they index the columns of the predictions",
+            remedy,
             code="range",
+            facts={"ignorable": int(odd[0])} if len(odd) == 1 and not outside.all() and not from_one else {},
         )
     return array.astype(np.int64)
 

@@ -411,7 +411,9 @@ def _reader(kind: Any) -> Callable[[Any, str], Frame] | None:
 
 
 def _of_file(values: FromFile, name: str) -> Frame:
-    columns = None if values.class_names is None or values.ndim < 2 else np.array(values.class_names, dtype=object)
+    names = values.class_names
+    fits = names is not None and values.ndim > 1 and values.shape[-1] == len(names)
+    columns = np.array(names, dtype=object) if fits else None
     return Frame(np.asarray(values), (values.ids, *(None,) * (values.ndim - 2), columns)[: values.ndim])
 
 

@@ -17,7 +17,7 @@ def fail(
     --------
     >>> fail("level", "must be below 1", "got 2", "pass 0.95", code="range")
     Traceback (most recent call last):
-    uqassay.errors.InputError: level must be below 1: got 2; pass 0.95.
+    uqassay.errors.InputError: level: must be below 1; got 2; pass 0.95.
     """
     raise InputError(parameter, rule, got, remedy, code=code, facts=facts)
 

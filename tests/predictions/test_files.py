@@ -510,6 +510,7 @@ def test_a_wrong_name_is_answered_by_the_files_that_are_there(tmp_path):
 def test_a_folder_is_answered_by_a_file_in_it(tmp_path):
     with pytest.raises(FileFormatError, match="it is a folder; give a file"):
         open_contents(tmp_path)
+    (tmp_path / "config.json").touch()
     (tmp_path / "ensemble.npz").touch()
     with pytest.raises(FileFormatError, match=r"it is a folder; give the files in it, such as .*ensemble\.npz"):
         open_contents(tmp_path)

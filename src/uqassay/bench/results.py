@@ -148,7 +148,7 @@ def read_result(folder: Path, metadata: dict[str, Any]) -> StoredResult:
     if SCORES in metadata["files"]:
         with np.load(folder / SCORES, allow_pickle=False) as archive:
             scores = {name: archive[name] for name in archive.files}
-    prediction, labels = load(folder / PREDICTION), load_labels(folder / PREDICTION)
+    prediction, labels = load(folder / PREDICTION), np.asarray(load_labels(folder / PREDICTION))
     names = prediction.class_names
     if names is not None and labels.ndim == 1:
         labels = class_indices(labels, names)

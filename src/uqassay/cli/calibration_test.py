@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from uqassay.cli.inputs import AssayRequest, Reading, load_request, model_files, normalised_sentences
+from uqassay.cli.inputs import (
+    AssayRequest,
+    Reading,
+    load_request,
+    model_files,
+    normalised_sentences,
+    without_ignored,
+)
 from uqassay.cli.judging import CHECK_FAILED
 from uqassay.cli.options import INPUT, OUTPUT, Groups, Json, Labels, Models, option, takes_reading
 from uqassay.cli.remedies import about_files
@@ -235,7 +242,7 @@ def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
     """Predictions, labels and groups in the order of the first model that has ids."""
     from uqassay.evidence.alignment import align
 
-    loaded = load_request(request, say)
+    loaded = without_ignored(load_request(request, say))
     if loaded.labels.ndim == 2:
         source = loaded.files["y_true"]
         raise InputError(
@@ -252,7 +259,6 @@ def _aligned(request: AssayRequest, say: Callable[[str], None]) -> "Aligned":
             loaded.labels,
             groups=loaded.groups,
             class_names=loaded.class_names,
-            ignore_label=loaded.ignore_label,
         )
 
 

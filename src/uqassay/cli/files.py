@@ -9,64 +9,52 @@ from typing import Annotated, Any
 import typer
 
 from uqassay.cli import terminal
-from uqassay.cli.columns import Rows, read_labels
-from uqassay.cli.normalising import NORMALISED, load_normalised
+from uqassay.cli.inputs import NORMALISED, Reading, class_texts, load_models, member_axes, read_labels
+from uqassay.cli.options import takes_reading
 from uqassay.cli.outputs import check_apart
 from uqassay.cli.remedies import note_text
 from uqassay.cli.streams import print_json, print_note, print_text, progress
 from uqassay.notes import Note
 from uqassay.predictions import Prediction
-from uqassay.predictions.files import LossyFormatWarning, inspect_file, load, load_labels, save, what_is_lost
+from uqassay.predictions.files import LossyFormatWarning, inspect_file, save, what_is_lost
+from uqassay.predictions.rows import in_rows_of
 
 __all__ = ["convert_command", "inspect_command"]
 
-_VarianceIs = Annotated[
-    str | None,
-    typer.Option(
-        help="Meaning of the variance of Gaussian logits in a file that does not state it: aleatoric (noise of the label) or "
-        "epistemic (doubt about the function).",
-        metavar="MEANING",
-    ),
-]
 
-
+@takes_reading("normalise", "class_names", "ignore_label")
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="A prediction file.", show_default=False)],
-    member_axis: Annotated[int, typer.Option(help="Axis of the members in arrays of three axes.")] = 1,
-    variance_is: _VarianceIs = None,
+    reading: Reading = Reading(),  # noqa: B008
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show what a file holds."""
-    found = inspect_file(file, member_axis=member_axis, variance_is=variance_is)
+    """Show what a file holds, and what each column of a table is taken for."""
+    axis = member_axes(reading.member_axis, [""])[""]
+    found = inspect_file(
+        file, kind=reading.kind, member_axis=axis, variance_is=reading.variance_is, **reading.of_tables()
+    )
     if as_json:
         print_json({"schema": "uqassay.inspect/1", **found})
     else:
         terminal.print_file(found)
 
 
+@takes_reading("class_names", "ignore_label")
 def convert_command(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="A prediction file.", show_default=False)],
     target: Annotated[Path, typer.Argument(metavar="DST", help="The file to write.", show_default=False)],
-    kind: Annotated[
-        str | None, typer.Option(help="Kind of prediction in SRC, where it holds several or an array without a name.")
-    ] = None,
-    member_axis: Annotated[int, typer.Option(help="Axis of the members in arrays of three axes.")] = 1,
-    normalise: Annotated[bool, typer.Option("--normalise", help="Divide probabilities by their sums first.")] = False,
-    variance_is: _VarianceIs = None,
+    reading: Reading = Reading(),  # noqa: B008
     labels: Annotated[Path | None, typer.Option(help="Labels to put into DST with the predictions.")] = None,
 ) -> None:
     """Write a prediction file in another format; the extension of DST decides."""
     check_apart("DST", target, [source] if labels is None else [source, labels])
     with progress(2) as say:
-        say(f"reading {source.name}")
-        read = load_normalised if normalise else load
-        prediction = read(source, kind=kind, member_axis=member_axis, variance_is=variance_is)
-        values = None
-        if labels is not None:
-            rows = Rows.of({"": [source]}, {"": [prediction]})
-            values = read_labels(labels, rows, prediction.class_names)
-        elif inspect_file(source)["labels"]:
-            values = load_labels(source)
+        given = None if labels is None else read_labels(labels, reading)
+        runs, facts = load_models({"": [source]}, reading, like=class_texts(None, given), say=say)
+        prediction = runs[""][0]
+        if given is None and facts[source]["labels"]:
+            given = read_labels(source, reading)
+        values = None if given is None else in_rows_of(given, prediction, "labels")
         say(f"writing {target.name}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LossyFormatWarning)  # said below, as notes

@@ -5,6 +5,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ import typer
 from uqassay.cli.checks import Check, parse_check
 from uqassay.cli.gain_calibration import check_calibration, check_calibration_files
 from uqassay.cli.gain_checks import gain_outcome
-from uqassay.cli.inputs import AssayRequest, Loaded, Reading, load_request, normalised_sentences
+from uqassay.cli.inputs import AssayRequest, Loaded, Reading, load_request, normalised_sentences, without_ignored
 from uqassay.cli.judging import end
 from uqassay.cli.options import (
     INPUT,
@@ -23,6 +24,7 @@ from uqassay.cli.options import (
     Json,
     OnIntervals,
     option,
+    takes_reading,
 )
 from uqassay.cli.outputs import check_page, check_save
 from uqassay.cli.remedies import about_files, note_text
@@ -279,7 +281,7 @@ def _sample(
     from uqassay.evidence import sample_of_pair
 
     models = [f"{side}={path}" for side, path in zip(("before", "after"), files, strict=True)]
-    loaded: Loaded = load_request(replace(request, models=models, labels=labels, groups=groups), say)
+    loaded: Loaded = without_ignored(load_request(replace(request, models=models, labels=labels, groups=groups), say))
     for sentence in normalised_sentences({side: tuple(runs) for side, runs in loaded.runs.items()}):
         complain(sentence)
     (before,), (after,) = loaded.runs["before"], loaded.runs["after"]

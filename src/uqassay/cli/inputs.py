@@ -50,6 +50,7 @@ __all__ = [
     "read_class_names",
     "read_labels",
     "values_of_instances",
+    "without_ignored",
 ]
 
 NORMALISED = "normalised"  # code of the note
@@ -240,7 +241,9 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             distance=request.distance,  # type: ignore[arg-type]
             nonspecificity=request.nonspecificity,
             convention=request.convention,  # type: ignore[arg-type]
-            focal_sets=None if request.focal_sets is None else np.asarray(load_column(request.focal_sets, ["focal_sets"])),
+            focal_sets=None
+            if request.focal_sets is None
+            else np.asarray(load_column(request.focal_sets, ["focal_sets"])),
             floor=request.floor,
             measures=list(dict.fromkeys(request.score)) or None,
             calibration=request.calibrations(),
@@ -273,7 +276,9 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
     files, reading = model_files(request.models), request.reading
     names = reading.names()
     given = None if request.labels is None else read_labels(request.labels, reading)
-    runs, facts = load_models(files, reading, like=class_texts(names, given), say=say, by_workers=request.cluster is not None)
+    runs, facts = load_models(
+        files, reading, like=class_texts(names, given), say=say, by_workers=request.cluster is not None
+    )
     if request.common_instances:
         runs = only_common_instances(files, runs)
     found = labels_of(request.labels, given, reading, facts, runs)
@@ -286,6 +291,25 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
     grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
     ignored = _label_to_ignore(reading.ignore_label, labels)
     return Loaded(runs, labels, groups, names, ignored, {"y_true": source, "groups": grouped_by})
+
+
+def without_ignored(loaded: Loaded) -> Loaded:
+    """The same without the instances whose label is to be ignored."""
+    from uqassay.evidence.alignment import without_label
+
+    if loaded.ignore_label is None:
+        return loaded
+    kept = without_label(
+        loaded.ignore_label,
+        loaded.runs,
+        loaded.labels,
+        class_names=loaded.class_names,
+        groups=loaded.groups,
+        subgroups=None,
+        uncertainties=None,
+    )
+    groups = None if kept.groups is None else FromFile(kept.groups)
+    return replace(loaded, runs=kept.predictions, labels=kept.y_true, groups=groups, ignore_label=None)
 
 
 # -- predictions ------------------------------------------------------------------------------------------------------
@@ -347,7 +371,7 @@ def load_normalised(path: Path, **options: Any) -> Prediction:
     """
     prediction = load(path, normalise=True, **options)
     table = {name: value for name, value in options.items() if name in ("columns", "id", "like")}
-    values = np.asarray(load_column(path, ["probs", "vertices"], **table))
+    values: NDArray[Any] = np.asarray(load_column(path, ["probs", "vertices"], **table))
     if isinstance(prediction, Members) and values.ndim == 3:
         values = np.moveaxis(values, options.get("member_axis", 1), 1)
     tolerance = tolerance_of(values)
@@ -585,8 +609,8 @@ def load_kept(request: AssayRequest) -> Assay | None:
             "leave the others out, or give the prediction files",
             code="conflict",
         )
-    own = [(request, field) for field in fields(request) if field.name not in (*_OF_SHOWING, "reading")]
-    own += [(request.reading, field) for field in fields(request.reading)]  # type: ignore[list-item]
+    own: list[tuple[Any, Any]] = [(request, f) for f in fields(request) if f.name not in (*_OF_SHOWING, "reading")]
+    own += [(request.reading, f) for f in fields(request.reading)]
     defaults = {field.name: field.default for _, field in own}
     values = {field.name: getattr(one, field.name) for one, field in own}
     values = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}

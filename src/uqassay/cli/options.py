@@ -101,7 +101,8 @@ READING_OPTIONS: dict[str, Any] = {
     "member_axis": Annotated[
         list[str],
         option(
-            "Axis of the members in arrays of three axes (1 unless given), for all models or for one: 0, or NAME=0 (repeatable).",
+            "Axis of the members in arrays of three axes (1 unless given), for all models or for one: 0, or NAME=0 "
+            "(repeatable).",
             INPUT,
             metavar="[NAME=]AXIS",
         ),
@@ -126,11 +127,15 @@ READING_OPTIONS: dict[str, Any] = {
     ],
     "kind": Annotated[
         str | None,
-        option("Kind of the numbers, where the file does not tell: logits, members, dirichlet, …", INPUT, metavar="KIND"),
+        option(
+            "Kind of the numbers, where the file does not tell: logits, members, dirichlet, …", INPUT, metavar="KIND"
+        ),
     ],
     "columns": Annotated[
         str | None,
-        option("Columns of a table that are the classes, in their order, with commas between them.", INPUT, metavar="NAMES"),
+        option(
+            "Columns of a table that are the classes, in their order, with commas between them.", INPUT, metavar="NAMES"
+        ),
     ],
     "id": Annotated[
         str | None, option("Column of tables that identifies the instances.", INPUT, "--id", metavar="COLUMN")
@@ -231,7 +236,11 @@ def takes_request(function: Callable[..., None]) -> Callable[..., None]:
     fields_of_request = [field for field in fields(AssayRequest) if field.name != "reading"]
     split = next(i for i, field in enumerate(fields_of_request) if field.name == "tradeoff")  # after the other inputs
     first, rest = fields_of_request[:split], fields_of_request[split:]
-    given = [*_options(first, REQUEST_OPTIONS), *_options(fields(Reading), READING_OPTIONS), *_options(rest, REQUEST_OPTIONS)]
+    given = [
+        *_options(first, REQUEST_OPTIONS),
+        *_options(fields(Reading), READING_OPTIONS),
+        *_options(rest, REQUEST_OPTIONS),
+    ]
     return _with_signature(command, [*given, *own])
 
 

@@ -19,6 +19,7 @@ from uqassay.cli.options import (
     Models,
     Seed,
     option,
+    takes_reading,
 )
 from uqassay.cli.remedies import note_text
 from uqassay.cli.streams import complain, open_console, print_json, print_note, print_text, progress

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from rich.text import Text
@@ -24,21 +23,20 @@ from uqassay.cli.streams import complain, open_console, print_json, print_note, 
 from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
+from uqassay.predictions import FromFile
+from uqassay.predictions.files import load_column, load_labels
+from uqassay.predictions.rows import in_rows_of
 from uqassay.wording import count, decimals_for, interval, level_text, named, number, pvalue
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from uqassay.calibration import SecondOrderTest
-    from uqassay.predictions import Prediction
 
 __all__ = ["second_order_command"]
 
 HOW = "How it is tested"
-OF: dict[str, Any] = {"of": "the class names of the predictions"}
 
 
-@takes_reading("ignore_label")
+@takes_reading("ignore_label", "class_names")
 def second_order_command(
     models: Models,
     votes: Annotated[
@@ -91,10 +89,8 @@ def second_order_command(
         )
     files = model_files(models)
     with progress(2 * sum(len(paths) for paths in files.values())) as say:
-        names, given = reading.names(), _read_votes(votes, reading)
-        runs, _ = load_models(files, reading, like=class_texts(names, given), say=say)
-        if names is not None:
-            runs = {name: [stated_classes(run, names) for run in of_model] for name, of_model in runs.items()}
+        given = _read_votes(votes, reading, single=votes_are == "single")
+        runs, _ = load_models(files, reading, like=class_texts(None, given), say=say)
         units = None if groups is None else values_of_instances(groups, ("groups", "group"), id=reading.id)
         found = []
         for name, of_model in runs.items():
@@ -102,12 +98,12 @@ def second_order_command(
                 say(f"testing {name}")
                 with about_files({"votes": votes}, {"votes": "votes"}), _of_model(name):
                     test = second_order_test(
-                        given,
+                        in_rows_of(given, run, "votes"),
                         run,
                         votes_are=votes_are,  # type: ignore[arg-type]
                         by=by,  # type: ignore[arg-type]
                         buckets=buckets,
-                        groups=units,
+                        groups=None if units is None else in_rows_of(units, run, "groups"),
                         few_votes="leave-out" if leave_out_few else "refuse",
                         level=level,
                         rng=seed,
@@ -133,19 +129,21 @@ def second_order_command(
 # -- input --------------------------------------------------------------------------------------------------------------
 
 
-def _read_votes(path: Path, reading: Reading) -> "FromFile":
-    """Numbers of votes, or single votes, with the ids and class names that stand beside them."""
-    from uqassay.predictions.files import load_column, load_labels
-
+def _read_votes(path: Path, reading: Reading, *, single: bool) -> FromFile:
+    """Numbers of votes for each class, or single votes, with the ids and class names that stand beside them."""
     file, column = file_and_column(path)
-    if column is not None:
-        return load_column(file, (column,), id=reading.id)
     try:
-        return load_column(file, ("votes", "counts", "labels"), id=reading.id)
+        votes = load_column(file, ("votes", "counts", "labels") if column is None else (column,), id=reading.id)
     except InputError as problem:
-        if problem.code != "missing":
+        if problem.code != "missing" or column is not None:
             raise
-    return load_labels(file, id=reading.id)
+        return load_labels(file, id=reading.id)
+    own = votes.class_names
+    if not single or own is None or votes.dtype.kind not in "iu" or not votes.size:
+        return votes
+    if votes.min() < 0 or votes.max() >= len(own):
+        return votes
+    return FromFile(np.array(own)[np.asarray(votes)], ids=votes.ids, keys=votes.keys)  # by name, in any order
 
 
 @contextmanager

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, as_numeric
-from uqassay._frames import Frame, FromFile, as_frame, canonical_ids, rows_in_order
+from uqassay._frames import Frame, FromFile, as_frame, canonical_ids, columns_of, rows_in_order
 from uqassay.errors import InputError
 from uqassay.losses import counts_of_votes
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
@@ -19,6 +19,7 @@ from uqassay.predictions.drawn import Drawn, check_draws
 from uqassay.predictions.labels import check_single_meaning, labels_for, vote_totals
 from uqassay.predictions.metadata import checked_class_names, per_instance
 from uqassay.predictions.pandas_input import take_index
+from uqassay.predictions.row_numbers import numbered
 from uqassay.predictions.rows import Known, check_positions, counts_up, order_like
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import listed
@@ -30,10 +31,12 @@ __all__ = [
     "align_models",
     "align_values",
     "as_runs",
+    "checked_labels",
     "first_difference",
     "labels_in_order",
     "rows_of_index",
     "spanned_by",
+    "without_label",
 ]
 
 BASELINES = ("vacuous", "class-prior")
@@ -55,6 +58,8 @@ class Aligned:
         As the function of that name.
     by_position : bool
         Whether the labels are numbers that were taken by the order of named columns.
+    ignored : int
+        Number of instances that were left out by their label.
     class_names : tuple of str, length K
         The names given, else "0", "1", …
     named : bool
@@ -79,6 +84,7 @@ class Aligned:
     moved: str = ""
     vote_totals: NDArray[np.float64] | None = None
     by_position: bool = False
+    ignored: int = 0
 
     @property
     def n_instances(self) -> int:
@@ -126,14 +132,7 @@ def align(
     """
     found = align_models(predictions, groups=groups, class_names=class_names, earlier=earlier)
     y_true, totals = labels_in_order(y_true, found, votes_are=votes_are)
-    labels = labels_for(
-        y_true,
-        n_instances=found.n_instances,
-        n_classes=len(found.class_names),
-        class_names=found.class_names if found.named else None,
-        class_order=found.class_order,
-        n_members=next((r.n_members for runs in found.models.values() for r in runs if isinstance(r, Members)), None),
-    )
+    labels = checked_labels(y_true, found)
     models = found.models
     if repair:
         models = {n: tuple(r.repaired() if isinstance(r, Masses) else r for r in runs) for n, runs in models.items()}
@@ -210,6 +209,87 @@ def align_models(
         else align_values(groups, first.n_instances, found.known, "groups")
     )
     return replace(found, groups=None if units is None else np.array(_comparable(units)))
+
+
+class Kept(NamedTuple):
+    """Arguments of an assay without the instances that have the label to ignore, and how many these are."""
+
+    predictions: Any
+    y_true: Any
+    groups: Any
+    subgroups: Any
+    uncertainties: Any
+    ignored: int
+
+
+def without_label(
+    label: Any,
+    predictions: Mapping[str, Any],
+    y_true: Any,
+    *,
+    class_names: Sequence[str] | None,
+    groups: Any,
+    subgroups: Any,
+    uncertainties: Any,
+    first_row: int = 0,
+) -> Kept:
+    """Leave out the instances whose label is `label`, such as −1, from everything; draws keep the numbers of their rows.
+
+    Raises
+    ------
+    InputError
+        Labels that are votes, or no instance with another label.
+    """
+    models = {n: [numbered(run, first_row) for run in runs] for n, runs in as_runs(predictions).items()}
+    found = align_models(models, groups=groups, class_names=class_names)
+    y_true, _ = labels_in_order(y_true, found)
+    array = as_array(take_index(y_true)[0], "y_true")
+    if array.ndim != 1:
+        raise InputError(
+            "ignore_label",
+            "is for one label for each instance",
+            f"got labels of shape {array.shape}",
+            "leave out the rows yourself",
+            code="conflict",
+        )
+    rows = np.flatnonzero(array != label)
+    if not rows.size:
+        raise InputError(
+            "ignore_label", "must leave some instances", f"all labels are {label!r}", "check the labels", code="empty"
+        )
+    known, n = found.known, found.n_instances
+    parts = {
+        str(name): align_values(values, n, known, f"subgroups[{str(name)!r}]")[rows]
+        for name, values in (columns_of(subgroups, "subgroups") or subgroups or {}).items()
+    }
+    scores: dict[str, dict[str, Any]] = {}
+    for model, of_model in (uncertainties or {}).items():
+        for name, values in of_model.items():
+            taken, index = take_index(values, f"uncertainties[{model!r}][{name!r}]")
+            order = rows_of_index(index, known, f"uncertainties[{model!r}][{name!r}]")
+            array_of = np.asarray(taken) if order is None else np.asarray(taken)[..., order]
+            scores.setdefault(model, {})[name] = array_of[..., rows]
+    return Kept(
+        {name: [run[rows] for run in runs] for name, runs in found.models.items()},
+        y_true[rows] if isinstance(y_true, FromFile) else array[rows],
+        None if found.groups is None else found.groups[rows],
+        parts or None,
+        scores or None,
+        n - len(rows),
+    )
+
+
+def checked_labels(y_true: Any, found: Aligned) -> NDArray[Any]:
+    """Class indices (n,), or label distributions (n, K), in the order of the models."""
+    ordered, _ = labels_in_order(y_true, found, votes_are="counts")
+    return labels_for(
+        ordered,
+        n_instances=found.n_instances,
+        n_classes=len(found.class_names),
+        class_names=found.class_names if found.named else None,
+        class_order=found.class_order,
+        n_members=next((r.n_members for runs in found.models.values() for r in runs if isinstance(r, Members)), None),
+    )
 
 
 def labels_in_order(

@@ -26,6 +26,7 @@ CAUTIONS: Mapping[str, str] = {
     "solver-gap": "the certified gap of a solved distance",
     "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
+    "ignored-label": "instances that are left out by their label",
     "labels-by-columns": "labels that are numbers, taken by the order of the columns",
     "absent-classes": "classes that never occur as the label",
     "few-instances": f"fewer than {FEW_INSTANCES} instances",
@@ -116,6 +117,9 @@ def _different_runs(chosen: Sequence[ModelScores]) -> list[Note]:
 def _of_sample(aligned: Aligned) -> list[Note]:
     found = []
     n, k = len(aligned.labels), len(aligned.class_names)
+    if aligned.ignored:
+        text = f"{count(aligned.ignored)} of {count(n + aligned.ignored)} instances are left out by their label."
+        found.append(Note("ignored-label", text, {"ignored": aligned.ignored, "instances": n}))
     if aligned.by_position:
         each = [f"{i} = {name}" for i, name in enumerate(aligned.class_names)]
         text = f"The labels are taken by the order of the columns: {listed_names(each, most=SHOWN)}."

@@ -54,6 +54,14 @@ def assay_on_dask(
         As `assay`; chunks of unknown size, a cluster that does not answer or has other versions, workers that end.
     """
     started = time.perf_counter()
+    if options.ignore_label is not None:
+        raise InputError(
+            "ignore_label",
+            "is not for dask arrays, whose rows are not moved",
+            f"got {options.ignore_label!r}",
+            "select the rows of all arrays first",
+            code="conflict",
+        )
     say = options.progress or (lambda text: None)
     optional_package("dask.array", "dask", "an assay over dask arrays")
     with open_engine(client, say) as engine:

@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from numpy.typing import ArrayLike
 
 from uqassay._workers import Workers
-from uqassay.evidence.alignment import align
+from uqassay.evidence.alignment import align, without_label
 from uqassay.evidence.calibration_tests import calibration_tests
 from uqassay.evidence.conclusion import AssayParts, conclude
 from uqassay.evidence.dask_assay import assay_on_dask
@@ -51,6 +52,7 @@ def assay(
     repair: bool = False,
     common_members: int | None = None,
     votes_are: Literal["counts", "single"] | None = None,
+    ignore_label: int | str | None = None,
     tolerance: float | None = None,
     level: float = 0.95,
     margin: float | None = None,
@@ -108,6 +110,8 @@ def assay(
     votes_are : {"counts", "single"}, optional
         What a table of whole numbers in `y_true` holds: numbers of votes for each class, or one label of every annotator. By
         default counts; a table without class names that may be either is refused.
+    ignore_label : int or str, optional
+        Label of instances that are left out, such as −1 or 255; the warnings say how many.
     tolerance : float, optional
         Standard error wanted of each estimated non-specificity (K > 16), nats.
     level : float
@@ -157,6 +161,7 @@ def assay(
         repair=repair,
         common_members=common_members,
         votes_are=votes_are,
+        ignore_label=ignore_label,
         tolerance=tolerance,
         level=level,
         margin=margin,
@@ -178,6 +183,17 @@ def assay(
         )
     if progress is not None:
         progress("checking the predictions")
+    ignored = 0
+    if ignore_label is not None:
+        predictions, y_true, groups, subgroups, uncertainties, ignored = without_label(
+            ignore_label,
+            predictions,
+            y_true,
+            class_names=class_names,
+            groups=groups,
+            subgroups=subgroups,
+            uncertainties=uncertainties,
+        )
     aligned = align(
         predictions,
         y_true,
@@ -188,6 +204,7 @@ def assay(
         seed=options.seed,
         votes_are=votes_are,
     )
+    aligned = replace(aligned, ignored=ignored)
     given = given_scores(uncertainties, aligned)
     settings = options.settings(aligned, given)
     parts = subgroup_values(subgroups, len(aligned.labels), aligned.known)

@@ -127,6 +127,7 @@ def detect_ood_in_predictions(
     labels: ArrayLike | None = None,
     error_cost: float = 0.5,
     share_out: float | None = None,
+    class_names: Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> OodDetection:
     """Judge how well scores tell two samples apart from predictions alone.
@@ -145,6 +146,8 @@ def detect_ood_in_predictions(
         Of the inputs in distribution. With them, errors and inputs out of distribution are judged together too.
     error_cost, share_out
         As in `detect_ood`.
+    class_names : sequence of str, optional
+        As in `uqassay.assay`.
     progress : callable, optional
         Called with the name of what is being computed.
 
@@ -174,7 +177,14 @@ def detect_ood_in_predictions(
     settings = Settings(level=level)
     check_names({str(name): None for name in inside}, {str(name) for name in outside})
     own = score_side(
-        inside, settings, argument="inside", measures=scores, groups=groups_in, labels=labels, progress=progress
+        inside,
+        settings,
+        argument="inside",
+        measures=scores,
+        class_names=class_names,
+        groups=groups_in,
+        labels=labels,
+        progress=progress,
     )
     other = score_side(
         outside,

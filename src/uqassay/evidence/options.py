@@ -62,6 +62,7 @@ class AssayOptions:
     repair: bool = False
     common_members: int | None = None
     votes_are: str | None = None
+    ignore_label: int | str | None = None
     tolerance: float | None = None
     level: float = 0.95
     margin: float | None = None

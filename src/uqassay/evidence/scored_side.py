@@ -187,7 +187,8 @@ def _aligned(
 ) -> Aligned:
     """The rows of all models in one order, each set spanned by as many points as on the other side."""
     names = class_names if like is None else like.class_names
-    found = align_models(predictions, groups=groups, order_of_classes=names, argument=argument)
+    stated = class_names if like is None else None
+    found = align_models(predictions, groups=groups, class_names=stated, order_of_classes=names, argument=argument)
     points = {} if like is None else {name: model.n_points for name, model in like.models.items()}
     models = {
         name: tuple(_spanned(run, points.get(name), settings) for run in runs) for name, runs in found.models.items()

@@ -63,6 +63,11 @@ class StreamState:
     _aligned: list[Aligned] = field(default_factory=list)
     _subgroups: list[dict[str, NDArray[Any]]] = field(default_factory=list)
 
+    @property
+    def ignored(self) -> int:
+        """Number of instances that were left out by their label."""
+        return sum(part.ignored for part in self._aligned)
+
     # -- results so far -------------------------------------------------------------------------------------------------
 
     def aligned(self) -> Aligned:
@@ -74,6 +79,7 @@ class StreamState:
             ids=_joined([part.ids for part in parts]),
             groups=_joined([part.groups for part in parts]),
             vote_totals=_joined([part.vote_totals for part in parts]),
+            ignored=self.ignored,
         )
 
     def subgroups(self) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from uqassay._workers import Workers
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import align, as_runs
+from uqassay.evidence.alignment import align, as_runs, without_label
 from uqassay.evidence.calibration_tests import calibration_tests
 from uqassay.evidence.classwise_error import errors_of_gaps
 from uqassay.evidence.conclusion import AssayParts, conclude
@@ -116,6 +116,18 @@ class AssayStream(AssayOptions):
         started = time.perf_counter()
         y_true, groups, subgroups, uncertainties, _ = of_same_instances(y_true, groups, subgroups, uncertainties)
         state, first = self._state.copied(), self.first_row + self._state.n_instances
+        ignored = 0
+        if self.ignore_label is not None:
+            predictions, y_true, groups, subgroups, uncertainties, ignored = without_label(
+                self.ignore_label,
+                predictions,
+                y_true,
+                class_names=self.class_names,
+                groups=groups,
+                subgroups=subgroups,
+                uncertainties=uncertainties,
+                first_row=first + self._state.ignored,
+            )
         models = {name: [numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
         seen = state.form
         models = marked_like(seen, models)
@@ -132,7 +144,7 @@ class AssayStream(AssayOptions):
             earlier=() if seen is None else tuple(seen["class_names"]),
         )
         own = {name: tuple(map(with_own_constants, runs)) for name, runs in aligned.models.items()}
-        aligned = replace(aligned, models=own)
+        aligned = replace(aligned, models=own, ignored=ignored)
         given = given_scores(uncertainties, aligned)
         chunk = Chunk(
             aligned=aligned,

@@ -36,10 +36,10 @@ def classes_in_order(
     # a number as a label may mean one order or the other, unless it is the name of a class
     differs = prediction.class_order if class_numbers(own, prediction.class_order) else "differs"
     if isinstance(prediction, Masses):
-        moved = {"focal_sets": prediction.focal_sets[:, order]}
-        return replace(prediction, class_names=tuple(names), class_order=differs, **moved)
+        sets = prediction.focal_sets[:, order]
+        return replace(prediction, class_names=tuple(names), class_order=differs, focal_sets=sets)
     drawn = isinstance(prediction, Drawn) and prediction.drawn is not None
-    moved = {
+    moved: dict[str, Any] = {
         name: getattr(prediction, name)[..., order]
         for name in (*prediction.array_names(), *(["drawn"] if drawn else []))
         if name not in ("weights", "log_partition") and getattr(prediction, name).shape[-1] == prediction.n_classes

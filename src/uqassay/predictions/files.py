@@ -58,7 +58,7 @@ from uqassay.predictions.keys import (
     vote_columns,
 )
 from uqassay.predictions.labels import class_indices, labels_for, portable_labels
-from uqassay.predictions.layouts import FILE_LAYOUTS, file_layout
+from uqassay.predictions.layouts import asks_layout, file_layout
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
 from uqassay.wording import listed, visible
@@ -67,7 +67,6 @@ __all__ = [
     "PICKLES",
     "LossyFormatWarning",
     "as_path",
-    "asks_layout",
     "check_exists",
     "file_hash",
     "format_of",
@@ -338,7 +337,8 @@ def load_column(
         values = np.array(as_array(arrays[wanted].read(), wanted))
         if contents.in_text:
             _refuse_empty(values, arrays[wanted].name or wanted)
-        return FromFile(values, **_rows_in(contents))
+        own, order = _class_names_in(contents)
+        return FromFile(values, class_names=own, class_order=order, **_rows_in(contents))
 
 
 def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
@@ -801,7 +801,7 @@ def open_contents(
     ----------
     path : Path
     kind : str, optional
-        Name of a file layout of `layouts`, such as "fd-shifts"; other kinds are those of `load`.
+        "fd-shifts", a layout that a file may not show; other kinds are those of `load`.
     reading : Reading
         What the caller says of the columns.
     positive : str, optional
@@ -830,7 +830,8 @@ def read_contents(
     suffix = path.suffix.lower()
     folder = suffix == ".zarr"
     if path.is_dir() and not folder:
-        held = sorted(part.name for part in islice(path.iterdir(), MOST_NAMES) if part.suffix.lower() in FORMATS)
+        names = [part.name for part in islice(path.iterdir(), MOST_NAMES) if part.suffix.lower() in FORMATS]
+        held = sorted(names, key=lambda name: (name.lower().endswith(".json"), name))  # which often hold settings
         remedy = f"give the files in it, such as {path / held[0]}" if held else "give a file"
         remedy = "give a kept assay alone, or read it by uq.Assay.load" if (path / "assay.json").is_file() else remedy
         raise FileFormatError("path", "must be a file", "it is a folder", remedy, code="type")
@@ -911,11 +912,6 @@ def parts_of(path: Path) -> list[Path]:
 def asks_logits(kind: str | None) -> bool:
     """Whether `kind` says that the numbers are logits."""
     return isinstance(kind, str) and kind.lower() == "logits"
-
-
-def asks_layout(kind: str | None) -> bool:
-    """Whether `kind` names the layout of a file, such as "fd-shifts"."""
-    return isinstance(kind, str) and kind.lower().replace("_", "-") in [layout.name for layout in FILE_LAYOUTS]
 
 
 @contextmanager

@@ -39,6 +39,7 @@ __all__ = [
     "RECORD_LAYOUTS",
     "FileLayout",
     "RecordLayout",
+    "asks_layout",
     "file_layout",
     "option_bounds",
     "record_layout",
@@ -75,16 +76,18 @@ class FileLayout:
     Attributes
     ----------
     name : str
-        May be asked for by `kind`.
     recognises : callable
         True of the path and contents of such a file.
     read : callable
         Its contents under the names of this package; the last argument is the name of the positive class, if it was given.
+    may_be_asked : bool
+        `kind` may name the layout, for a file that does not show it.
     """
 
     name: str
     recognises: Callable[[Path, Contents], bool]
     read: Callable[[Path, Contents, str | None], Contents]
+    may_be_asked: bool = False
 
 
 def record_layout(first: Any) -> RecordLayout | None:
@@ -94,8 +97,14 @@ def record_layout(first: Any) -> RecordLayout | None:
 
 def file_layout(path: Path, contents: Contents, kind: str | None) -> FileLayout | None:
     """The layout that `kind` names, or that the file has; None for this package's own."""
-    asked = kind.lower().replace("_", "-") if isinstance(kind, str) else ""
-    return next((each for each in FILE_LAYOUTS if asked == each.name or each.recognises(path, contents)), None)
+    asked = next((each for each in FILE_LAYOUTS if asks_layout(kind, each)), None)
+    return asked or next((each for each in FILE_LAYOUTS if each.recognises(path, contents)), None)
+
+
+def asks_layout(kind: str | None, layout: FileLayout | None = None) -> bool:
+    """Whether `kind` names the layout, or any layout that it may name."""
+    named = kind.lower().replace("_", "-") if isinstance(kind, str) else ""
+    return any(each.may_be_asked and each.name == named for each in ((layout,) if layout else FILE_LAYOUTS))
 
 
 # -- OpenAI -----------------------------------------------------------------------------------------------------------
@@ -475,8 +484,7 @@ def _is_vectors(_: Path, contents: Contents) -> bool:
 def _read_vectors(_: Path, contents: Contents, _positive: str | None) -> Contents:
     """``[0.7 0.2 0.1]``, ``0.7;0.2;0.1`` and the like: probabilities, or `logits` or `alpha` in a column of that name."""
     name = _vector_column(contents)
-    if name is None:
-        fail("kind", "'vectors' needs a column of lists of numbers", "found none", "leave kind out", code="missing")
+    assert name is not None  # recognised
     values = _vectors(_texts(contents.columns[name]), name)
     rest = {key: column for key, column in contents.columns.items() if key != name}
     key = name if name in VECTOR_KEYS else "probs"
@@ -508,7 +516,7 @@ def _texts(column: StoredArray) -> list[str]:
 
 
 FILE_LAYOUTS = (
-    FileLayout("fd-shifts", _is_fd_shifts, _read_fd_shifts),
+    FileLayout("fd-shifts", _is_fd_shifts, _read_fd_shifts, may_be_asked=True),
     FileLayout("weka", _is_weka, _read_weka),
     FileLayout("y-true-y-prob", _is_binary, _read_binary),
     FileLayout("vectors", _is_vectors, _read_vectors),

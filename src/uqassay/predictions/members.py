@@ -258,8 +258,7 @@ def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
     if member_axis is None:
         first = values[0] if isinstance(values, (list, tuple)) and len(values) else None
         first = as_frame(first, name) or first
-        each = getattr(first, "ndim", 0)
-        if each == 2:
+        if first is not None and getattr(first, "ndim", 0) == 2:
             raise InputError(
                 name,
                 "a list of arrays (n, K) could hold the members or the instances",

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import shown
-from uqassay._frames import canonical_ids, positions
+from uqassay._frames import FromFile, canonical_ids, positions
 from uqassay.errors import InputError
 
-__all__ = ["Known", "check_positions", "counts_up", "is_key", "order_like"]
+__all__ = ["Known", "check_positions", "counts_up", "in_rows_of", "order_like"]
 
 
 class Known(NamedTuple):
@@ -49,11 +49,6 @@ def check_positions(known: Known, parameter: str) -> None:
             "give it as a Series whose index holds the ids, or put all models into one order",
             code="ids",
         )
-
-
-def is_key(values: NDArray[Any]) -> bool:
-    """Whether a column may identify rows: text or whole numbers, all different."""
-    return values.ndim == 1 and values.dtype.kind in "iuU" and len(np.unique(values)) == len(values)
 
 
 def counts_up(ids: NDArray[Any] | None) -> bool:
@@ -112,6 +107,20 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
             facts={"columns": tuple(found)},
         )
     return orders[0] if orders and not np.array_equal(orders[0], np.arange(len(orders[0]))) else None
+
+
+def in_rows_of(values: FromFile, prediction: Any, parameter: str) -> FromFile:
+    """Values of a file in the order of the rows of a prediction, without ids.
+
+    Raises
+    ------
+    InputError
+        Ids or keys with different values.
+    """
+    own = Known(values.ids, values.keys, parameter)
+    rows = order_like(own, Known(prediction.ids, prediction.keys, "the predictions"))
+    found = values if rows is None else values[rows]
+    return FromFile(found, class_names=found.class_names, class_order=found.class_order)
 
 
 def _places(here: NDArray[Any], there: NDArray[Any], parameter: str) -> NDArray[np.int64]:

@@ -103,7 +103,7 @@ def labels_and_votes(folder: Path, needed: str) -> tuple[NDArray[Any], NDArray[A
     """
     if not (folder / "labels.npy").is_file():
         raise InputError("data", "must hold labels.npy", f"{folder} does not", needed, code="missing")
-    labels, votes = load_labels(folder / "labels.npy"), _votes(folder)
+    labels, votes = np.asarray(load_labels(folder / "labels.npy")), _votes(folder)
     if labels.ndim != 1 or len(labels) != len(votes):
         raise InputError(
             "data",
@@ -122,7 +122,7 @@ def _votes(folder: Path) -> NDArray[Any]:
     path = folder / "human_counts.npy"
     if not path.is_file():
         return read_cifar10h().votes
-    votes = load_labels(path)
+    votes = np.asarray(load_labels(path))
     if votes.ndim != 2:
         got = f"got shape {votes.shape}"
         raise InputError("data", "human_counts.npy must be (n, K)", got, "save one row for each image", code="shape")

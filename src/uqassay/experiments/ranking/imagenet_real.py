@@ -105,7 +105,7 @@ def reproduce_ranking_imagenet_real(
     folder = check_folder(data, NEEDED)
     if not (folder / "labels.npy").is_file():
         raise InputError("data", "must hold labels.npy", f"{folder} does not", NEEDED, code="missing")
-    labels = load_labels(folder / "labels.npy")
+    labels = np.asarray(load_labels(folder / "labels.npy"))
     if labels.shape != (N_IMAGES,):
         raise InputError("data", f"labels.npy must be ({N_IMAGES},)", f"got {labels.shape}", NEEDED, code="shape")
     real = read_real_scores()
