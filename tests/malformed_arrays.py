@@ -256,7 +256,7 @@ def valid_prediction(rng: np.random.Generator) -> Prediction:
     return prediction
 
 
-EXTENSIONS = (".npz", ".npy", ".csv", ".parquet", ".jsonl", ".safetensors", ".zarr", ".pt")
+EXTENSIONS = (".npz", ".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".json", ".safetensors", ".zarr", ".pt")
 
 
 def saving(rng: np.random.Generator, folder: Path) -> Case:

@@ -13,10 +13,11 @@ import torch
 
 import uqassay as uq
 from tests.malformed_arrays import TEXTS, Case, check_prediction, odd_array, odd_value, pick
-from tests.malformed_tables import made_up_csv, made_up_line, made_up_parquet
+from tests.malformed_tables import made_up_csv, made_up_line, made_up_parquet, made_up_record, made_up_text
 from uqassay.predictions.files import file_hash, inspect_file, load_column
 
-SUFFIXES = (".npy", ".npz", ".csv", ".parquet", ".jsonl", ".safetensors", ".pt")
+TEXT = (".csv", ".tsv", ".jsonl", ".json")
+SUFFIXES = (".npy", ".npz", ".csv", ".tsv", ".parquet", ".jsonl", ".json", ".safetensors", ".pt")
 HUGE = (
     b"-1",
     b"0",
@@ -65,12 +66,10 @@ def samples(suffix: str) -> tuple[bytes, ...]:
     carried: dict[str, Any] = {"class_names": ("a", "b", "c"), "ids": ["w", "x", "y", "z"], "groups": [1, 1, 2, 2]}
     point, members = rng.dirichlet(np.ones(3), 4), rng.dirichlet(np.ones(3), (4, 2))
     full = suffix in (".npz", ".safetensors", ".pt")
-    predictions = (
-        [uq.Point(point), uq.Point(point.astype(np.float32))] if suffix not in (".csv", ".jsonl") else [uq.Point(point)]
-    )
+    predictions = [uq.Point(point), uq.Point(point.astype(np.float32))] if suffix not in TEXT else [uq.Point(point)]
     if suffix != ".npy":
         predictions.append(uq.Point(point, **carried))
-    if suffix not in (".csv", ".parquet"):
+    if suffix not in (".csv", ".tsv", ".parquet"):
         predictions.append(uq.Members(members, **({} if suffix == ".npy" else carried)))
     if full:
         predictions += [
@@ -190,10 +189,13 @@ def made_up(rng: np.random.Generator, suffix: str) -> tuple[str, bytes]:
         return f"keys {keys}", stream.getvalue()
     if suffix == ".parquet":
         return made_up_parquet(rng)
-    if suffix == ".csv":
-        return "cells", made_up_csv(rng)
-    if suffix == ".jsonl":
-        lines = [made_up_line(rng) for _ in range(rng.integers(0, 5))]
+    if suffix in (".csv", ".tsv"):
+        return "cells", made_up_text(rng) if rng.random() < 0.3 else made_up_csv(rng)
+    if suffix in (".jsonl", ".json"):
+        make = made_up_record if rng.random() < 0.4 else made_up_line
+        lines = [make(rng) for _ in range(rng.integers(0, 5))]
+        if suffix == ".json":
+            return "items", b"[" + b",".join(lines) + b"]"
         return "lines", b"\n".join(lines) + pick(rng, (b"", b"\n", b"\n\n", b"\r\n"))
     header: dict[str, Any] = {}
     values = b""

@@ -63,6 +63,63 @@ def made_up_csv(rng: np.random.Generator) -> bytes:
     return text.encode(pick(rng, ("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "latin-1")), "replace")
 
 
+def made_up_text(rng: np.random.Generator) -> bytes:
+    """A table of another program with odd cells."""
+    header, rows = pick(
+        rng,
+        (
+            ("inst#,actual,predicted,error,distribution,", ["1,1:a,1:a,,*0.75,0.25", "2,2:b,1:a,+,*0.5,0.5"]),
+            ("y_true,y_prob", ["1,0.75", "0,0.25"]),
+            ("p,label", ["[0.7 0.3],0", '"[0.2, 0.8]",1', "0.5;0.5,1"]),
+            (",cat,dog,label", ["r1,0.5,0.5,cat", "r2,1,0, dog"]),
+        ),
+    )
+    text = "\n".join([header, *(pick(rng, rows) for _ in range(rng.integers(0, 4)))]) + "\n"
+    for _ in range(rng.integers(0, 3)):
+        at = int(rng.integers(len(text)))
+        text = (
+            text[:at] + pick(rng, (*CELLS, "*", ":", ",", "\n", "[", "]", "?")) + text[at + int(rng.integers(0, 2)) :]
+        )
+    return text.encode("utf-8", "replace")
+
+
+def made_up_record(rng: np.random.Generator) -> bytes:
+    """A record of another program, of which a value was replaced."""
+    top = [{"token": "A", "logprob": -0.1}, {"token": " B", "logprob": -3.0}]
+    record = pick(
+        rng,
+        (
+            {"a": 0.25, "b": 0.75},
+            [{"label": "a", "score": 0.25}, {"label": "b", "score": 0.75}],
+            {"text": "x", "out": [{"label": "a", "score": 0.5}, {"label": "b", "score": 0.5}], "label": "a"},
+            {"doc_id": 1, "target": "0", "filtered_resps": [["-1.0", "False"], ["-2.0", "True"]]},
+            {"label": "A", "choices": [{"logprobs": {"content": [{"token": "A", "top_logprobs": top}]}}]},
+            {"options": ["A", "B", "C"], "logprobs": {"content": [{"token": "A", "top_logprobs": top}]}},
+            {"custom_id": "q", "label": "B", "response": {"body": {"choices": [{"logprobs": {"content": []}}]}}},
+        ),
+    )
+    record = json.loads(json.dumps(record))
+    if rng.random() < 0.5:
+        replace_one(rng, record)
+    return json.dumps(record).encode()
+
+
+def replace_one(rng: np.random.Generator, value: list | dict) -> None:
+    """Replace one part of a value of JSON, at any depth."""
+    place = pick(rng, list(value) if isinstance(value, dict) else range(len(value))) if value else None
+    if place is None:
+        return
+    inner = value[place]
+    if isinstance(inner, (list, dict)) and inner and rng.random() < 0.7:
+        replace_one(rng, inner)
+    elif isinstance(value, dict) and rng.random() < 0.3:
+        del value[place]
+    else:
+        value[place] = pick(
+            rng, (None, True, -1, 2, 0.5, 1e999, 10**400, "", "A", "nan", [], {}, [[]], {"a": {}}, [0.5])
+        )
+
+
 def made_up_line(rng: np.random.Generator) -> bytes:
     """A line that is more or less a JSON object."""
     points = ([0.5, 0.5], [0.2, 0.3, 0.5], {"a": 0.5, "b": 0.5}, {"0": 1.0, "1": 0.0}, [[0.5, 0.5], [1, 0]])

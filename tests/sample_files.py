@@ -8,7 +8,9 @@ import uqassay as uq
 from uqassay.notes import Note
 from uqassay.predictions.base import Prediction
 
-PACKAGES = {".safetensors": "safetensors", ".zarr": "zarr", ".pt": "torch", ".parquet": "pyarrow"}
+PACKAGES = {".safetensors": "safetensors", ".zarr": "zarr", ".pt": "torch"} | dict.fromkeys(
+    (".parquet", ".csv", ".tsv"), "pyarrow"
+)
 SETS = [[0], [1], [2], [0, 1, 2]]
 CARRIED = {
     "class_names": ("kat", "Hünd", "x, y"),

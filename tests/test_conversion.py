@@ -7,7 +7,7 @@ import scipy.sparse
 
 import uqassay as uq
 from tests.refusals import refuses
-from uqassay._conversion import as_array, as_numeric, shown
+from uqassay._conversion import as_array, as_numeric, lone_surrogates, shown
 
 HALF = np.full((2, 2), 0.5)
 
@@ -82,3 +82,12 @@ def test_values_are_shown_in_one_short_line():
     assert shown("x" * 100) == "str"
     assert shown(10**400) == "a whole number beyond 1e+30"
     assert shown(None) == "None"
+
+
+def test_lone_surrogates_in_every_shape_and_byte_order():
+    texts = [["a\ud800", "b"], ["\U0001f600", "\udfff"]]
+    for order in "<>":
+        assert lone_surrogates(np.array(texts, dtype=f"{order}U2")).tolist() == [[True, False], [False, True]]
+    assert lone_surrogates("x\udc00").tolist() == [True]
+    assert lone_surrogates(np.empty((0, 2), "U3")).shape == (0, 2)
+    assert not lone_surrogates(np.ones(3)).any()

@@ -105,6 +105,7 @@ def test_codes_are_words_with_their_meaning():
 
 SOURCE = Path(uqassay.__file__).parent
 PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the codes that they yield
+    ("checks.py", "code"),
     ("_array.py", "'not-probabilities' if probabilities else 'range'"),
     ("bench/cell.py", "'finite' if isinstance(problem, ValueError) else 'type'"),
     ("cli/terminal.py", "**value"),
@@ -113,10 +114,10 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("experiments/gain/estimates.py", "code"),
     ("losses/vote_counts.py", "'type' if counts.dtype == bool else 'range'"),
     ("methods/sparse_gaussian_process.py", "'range' if whole else 'type'"),
-    ("predictions/file_json_lines.py", "code"),
-    ("predictions/file_opening.py", "'unreadable' if done == 'read' else 'unwritable'"),
-    ("predictions/file_opening.py", "code"),
-    ("predictions/file_opening.py", "problem.code"),
+    ("predictions/formats.py", "code"),
+    ("predictions/files.py", "'unreadable' if done == 'read' else 'unwritable'"),
+    ("predictions/files.py", "code"),
+    ("predictions/files.py", "problem.code"),
     ("statistics/planning_linearised.py", "'missing' if n is None else 'conflict'"),
     ("statistics/samples.py", "code"),
 }
@@ -153,7 +154,9 @@ def errors(nodes) -> set[str]:
 @pytest.fixture(scope="module")
 def calls(nodes, errors) -> list[tuple[str, ast.Call]]:
     """Every place that makes an error, with its file."""
-    return [(file, node) for file, node in nodes if isinstance(node, ast.Call) and name_of(node.func) in errors]
+    made = [(file, node) for file, node in nodes if isinstance(node, ast.Call) and name_of(node.func) in errors]
+    coded = [(file, node) for file, node in nodes if isinstance(node, ast.Call) and name_of(node.func) == "fail"]
+    return made + [(file, node) for file, node in coded if "code" in [k.arg for k in node.keywords]]  # `checks.fail`
 
 
 def literals(node: ast.expr) -> set[str]:

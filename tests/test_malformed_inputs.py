@@ -47,8 +47,10 @@ def schedule():
     shares = {
         files.file_of(".npy", 0.6): 12,
         files.file_of(".npz", 0.5): 14,
-        files.file_of(".csv", 0.6): 11,
-        files.file_of(".jsonl", 0.6): 11,
+        files.file_of(".csv", 0.6): 10,
+        files.file_of(".tsv", 0.6): 1,
+        files.file_of(".jsonl", 0.6): 9,
+        files.file_of(".json", 0.6): 2,
         files.file_of(".safetensors", 0.4): 7,
         files.file_of(".parquet", 0.4): 5,
         files.file_of(".pt", 0.3): 5,

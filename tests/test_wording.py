@@ -1,5 +1,6 @@
 """One way to write numbers: rounding never claims more than was found, undefined values are dashes."""
 
+import ast
 import math
 
 import pytest
@@ -150,8 +151,32 @@ def test_sentences_and_counts():
     assert wording.counted(1234, "draw") == "1,234 draws"
 
 
-def test_marks_of_direction_are_replaced_and_nothing_else():
-    for mark in "\u061c\u200e\u200f\u202a\u202e\u2066\u2069":
-        assert wording.without_direction(f"a{mark}b") == "a\ufffdb"
-    for text in ("", "ä – λ − 漢", "שלום", "a\tb"):
-        assert wording.without_direction(text) == text
+# characters that move the cursor, turn the text, have no width, or that no encoding takes
+INVISIBLE = (
+    *map(chr, (*range(0x20), *range(0x7F, 0xA0), 0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x2028, 0x202F))),
+    *map(chr, (*range(0x2060, 0x2070), 0xD800, 0xDCE9, 0xDFFF, 0xE000, 0xFEFF, 0xFFF9, 0xE0001, 0xE0041)),
+)
+
+
+def test_invisible_characters_are_spelt_out_and_nothing_else():
+    for c in INVISIBLE:
+        text = wording.visible(f"a{c}b")
+        assert text.isprintable()
+        assert ast.literal_eval(f"'{text}'") == f"a{c}b"
+    assert len({wording.visible(c) for c in INVISIBLE}) == len(INVISIBLE)
+    for text in ("", "ä – λ − 漢", "שלום", "a\u00a0b\u3000c", "e\u0301", "🙂", "\\n"):
+        assert wording.visible(text) == text
+
+
+@given(st.text())
+def test_visible_text_can_be_printed_in_one_line_and_stays_as_it_is(text):
+    shown = wording.visible(text)
+    shown.encode()
+    assert len(shown.splitlines()) <= 1
+    assert wording.visible(shown) == shown
+
+
+def test_names_in_a_list_are_quoted_where_they_could_be_misread():
+    assert wording.listed_names(["", "a, b", " c", "d "], last="or") == "'', 'a, b', ' c' or 'd '"
+    assert wording.listed_names(["net", "it's", "x y", "漢"]) == "net, it's, x y and 漢"
+    assert wording.listed_names([*"abcdef"], most=3) == wording.listed([*"abcdef"], most=3)

@@ -166,7 +166,6 @@ def _chunk(data: DataSet, name: str, rows: np.ndarray, distance: str) -> dict[st
     p, y = data.runs[name][0][rows], data.labels[rows]
     mean = (p if p.ndim == 2 else p.mean(axis=1)).astype(float)
     right = mean.argmax(axis=1) == y
-    floor = float(np.finfo(p.dtype).eps)
     brier = float(((mean - np.eye(mean.shape[1])[y]) ** 2).sum(axis=1).mean())
     if distance == "kl":
         loss = uq.losses.unified_loss(y, uq.Point(p) if p.ndim == 2 else uq.Members(p))
@@ -180,7 +179,7 @@ def _chunk(data: DataSet, name: str, rows: np.ndarray, distance: str) -> dict[st
     return {
         "distance": terms[0],
         "nonspecificity": terms[1],
-        "log_loss": float(-np.log(np.maximum(mean[np.arange(len(y)), y], floor)).mean()),
+        "log_loss": float(-np.log(np.maximum(mean[np.arange(len(y)), y], np.finfo(np.float64).eps)).mean()),
         "brier": brier,
         "accuracy": float(right.mean()),
         "confidence": float(mean.max(axis=1).mean()),

@@ -47,7 +47,7 @@ class Kind:
     whole_groups : bool
         Whether these instances are whole groups.
     dtype : str
-        Of the predictions: the floor of the log loss follows it.
+        Of the predictions.
     runs : int
         Training runs.
     run_spread : float
@@ -245,7 +245,7 @@ def _with_rare_losses(p: Array, y: NDArray[np.int64], kind: Kind, struck: NDArra
     """The label of the instances that are struck gets probability 0; else its loss is `kept` times as great."""
     at = np.arange(len(y))
     mean = mean_log_loss(kind.signal, kind.sharpness, p.shape[1])
-    most = -float(np.log(np.finfo(kind.dtype).eps))
+    most = -float(np.log(np.finfo(np.float64).eps))
     kept = (mean - kind.rare * most) / ((1 - kind.rare) * mean)
     if kept <= 0:
         raise ValueError(f"the rare losses alone exceed the mean log loss {mean:.2f}")

@@ -8,6 +8,7 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -15,11 +16,11 @@ namespace {
 
 using namespace mixtures;
 
-constexpr double BELOW = 4.0;          // as in mixture_errors.py
+constexpr double BELOW = 4.0, ON_EDGE = 0x1p-23;  // as in mixture_evaluators.py
 
 template <class T>
 UQASSAY_INLINE T bins_per_unit(std::size_t n_bins) {
-    return T(double(n_bins) * (1.0 - BELOW * double(std::numeric_limits<T>::epsilon())));
+    return T(double(n_bins) * (1.0 - std::max(ON_EDGE, BELOW * double(std::numeric_limits<T>::epsilon()))));
 }
 
 // Mean of |sums| (n, LANES) over `by`, in place.

@@ -39,7 +39,7 @@ UQASSAY_INLINE void exponentials(double *__restrict x) {
         const double r = (bounded - k * LN2_HIGH) - k * LN2_LOW;
         double sum = 1.0 / 6227020800;
         for (double term : SERIES) sum = sum * r + term;
-        std::int64_t power;
+        std::uint64_t power;  // unsigned: the shift drops the upper bits
         std::memcpy(&power, &shifted, sizeof power);
         power = (power + 1023) << 52;  // the last bits of `shifted` are k
         double two;

@@ -22,7 +22,7 @@ from uqassay._chunks import (
     still_whole,
     taken,
 )
-from uqassay._conversion import as_array, as_bfloat16, as_numeric, precision_of, shown
+from uqassay._conversion import as_array, as_bfloat16, as_numeric, lone_surrogates, precision_of, shown
 from uqassay.errors import InputError
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "draw_per_row",
     "generator",
     "index_text",
+    "lone_surrogates",
     "precision_of",
     "release",
     "row_chunks",

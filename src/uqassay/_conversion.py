@@ -11,10 +11,26 @@ from numpy.typing import NDArray
 from uqassay._frames import as_frame
 from uqassay.errors import InputError
 
-__all__ = ["as_array", "as_bfloat16", "as_numeric", "precision_of", "shown"]
+__all__ = ["as_array", "as_bfloat16", "as_numeric", "lone_surrogates", "precision_of", "shown"]
 
 # NumPy has no bfloat16. Its values are kept as float32, and the dtype says where they come from.
 _BFLOAT16 = np.dtype(np.float32, metadata={"precision": "bfloat16"})
+
+
+def lone_surrogates(values: Any) -> NDArray[np.bool_]:
+    """Which texts have lone surrogates, which no encoding takes; False for all that is no text.
+
+    Examples
+    --------
+    >>> lone_surrogates(["a", "b\\ud800"]).tolist(), lone_surrogates([1.0]).tolist()
+    ([False, True], [False])
+    """
+    texts = np.ascontiguousarray(values)
+    if texts.dtype.kind != "U" or not texts.dtype.itemsize:
+        return np.zeros(texts.shape, dtype=bool)
+    codes = texts.astype(texts.dtype.newbyteorder("="), copy=False).reshape(-1, 1).view(np.uint32)
+    surrogates = (codes >= 0xD800) & (codes < 0xE000)
+    return np.any(surrogates, axis=1, keepdims=True).reshape(texts.shape)
 
 
 def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:

@@ -11,10 +11,10 @@ Everything that asks for names or indexes asks here. Missing values are refused.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from uqassay.errors import InputError
 
 __all__ = [
     "Frame",
+    "FromFile",
     "as_frame",
     "canonical_ids",
     "columns_of",
@@ -81,6 +82,66 @@ class Frame:
         at = axis % self.array.ndim
         labels = [label[places] if i == at and label is not None else label for i, label in enumerate(self.labels)]
         return Frame(self.array.take(places, axis=at), tuple(labels))
+
+
+class FromFile(np.ndarray[Any, np.dtype[Any]]):
+    """Labels (n,), votes (n, K) or other values of a file: an array that keeps what the file says of its rows and classes.
+
+    A selection of rows keeps its ids; other operations give values without them.
+
+    Attributes
+    ----------
+    class_names : tuple of str or None
+        The classes whose indices the numbers are, or the columns of votes.
+    class_order : str
+        What the order of these names rests on, a key of `labels.CLASS_ORDERS`.
+    ids : array (n,) or None
+    keys : dict of str to array (n,)
+        Columns that may identify the rows, by name.
+    """
+
+    class_names: tuple[str, ...] | None
+    class_order: str
+    ids: NDArray[Any] | None
+    keys: Mapping[str, NDArray[Any]]
+
+    def __new__(
+        cls,
+        values: Any,
+        *,
+        class_names: tuple[str, ...] | None = None,
+        class_order: str = "stated",
+        ids: NDArray[Any] | None = None,
+        keys: Mapping[str, NDArray[Any]] | None = None,
+    ) -> Self:
+        found = np.asarray(values).view(cls)
+        found.class_names, found.class_order, found.ids, found.keys = class_names, class_order, ids, dict(keys or {})
+        return found
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self.class_names, self.class_order, self.ids, self.keys = None, "stated", None, {}
+
+    def __getitem__(self, rows: Any) -> Any:
+        part = super().__getitem__(rows)
+        if not isinstance(part, FromFile) or isinstance(rows, tuple) or part.ndim != self.ndim:
+            return np.asarray(part) if isinstance(part, FromFile) else part
+        return FromFile(
+            part,
+            class_names=self.class_names,
+            class_order=self.class_order,
+            ids=None if self.ids is None else self.ids[rows],
+            keys={name: values[rows] for name, values in self.keys.items()},
+        )
+
+    def __reduce__(self) -> Any:
+        return (_from_file, (np.asarray(self), self.class_names, self.class_order, self.ids, self.keys))
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        return array[()] if return_scalar else np.asarray(array)
+
+
+def _from_file(values: Any, class_names: Any, class_order: str, ids: Any, keys: Any) -> FromFile:
+    return FromFile(values, class_names=class_names, class_order=class_order, ids=ids, keys=keys)
 
 
 def is_frame(values: Any) -> bool:
@@ -339,6 +400,8 @@ def _reader(kind: Any) -> Callable[[Any, str], Frame] | None:
     """What takes values of this type apart; None for a type that is no table and no labelled array."""
     if kind is Frame:
         return lambda values, name: values
+    if kind is FromFile:
+        return _of_file
     libraries = {base.__module__.partition(".")[0] for base in kind.__mro__}
     if "polars" in libraries:
         if hasattr(kind, "collect_schema") and not hasattr(kind, "to_numpy"):
@@ -352,6 +415,11 @@ def _reader(kind: Any) -> Callable[[Any, str], Frame] | None:
         return _from_xarray if hasattr(kind, "coords") and hasattr(kind, "to_numpy") else None
     # by attributes, because modin and cuDF have the classes of pandas without its name
     return _from_pandas if all(hasattr(kind, part) for part in ("index", "to_numpy", "isna")) else None
+
+
+def _of_file(values: FromFile, name: str) -> Frame:
+    columns = None if values.class_names is None or values.ndim < 2 else np.array(values.class_names, dtype=object)
+    return Frame(np.asarray(values), (values.ids, *(None,) * (values.ndim - 2), columns)[: values.ndim])
 
 
 def _from_pandas(values: Any, name: str) -> Frame:

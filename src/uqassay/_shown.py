@@ -5,8 +5,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from uqassay._markup import html_text, markdown_text, one_line
+from uqassay._markup import html_text, markdown_text
 from uqassay._shown_table import ShownTable
+from uqassay.wording import visible
 
 __all__ = ["COLUMNS", "Shown", "Text"]
 
@@ -122,5 +123,5 @@ def _counted_notes(notes: Sequence[str]) -> str:
 
 def _folded(text: str, *, indent: str = "", hanging: str = "") -> list[str]:
     return textwrap.wrap(
-        one_line(text), COLUMNS, initial_indent=indent, subsequent_indent=hanging or indent, break_on_hyphens=False
+        visible(text), COLUMNS, initial_indent=indent, subsequent_indent=hanging or indent, break_on_hyphens=False
     )

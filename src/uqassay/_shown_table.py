@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
-from uqassay._markup import html_text, latex_text, markdown_text, one_line
-from uqassay.wording import counted, number, significant, text_table
+from uqassay._markup import html_text, latex_text, markdown_text
+from uqassay.wording import counted, number, significant, text_table, visible
 
 __all__ = ["Bar", "ShownCell", "ShownRow", "ShownTable", "estimate_cell"]
 
@@ -84,7 +84,7 @@ class ShownTable:
         if not self.rows:
             return []
         words = self.n_words
-        cells = [[one_line(f"{cell.text} {cell.after}".rstrip()) for cell in row.cells] for row in self.rows]
+        cells = [[visible(f"{cell.text} {cell.after}".rstrip()) for cell in row.cells] for row in self.rows]
         widths = [max(map(len, column)) for column in zip(self.header, *cells, strict=True)]
 
         def line(texts: Sequence[str]) -> list[str]:

@@ -8,6 +8,8 @@ another remedy by the code.
 from collections.abc import Mapping
 from typing import Any, Self
 
+from uqassay.wording import visible
+
 __all__ = ["CODES", "FileFormatError", "InputError", "MissingDependencyError", "TooManyClassesError", "UqassayError"]
 
 CODES: Mapping[str, str] = {
@@ -39,6 +41,7 @@ CODES: Mapping[str, str] = {
     "common-members": "more members requested than there are",
     # labels, names and rows
     "class-names": "class names that do not fit",
+    "class-order": "class indices where the classes have no order",
     "ambiguous": "more than one possible meaning",
     "ids": "ids of rows that do not match",
     # kinds of prediction without the quantity
@@ -111,7 +114,7 @@ class UqassayError(Exception):
         place = "".join(f"{part}: " for part in (self.source, self.parameter) if part)
         parts = (_on_one_line(self.rule), _cut(_on_one_line(self.got)), _on_one_line(self.remedy))
         sentence = place + "; ".join(part for part in parts if part)
-        return sentence if sentence.endswith((".", "?")) else f"{sentence}."
+        return visible(sentence if sentence.endswith((".", "?")) else f"{sentence}.")
 
     def replace(self, **fields: Any) -> Self:
         """The same error with some of its fields changed."""

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
+from uqassay.wording import visible
+
 __all__ = ["CODES", "Note", "distinct", "has_note", "reason"]
 
 CODES: Mapping[str, str] = {
@@ -68,7 +70,7 @@ class Note:
     facts: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:
-        return self.text
+        return visible(self.text)
 
     def to_dict(self) -> dict[str, str]:
         """Code and text as a dict for JSON; the facts are not included."""

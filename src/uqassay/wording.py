@@ -4,6 +4,7 @@ Numbers have a minus sign (−), not a hyphen. p-values have no zero before the 
 """
 
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 __all__ = [
@@ -15,6 +16,8 @@ __all__ = [
     "interval",
     "level_text",
     "listed",
+    "listed_names",
+    "named",
     "number",
     "percent",
     "percent_interval",
@@ -26,14 +29,13 @@ __all__ = [
     "significant",
     "text_table",
     "tradeoff",
-    "without_direction",
+    "visible",
 ]
 
 ABSENT = "–"
 _CLAUSE = "; "
 ROUNDING = 1e-12  # a smaller number is what rounding left of 0
 LEAST_SHARE = 0.001  # of draws; a smaller one is written as a bound, however many there are
-DIRECTIONS = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -295,6 +297,31 @@ def listed(names: Sequence[str], *, last: str = "and", most: int | None = None) 
     return "".join(names) if len(names) < 2 else f"{', '.join(names[:-1])} {last} {names[-1]}"
 
 
+def named(name: str) -> str:
+    """A name from data in a list of names: in quotes where it is empty, has a comma, or begins or ends with a space.
+
+    Examples
+    --------
+    >>> named("net"), named(""), named("a, b"), named(" x")
+    ('net', "''", "'a, b'", "' x'")
+    """
+    if name and name == name.strip() and "," not in name:
+        return name
+    mark = '"' if "'" in name and '"' not in name else "'"
+    return f"{mark}{name}{mark}"
+
+
+def listed_names(names: Iterable[str], *, last: str = "and", most: int | None = None) -> str:
+    """Names from data in a sentence, as `listed`.
+
+    Examples
+    --------
+    >>> listed_names(["", "a, b", "c"])
+    "'', 'a, b' and c"
+    """
+    return listed([named(name) for name in names], last=last, most=most)
+
+
 def sentence(clauses: Sequence[str]) -> str:
     """Clauses as one sentence, with a capital at its start and a full stop.
 
@@ -320,12 +347,20 @@ def text_table(header: Sequence[str], body: Iterable[Sequence[str]]) -> list[str
     return ["  " + "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines]
 
 
-def without_direction(text: str) -> str:
-    r"""Text whose marks of direction are replaced, so that a name cannot turn the words and numbers after it around.
+# -- characters --------------------------------------------------------------------------------------------------------
+
+
+def visible(text: str) -> str:
+    r"""Text from data on one line, with every invisible character but spaces spelt out as Python writes it.
+
+    The one rule for all that people read: control characters, line breaks, marks of direction, characters without width, and
+    lone surrogates, which no encoding takes. Different texts stay different unless one of them spells such a character itself.
 
     Examples
     --------
-    >>> without_direction("a\u202eb") == "a\ufffdb"
-    True
+    >>> print(visible("two\nlines, \x1b[1mbold, \u202eturned, \ud800"))
+    two\nlines, \x1b[1mbold, \u202eturned, \ud800
     """
-    return text.translate(DIRECTIONS)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or unicodedata.category(c) == "Zs" else repr(c)[1:-1] for c in text)

@@ -52,6 +52,12 @@ def test_names_take_any_encoding_and_paths_stay(folder):
     assert model_files([str(odd), "x\udce9=a.npz"]) == {r"mod\xe9": [odd], r"x\xe9": [Path("a.npz")]}
 
 
+def test_two_names_that_are_spelt_alike_are_two_models(folder):
+    with refuses("models", "duplicate", got=r"mod\\\\xe9"):
+        model_files(["mod\udce9=a.npz", r"mod\xe9=b.npz"])
+    assert model_files(["mod\udce9=a.npz", "mod\udce9=b.npz"]) == {r"mod\xe9": [Path("a.npz"), Path("b.npz")]}
+
+
 def test_errors_name_the_option(folder):
     with refuses("--out", "duplicate", got="'b' is given twice"):
         model_files(["m=b,b"], option="--out")

@@ -61,7 +61,7 @@ def test_ids_beside_predictions_without_ids_are_refused(folder, option, files):
 
 
 def test_groups_follow_the_ids_of_the_predictions_that_have_them(folder):
-    np.savez("a.npz", probs=PROBS, labels=Y)
+    np.savez("a.npz", probs=PROBS, labels=Y, ids=IDS)
     np.savez("b.npz", probs=PROBS, ids=IDS)
     Path("groups.csv").write_text("id,group\n" + "".join(f"{IDS[i]},{i}\n" for i in OTHER))
     assert make_assay(AssayRequest(["a.npz", "b.npz"], groups=Path("groups.csv"))).groups.tolist() == [0, 1, 2, 3]

@@ -124,13 +124,15 @@ def test_the_machine_refuses(problem, sentence, monkeypatch, run):
 @pytest.mark.parametrize(
     "problem", [ZeroDivisionError("a bug"), ModuleNotFoundError("a bug", name="uqassay.evidence.old")]
 )
-def test_a_bug_is_not_dressed_up_as_bad_input(problem, monkeypatch):
+def test_a_bug_is_neither_bad_input_nor_a_failed_check(problem, monkeypatch, run):
     def broken(request, *, progress):
         raise problem
 
     monkeypatch.setattr("uqassay.cli.judging.make_assay", broken)
-    with pytest.raises(type(problem), match="a bug"):
-        main(["rank", "a.npz"])
+    ran = run("rank", "a.npz", "--fail-if", "unified@0.5>0.01")
+    assert (ran.code, ran.out) == (70, "")
+    assert f"{type(problem).__name__}: a bug" in ran.err
+    assert ran.err.splitlines()[-1].startswith("uqassay: this is a fault of uqassay; please report it")
 
 
 def test_file_names_that_are_no_utf8(files, run, run_process):

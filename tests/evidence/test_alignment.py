@@ -8,6 +8,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.evidence.alignment import align, align_models, align_values, spanned_by
+from uqassay.predictions.rows import Known
 
 
 def test_rows_follow_the_ids_of_the_first_model(random_generator):
@@ -68,17 +69,24 @@ def test_names_that_no_line_could_show_are_refused(name, random_generator):
         align_models({name: random_prediction("Point", random_generator, 6, 3)})
 
 
-def test_ids_of_some_models_only_are_fine_where_nothing_moves(random_generator):
+def test_ids_of_some_models_only_are_refused_unless_they_count_the_rows(random_generator):
     plain = random_prediction("Point", random_generator, 4, 3)
-    named = plain.with_metadata(ids=[3, 1, 2, 0])
     counted = plain.with_metadata(ids=[0, 1, 2, 3])  # the default index of tables
     assert align({"a": plain, "b": counted}, [0, 1, 2, 0]).ids.tolist() == [0, 1, 2, 3]
-    labels = pd.Series([0, 1, 2, 0], index=["3", "1", "2", "0"])
-    assert align({"a": plain, "b": named}, labels).ids.tolist() == [3, 1, 2, 0]
-    with refuses("models['a'].ids", "missing"):
-        align({"a": plain, "b": named}, [0, 1, 2, 0])
-    with refuses("models['a'].ids", "missing"):
-        align({"a": plain, "b": named, "c": named[::-1]}, labels)
+    for models in ({"a": plain, "b": plain.with_metadata(ids=[3, 1, 2, 0])}, {"a": plain, "b": counted[::-1]}):
+        with refuses("models['a'].ids", "missing"):
+            align(models, [0, 1, 2, 0])
+
+
+def test_values_without_ids_are_refused_where_models_list_the_instances_in_two_orders(random_generator):
+    one = random_prediction("Point", random_generator, 4, 3).with_metadata(ids=["a", "b", "c", "d"])
+    models = {"one": one, "two": one[::-1]}
+    labels = pd.Series([0, 1, 2, 0], index=["a", "b", "c", "d"])
+    assert align(models, labels[::-1]).labels.tolist() == [0, 1, 2, 0]
+    with refuses("y_true", "ids"):
+        align(models, [0, 1, 2, 0])
+    with refuses("groups", "ids"):
+        align(models, labels, groups=[1, 1, 2, 2])
 
 
 def test_groups_given_come_before_those_carried(random_generator):
@@ -91,10 +99,10 @@ def test_groups_given_come_before_those_carried(random_generator):
 
 def test_values_follow_an_index():
     series = pd.Series([1, 2, 3], index=["c", "a", "b"])
-    assert align_values(series, 3, np.array(["a", "b", "c"]), "groups").tolist() == [2, 3, 1]
-    assert align_values(series, 3, None, "groups").tolist() == [1, 2, 3]
+    assert align_values(series, 3, Known(np.array(["a", "b", "c"]), {}, "m"), "groups").tolist() == [2, 3, 1]
+    assert align_values(series, 3, Known(None, {}, "m"), "groups").tolist() == [1, 2, 3]
     with refuses("groups", "ids", got="'d' first"):
-        align_values(series, 3, np.array(["a", "b", "d"]), "groups")
+        align_values(series, 3, Known(np.array(["a", "b", "d"]), {}, "m"), "groups")
 
 
 def test_sets_are_spanned_by_a_common_number(random_generator):

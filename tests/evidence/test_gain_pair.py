@@ -1,6 +1,7 @@
 """From a pair of predictions to gains and estimates."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.refusals import refuses
 
@@ -38,7 +39,10 @@ def test_rows_and_columns_are_put_into_one_order(pair):
     names, ids, order = ("a", "b", "c"), np.arange(40) + 100, np.random.default_rng(1).permutation(40)
     first = uq.Members(before.probs, class_names=names, ids=ids, groups=np.arange(40) // 4)
     second = uq.Point(after.probs[order][:, [2, 0, 1]], class_names=("c", "a", "b"), ids=ids[order])
-    found, plain = sample_of_pair(np.array(names)[y], first, second), sample_of_pair(y, before, after)
+    found, plain = (
+        sample_of_pair(pd.Series(np.array(names)[y], index=ids), first, second),
+        sample_of_pair(y, before, after),
+    )
     np.testing.assert_array_equal(found.gain["zero-one"], plain.gain["zero-one"])
     np.testing.assert_array_equal(found.groups, np.arange(40) // 4)
 

@@ -100,7 +100,7 @@ def test_lines_for_a_terminal():
     lines = gain_lines([study], **FAST)
     text = "\n".join(lines)
     assert "\u202e" not in text
-    assert "evil\ufffdname, entropy" in text
+    assert r"evil\u202ename, entropy" in text
     for result in study.results(**FAST):
         for sentence in result_sentences(result):
             assert sentence in text

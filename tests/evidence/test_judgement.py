@@ -342,13 +342,27 @@ def test_infinite_losses_are_said_and_lose():
     json.dumps(result.to_json(), allow_nan=False)
 
 
-def test_different_floors_are_said():
-    p = np.array([[0.0, 1.0], [0.5, 0.5]])
-    models = {"double": uq.Point(p), "single": uq.Point(p.astype(np.float32))}
-    assert any("pass one floor for all" in w.text for w in uq.assay(models, [0, 1], n_draws=20).warnings)
-    one = uq.assay(models, [0, 1], floor=1e-6, n_draws=20)
-    assert not any("pass one floor" in w.text for w in one.warnings)
-    np.testing.assert_array_equal(one["double"].columns["distance"], one["single"].columns["distance"])
+def test_the_same_predictions_in_other_number_types_have_the_same_rank(random_generator):
+    p = random_generator.multinomial(64, [0.7, 0.2, 0.1], size=300) / 64  # exact in float16
+    p[:9] = np.eye(3)[0]
+    labels = random_generator.integers(3, size=300)
+    models = {str(np.dtype(t)): uq.Point(p.astype(t)) for t in (np.float16, np.float32, np.float64)}
+    found = uq.assay(models, labels, n_draws=20, calibration=())
+    for name in models:
+        np.testing.assert_array_equal(found[name].columns["distance"], found["float64"].columns["distance"])
+    ranks = {(row["rank_low"], row["rank_high"]) for row in found.rows("ranking") if row["model"] in models}
+    assert len(ranks) == 1
+
+
+def test_hard_labels_give_one_choice_in_all_number_types(random_generator):
+    labels = random_generator.integers(3, size=200)
+    said = np.eye(3)[np.where(np.arange(200) < 2, (labels + 1) % 3, labels)]
+    answers = []
+    for pair in ((np.float64, np.float64), (np.float16, np.float64), (np.float64, np.float16)):
+        models = {name: uq.Point(said.astype(t)) for name, t in zip("ab", pair, strict=True)}
+        answers.append(uq.assay(models, labels, n_draws=20).verdict())
+    assert answers[0] == answers[1] == answers[2]
+    assert "The same loss in every instance: a and b." in answers[0]
 
 
 def test_saved_and_loaded_assays_agree(tmp_path, all_kinds):

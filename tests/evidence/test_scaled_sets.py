@@ -153,7 +153,7 @@ def test_votes_and_single_precision_keep_the_floor(random_generator):
         found = uq.assay({"m": uq.Members(probs)}, y, scales=(0.5, 2), **OFF)
         assert np.isfinite(found.scaled["m"].distance).all()
     labels = uq.assay({"m": uq.Members(probs)}, [2] * 9, scales=(0.5, 2), **OFF)
-    np.testing.assert_allclose(labels.scaled["m"].distance[0, :, 0], -np.log(np.finfo(np.float32).eps))
+    np.testing.assert_allclose(labels.scaled["m"].distance[0, :, 0], -np.log(np.finfo(np.float64).eps))
 
 
 def test_costly_models_are_scaled_on_whole_groups_that_they_share(random_generator, monkeypatch):

@@ -17,7 +17,10 @@ from uqassay.errors import FileFormatError
 def judged():
     rng = np.random.default_rng(5)
     probs = rng.dirichlet(np.ones(3), (12, 4))
-    models = {"DE": uq.Members(probs, class_names=("cat", "dög", "a b")), "mean": uq.Point(probs.mean(axis=1))}
+    models = {
+        "DE": uq.Members(probs, class_names=("cat", "dög", "a b")),
+        "mean": uq.Point(probs.mean(axis=1), class_names=("cat", "dög", "a b")),
+    }
     return uq.assay(models, rng.integers(3, size=12), n_draws=20)
 
 

@@ -1,13 +1,15 @@
 """A stream of chunks against one call on all instances: every number, note and picture is the same."""
 
 import pickle
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 import pytest
-from tests.kinds import KINDS, random_prediction
+from tests.interrupts import interruptions
+from tests.kinds import KINDS, STATEMENTS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -155,7 +157,7 @@ def test_label_distributions_ids_names_subgroups_and_given_scores(random_generat
         "a": uq.Point(p, class_names=["x", "y", "z"], ids=np.arange(40) + 7),
         "b": uq.Point(p[:, ::-1], class_names=["z", "y", "x"], ids=np.arange(40) + 7),
     }
-    votes = random_generator.integers(0, 5, (40, 3)) + 1
+    votes = pd.DataFrame(random_generator.integers(0, 5, (40, 3)) + 1, columns=["x", "y", "z"], index=np.arange(40) + 7)
     per = {
         "uncertainties": {"a": {"density": p[:, 0]}},
         "subgroups": {"site": np.array(["n", "south"])[np.arange(40) % 2]},
@@ -233,3 +235,115 @@ def test_an_empty_stream_takes_over_another(random_generator):
     filled = uq.AssayStream(**CHEAP).update({"a": p}, y)
     found = reduce(uq.AssayStream.merge, [filled, uq.AssayStream(first_row=10, **CHEAP)], uq.AssayStream(**CHEAP))
     assert_same(found.compute(), filled.compute())
+
+
+# -- interrupts and arrays of the caller ---------------------------------------------------------------------------------
+
+HOLDERS = tuple(f"evidence/{name}.py" for name in ("streaming", "stream_state", "kept_sample", "kept_pictures"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("files", "step"), [(HOLDERS, 1), ((), 47)], ids=["lines that hold", "lines of all"])
+def test_an_update_interrupted_at_any_line_leaves_the_stream_as_it_was(random_generator, small_samples, files, step):
+    p, y = random_generator.dirichlet(np.ones(3), (40, 4)), random_generator.integers(0, 3, 40)
+    groups, options = np.arange(40) // 3, CHEAP | {"calibration": ("ece-confidence",)}
+
+    def chunk(a, b):
+        return ({"a": uq.Members(p[a:b]), "b": p[a:b, 0]}, y[a:b]), {"groups": groups[a:b], "subgroups": {"s": y[a:b]}}
+
+    def begun(b):
+        arguments, others = chunk(0, b)
+        return uq.AssayStream(**options).update(*arguments, **others)
+
+    stream, undisturbed = begun(20), begun(20)
+    before, (arguments, others) = stream._state, chunk(20, 40)
+    for tried in interruptions(lambda: stream.update(*arguments, **others), *files, step=step):
+        assert stream._state is before
+    assert tried > 100
+    assert stream.n_instances == 40  # the last try ran to its end
+    assert_same(stream.compute(), begun(20).update(*arguments, **others).compute())
+    object.__setattr__(stream, "_state", before)
+    assert_same(stream.compute(), undisturbed.compute())
+
+
+def test_a_merge_interrupted_at_any_line_leaves_both_streams_as_they_were(random_generator, small_samples):
+    p, y = random_generator.dirichlet(np.ones(3), (40, 4)), random_generator.integers(0, 3, 40)
+    options = CHEAP | {"calibration": ("ece-confidence",)}
+
+    def part(a, b):
+        return uq.AssayStream(first_row=a, **options).update({"a": p[a:b], "b": p[a:b, 0]}, y[a:b])
+
+    first, second, undisturbed = part(0, 20), part(20, 40), part(0, 20)
+    before = first._state
+    for tried in interruptions(lambda: first.merge(second)):
+        assert first._state is before
+    assert tried > 50
+    assert_same(first.compute(), streamed({"a": p, "b": p[:, 0]}, y, [0, 20, 40], options).compute())
+    object.__setattr__(first, "_state", before)
+    assert_same(first.compute(), undisturbed.compute())
+    assert_same(part(0, 20).merge(second).compute(), part(0, 20).merge(part(20, 40)).compute())
+
+
+def arrays_in(value):
+    """Every array in nested dicts and lists, and in the fields of predictions."""
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, uq.Prediction):
+        yield from (held for held in vars(value).values() if isinstance(held, np.ndarray))
+    else:
+        for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            yield from arrays_in(each)
+
+
+def fill_anew(*values):
+    """Overwrite all arrays, as a loader does that uses its buffers again."""
+    for array in arrays_in(list(values)):
+        array.setflags(write=True)
+        array[...] = "z" if array.dtype.kind == "U" else array[::-1].copy() + array.dtype.type(1)
+
+
+def inputs_of(kind, votes):
+    """Arguments for 40 instances with everything that an instance may carry, always the same."""
+    rng = np.random.default_rng(3)
+    model = random_prediction("Members" if kind == "weighted" else kind, rng, 40, 4)
+    weighted = {"weights": np.array([0.5, 0.3, 0.2])} if kind == "weighted" else {}
+    model = replace(model, ids=np.array([f"i{i}" for i in range(40)]), groups=np.arange(40) // 3, **weighted)
+    y = rng.integers(1, 9, (40, 4)) if votes else rng.integers(0, 4, 40)
+    others = {"uncertainties": {"array": {"density": rng.random(40)}}, "subgroups": {"site": np.arange(40) % 3}}
+    others |= {"groups": np.arange(40) // 2} if votes else {}
+    return {"m": model, "array": rng.dirichlet(np.ones(4), 40)}, y, others
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("votes", [False, True])
+@pytest.mark.parametrize("kind", [*STATEMENTS, "weighted"])
+def test_arrays_of_the_caller_may_be_filled_anew_after_the_call(kind, votes, small_samples):
+    def options():
+        return CHEAP | {"prior": np.array([0.1, 0.2, 0.3, 0.4]), "class_names": list("abcd"), "tradeoffs": [0.5, 0.7]}
+
+    def assay(*, spoil):
+        (models, y, others), given = inputs_of(kind, votes), options()
+        found = uq.assay(models, y, **others, **given)
+        if spoil:
+            fill_anew(models, y, others, given)
+        return found
+
+    def stream(*, spoil):
+        given = options()
+        found = uq.AssayStream(**given)
+        if spoil:
+            fill_anew(given)
+            given["class_names"].reverse()
+        for rows in (slice(0, 15), slice(15, 40)):
+            models, y, others = inputs_of(kind, votes)
+            models, y, others = ({n: m[rows] for n, m in models.items()}, y[rows], cut(others, rows))
+            found.update(models, y, **others)
+            if spoil:
+                fill_anew(models, y, others)
+        return found.compute()
+
+    for made in (assay, stream):
+        spoilt, sound = made(spoil=True), made(spoil=False)
+        assert_same(spoilt, sound)
+        for table in ("findings", "mistakes", "calibration", "scores", "ranking", "claims"):
+            pd.testing.assert_frame_equal(spoilt.table(table), sound.table(table))

@@ -9,7 +9,7 @@ from tests.evidence.verdict_cases import claims, judged, noise, predicted
 import uqassay as uq
 from uqassay.evidence.verdict import details, verdict
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.wording import pvalue_text, significant, without_direction
+from uqassay.wording import pvalue_text, significant, visible
 
 SITE = np.array(["a", "b", "c", "d", "e"])
 
@@ -224,9 +224,9 @@ def test_names_stand_as_they_were_given_but_for_marks_of_direction():
     name = "<img src=x onerror=alert(1)>"
     assert name in verdict(judged({name: (0.15, 0.1), "b": (0.3, 0.1)}))[0]
     text = " ".join(verdict(judged({"a\u202ertl": (0.15, 0.1), "b\u2067": (0.3, 0.1)})))
-    assert "a\ufffdrtl" in text
+    assert r"a\u202ertl" in text
     assert not set(text) & set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
-    assert without_direction("plain – λ") == "plain – λ"
+    assert visible("plain – λ") == "plain – λ"
 
 
 @pytest.mark.parametrize("tradeoffs", [[3.0, 0.25, 1.0], [0.01, 0.02]])

@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.predictions import named_arrays, prediction_keys
+from uqassay.predictions import keys, named_arrays
 from uqassay.predictions.named_arrays import arrays_from_prediction, prediction_from_arrays
 
 HALF = np.full((2, 2), 0.5)
@@ -45,9 +45,10 @@ def test_every_field_of_every_kind_has_a_key():
         uq.Masses: "masses", uq.Vertices: "vertices", uq.GaussianLogits: "gaussian-logits",
     }  # fmt: skip
     for kind, name in forms.items():
-        form = prediction_keys.FORMS[name]
+        form = keys.FORMS[name]
         names = set(kind.__dataclass_fields__) - {"normalise", "member_axis", *named_arrays.NOT_STORED}
-        assert names <= {*form.keys, *form.settings, *prediction_keys.CARRIED}, kind
+        names -= {"keys"}  # see `key_names`
+        assert names <= {*form.keys, *form.settings, *keys.CARRIED}, kind
 
 
 def test_logits_become_softmax_members_on_the_right_axis():

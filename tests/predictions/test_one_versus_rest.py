@@ -94,7 +94,6 @@ def test_beliefs_that_are_not_belief_functions_stay_signed():
     assert signed.signed
     binary = signed.one_versus_rest(0)
     assert binary.signed
-    assert binary.precision == signed.precision
     np.testing.assert_allclose(binary.masses, [[0.5, 0.6, -0.4 + 0.3]], atol=1e-6)
     with refuses("beliefs", "not-belief-functions", got="1 of 1 rows are not .first row 0"):
         binary.lower_probs()

@@ -52,7 +52,7 @@ def page(driver, address):
 
 
 def plain(text):
-    return text.replace("\u202e", "\ufffd").replace("\u00a0", " ")
+    return text.replace("\u202e", r"\u202e").replace("\u00a0", " ")
 
 
 def choose(page, place, value):

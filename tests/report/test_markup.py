@@ -10,7 +10,7 @@ from uqassay.report.markup import filled, json_for_script, kept, page_file, show
 
 
 def test_text_makes_no_markup():
-    assert shown('<b onclick="x">\u202e') == "&lt;b onclick=&quot;x&quot;&gt;\ufffd"
+    assert shown('<b onclick="x">\u202e') == "&lt;b onclick=&quot;x&quot;&gt;\\u202e"
 
 
 def test_numbers_are_not_broken():

@@ -166,9 +166,9 @@ def test_hostile_names_are_shown_as_text(page):
 def test_names_do_not_turn_the_text_around(page):
     text = page.execute_script("return document.querySelector('main').innerText")
     assert "\u202e" not in text
-    assert "dull\ufffd" in text
+    assert r"dull\u202e" in text
     drawn = page.execute_script("return [...document.querySelectorAll('#lines text')].map((n) => n.textContent).join()")
-    assert "dull\ufffd" in drawn
+    assert r"dull\u202e" in drawn
     assert "\u202e" not in drawn
 
 
@@ -386,7 +386,7 @@ def test_the_sentence_on_refusal_against_the_assay(page, assay, share, score):
     level = 1 - (1 - assay.settings.level) / len(found)  # the model is chosen by its own accuracy
     own = RankedScore(assay, name, score, level=level).refusal(kept)
     assert text.startswith(f"Refusing the {share} most uncertain (by {score.replace('-', ' ')}) ")
-    assert name.replace("\u202e", "\ufffd") in text
+    assert name.replace("\u202e", r"\u202e") in text
     numbers = [float(x) for x in re.findall(r"−?\d+\.\d+", text.replace(name, "").replace("−", "-"))]
     wanted = [own.accuracy_all, own.accuracy_kept, own.accuracy_kept.low, own.accuracy_kept.high]
     np.testing.assert_allclose(numbers[:4], [100 * float(x) for x in wanted], atol=0.051)

@@ -93,7 +93,7 @@ def test_one_instance_has_no_win_shares():
 
 
 @pytest.mark.usefixtures("coarse")
-def test_notes_and_floors_of_every_model():
+def test_notes_of_every_model():
     beliefs = uq.Masses.from_beliefs([[0.6, 0.6, 1.0], [0.2, 0.3, 1.0]], [[0], [1], [0, 1]], n_classes=2)
     a = uq.assay(
         {"beliefs": beliefs, "half": uq.Point(np.array([[0.5, 0.5]] * 2, dtype=np.float16))}, [0, 1], repair=True
@@ -102,7 +102,6 @@ def test_notes_and_floors_of_every_model():
     assert first["notes"] == [note.to_dict() for note in a["beliefs"].notes]
     assert [note["code"] for note in first["notes"]] == ["repaired"]
     assert second["notes"] == []
-    assert (first["floor"], second["floor"]) == (a["beliefs"].floor, a["half"].floor)
 
 
 def test_large_assays_keep_fewer_tradeoffs():

@@ -1,9 +1,12 @@
 """What MLflow and Weights & Biases hold after logging is what the assay says."""
 
 import json
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import InputError
@@ -45,6 +48,43 @@ def test_mlflow_holds_numbers_verdict_and_page(judged, tmp_path, monkeypatch):
     assert len(held.data.metrics) == len(numbers)
     assert held.data.tags["uqassay/verdict"].splitlines()[0] == judged.verdict()[0]
     assert [file.path for file in mlflow.MlflowClient().list_artifacts(run.info.run_id)] == ["report.html"]
+
+
+ALIKE = ("net[1]", "net(1)", "net_1_", "net/../a", "/net", "../net", ".", "a b", "λ", "x\ud800", "x\u200b")
+
+
+@pytest.fixture(scope="module")
+def alike():
+    p = np.random.default_rng(1).dirichlet(np.ones(2), 40)
+    return uq.assay({name: uq.Point(p) for name in ALIKE}, np.arange(40) % 2, n_draws=20, calibration=())
+
+
+@pytest.mark.filterwarnings("default")
+def test_models_with_names_that_mlflow_refuses_keep_numbers_apart(alike, tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow")
+    monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
+    mlflow.set_tracking_uri(tmp_path.as_uri())
+    mlflow.set_experiment("uqassay")
+    with mlflow.start_run() as run:
+        log_to_mlflow(alike)
+    held = mlflow.get_run(run.info.run_id).data.metrics
+    numbers = tracked_numbers(alike)
+    assert sorted(held.values()) == sorted(numbers.values())
+    assert held["net_5b_1_5d_/accuracy"] == numbers["net[1]/accuracy"]
+    assert held["a b/accuracy"] == numbers["a b/accuracy"]
+
+
+@pytest.mark.parametrize("log", [log_to_mlflow, log_to_wandb])
+def test_names_that_cannot_be_told_apart_are_refused_before_anything_is_logged(log, monkeypatch):
+    p = uq.Point([[0.9, 0.1], [0.2, 0.8]])
+    first, second = ("net[", "net(") if log is log_to_mlflow else ("x\u200b", "x\\u200b")
+    names = (first, second, "net_5b_") if log is log_to_mlflow else (first, second)
+    assay = uq.assay(dict.fromkeys(names, p), [0, 1], calibration=())
+    package = SimpleNamespace(run=None, log_metrics=lambda *_: pytest.fail("logged"))
+    monkeypatch.setattr("uqassay.report.trackers.optional_package", lambda *_: package)
+    run = SimpleNamespace(log=lambda *_: pytest.fail("logged"))
+    with refuses("assay", "duplicate", got=re.escape(repr(first))):
+        log(assay) if log is log_to_mlflow else log(assay, run=run)
 
 
 @pytest.mark.filterwarnings("default")

@@ -1,9 +1,11 @@
 """Numbers of the page's script are written as uqassay.wording writes them."""
 
+import json
 import math
 
 import pytest
 from tests.report.test_page_browser import address, page
+from tests.test_wording import INVISIBLE
 
 import uqassay as uq
 from uqassay import wording
@@ -135,6 +137,14 @@ def test_counts_and_lists(page):
         names = [f"m{i}" for i in range(n)]
         script = "return wording.listed(arguments[0], arguments[1])"
         assert page.execute_script(script, names, "or") == wording.listed(names, last="or")
+
+
+def test_names_in_lists_and_their_invisible_characters(page):
+    names = ["", "net", "a, b", " a", "it's, it", "漢", "a\\b"]
+    assert shown(page, "wording.named(x)", names) == [wording.named(name) for name in names]
+    texts = [f"a{c}b" for c in (*INVISIBLE, *"e\u0301\u00a0\u3000🙂ש")]
+    script = f"return {json.dumps(texts)}.map(plain)"  # the driver takes no lone surrogates
+    assert page.execute_script(script) == [wording.visible(text) for text in texts]
 
 
 def test_templates_put_values_in_their_places(page):

@@ -21,7 +21,7 @@ from uqassay.bench.store import Store
 from uqassay.errors import InputError
 from uqassay.evidence import FINDING_COLUMNS, assay
 from uqassay.notes import Note
-from uqassay.wording import counted
+from uqassay.wording import counted, visible
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -195,7 +195,8 @@ def write_comparison(
     table = io.StringIO()
     writer = csv.DictWriter(table, FINDING_COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(comparison.assay.rows("findings"))
+    for row in comparison.assay.rows("findings"):
+        writer.writerow({name: visible(value) if isinstance(value, str) else value for name, value in row.items()})
     write_text(folder / TABLE, table.getvalue())
     comparison.assay.save(folder / SAVED)
     return comparison.assay.to_html(folder / PAGE, command=command, progress=progress)

@@ -19,7 +19,8 @@ from uqassay.calibration.mixture_evaluators import (
     sums_of_bins,
 )
 from uqassay.calibration.mixture_products import products_of, quick_numbers
-from uqassay.metrics.calibration.bins import Edges, edges_of_equal_width, sums_of_equal_mass
+from uqassay.metrics.calibration.bins import Edges, sums_of_equal_mass
+from uqassay.metrics.calibration.edges import inner_edges
 from uqassay.metrics.calibration.hosmer_lemeshow import chi_squared
 
 __all__ = ["ClassesOfEqualMass", "ClassesOfEqualWidth"]
@@ -39,7 +40,7 @@ class ClassesOfEqualWidth:
     def __init__(self, members: Floats, n_bins: int) -> None:
         self._members = members
         n, m, n_classes = members.shape
-        edges = Edges(edges_of_equal_width(n_bins)[1:-1], including=False)
+        edges = Edges(inner_edges(n_bins), including=False)
         by_class = members.transpose(1, 2, 0).reshape(m, n_classes * n)  # entry k n + i: class k of instance i
         first_bin = np.repeat(np.arange(n_classes, dtype=np.intp) * n_bins, n)
         lowest, highest = edges.passed(np.stack([by_class.min(axis=0), by_class.max(axis=0)]))
@@ -74,7 +75,7 @@ class ClassesOfEqualWidth:
             return None
         moving, staying = np.ascontiguousarray(self._moving.T), np.ascontiguousarray(self._staying.T, dtype=np.float64)
         evaluator = build(moving, self._first_bin, self._column, self._settled, staying, self._n_classes, self._n_bins)
-        edges = edges_of_equal_width(self._n_bins)[1:-1]
+        edges = inner_edges(self._n_bins)
 
         def of_all(weights: Floats, labels: Labels) -> NDArray[np.float64]:
             return shared(weights, self._by_class, labels, edges)

@@ -21,8 +21,9 @@ from uqassay.calibration.mixture_evaluators import (
     sums_of_bins,
 )
 from uqassay.calibration.mixture_products import products_of
-from uqassay.metrics.calibration.bins import edges_of_equal_width, sums_of_equal_mass
+from uqassay.metrics.calibration.bins import sums_of_equal_mass
 from uqassay.metrics.calibration.cumulative_error import Statistic
+from uqassay.metrics.calibration.edges import inner_edges
 
 __all__ = ["BinsOfConfidence", "CumulatedConfidence", "Predicted"]
 
@@ -81,7 +82,7 @@ class Predicted:
         build, shared = kernel("confidence_errors"), kernel("shared_confidence_errors")
         if build is None or shared is None:
             return None
-        probs, edges = self._probs, edges_of_equal_width(n_bins)[1:-1]
+        probs, edges = self._probs, inner_edges(n_bins)
         evaluator = build(probs, self._order, self._first, self._numbers, form, n_bins)
 
         def of_all(weights: Floats, labels: Labels) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import scratch
+from uqassay.metrics.calibration.edges import ON_EDGE
 
 __all__ = [
     "MOST_SORTED",
@@ -27,7 +28,9 @@ Floats = NDArray[Any]  # in single or double precision
 Labels = NDArray[np.intp]
 Shared = Callable[[Floats, Labels], NDArray[np.float64]]
 
-BELOW = 4  # in units of the precision: a value this little above an edge j / B is rounding and stays in the bin below
+BELOW = (
+    4  # in units of the precision: a value this little above an edge j / B stays in the bin below, as at least ON_EDGE
+)
 MOST_SORTED = 4096  # instances; NumPy sorts longer rows as fast as the kernels of equally full bins
 
 
@@ -118,7 +121,7 @@ def bins_of_equal_width(probs: Floats, n_bins: int, first_bin: Labels | None, n_
     Numbers are counted on from mixture to mixture. The result is a scratch array that the next call overwrites.
     """
     place = scratch("places", probs.shape, probs.dtype)
-    np.multiply(probs, n_bins * (1 - BELOW * float(np.finfo(probs.dtype).eps)), out=place)
+    np.multiply(probs, n_bins * (1 - max(ON_EDGE, BELOW * float(np.finfo(probs.dtype).eps))), out=place)
     np.ceil(place, out=place)
     np.minimum(place, n_bins, out=place)
     offsets = [numbers(len(probs)) * n_all - 1]

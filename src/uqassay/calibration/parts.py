@@ -48,6 +48,7 @@ def hard_labels(
         n_members=shape[1] if len(shape) == 3 else getattr(members, "n_members", None),
         ids=getattr(members, "ids", None),
         class_names=getattr(members, "class_names", None),
+        class_order=getattr(members, "class_order", "stated"),
         name=name,
     )
     if labels.ndim == 2:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import RandomState, generator
 from uqassay.calibration.parts import groups_of
 from uqassay.credal.distance import NearestPoint, divergence, nearest_in_box, nearest_in_core, nearest_in_hull
-from uqassay.losses.label_distance import default_floor
+from uqassay.losses.label_distance import FLOORS
 from uqassay.losses.vote_counts import FewVotes, VotesAre, checked_votes, of_same_rows
 from uqassay.notes import Note
 from uqassay.predictions import Box, Masses, Point, Prediction, PredictionLike, as_prediction, not_negative
@@ -164,7 +164,7 @@ def vote_compatibility_test(
     counted_votes = checked_votes(votes, prediction, votes_are=votes_are, few_votes=few_votes)
     rows: Any = slice(None) if counted_votes.rows is None else counted_votes.rows
     part = counted_votes.select(prediction).credal()
-    nearest = _nearest_of(part, default_floor(prediction, "exact"))
+    nearest = _nearest_of(part, FLOORS["exact"])
     found = _tested(counted_votes.counts, nearest, reach, n_draws, generator(rng))
 
     n = prediction.n_instances

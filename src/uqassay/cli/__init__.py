@@ -1,7 +1,7 @@
 """The command line: parse, call, print.
 
 Exit codes: 0 done; 1 a check failed (`--fail-if`); 2 bad input, with one sentence on standard error; 3 a check on an
-interval cannot tell.
+interval cannot tell; 70 a fault of uqassay itself, with a traceback.
 """
 
 import gc
@@ -16,6 +16,7 @@ __all__ = ["main"]
 
 _PARSER_PACKAGES = ("typer", "rich", "click")
 _BAD_INPUT = 2
+_OWN_FAULT = 70  # EX_SOFTWARE of sysexits.h; Python's own 1 is that of a failed check
 _INTERRUPTED, _READER_GONE = 130, 141  # 128 + the number of the signal, as a shell reports it
 
 
@@ -30,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0, 1, 2 or 3 as above; 130 after Ctrl-C; 141 where the reader of a pipe went away.
+        0, 1, 2, 3 or 70 as above; 130 after Ctrl-C; 141 where the reader of a pipe went away.
 
     Examples
     --------
@@ -64,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _READER_GONE  # Rich ends so where the reader of the help went away
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] not in _PARSER_PACKAGES:
-            raise
+            return _own_fault(problem)
         return _refuse(f"{problem.name}: the command line needs it; {installation('cli')}.")
     except KeyboardInterrupt:
         return _INTERRUPTED
@@ -77,6 +78,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"{where}{problem.strerror or problem}; check path, permissions and free space.")
     except MemoryError as problem:
         return _refuse(f"memory: {str(problem).rstrip('.') or 'there is not enough'}; use fewer instances at a time.")
+    except Exception as problem:
+        return _own_fault(problem)
+
+
+def _own_fault(problem: Exception) -> int:
+    """Show an exception that nothing foresaw, as Python would, and ask for a report."""
+    import traceback
+
+    traceback.print_exception(problem)
+    _refuse("uqassay: this is a fault of uqassay; please report it with the lines above and the command.")
+    return _OWN_FAULT
 
 
 def _refuse(sentence: str) -> int:

@@ -55,7 +55,8 @@ COMPLETION = "_UQASSAY_COMPLETE"  # set by the script that --install-completion 
 app = typer.Typer(
     name="uqassay",
     help="Does this classifier know what it does not know, and which of these classifiers should I use?",
-    epilog="Exit codes: 0 done, 1 a check failed (--fail-if), 2 bad input, 3 a check cannot tell, or nothing is certified.",
+    epilog="Exit codes: 0 done, 1 a check failed (--fail-if), 2 bad input, 3 a check cannot tell, or nothing is certified, "
+    "70 a fault of uqassay.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

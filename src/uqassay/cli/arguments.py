@@ -6,7 +6,7 @@ from pathlib import Path
 
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
-from uqassay.wording import listed
+from uqassay.wording import listed_names
 
 __all__ = ["file_and_column", "member_axes", "model_files", "named_file", "parse_tradeoffs"]
 
@@ -35,11 +35,16 @@ def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, li
     """
     files: dict[str, list[Path]] = {}
     bare: set[str] = set()
+    given: dict[str, str] = {}
     seen: dict[Path, str] = {}
     for text in texts:
         if "=" in text and not os.path.exists(text):  # Path.exists fails on long text
             name, joined = named_file(text, option)
-            if name in bare:
+            # the same name in other bytes is that of another model
+            if (
+                name in bare
+                or given.setdefault(name, text[: text.index("=")].strip()) != text[: text.index("=")].strip()
+            ):
                 raise _same_name(option, name, text, "name them differently")
         else:
             name, joined = unicode_text(Path(text).stem), text
@@ -119,7 +124,7 @@ def member_axes(texts: Sequence[str], names: Iterable[str]) -> dict[str, int]:
             raise InputError(
                 "--member-axis",
                 "must be an axis for all models, or NAME=AXIS for one of them",
-                f"got {text!r} and the models {listed(list(axes), most=8)}",
+                f"got {text!r} and the models {listed_names(list(axes), most=8)}",
                 f"write --member-axis 0, or --member-axis {next(iter(axes))}=0",
                 code="syntax",
             )

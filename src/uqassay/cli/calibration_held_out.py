@@ -12,7 +12,7 @@ from uqassay.cli.calibration_tables import measure_text
 from uqassay.cli.streams import open_console, print_note
 from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
-from uqassay.wording import ABSENT, count, interval, level_text, number, percent, pvalue
+from uqassay.wording import ABSENT, count, interval, level_text, named, number, percent, pvalue
 
 if TYPE_CHECKING:
     from uqassay.calibration.weighted_average import WeightedAverageEffect
@@ -104,7 +104,7 @@ def print_held_out(effects: Sequence[HeldOut], models: Sequence[str], level: flo
     console.print(Text(explained(said, table), "dim"))
     without = [name for name in models if name not in {e.model for e in effects}]
     if without:
-        print_note(f"{', '.join(without)}: nothing to weigh")
+        print_note(f"{', '.join(map(named, without))}: nothing to weigh")
 
 
 # -- helpers ------------------------------------------------------------------------------------------------------------

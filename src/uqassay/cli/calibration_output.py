@@ -17,7 +17,7 @@ from uqassay.cli.remedies import note_text
 from uqassay.cli.streams import open_console, print_note
 from uqassay.cli.text import printable
 from uqassay.evidence.calibration_verdict import claim
-from uqassay.wording import count, counted
+from uqassay.wording import count, counted, named
 
 if TYPE_CHECKING:
     from uqassay.evidence import ModelCalibration
@@ -91,10 +91,12 @@ def _notes_on_options(tests: Sequence["ModelCalibration"], plan: "CalibrationPla
     notes = []
     alone = dict.fromkeys(test.model for test in tests if test.tested != "mixtures")
     if null is not None and alone and plan.convention == "exact":
-        notes.append(f"{', '.join(alone)}: no mixtures, so labels are drawn from the mean and --null has no effect")
+        notes.append(
+            f"{', '.join(map(named, alone))}: no mixtures, so labels are drawn from the mean and --null has no effect"
+        )
     memberless = dict.fromkeys(test.model for test in tests if not len(test.member_values))
     if plan.members and memberless:
-        notes.append(f"{', '.join(memberless)}: no single members to test")
+        notes.append(f"{', '.join(map(named, memberless))}: no single members to test")
     return notes
 
 
@@ -113,5 +115,5 @@ def _subjects(those: Sequence["ModelCalibration"], tests: Sequence["ModelCalibra
     for model in dict.fromkeys(test.model for test in those):
         measures = dict.fromkeys(test.measure for test in those if test.model == model)
         every = {test.measure for test in tests if test.model == model}
-        names.append(model if len(measures) == len(every) else f"{model} by {', '.join(measures)}")
+        names.append(named(model) if len(measures) == len(every) else f"{named(model)} by {', '.join(measures)}")
     return ", ".join(names)

@@ -14,7 +14,7 @@ from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.notes import reason
-from uqassay.wording import level_text, significant, tradeoff
+from uqassay.wording import level_text, named, significant, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence import Assay
@@ -241,7 +241,7 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
         raise InputError(
             "--fail-if",
             f"{check.text!r} names the model {check.model!r}",
-            f"the models are {', '.join(assay.model_names)}",
+            f"the models are {', '.join(map(named, assay.model_names))}",
             "choose one of them",
             code="choice",
         )

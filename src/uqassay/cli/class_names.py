@@ -13,7 +13,7 @@ from uqassay.wording import count
 
 __all__ = ["read_class_names"]
 
-COLUMN_FORMATS = (".npy", ".npz", ".csv", ".parquet")
+COLUMN_FORMATS = (".npy", ".npz", ".csv", ".tsv", ".parquet")
 MOST_BYTES = 2**20  # of a text file: thousands of names
 
 

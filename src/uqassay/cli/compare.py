@@ -17,7 +17,7 @@ from uqassay.cli.tables import fitted_table
 from uqassay.cli.text import printable, unicode_text
 from uqassay.errors import InputError
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.wording import ABSENT, listed, number
+from uqassay.wording import ABSENT, listed_names, named, number
 
 if TYPE_CHECKING:
     from uqassay.evidence.data_sets_result import DataSetComparison
@@ -135,12 +135,12 @@ def _print(found: "DataSetComparison") -> None:
         "model": [printable(row["model"]) for row in rows],
         "average rank": [f"{row['average_rank']:.2f}" for row in rows],
         "mean": [number(row["mean"]) for row in rows],
-        "better than": [printable(listed(row["better_than"])) or ABSENT for row in rows],
+        "better than": [printable(listed_names(row["better_than"])) or ABSENT for row in rows],
     }
     words = ("better than",)
     console.print(fitted_table(columns, spare=["mean"], width=console.width, words=words))
     print_text("\n".join(found.pairs_table().as_text()))
-    apart = [f"{{{', '.join(group)}}}" for group in found.groups() if len(group) > 1]
+    apart = [f"{{{', '.join(map(named, group))}}}" for group in found.groups() if len(group) > 1]
     if apart and found.better().any():
         print_text(f"Not told apart: {'; '.join(apart)}.")
     for note in found.notes:

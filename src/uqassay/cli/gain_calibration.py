@@ -9,7 +9,7 @@ import numpy as np
 
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.wording import counted, listed
+from uqassay.wording import counted, listed_names
 
 if TYPE_CHECKING:
     from uqassay.evidence import GainSample
@@ -64,7 +64,7 @@ def check_calibration(test: "GainSample", of_test: "Prediction", own: "GainSampl
     names, given = (None if one.class_names is None else set(one.class_names) for one in (of_test, of_own))
     if names is not None and given is not None and names != given:
         raise _other_classes(
-            "must have the class names of the test predictions", f"got also {listed(sorted(given - names))}"
+            "must have the class names of the test predictions", f"got also {listed_names(sorted(given - names))}"
         )
     equal = test.n_instances == own.n_instances >= LEAST and all(
         np.array_equal(values, getattr(own, part).get(name, ()))

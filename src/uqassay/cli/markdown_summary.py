@@ -1,14 +1,16 @@
 """What a command found, as Markdown for a pull request: verdict, rankings, and the outcome of each check."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 from uqassay._files import whole_file
 from uqassay._markup import markdown_text
 from uqassay.cli.checks import Outcome
 from uqassay.cli.outputs import check_text
 from uqassay.evidence import Assay
-from uqassay.wording import tradeoff
+from uqassay.wording import listed_names, tradeoff, visible
 
 __all__ = ["check_summary", "markdown_summary", "write_summary"]
 
@@ -73,7 +75,7 @@ def markdown_summary(
     """
     rankings = [assay.ranking(at) for at in tradeoffs] if tradeoffs else [assay.ranking()]
     sentences = [f"**{markdown_text(text)}**" for text in assay.headline()]
-    parts = [f"## Uncertainty of {markdown_text(', '.join(assay.model_names))}", " ".join(sentences)]
+    parts = [f"## Uncertainty of {markdown_text(listed_names(assay.model_names))}", " ".join(sentences)]
     if outcomes:
         parts.append(_checks(outcomes))
     for ranking in rankings:
@@ -83,7 +85,7 @@ def markdown_summary(
         cautions = "\n".join(f"* {markdown_text(note.text)}" for note in assay.warnings)
         parts.append(f"<details><summary>Reasons for caution</summary>\n\n{cautions}\n\n</details>")
     if page is not None:
-        parts.append(f"Everything is on the page [{markdown_text(page.name)}](<{_target(page.name)}>).")
+        parts.append(f"Everything is on the page [{markdown_text(page.name)}]({quote(os.fsencode(page.name))}).")
     if command:
         parts.append(f"Made by {_code(command)}.")
     return "\n\n".join(parts) + "\n"
@@ -102,14 +104,9 @@ def _without_check(sentence: str, outcome: Outcome) -> str:
     return sentence.removeprefix(f"Check {outcome.text} ")
 
 
-def _target(name: str) -> str:
-    """A name as the target of a link, in which <, > and \\ end it or hide what follows."""
-    return "".join(f"\\{c}" if c in "<>\\" else c for c in name)
-
-
 def _code(text: str) -> str:
     """Text as code, between more backticks than it has in a row."""
-    text = " ".join(text.split())
+    text = visible(" ".join(text.split()))
     longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
     fence = "`" * (longest + 1)
     space = " " if "`" in text else ""

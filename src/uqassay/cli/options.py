@@ -46,9 +46,9 @@ def option(help: str, panel: str, *names: str, **more: Any) -> Any:
 Models = Annotated[
     list[str],
     typer.Argument(
-        help="Prediction files (.npz, .npy, .csv, .parquet, .jsonl, .safetensors, .zarr, .pt) by the name of the model; a "
-        "bare FILE is named by its stem. Training runs of one model: NAME=a.npz,b.npz, or the name repeated. A folder that "
-        "report --save wrote, alone: that assay again.",
+        help="Prediction files (.npz, .npy, .csv, .tsv, .parquet, .jsonl, .json, .safetensors, .zarr, .pt) by the name of the "
+        "model; a bare FILE is named by its stem. Training runs of one model: NAME=a.npz,b.npz, or the name repeated. A folder "
+        "that report --save wrote, alone: that assay again.",
         metavar="NAME=FILE...",
         show_default=False,
     ),

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from uqassay.cli.text import shell_line
 from uqassay.errors import InputError, UqassayError
 from uqassay.notes import Note
-from uqassay.wording import listed
+from uqassay.wording import listed, named, visible
 
 __all__ = ["NOTES", "OPTIONS", "WORDINGS", "about_files", "in_options", "note_text", "option_of"]
 
@@ -156,22 +157,33 @@ def _probabilities(facts: Facts) -> dict[str, str]:
 def _class_names(facts: Facts) -> dict[str, str]:
     if facts.get("named", True):
         return {"remedy": "give the labels by the names of the classes, or pass the right --class-names"}
+    found = facts["found"]
     names = (
-        ",".join(facts["found"]) if len(facts["found"]) <= 8 and not any("," in n for n in facts["found"]) else "A,B,C"
+        ",".join(found)
+        if len(found) <= 8 and all(_can_be_typed(name) and "," not in name for name in found)
+        else "A,B,C"
     )
-    return {"remedy": f"name the classes in the order of the columns, such as --class-names {names}"}
+    return {"remedy": f"name the classes in the order of the columns, such as --class-names {shell_line([names])}"}
 
 
 def _column(facts: Facts) -> dict[str, str]:
     """A file with several columns of which none has the name that is looked for."""
     if not facts.get("found"):
         return {"remedy": "give another file"}
-    return {"remedy": f"name the column after the file, such as {facts['file']}:{facts['found'][0]}"}
+    typed = [name for name in facts["found"] if _can_be_typed(name) and ":" not in name]
+    if not typed:
+        return {"remedy": "give the columns names of letters and digits, or give another file"}
+    return {"remedy": "name the column after the file, such as " + shell_line([f"{facts['file']}:{typed[0]}"])}
+
+
+def _can_be_typed(name: str) -> bool:
+    """Whether a name can be part of a command: it is not empty, and keeps its ends and its characters there."""
+    return bool(name) and name == name.strip() and name == visible(name)
 
 
 def _keys(facts: Facts) -> dict[str, str]:
     if facts.get("meant") == "counts":
-        key = facts["key"]
+        key = named(facts["key"])
         return {"remedy": f"count how often {key} has each class, give the counts as probs, and pass --normalise"}
     return {} if facts.get("meant") else {"remedy": "rename the keys, for example to probs"}
 
@@ -289,24 +301,15 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
 
 
 def _different_members(facts: Facts) -> str:
-    each = ", ".join(f"{name} {members}" for name, members in facts["members"].items())
+    each = ", ".join(f"{named(name)} {members}" for name, members in facts["members"].items())
     return (
         f"The sets are spanned by different numbers of members or draws ({each}); non-specificity grows with that number, so "
         f"compare with --common-members {facts['common_members']}."
     )
 
 
-def _different_floors(facts: Facts) -> str:
-    each = ", ".join(f"{name} {floor:.3g}" for name, floor in facts["floors"].items())
-    return (
-        f"The floors follow the precision each model is stored in ({each}), so the same zero costs more in one than in "
-        "another; pass one --floor for all."
-    )
-
-
 NOTES: Mapping[str, Callable[[Facts], str]] = {
     "different-numbers-of-members": _different_members,
-    "different-floors": _different_floors,
 }
 
 

@@ -19,7 +19,7 @@ from uqassay.cli.streams import complain, open_console, print_json, print_note, 
 from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
-from uqassay.wording import count, decimals_for, interval, level_text, number, pvalue
+from uqassay.wording import count, decimals_for, interval, level_text, named, number, pvalue
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -222,4 +222,6 @@ def _notes(found: "Sequence[tuple[str, SecondOrderTest]]") -> list[str]:
     for name, test in found:
         for note in dict.fromkeys(note_text(note) for note in test.notes):
             about.setdefault(note, []).append(printable(name))
-    return [note if len(names) == len(found) else f"{', '.join(names)}: {note}" for note, names in about.items()]
+    return [
+        note if len(names) == len(found) else f"{', '.join(map(named, names))}: {note}" for note, names in about.items()
+    ]

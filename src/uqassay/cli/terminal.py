@@ -34,6 +34,8 @@ from uqassay.wording import (
     interval,
     level_text,
     listed,
+    listed_names,
+    named,
     number,
     percent,
     pvalue,
@@ -150,7 +152,7 @@ def _first(assay: Assay, parts: Sequence[Part], at: float) -> str:
     overall, others = first_places(assay, parts, at)
     if not others:
         return f"{overall}, in the whole test set and in every part."
-    exceptions = [f"{model} where it is {listed(values, most=5)}" for model, values in others.items()]
+    exceptions = [f"{named(model)} where it is {listed_names(values, most=5)}" for model, values in others.items()]
     return f"{overall} in the whole test set, but {listed(exceptions)}."
 
 
@@ -164,7 +166,7 @@ def print_breakpoints(assay: Assay) -> None:
     table.add_column("to λ", justify="right", no_wrap=True)
     table.add_column("model", overflow="fold")
     for low, high, names in assay.winners():
-        table.add_row(tradeoff(low), tradeoff(high), Text(printable(", ".join(names))))
+        table.add_row(tradeoff(low), tradeoff(high), Text(printable(", ".join(map(named, names)))))
     console.print()
     console.print(Text("Lowest mean E among the models, by λ", "bold"))
     console.print(table)

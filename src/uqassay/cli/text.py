@@ -3,18 +3,9 @@
 import shlex
 from collections.abc import Iterable
 
+from uqassay.wording import visible as printable
+
 __all__ = ["printable", "shell_line", "unicode_text"]
-
-
-def printable(text: str) -> str:
-    r"""Text from data with its control characters spelt out, so that it cannot move the cursor or change colours.
-
-    Examples
-    --------
-    >>> printable("a\x1b[31mb")
-    'a\\x1b[31mb'
-    """
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def unicode_text(argument: str) -> str:

@@ -10,7 +10,17 @@ from uqassay.cli.text import printable
 from uqassay.evidence import Assay
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.statistics import MoreData, VarianceShare
-from uqassay.wording import ABSENT, count, decimals_for, level_text, listed, number, percent, percent_interval, tradeoff
+from uqassay.wording import (
+    ABSENT,
+    count,
+    decimals_for,
+    level_text,
+    listed_names,
+    number,
+    percent,
+    percent_interval,
+    tradeoff,
+)
 
 __all__ = ["print_variance"]
 
@@ -49,7 +59,9 @@ def print_variance(assay: Assay) -> None:
     few = [name for name, one in found.items() if any(note.code == "few" for note in one.notes)]
     lines = [explained(said, table)]
     if few:
-        lines.append(f"few runs say little about the variance between runs, see its interval: {listed(few, most=5)}")
+        lines.append(
+            f"few runs say little about the variance between runs, see its interval: {listed_names(few, most=5)}"
+        )
     console.print(Text(printable("; ".join(line for line in lines if line)), "dim"))
 
 

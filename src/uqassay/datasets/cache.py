@@ -20,7 +20,7 @@ from typing import IO, Any
 from uqassay._files import DRAFT, whole_file
 from uqassay.datasets.downloads import BLOCK, Progress, checksums, download, is_local
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 
 __all__ = ["Progress", "cache_folder", "fetch"]
 

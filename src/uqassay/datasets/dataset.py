@@ -129,7 +129,7 @@ class Dataset:
             digest.update(f"{part} {array.dtype.str} {array.shape}\n".encode())
             for rows in row_chunks(len(array), array[:1].nbytes):
                 digest.update(array[rows].tobytes())
-        digest.update("\n".join(self.class_names).encode())
+        digest.update("\n".join(self.class_names).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
     # -- parts --------------------------------------------------------------------------------------------------------

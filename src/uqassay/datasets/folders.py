@@ -17,7 +17,7 @@ from uqassay._optional import optional_package
 from uqassay.datasets.dataset import Dataset
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 
 __all__ = [
     "PUBLISHED",

@@ -15,8 +15,8 @@ from uqassay.datasets.dataset import Dataset, as_features, shares_of_bytes
 from uqassay.datasets.packed_images import holds_packed_images, unpacked_images
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_numpy import read_npz
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.arrays_on_disk import read_npz
+from uqassay.predictions.files import problems_named
 from uqassay.wording import listed
 
 __all__ = ["feature_files", "load_features", "load_npz"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import FileFormatError
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 
 __all__ = ["read_idx", "read_idx_stream"]
 

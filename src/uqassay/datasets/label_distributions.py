@@ -18,8 +18,8 @@ from uqassay._array import as_labels
 from uqassay._optional import optional_package
 from uqassay.datasets.cache import Progress, fetch
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_numpy import read_npz
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.arrays_on_disk import read_npz
+from uqassay.predictions.files import problems_named
 from uqassay.wording import listed
 
 __all__ = [

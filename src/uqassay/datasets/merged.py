@@ -15,8 +15,8 @@ from uqassay._array import RandomState, generator, row_chunks, shown
 from uqassay.datasets.preparation import fit_components
 from uqassay.datasets.registry import load_dataset
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_numpy import read_npz
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.arrays_on_disk import read_npz
+from uqassay.predictions.files import problems_named
 from uqassay.wording import count, counted, listed
 
 __all__ = ["SOURCES", "MergedBinary", "merged_binary"]

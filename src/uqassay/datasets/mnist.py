@@ -21,8 +21,8 @@ from uqassay.datasets.dataset import Dataset, shares_of_bytes
 from uqassay.datasets.idx import MOST_PACKED, read_idx, read_idx_stream
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_numpy import read_npz
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.arrays_on_disk import read_npz
+from uqassay.predictions.files import problems_named
 from uqassay.wording import listed
 
 __all__ = ["EMNIST_SPLITS", "load_emnist", "load_kuzushiji_49", "load_mnist", "load_mnist_10k"]

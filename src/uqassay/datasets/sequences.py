@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import final
 
 from uqassay.errors import FileFormatError
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 
 __all__ = ["FASTA", "SEQUENCE_SUFFIXES", "LabelledSequences", "read_sequences"]
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from uqassay.datasets.cache import Progress, fetch
 from uqassay.datasets.dataset import Dataset, shares_of_bytes
 from uqassay.errors import FileFormatError
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 from uqassay.wording import listed
 
 __all__ = ["load_svhn", "read_svhn"]

@@ -18,7 +18,7 @@ from uqassay.datasets.dataset import Dataset
 from uqassay.datasets.sequences import FASTA, SEQUENCE_SUFFIXES, LabelledSequences, read_sequences
 from uqassay.datasets.splits import stratified_split
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 from uqassay.wording import count, counted, significant
 
 __all__ = ["ORDERS", "TfIdfOptions", "load_sequences", "sequence_files", "tf_idf"]

@@ -1,25 +1,40 @@
 """Bring models and labels to the same instances: names, training runs, classes, order of rows and columns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_array
-from uqassay._frames import positions, rows_in_order, says_more
+from uqassay._array import as_array, as_numeric
+from uqassay._frames import Frame, FromFile, as_frame, canonical_ids, rows_in_order
 from uqassay.errors import InputError
+from uqassay.losses import counts_of_votes
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
 from uqassay.predictions.adapters import is_listed_sample
 from uqassay.predictions.class_order import classes_in_order
+from uqassay.predictions.columns import class_numbers
 from uqassay.predictions.drawn import Drawn, check_draws
-from uqassay.predictions.labels import labels_for, vote_totals
+from uqassay.predictions.labels import check_single_meaning, labels_for, vote_totals
 from uqassay.predictions.metadata import checked_class_names, per_instance
-from uqassay.predictions.pandas_input import in_order_of_ids, take_index
+from uqassay.predictions.pandas_input import take_index
+from uqassay.predictions.rows import Known, check_positions, counts_up, order_like
+from uqassay.statistics.samples import check_choice
 from uqassay.wording import listed
 
-__all__ = ["BASELINES", "Aligned", "align", "align_models", "align_values", "as_runs", "first_difference", "spanned_by"]
+__all__ = [
+    "BASELINES",
+    "Aligned",
+    "align",
+    "align_models",
+    "align_values",
+    "as_runs",
+    "first_difference",
+    "labels_in_order",
+    "rows_of_index",
+    "spanned_by",
+]
 
 BASELINES = ("vacuous", "class-prior")
 
@@ -28,7 +43,7 @@ Runs = dict[str, tuple[Prediction, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """Models on the same n instances.
+    """Models on the same n instances. The models may be views of the caller's arrays; everything else is a copy.
 
     Attributes
     ----------
@@ -38,15 +53,19 @@ class Aligned:
         Labels or label distributions; (n, 0) where none were asked for.
     vote_totals : array (n,) or None
         As the function of that name.
+    by_position : bool
+        Whether the labels are numbers that were taken by the order of named columns.
     class_names : tuple of str, length K
         The names given, else "0", "1", …
     named : bool
         Whether names were given.
     ids, groups : array (n,) or None
-    order_of : str
-        The model whose names order the classes, where its order is assumed for models without names; else empty.
-    unnamed : tuple of str
-        Those models without names.
+    class_order : str
+        What the order of the class names rests on, a key of `labels.CLASS_ORDERS`.
+    keys : dict of str to array (n,)
+        Columns that may identify the rows, in the order of the result.
+    moved : str
+        The model whose rows were put into another order; values without ids have no place then. Empty if none was.
     """
 
     models: Runs
@@ -55,14 +74,21 @@ class Aligned:
     named: bool
     ids: NDArray[Any] | None
     groups: NDArray[Any] | None
-    order_of: str = ""
-    unnamed: tuple[str, ...] = ()
+    class_order: str = "stated"
+    keys: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    moved: str = ""
     vote_totals: NDArray[np.float64] | None = None
+    by_position: bool = False
 
     @property
     def n_instances(self) -> int:
         """Number of instances n."""
         return next(iter(self.models.values()))[0].n_instances
+
+    @property
+    def known(self) -> Known:
+        """What identifies the rows."""
+        return Known(self.ids, self.keys, "the predictions", self.moved)
 
 
 def align(
@@ -74,6 +100,8 @@ def align(
     repair: bool = False,
     common_members: int | None = None,
     seed: int = 0,
+    votes_are: str | None = None,
+    earlier: Sequence[str] = (),
 ) -> Aligned:
     """Check models and labels, and put their rows into one order.
 
@@ -91,14 +119,19 @@ def align(
         Number of members or draws that span every set that is sampled.
     seed : int
         Of the choice of those members.
+    votes_are : {"counts", "single"}, optional
+        What a table of whole numbers holds, see `assay`.
+    earlier : sequence of str
+        Class names of earlier parts of the same stream, in their order.
     """
-    found = align_models(predictions, groups=groups, class_names=class_names, order_of=y_true)
+    found = align_models(predictions, groups=groups, class_names=class_names, earlier=earlier)
+    y_true, totals = labels_in_order(y_true, found, votes_are=votes_are)
     labels = labels_for(
         y_true,
         n_instances=found.n_instances,
         n_classes=len(found.class_names),
-        ids=found.ids,
         class_names=found.class_names if found.named else None,
+        class_order=found.class_order,
         n_members=next((r.n_members for runs in found.models.values() for r in runs if isinstance(r, Members)), None),
     )
     models = found.models
@@ -109,7 +142,17 @@ def align(
         models = {n: tuple(_common(r, common_members, seed, n) for r in runs) for n, runs in models.items()}
     # the labels are indices from here on, also where the names of the classes are whole numbers
     models = {n: tuple(run.without_class_names() for run in runs) for n, runs in models.items()}
-    return replace(found, models=models, labels=labels, vote_totals=vote_totals(y_true, ids=found.ids))
+    numbers = (
+        getattr(y_true, "class_names", None) is None and as_array(take_index(y_true)[0], "y_true").dtype.kind in "iuf"
+    )
+    named = found.class_order == "columns" and class_numbers(found.class_names, "columns") is None
+    return replace(
+        found,
+        models=models,
+        labels=np.array(labels),  # not the array of the caller
+        vote_totals=totals,
+        by_position=named and labels.ndim == 1 and numbers,
+    )
 
 
 def align_models(
@@ -118,7 +161,7 @@ def align_models(
     groups: Any = None,
     class_names: Sequence[str] | None = None,
     order_of_classes: Sequence[str] | None = None,
-    order_of: Any = None,
+    earlier: Sequence[str] = (),
     argument: str = "predictions",
 ) -> Aligned:
     """Check models without labels, and put their rows and columns into one order.
@@ -129,8 +172,8 @@ def align_models(
         As in `align`.
     order_of_classes : sequence of str, optional
         Order in which to put the classes of predictions that carry these names; others keep theirs.
-    order_of : Series or DataFrame, optional
-        Another input whose index must not differ from the ids where only some models have ids.
+    earlier : sequence of str
+        As in `align`.
     argument : str
         The argument that errors are about.
     """
@@ -140,37 +183,80 @@ def align_models(
     first = every[0][1]
     for place, run in every[1:]:
         _check_same_size(run, place, first, first_name)
-    names = _names(class_names, every, first.n_classes)
+    names, order = _names(class_names, every, first.n_classes, earlier)
     if class_names is None and names and set(names) == set(order_of_classes or ()):
         names = tuple(order_of_classes or ())
-    named = [name for name, runs in models.items() if any(run.class_names is not None for run in runs)]
-    unnamed = [name for name, runs in models.items() if any(run.class_names is None for run in runs)]
-    assumed = class_names is None and bool(named) and bool(unnamed)
-    ids = next((run.ids for _, run in every if run.ids is not None), None)
-    if ids is not None and any(run.ids is None for _, run in every):
-        _check_no_order(every, ids, order_of)
-    models = {
-        name: tuple(_in_order(run, ids, names, _place(argument, name, r, runs)) for r, run in enumerate(runs))
-        for name, runs in models.items()
-    }
-    carried = next((run.groups for runs in models.values() for run in runs if run.groups is not None), None)
-    units = carried if groups is None else align_values(groups, first.n_instances, ids, "groups")
-    return Aligned(
-        models=models,
+    known = _reference(every)
+    ordered = {id(run): _in_order(run, known, names, place) for place, run in every}
+    moved = next((place for place, run in every if ordered[id(run)][1]), "")
+    keys: dict[str, NDArray[Any]] = {}
+    for _, run in every:
+        keys = dict(ordered[id(run)][0].keys) | keys
+    carried = next((r for r, _ in ordered.values() if r.groups is not None), None)
+    found = Aligned(
+        models={name: tuple(ordered[id(run)][0] for run in runs) for name, runs in models.items()},
         labels=np.empty((first.n_instances, 0)),
         class_names=names if names is not None else tuple(str(c) for c in range(first.n_classes)),
         named=names is not None,
-        ids=ids,
-        groups=None if units is None else _comparable(units),
-        order_of=named[0] if assumed else "",
-        unnamed=tuple(unnamed) if assumed else (),
+        ids=None if known.ids is None else np.array(known.ids),
+        groups=None,
+        class_order=order,
+        keys=keys,
+        moved=moved,
     )
+    units = (
+        (None if carried is None else carried.groups)
+        if groups is None
+        else align_values(groups, first.n_instances, found.known, "groups")
+    )
+    return replace(found, groups=None if units is None else np.array(_comparable(units)))
 
 
-def align_values(values: Any, n: int, ids: NDArray[Any] | None, parameter: str) -> NDArray[Any]:
-    """One value for each instance, ``(n,)``, in the order of the ids."""
-    taken, index = take_index(values, parameter)
-    array = as_array(taken, parameter)
+def labels_in_order(
+    y_true: Any, found: Aligned, *, votes_are: str | None = None, name: str = "y_true"
+) -> tuple[Any, NDArray[np.float64] | None]:
+    """Labels with their rows in the order of the models, and the numbers of votes of each instance, if they are votes.
+
+    Raises
+    ------
+    InputError
+        Labels whose rows cannot be told; a table of whole numbers that may be single votes.
+    """
+    if votes_are is not None:
+        check_choice(votes_are, "votes_are", ("counts", "single"))
+    table: Any = y_true
+    names = None
+    if isinstance(y_true, FromFile):
+        rows = order_like(_known(y_true, found.known, name), found.known)
+        table = y_true if rows is None else y_true[rows]
+        y_true, names = FromFile(table, class_names=table.class_names, class_order=table.class_order), table.class_names
+    elif (frame := as_frame(y_true, name)) is None:
+        check_positions(found.known, name)
+    else:
+        rows = None
+        if len(frame) == found.n_instances:
+            rows = rows_of_index(frame.index, found.known, name)
+        y_true = table = Frame(frame.array if rows is None else frame.array[rows], (None, *frame.labels[1:]))
+        names = frame.columns
+    if votes_are == "single":
+        counts = counts_of_votes(
+            as_array(table, name), len(found.class_names), class_names=found.class_names if found.named else None
+        )
+        return counts, vote_totals(counts, name=name)
+    totals = vote_totals(y_true, name=name) if y_true is not None else None
+    if totals is not None and names is None and votes_are is None:
+        check_single_meaning(as_numeric(as_array(table, name), name), name)
+    return y_true, totals
+
+
+def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[Any]:
+    """One value for each instance, ``(n,)``, in the order of the models, whose rows are `known`."""
+    frame = as_frame(values, parameter)
+    array = as_array(values if frame is None else frame.array, parameter)
+    rows = None
+    if isinstance(values, FromFile):
+        rows = order_like(_known(values, known, parameter), known)
+        array = array if rows is None else array[rows]
     if array.shape != (n,):
         raise InputError(
             parameter,
@@ -179,7 +265,29 @@ def align_values(values: Any, n: int, ids: NDArray[Any] | None, parameter: str) 
             "pass an array of one value per instance, in the order of the predictions",
             code="mismatch",
         )
-    return in_order_of_ids(array, index, ids, parameter)
+    if isinstance(values, FromFile):
+        return array
+    rows = rows_of_index(None if frame is None else frame.index, known, parameter)
+    return array if rows is None else array[rows]
+
+
+def _known(values: FromFile, known: Known, parameter: str) -> Known:
+    """What identifies the rows of values from a file; values without anything that tells stand by position."""
+    own = Known(values.ids, values.keys, parameter)
+    if not own.tells(known):
+        check_positions(known, parameter)
+    return own
+
+
+def rows_of_index(index: NDArray[Any] | None, known: Known, parameter: str) -> NDArray[np.int64] | None:
+    """Where the rows of an index stand in the order of the models; None where they stand as they are."""
+    rows = rows_in_order(index, known.ids, parameter)
+    said = (
+        index is not None and known.ids is not None and np.array_equal(canonical_ids(index), canonical_ids(known.ids))
+    )
+    if rows is None and not said:
+        check_positions(known, parameter)
+    return rows
 
 
 def spanned_by(run: Prediction, n_points: int, seed: int) -> Prediction:
@@ -292,16 +400,23 @@ def _check_same_size(run: Prediction, place: str, first: Prediction, first_name:
         )
 
 
-def _names(given: Any, every: Sequence[tuple[str, Prediction]], n_classes: int) -> tuple[str, ...] | None:
-    """Names of the classes in the order of the result: those given, else those of the first model that carries some."""
-    if given is None:
-        names = next((run.class_names for _, run in every if run.class_names is not None), None)
-        others = "in the first model that has names"
+def _names(
+    given: Any, every: Sequence[tuple[str, Prediction]], n_classes: int, earlier: Sequence[str]
+) -> tuple[tuple[str, ...] | None, str]:
+    """Names of the classes in the order of the result, and what that order rests on.
+
+    The names are those given, else those of the first model, else those of earlier parts of a stream.
+    """
+    named = [(place, run) for place, run in every if run.class_names is not None]
+    if given is not None:
+        names, others = checked_class_names(given, n_classes), "among the class names given"
+    elif named:
+        names = tuple(earlier) or named[0][1].class_names or ()
+        others = "in earlier parts" if earlier else "in the first model that has names"
     else:
-        names = checked_class_names(given, n_classes)
-        others = "among the class names given"
-    for place, run in every:
-        if names is not None and run.class_names is not None and set(run.class_names) != set(names):
+        return (tuple(earlier), "stated") if earlier else (None, "stated")
+    for place, run in named:
+        if run.class_names is not None and set(run.class_names) != set(names):
             raise InputError(
                 f"{place}.class_names",
                 "all models need the same class names",
@@ -309,7 +424,48 @@ def _names(given: Any, every: Sequence[tuple[str, Prediction]], n_classes: int) 
                 "rename the classes",
                 code="mismatch",
             )
-    return names
+    if given is not None:
+        return names, "stated"
+    if len(named) < len(every):
+        place = next(place for place, run in every if run.class_names is None)
+        raise InputError(
+            f"{place}.class_names",
+            "must be given, because another model names its classes, and the columns may be in another order",
+            f"{named[0][0]} has {listed(list(names), most=8)}",
+            "state the order of its columns by class_names=",
+            code="class-order",
+            facts={"class_names": names},
+        )
+    if class_numbers(names, named[0][1].class_order) is not None:  # a number is the name of a class
+        return names, "columns" if any(run.class_order != "stated" for _, run in named) else "stated"
+    if any(run.class_order == "keys" for _, run in named):
+        return names, "keys"
+    if any(run.class_names != names for _, run in named):
+        return names, "differs"
+    return names, "columns" if any(run.class_order == "columns" for _, run in named) else "stated"
+
+
+def _reference(every: Sequence[tuple[str, Prediction]]) -> Known:
+    """The rows that all others follow: those of the first model with ids, else of the first.
+
+    Raises
+    ------
+    InputError
+        Ids of some models alone, which may be in another order than the rows of those without.
+    """
+    place, run = next(((place, run) for place, run in every if run.ids is not None), every[0])
+    known = Known(run.ids, run.keys, place)
+    for other_place, other in every:
+        shared = set(other.keys) & set(known.keys)
+        if run.ids is not None and other.ids is None and not shared and not counts_up(run.ids):
+            raise InputError(
+                f"{other_place}.ids",
+                "are needed where other models have ids, because their rows may be in another order",
+                f"got none, and {place} has some",
+                "give ids to all models, or to none",
+                code="missing",
+            )
+    return known
 
 
 def first_difference(own: Sequence[str], here: str, others: Sequence[str], there: str) -> str:
@@ -330,29 +486,12 @@ def first_difference(own: Sequence[str], here: str, others: Sequence[str], there
     return f"number {i + 1} is {own[i]!r} {here}, {others[i]!r} {there}"
 
 
-def _in_order(run: Prediction, ids: NDArray[Any] | None, names: tuple[str, ...] | None, place: str) -> Prediction:
-    """The rows in the order of the ids, the columns in that of the names."""
+def _in_order(run: Prediction, known: Known, names: tuple[str, ...] | None, place: str) -> tuple[Prediction, bool]:
+    """The rows in the order of the ids, the columns in that of the names; and whether rows were moved."""
     if names is not None and run.class_names is not None and run.class_names != names:
         run = classes_in_order(run, names, place)
-    if ids is None or run.ids is None or np.array_equal(run.ids, ids):
-        return run
-    return run[positions(run.ids, ids, place, part="ids")]
-
-
-def _check_no_order(every: Sequence[tuple[str, Prediction]], ids: NDArray[Any], other: Any) -> None:
-    """Refuse ids of some models only: the others' order would be a guess, unless the labels stand in that of the ids."""
-    index = take_index(other)[1]
-    moved = [run.ids for _, run in every if run.ids is not None] + ([] if index is None else [index])
-    known = index is not None or not says_more(ids)  # 0 … n−1 is no statement
-    if not known or any(rows_in_order(found, ids, "ids") is not None for found in moved):
-        place = next(place for place, run in every if run.ids is None)
-        raise InputError(
-            f"{place}.ids",
-            "are needed where other models have ids",
-            "got none, so the order of its rows is unknown",
-            "give ids to all models, or to none; or give the labels as a Series with the ids as its index",
-            code="missing",
-        )
+    order = order_like(Known(run.ids, run.keys, place), known)
+    return (run, False) if order is None else (run[order], True)
 
 
 def _comparable(groups: NDArray[Any]) -> NDArray[Any]:

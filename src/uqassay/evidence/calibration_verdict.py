@@ -11,7 +11,7 @@ from uqassay.calibration.monte_carlo import CALIBRATED
 from uqassay.calibration.shared_members import independence
 from uqassay.evidence.calibration_result import ModelCalibration
 from uqassay.evidence.calibration_statements import JudgedTest, judged_tests, point_models
-from uqassay.wording import count, counted, listed, pvalue_text
+from uqassay.wording import count, counted, listed, named, pvalue_text
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -215,7 +215,7 @@ def _mixed(models: dict[str, list[JudgedTest]]) -> str:
         return _members(first[0])
     nouns = {test.noun for test in first}
     noun = nouns.pop() if len(nouns) == 1 else "members or vertices"
-    return f"the {noun} of {_names(list(models), 'or')}"
+    return f"the {noun} of {_names(list(map(named, models)), 'or')}"
 
 
 def _no_rejection(judged: Sequence[JudgedTest], defined: Sequence[JudgedTest]) -> str:
@@ -240,7 +240,11 @@ def _independence(tests: Sequence[ModelCalibration]) -> str:
     those = [test for test in tests if test.ignores_groups]
     if not those:
         return ""
-    whose = "" if len(those) == len(tests) else f" for {_names(list(dict.fromkeys(t.model for t in those)), 'and')}"
+    whose = (
+        ""
+        if len(those) == len(tests)
+        else f" for {_names([named(name) for name in dict.fromkeys(t.model for t in those)], 'and')}"
+    )
     return f"{independence(those[0].notes)}{whose}"
 
 
@@ -258,7 +262,7 @@ def _passing(judged: Sequence[JudgedTest]) -> str:
     for j in judged:
         outcomes.setdefault(j.test.model, set()).add(j.outcome)
     passing = {j.test.model: j.mixed for j in judged if outcomes[j.test.model] == {"passed"}}
-    names = [f"a mixture of {name}" if mixed else name for name, mixed in passing.items()]
+    names = [f"a mixture of {named(name)}" if mixed else named(name) for name, mixed in passing.items()]
     by = " by any measure" if len({j.test.measure for j in judged}) > 1 else ""
     return f"Not rejected{by}: {_names(names, 'and')}." if names else ""
 

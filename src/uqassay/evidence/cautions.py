@@ -12,7 +12,7 @@ from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.notes import Note
 from uqassay.statistics.samples import Units, make_units, spread_of_mean
-from uqassay.wording import count, counted, listed
+from uqassay.wording import count, counted, listed, listed_names, named
 
 __all__ = ["CAUTIONS", "calibration_cautions", "cautions"]
 
@@ -25,9 +25,8 @@ CAUTIONS: Mapping[str, str] = {
     "floored": "rows whose label has an upper probability below the floor",
     "solver-gap": "the certified gap of a solved distance",
     "estimated-nonspecificity": "a non-specificity that is estimated, with its standard error",
-    "different-floors": "models whose floors differ with the precision of their numbers",
     "different-numbers-of-members": "sets spanned by different numbers of members or draws",
-    "assumed-class-order": "models without class names, whose columns are taken in the order of another model's names",
+    "labels-by-columns": "labels that are numbers, taken by the order of the columns",
     "absent-classes": "classes that never occur as the label",
     "few-instances": f"fewer than {FEW_INSTANCES} instances",
     "different-runs": "models with different numbers of training runs",
@@ -85,18 +84,10 @@ def _floored(m: ModelScores, aligned: Aligned) -> str:
 
 def _between_models(chosen: Sequence[ModelScores], common_members: int | None) -> list[Note]:
     found = _different_runs(chosen)
-    floors = {m.name: m.floor for m in chosen}
-    if len(set(floors.values())) > 1 and any(m.floored for m in chosen):
-        each = ", ".join(f"{name} {floor:.3g}" for name, floor in floors.items())
-        text = (
-            f"The floors follow the precision each model is stored in ({each}), so the same zero costs more in one than in "
-            "another; pass one floor for all."
-        )
-        found.append(Note("different-floors", text, {"floors": floors}))
     sampled = {m.name: m.n_points for m in chosen if m.n_points is not None and m.n_points > 1}
     if len(set(sampled.values())) > 1 and common_members is None:
         least = min(sampled.values())
-        each = ", ".join(f"{name} {members}" for name, members in sampled.items())
+        each = ", ".join(f"{named(name)} {members}" for name, members in sampled.items())
         text = (
             f"The sets are spanned by different numbers of members or draws ({each}); non-specificity grows with that "
             f"number, so compare with common_members={least}."
@@ -109,10 +100,13 @@ def _different_runs(chosen: Sequence[ModelScores]) -> list[Note]:
     runs = {m.name: m.n_runs for m in chosen}
     if len(set(runs.values())) == 1:
         return []
-    each = listed([f"{name} {n}" for name, n in runs.items()], most=SHOWN)
+    each = listed([f"{named(name)} {n}" for name, n in runs.items()], most=SHOWN)
     single = [name for name, n in runs.items() if n == 1]
     if single:
-        whose = f"a single run ({listed(single, most=SHOWN)}) stands for itself, and the next training may turn out otherwise"
+        whose = (
+            f"a single run ({listed_names(single, most=SHOWN)}) stands for itself, and the next training may turn out "
+            "otherwise"
+        )
     else:
         whose = "means of fewer runs are less certain"
     text = f"The models have different numbers of training runs ({each}): {whose}."
@@ -122,18 +116,10 @@ def _different_runs(chosen: Sequence[ModelScores]) -> list[Note]:
 def _of_sample(aligned: Aligned) -> list[Note]:
     found = []
     n, k = len(aligned.labels), len(aligned.class_names)
-    if aligned.unnamed:
-        verb = "has" if len(aligned.unnamed) == 1 else "have"
-        text = (
-            f"{listed(aligned.unnamed)} {verb} no class names: the columns are taken in the order of those of "
-            f"{aligned.order_of} ({listed(aligned.class_names, most=SHOWN)}). Check that this is right."
-        )
-        facts = {
-            "models": list(aligned.unnamed),
-            "order_of": aligned.order_of,
-            "class_names": list(aligned.class_names),
-        }
-        found.append(Note("assumed-class-order", text, facts))
+    if aligned.by_position:
+        each = [f"{i} = {name}" for i, name in enumerate(aligned.class_names)]
+        text = f"The labels are taken by the order of the columns: {listed_names(each, most=SHOWN)}."
+        found.append(Note("labels-by-columns", text, {"class_names": list(aligned.class_names)}))
     truth = aligned.labels if aligned.labels.ndim == 1 else aligned.labels.argmax(axis=1)
     absent = k - len(np.unique(truth))
     if absent:
@@ -190,7 +176,9 @@ def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) ->
         return ()
     independent = list(dict.fromkeys(t.model for t in tests if IN_GROUPS in t.notes))
     if independent:
-        whose = "" if len(independent) == len({t.model for t in tests}) else f" of {listed(independent, most=SHOWN)}"
+        whose = (
+            "" if len(independent) == len({t.model for t in tests}) else f" of {listed_names(independent, most=SHOWN)}"
+        )
         text = (
             f"The calibration tests{whose} take labels for independent; where those of one group depend on each other, "
             "p-values are too small."
@@ -199,7 +187,7 @@ def calibration_cautions(tests: Sequence[ModelCalibration], aligned: Aligned) ->
     parts = {t.model: t.n_tested for t in tests if t.n_tested < t.n_instances}
     if parts:
         n, sizes = tests[0].n_instances, sorted(set(parts.values()))
-        whose = "" if len(parts) == len({t.model for t in tests}) else f" of {listed(list(parts), most=SHOWN)}"
+        whose = "" if len(parts) == len({t.model for t in tests}) else f" of {listed_names(list(parts), most=SHOWN)}"
         took = count(sizes[0]) if len(sizes) == 1 else f"{count(sizes[0])} to {count(sizes[-1])}"
         text = (
             f"The calibration tests{whose} took {took} of the {count(n)} instances, chosen at random; "

@@ -107,8 +107,8 @@ def score_chunk(
         Score the first rows of the chunk alone.
     """
     stream, problem = AssayStream(first_row=first_row, **options), None
-    state, rows = stream._state, slice(0, n_rows)
-    state.greatest = greatest
+    rows = slice(0, n_rows)
+    stream._state.greatest = greatest
     with warnings.catch_warnings(record=True) as seen, limited_cores(1):
         warnings.simplefilter("always")
         try:
@@ -117,7 +117,8 @@ def score_chunk(
         except UqassayError as found:
             problem = _placed(found, first_row, len(y_true))
     warned = tuple((w.message, w.category, w.filename, w.lineno) for w in seen)
-    return ScoredChunk(None if problem else replace(state, greatest=None), problem, warned, versions())
+    state = None if problem else replace(stream._state, greatest=None)
+    return ScoredChunk(state, problem, warned, versions())
 
 
 def rest_of(chunk: ScoredChunk) -> ScoredChunk:

@@ -27,6 +27,7 @@ from uqassay.predictions import (
     per_instance,
     take_index,
 )
+from uqassay.predictions.rows import Known
 
 __all__ = ["DaskInputs", "InputChunk", "holds_dask"]
 
@@ -100,7 +101,7 @@ class DaskInputs:
             groups=_groups(here(groups), every, n, ids),
             _cuts=_cuts(every, n),
             _runs={name: [run for _, run in of_model] for name, of_model in runs.items()},
-            _subgroups=subgroup_values(here(subgroups), n, ids),
+            _subgroups=subgroup_values(here(subgroups), n, Known(ids, {}, "the predictions")),
             _uncertainties=_uncertainties(here(uncertainties), n, ids),
         )
 
@@ -112,6 +113,7 @@ class DaskInputs:
                 n_instances=self.n_instances,
                 n_classes=len(head.class_names),
                 class_names=head.class_names if head.named else None,
+                class_order=head.class_order,
             )
 
     def others(self, start: int, stop: int) -> dict[str, Any]:
@@ -325,7 +327,11 @@ def _groups(given: Any, every: Sequence[tuple[str, _Run]], n: int, ids: NDArray[
     carried = [run for _, run in every if run.groups is not None]
     if given is None and not carried:
         return None
-    groups = np.asarray(carried[0].groups) if given is None else align_values(given, n, ids, "groups")
+    groups = (
+        np.asarray(carried[0].groups)
+        if given is None
+        else align_values(given, n, Known(ids, {}, "the predictions"), "groups")
+    )
     refuse_mixed(groups, {})
     groups = per_instance(groups, "groups", n)
     return groups.astype(np.str_) if groups.dtype.kind == "O" else groups

@@ -14,7 +14,18 @@ from uqassay.errors import InputError
 from uqassay.evidence.tables import as_table
 from uqassay.notes import Note
 from uqassay.statistics import FriedmanTest, SignedRankPairs
-from uqassay.wording import ABSENT, counted, level_text, listed, number, percent, pvalue, pvalue_text, significant
+from uqassay.wording import (
+    ABSENT,
+    counted,
+    level_text,
+    listed_names,
+    named,
+    number,
+    percent,
+    pvalue,
+    pvalue_text,
+    significant,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +123,7 @@ class DataSetComparison(Shown):
     def sentence(self) -> str:
         """Which models are shown to be better than which; with how often such a sentence names a false pair."""
         n, pairs = counted(self.n_data_sets, "data set"), counted(self.tests.n_pairs, "pair")
-        among = f"{len(self.models)} models" if len(self.models) > 2 else f"{listed(self.models)}"
+        among = f"{len(self.models)} models" if len(self.models) > 2 else listed_names(self.models)
         if self.tests.smallest_pvalue > 1 - self.level + 1e-12:
             least = pvalue_text(self.tests.smallest_pvalue, "≥").removeprefix("p ")
             adjusted = f", adjusted for {pairs}" if self.tests.n_pairs > 1 else ""
@@ -120,7 +131,8 @@ class DataSetComparison(Shown):
             return f"{n} cannot tell {among} apart by {self.label}: p {least} at best{adjusted}; it takes at least {needed}."
         better = self.better()
         clauses = [
-            f"{self.models[i]} is better than {listed([self.models[k] for k in self.order() if better[i, k]], most=SHOWN)}"
+            f"{self.models[i]} is better than "
+            f"{listed_names([self.models[k] for k in self.order() if better[i, k]], most=SHOWN)}"
             for i in self.order()
             if better[i].any()
         ]
@@ -129,7 +141,7 @@ class DataSetComparison(Shown):
             adjusted = f", adjusted for {pairs}" if self.tests.n_pairs > 1 else ""
             none = f"none of {among} is shown to be better than another"
             if len(self.models) == 2:
-                none = f"neither {listed(self.models, last='nor')} is shown to be better than the other"
+                none = f"neither {listed_names(self.models, last='nor')} is shown to be better than the other"
             return f"Over {n}, {none} by {self.label} ({least}{adjusted})."
         if len(clauses) > SHOWN + 1:
             clauses = [*clauses[:SHOWN], f"{counted(len(clauses) - SHOWN, 'other model')} are better than some"]
@@ -145,7 +157,9 @@ class DataSetComparison(Shown):
             same = [k for k in order[a + 1 :] if self.posterior[i, k, 1] >= self.level]
             for found, words in ((wins, "better than"), (same, "equal to")):
                 if found:
-                    said.append(f"{self.models[i]} is {words} {listed([self.models[k] for k in found], most=SHOWN)}")
+                    said.append(
+                        f"{self.models[i]} is {words} {listed_names([self.models[k] for k in found], most=SHOWN)}"
+                    )
         if len(said) > SHOWN + 1:
             said = [*said[:SHOWN], f"{counted(len(said) - SHOWN, 'further statement')} in the table"]
         within = f"With differences up to {significant(self.rope, 2)} counted as none"
@@ -188,7 +202,9 @@ class DataSetComparison(Shown):
         """The rows of `rows` as a table of pandas."""
         rows = self.rows(name)
         if name == "models":
-            rows = [row | {key: ", ".join(row[key]) for key in ("better_than", "worse_than")} for row in rows]
+            rows = [
+                row | {key: ", ".join(map(named, row[key])) for key in ("better_than", "worse_than")} for row in rows
+            ]
         return as_table(rows, TABLES[name])
 
     def to_dict(self) -> dict[str, Any]:
@@ -241,7 +257,7 @@ class DataSetComparison(Shown):
     # -- shown --------------------------------------------------------------------------------------------------------
 
     def _shown_title(self) -> str:
-        who = f"{len(self.models)} models ({listed(self.models, most=SHOWN)})"
+        who = f"{len(self.models)} models ({listed_names(self.models, most=SHOWN)})"
         arrow = "greater" if self.greater_is_better else "lower"
         return f"Comparison of {who} over {counted(self.n_data_sets, 'data set')} by {self.label}, {arrow} is better"
 
@@ -270,7 +286,7 @@ class DataSetComparison(Shown):
                     ShownCell(row["model"]),
                     ShownCell(f"{row['average_rank']:.2f}"),
                     ShownCell(number(row["mean"], _places(self.values))),
-                    *([ShownCell(listed(row["better_than"], most=SHOWN) or ABSENT)] if worst else []),
+                    *([ShownCell(listed_names(row["better_than"], most=SHOWN) or ABSENT)] if worst else []),
                 )
             )
             for row in rows

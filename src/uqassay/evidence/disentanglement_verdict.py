@@ -21,12 +21,12 @@ from uqassay.wording import (
     estimate_text,
     interval,
     level_text,
-    listed,
+    listed_names,
     number,
     pvalue,
     pvalue_text,
     text_table,
-    without_direction,
+    visible,
 )
 
 __all__ = [
@@ -106,7 +106,7 @@ def disentanglement_sentences(contenders: Sequence[Contender], *, level: float =
             sentences += [reference_sentence(first), _below_chance(ranked, level)]
         leaks = [_leak(row.contender, level) for row in ranked]
         sentences += _leaks(leaks)
-    return tuple(without_direction(text) for text in sentences)
+    return tuple(visible(text) for text in sentences)
 
 
 def _headline(ranked: Sequence[RankedContender], where: str, level: float) -> list[str]:
@@ -148,7 +148,7 @@ def _cannot(near: Sequence[RankedContender], also: str, bound: str) -> str:
 
 
 def _labels(rows: Sequence[RankedContender]) -> str:
-    return listed([row.contender.label for row in rows], most=MOST_NAMES)
+    return listed_names([row.contender.label for row in rows], most=MOST_NAMES)
 
 
 def _why(rows: Sequence[RankedContender]) -> str:
@@ -198,7 +198,7 @@ def _leaks(found: Sequence[tuple[str, frozenset[tuple[str, str]]]]) -> list[str]
         if moved:
             every = len(moved) == len(found) and len(found) > 1
             whole = "both contenders" if len(found) == 2 else f"all {len(found)} contenders"
-            whom = whole if every else listed(moved, most=MOST_NAMES)
+            whom = whole if every else listed_names(moved, most=MOST_NAMES)
             said.append(f"{what} also moves the {kind} uncertainty of {whom}, which it should not.")
     return said
 
@@ -237,7 +237,7 @@ def disentanglement_lines(contenders: Sequence[Contender], *, level: float = 0.9
         lines += ["", *disentanglement_sentences(group, level=level), ""]
         for one in group:
             lines += [f"{one.label}:", *(f"  {text}" for text in contender_sentences(one, level=level)), ""]
-    return [without_direction(line) for line in (*lines, *legend_sentences(level=level))]
+    return [visible(line) for line in (*lines, *legend_sentences(level=level))]
 
 
 def _table(ranked: Sequence[RankedContender], level: float) -> list[str]:

@@ -15,7 +15,7 @@ from uqassay.evidence.gain_verdict import (
     study_sentence,
     unit_text,
 )
-from uqassay.wording import ABSENT, listed, number, percent, without_direction
+from uqassay.wording import ABSENT, listed, number, percent, visible
 
 if TYPE_CHECKING:
     from uqassay.evidence.gain_result import GainResult
@@ -61,7 +61,7 @@ def gain_sentences(
             readings = _jointly(group, loss, level, options, n=len(results))
             for of in (_orders, _calibrated, _delays):
                 said += of(results, readings)
-    return tuple(without_direction(text) for text in said)
+    return tuple(visible(text) for text in said)
 
 
 def _jointly(

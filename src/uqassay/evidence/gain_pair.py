@@ -14,7 +14,7 @@ from uqassay.measures import score_names, uncertainty_score
 from uqassay.metrics.gains import gain, true_uncertainty
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.class_order import label_columns
-from uqassay.wording import listed
+from uqassay.wording import listed, listed_names
 
 __all__ = ["SCORE_NAMES", "default_scores", "sample_of_pair"]
 
@@ -115,14 +115,14 @@ def _check_named(both: Mapping[str, Prediction]) -> None:
     """Refuse class names of one prediction alone."""
     unnamed = [side for side, one in both.items() if one.class_names is None]
     if len(unnamed) == 1:
-        (named,) = (one.class_names for one in both.values() if one.class_names is not None)
+        (names,) = (one.class_names for one in both.values() if one.class_names is not None)
         raise InputError(
             f"models[{unnamed[0]!r}]",
             "must name the classes if the other prediction does, because its columns may be in another order",
-            f"got none, and the other has {listed(named, most=5)}",
+            f"got none, and the other has {listed_names(names, most=5)}",
             "name the classes of both, or of neither",
             code="missing",
-            facts={"class_names": tuple(named)},
+            facts={"class_names": tuple(names)},
         )
 
 

@@ -19,7 +19,7 @@ from uqassay.wording import (
     percent,
     pvalue_text,
     text_table,
-    without_direction,
+    visible,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def result_sentences(result: "GainResult") -> tuple[str, ...]:
     """Order, calibration, map and delay of one score."""
     reading = read_gain(result)
     said = [_order(result, reading), _size(reading.raw), *_mapped(result, reading)]
-    return tuple(without_direction(text) for text in (*said, delay_sentence(result, reading)))
+    return tuple(visible(text) for text in (*said, delay_sentence(result, reading)))
 
 
 def _order(result: "GainResult", reading: GainReading) -> str:
@@ -145,7 +145,7 @@ def study_sentence(result: "GainResult") -> str:
         "unclear": f"{where}the data do not show that more data help on average: a gain of {gained}.",
         "undefined": f"{where}more data gain {gained} on the test instances, on average.",
     }[read_gain(result).gain]
-    return without_direction(text[0].upper() + text[1:] if not where else text)
+    return visible(text[0].upper() + text[1:] if not where else text)
 
 
 def by_dataset(studies: "Sequence[GainStudy]") -> "Mapping[str, list[GainStudy]]":
@@ -215,7 +215,7 @@ def untold_sentences(results: "Sequence[GainResult]") -> tuple[str, ...]:
     said.append(
         "The gain is that from this much more data, not from all the data in the world: the best possible model may gain more."
     )
-    return tuple(without_direction(text) for text in said)
+    return tuple(visible(text) for text in said)
 
 
 def gain_legend(results: "Sequence[GainResult]", *, lists: bool = False) -> tuple[str, ...]:
@@ -261,7 +261,7 @@ def gain_lines(
                 lines += [f"{one.score}:", *(f"  {text}" for text in result_sentences(one))]
             lines.append("")
     lines += [*untold_sentences(every), "", *gain_legend(every)]
-    return [without_direction(line) for line in lines]
+    return [visible(line) for line in lines]
 
 
 def score_table(results: "Sequence[GainResult]") -> list[str]:

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import Aligned
+from uqassay.evidence.alignment import Aligned, rows_of_index
 from uqassay.measures.scores import SCORES, score_names
 from uqassay.metrics.ood.detection import OOD_METRICS
 from uqassay.metrics.ranking.registry import RANKING_METRICS
-from uqassay.predictions.pandas_input import in_order_of_ids, take_index
+from uqassay.predictions.pandas_input import take_index
 
 __all__ = ["given_scores", "score_list"]
 
@@ -130,4 +130,6 @@ def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligne
             code="finite",
             facts={"row": row},
         )
-    return in_order_of_ids(array.T, index, aligned.ids, parameter).T.astype(np.float64)
+    rows = rows_of_index(index, aligned.known, parameter)
+    array = array if rows is None else array[:, rows]
+    return array.astype(np.float64)

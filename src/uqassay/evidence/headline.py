@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
-from uqassay.wording import counted, listed, sentence, tradeoff, without_direction
+from uqassay.wording import counted, listed, listed_names, sentence, tradeoff, visible
 
 __all__ = ["PRICE", "condition", "headline", "none_clauses", "range_text"]
 
@@ -23,7 +23,7 @@ def headline(answer: Answer) -> tuple[str, ...]:
         said = _one_unit(answer)
     else:
         said = [_choice(answer) if answer.choices else _no_choice(answer), _none_sentence(answer)]
-    return tuple(without_direction(text) for text in said if text)
+    return tuple(visible(text) for text in said if text)
 
 
 def condition(answer: Answer) -> str:
@@ -69,7 +69,7 @@ def _choice(answer: Answer) -> str:
     if len(answer.models) == 1:
         clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using" for c in shown]
     else:
-        names = [listed(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
+        names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
         clauses = [
             f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}"
             for c, name in zip(shown, names, strict=True)
@@ -99,9 +99,9 @@ def _ties(answer: Answer, choice: Recommendation, most: int) -> str:
         parts.append(f"{_number_of(answer, choice)} be told from {them}")
         return f" ({'; '.join(parts)})"
     if choice.tied and several:
-        parts[0] += f", nor {listed(choice.tied)} from them"
+        parts[0] += f", nor {listed_names(choice.tied)} from them"
     elif choice.tied:
-        parts.append(f"{listed(choice.tied)} cannot be told from it")
+        parts.append(f"{listed_names(choice.tied)} cannot be told from it")
     if choice.partly:
         parts.append(_at_some(choice, them))
     return f" ({'; '.join(parts)})" if parts else ""
@@ -124,7 +124,7 @@ def _at_some(choice: Recommendation, them: str) -> str:
         return f"above {tradeoff(high)} {name} cannot be told from {them}"
     if not others and low > choice.low and high >= choice.high:
         return f"below {tradeoff(low)} {name} cannot be told from {them}"
-    return f"{listed(choice.partly)} can be told from {them} only at some of these λ"
+    return f"{listed_names(choice.partly)} can be told from {them} only at some of these λ"
 
 
 def _no_choice(answer: Answer) -> str:
@@ -183,7 +183,7 @@ def _between(low: float, high: float) -> str:
 
 def _one_unit(answer: Answer) -> list[str]:
     only = "1 group" if answer.grouped else "1 instance"
-    clauses = [f"{listed(names, last='or')} {range_text(low, high)}" for low, high, names in answer.lowest]
+    clauses = [f"{listed_names(names, last='or')} {range_text(low, high)}" for low, high, names in answer.lowest]
     return [
         f"From {only} nothing can be said about other instances.",
         f"In it the lowest mean E is that of {listed(clauses, most=SHOWN_RANGES)}.",

@@ -50,6 +50,7 @@ def assay(
     scales: Sequence[float] = SCALES,
     repair: bool = False,
     common_members: int | None = None,
+    votes_are: Literal["counts", "single"] | None = None,
     tolerance: float | None = None,
     level: float = 0.95,
     margin: float | None = None,
@@ -104,6 +105,9 @@ def assay(
         Clip and renormalise the masses of beliefs that are not belief functions, instead of refusing them.
     common_members : int, optional
         Span every ensemble's and Dirichlet's set by this many members or draws, so that their non-specificities compare.
+    votes_are : {"counts", "single"}, optional
+        What a table of whole numbers in `y_true` holds: numbers of votes for each class, or one label of every annotator. By
+        default counts; a table without class names that may be either is refused.
     tolerance : float, optional
         Standard error wanted of each estimated non-specificity (K > 16), nats.
     level : float
@@ -152,6 +156,7 @@ def assay(
         scales=scales,
         repair=repair,
         common_members=common_members,
+        votes_are=votes_are,
         tolerance=tolerance,
         level=level,
         margin=margin,
@@ -181,10 +186,11 @@ def assay(
         repair=repair,
         common_members=common_members,
         seed=options.seed,
+        votes_are=votes_are,
     )
     given = given_scores(uncertainties, aligned)
     settings = options.settings(aligned, given)
-    parts = subgroup_values(subgroups, len(aligned.labels), aligned.ids)
+    parts = subgroup_values(subgroups, len(aligned.labels), aligned.known)
     models = able_to_hold(aligned.models)
     scored = score_models(
         models,

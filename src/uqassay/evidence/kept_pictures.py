@@ -27,6 +27,11 @@ class KeptPictures:
     _sizes: dict[str, int] = field(default_factory=dict)
     _extremes: dict[str, tuple[Rows, Array]] = field(default_factory=dict)
 
+    def copied(self) -> "KeptPictures":
+        """The same pictures, to which instances can be added without a change to these."""
+        samples = {name: sample.copied() for name, sample in self.samples.items()}
+        return KeptPictures(samples, dict(self._sizes), dict(self._extremes))
+
     def add(
         self,
         models: Mapping[str, tuple[Prediction, ...]],

@@ -24,6 +24,10 @@ class KeptSample:
     _keys: list[Keys] = field(default_factory=list)
     _runs: list[tuple[Prediction, ...]] = field(default_factory=list)
 
+    def copied(self) -> "KeptSample":
+        """The same sample, to which instances can be added without a change to this one."""
+        return KeptSample(list(self._rows), list(self._keys), list(self._runs))
+
     def add(
         self,
         runs: tuple[Prediction, ...],

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from uqassay.wording import listed, pvalue_text, significant
+from uqassay.wording import listed, listed_names, named, pvalue_text, significant
 
 if TYPE_CHECKING:
     from uqassay.evidence.ranking import Ranked
@@ -46,7 +46,7 @@ def within_margin(names: Sequence[str], margin: float, pvalues: Sequence[float])
     ('b is no worse by more than 0.01 (p = .003, adjusted for all models)', \
 'b and c are no worse by more than 0.01 (p ≤ .02, adjusted for all models)')
     """
-    who = f"{listed(names, most=SHOWN_NAMES)} {'is' if len(names) == 1 else 'are'}"
+    who = f"{listed_names(names, most=SHOWN_NAMES)} {'is' if len(names) == 1 else 'are'}"
     p = pvalue_text(max(pvalues), "=" if len(pvalues) == 1 else "≤")
     return f"{who} {no_worse_than(margin)} ({p}, adjusted for all models)"
 
@@ -71,6 +71,8 @@ def margin_sentences(rows: "Sequence[Ranked]", settings: "Settings") -> list[str
         said.append(f"{within_margin(names, settings.margin, pvalues)}.")
     level_with = [r for r in rows if r.rank not in (None, 1) and r.detectable > 0 and r not in within]
     if level_with:
-        each = [f"{r.model} {'none' if np.isinf(r.detectable) else significant(r.detectable, 2)}" for r in level_with]
+        each = [
+            f"{named(r.model)} {'none' if np.isinf(r.detectable) else significant(r.detectable, 2)}" for r in level_with
+        ]
         said.append(f"Differences that this test set could have shown: {listed(each, most=SHOWN_NAMES)}.")
     return said

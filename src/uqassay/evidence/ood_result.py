@@ -24,7 +24,7 @@ from uqassay.notes import Note
 from uqassay.statistics import Estimate, PairedComparison
 from uqassay.statistics.samples import check_choice
 from uqassay.statistics.statistic_comparisons import paired_statistic_test
-from uqassay.wording import counted, level_text, listed
+from uqassay.wording import counted, level_text, listed_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,7 +243,7 @@ class OodDetection(Shown):
 
     def _shown_title(self) -> str:
         m, n = self.inside.n_instances, self.outside.n_instances
-        who = f"{counted(len(self.model_names), 'model')} ({listed(self.model_names, most=3)})"
+        who = f"{counted(len(self.model_names), 'model')} ({listed_names(self.model_names, most=3)})"
         return f"Out-of-distribution detection by {who}: {counted(m, 'instance')} in distribution, {counted(n, 'instance')} out"
 
     def _shown_sentences(self) -> Sequence[str]:

@@ -1,6 +1,7 @@
 """The options of an assay: what is computed, and how. They are checked once, before any prediction is read."""
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,14 @@ __all__ = ["CALIBRATION", "TRADEOFFS", "AssayOptions"]
 
 TRADEOFFS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 CALIBRATION = ("kuiper-confidence", "ece-classwise")
+COPIED = (
+    "class_names",
+    "tradeoffs",
+    "focal_sets",
+    "measures",
+    "prior",
+    "scales",
+)  # a stream keeps them beyond the call
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,6 +61,7 @@ class AssayOptions:
     scales: Sequence[float] = SCALES
     repair: bool = False
     common_members: int | None = None
+    votes_are: str | None = None
     tolerance: float | None = None
     level: float = 0.95
     margin: float | None = None
@@ -60,6 +70,8 @@ class AssayOptions:
     progress: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
+        for name in COPIED:
+            object.__setattr__(self, name, deepcopy(getattr(self, name)))
         _ = self.lambdas, self.seed
         if not (isinstance(self.level, (int, float)) and 0 < self.level < 1):
             raise InputError("level", "must lie between 0 and 1", f"got {self.level!r}", "0.95 is usual", code="range")

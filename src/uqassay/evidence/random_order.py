@@ -44,7 +44,8 @@ def random_keys(n: int, groups: NDArray[Any] | None, seed: int, *, first_row: in
     if groups is None:
         return _mixed(start + _STEP * np.arange(first_row + 1, first_row + n + 1, dtype=np.uint64))
     names, own = np.unique(groups, return_inverse=True)
-    digests = b"".join(blake2b(str(name).encode(), digest_size=8).digest() for name in names.tolist())
+    texts = (str(name).encode("utf-8", "surrogatepass") for name in names.tolist())
+    digests = b"".join(blake2b(text, digest_size=8).digest() for text in texts)
     return _mixed(start + _STEP * np.frombuffer(digests, "<u8").astype(np.uint64))[own.reshape(-1)]
 
 

@@ -14,6 +14,7 @@ from uqassay.evidence.mistake_ranking import compare_rankings, scores_of
 from uqassay.evidence.order_errors import order_errors
 from uqassay.evidence.prior_of_the_others import column_of, has_held_out
 from uqassay.evidence.scoring import ModelScores
+from uqassay.losses.label_distance import FLOORS
 from uqassay.losses.unified import check_tradeoff
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.statistics import (
@@ -280,9 +281,9 @@ def _greatest_loss(name: str, floor: float) -> float:
 
 
 def _floor_of_log_loss(assay: "Assay", model: ModelScores) -> float:
-    # the paper's convention has another floor for the distance; the log loss then keeps that of the input's precision
+    # the paper's convention has another floor for the distance; the log loss then keeps that of "exact"
     held = assay.settings.convention == "exact" or assay.settings.floor is not None
-    return model.floor if held else min(model.floor, float(np.finfo(np.float64).eps))
+    return model.floor if held else FLOORS["exact"]
 
 
 def _all_classes_occur(assay: "Assay") -> bool:

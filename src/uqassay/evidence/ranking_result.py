@@ -12,7 +12,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.ranking import Ranked, ranked_at
 from uqassay.evidence.ranking_words import MARKS, limit_notes, size_text
 from uqassay.statistics import Estimate
-from uqassay.wording import decimals_for, level_text, listed, number, pvalue, rank_range, tradeoff
+from uqassay.wording import decimals_for, level_text, listed_names, number, pvalue, rank_range, tradeoff
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,12 +94,11 @@ class Ranking(Shown):
             said.append(f"None of the {len(own)} models is shown to be better than another.")
         elif len(own) > 1:
             worse = [r.model for r in own if not r.top]
-            others = (
-                f"{listed(worse, most=3)} {'is' if len(worse) == 1 else 'are each'} shown to be worse than some model"
-            )
-            said.append(f"No model is shown to be better than {listed(top, last='or', most=3)}; {others}.")
+            verb = "is" if len(worse) == 1 else "are each"
+            others = f"{listed_names(worse, most=3)} {verb} shown to be worse than some model"
+            said.append(f"No model is shown to be better than {listed_names(top, last='or', most=3)}; {others}.")
         if own[0].below:
-            lower = f"The lowest mean E of a model is above that of {listed(own[0].below)}"
+            lower = f"The lowest mean E of a model is above that of {listed_names(own[0].below)}"
             said.append(f"{lower}, which {'is a baseline' if len(own[0].below) == 1 else 'are baselines'}.")
         return said
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from uqassay.wording import counted, listed
+from uqassay.wording import counted, listed_names
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -36,7 +36,7 @@ def size_text(assay: "Assay") -> str:
     '1 model (m, 3 training runs) on 1 instance of 2 classes'
     """
     runs = sorted({m.n_runs for m in assay.candidates})
-    who = listed(assay.model_names, most=3)
+    who = listed_names(assay.model_names, most=3)
     if runs[-1] > 1:
         who += f", {counted(runs[0], 'training run') if len(runs) == 1 else f'{runs[0]} to {runs[-1]} training runs'}"
         who += " each" if len(runs) == 1 and len(assay.candidates) > 1 else ""

@@ -12,7 +12,7 @@ from uqassay._shown import Shown
 from uqassay._shown_table import ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.errors import InputError
 from uqassay.losses.errors import is_correct
-from uqassay.losses.label_distance import default_floor, labels_of
+from uqassay.losses.label_distance import FLOORS, labels_of
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff, unified_loss
 from uqassay.measures.entropies import entropy_decomposition
@@ -188,13 +188,12 @@ def three_readings(
             "y_true", "needs one label for each instance", f"got shape {y.shape}", "pass class indices", code="shape"
         )
     units = given.groups if groups is None else groups
-    floor = default_floor(given, "exact")
     loss = unified_loss(y, ensemble, tradeoff=tradeoff)
     mean = Point(ensemble.mean_probs(), normalise=True)
     probs = not_negative(ensemble.hull_points())  # (n, M, K)
     of_label = probs[np.arange(len(y)), :, y]
-    member_loss = -np.log(np.maximum(of_label, floor)).mean(axis=1)
-    mean_loss = log_loss(y, mean, floor=floor)
+    member_loss = -np.log(np.maximum(of_label, FLOORS["exact"])).mean(axis=1)
+    mean_loss = log_loss(y, mean)
     hits, confidence = is_correct(y, mean), mean.label_probs().max(axis=1)
 
     def average(values: NDArray[np.float64]) -> Estimate:

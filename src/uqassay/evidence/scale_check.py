@@ -26,7 +26,7 @@ from uqassay.statistics import (
     student_draws,
 )
 from uqassay.statistics.influence_pairs import row_products
-from uqassay.wording import count, listed, significant
+from uqassay.wording import count, listed_names, significant
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -58,7 +58,7 @@ def _checked(assay: "Assay", tradeoff: float) -> ScaleCheck:
     notes = []
     without = [m.name for m in assay.candidates if m.name not in assay.scaled]
     if without:
-        text = f"left out, because they have no sets: {listed(without)}"
+        text = f"left out, because they have no sets: {listed_names(without)}"
         notes.append(Note("left-out", text, {"models": without}))
     return ScaleCheck(
         tradeoff=float(tradeoff),

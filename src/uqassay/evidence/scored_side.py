@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import Aligned, align_models, spanned_by
+from uqassay.evidence.alignment import Aligned, align_models, labels_in_order, spanned_by
 from uqassay.evidence.given_scores import given_scores
 from uqassay.evidence.mistake_ranking import OF_THE_SPREAD
 from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
@@ -196,12 +196,13 @@ def _aligned(
 
 
 def _labels(labels: ArrayLike, aligned: Aligned) -> NDArray[Any]:
+    ordered, _ = labels_in_order(labels, aligned, name="labels")
     return labels_for(
-        labels,
+        ordered,
         n_instances=aligned.n_instances,
         n_classes=len(aligned.class_names),
-        ids=aligned.ids,
         class_names=aligned.class_names if aligned.named else None,
+        class_order=aligned.class_order,
         n_members=next((r.n_members for runs in aligned.models.values() for r in runs if isinstance(r, Members)), None),
         name="labels",
     )

@@ -15,7 +15,7 @@ from uqassay.evidence.joined_notes import joined_notes
 from uqassay.evidence.kept_rows import Kept, rows_of
 from uqassay.evidence.set_columns import set_columns
 from uqassay.losses.errors import is_correct, probability_gap
-from uqassay.losses.label_distance import default_floor
+from uqassay.losses.label_distance import FLOORS
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import unified_terms
 from uqassay.measures.hartley import Nonspecificity, joined_nonspecificities
@@ -54,7 +54,7 @@ class Settings:
         As in `unified_loss`.
     focal_sets : bool array (F, K) or None
     floor : float or None
-        Least probability in logarithms; None: by the dtype of the input.
+        Least probability in logarithms; None: that of the convention.
     measures : tuple of str
         Uncertainty scores: those of `measures.SCORES` asked for or offered by a model, and those given.
     tolerance : float or None
@@ -252,7 +252,7 @@ def score_part(
         columns={key: np.stack([p[key] for p in parts]) for key in parts[0]},
         nonspecificities=tuple(sizes),
         floored=floored,
-        floor=default_floor(runs[0], settings.convention) if settings.floor is None else settings.floor,
+        floor=FLOORS[settings.convention] if settings.floor is None else settings.floor,
         gap=gap,
         notes=tuple(notes),
         digests=tuple(digests),
@@ -351,7 +351,7 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
     out = {name: np.full(n, np.nan) for name in names}
     offered = score_names(run, on_request=True)
     measures = [m for m in settings.measures if m in offered]
-    floor = default_floor(run, "exact") if settings.floor is None else settings.floor
+    floor = FLOORS["exact"] if settings.floor is None else settings.floor
     done = columns_on_device(y, run, measures, floor)
     out |= done
     measures = [m for m in measures if m not in done]

@@ -1,6 +1,7 @@
 """One chunk of a stream: its instances after alignment, and the form that all chunks of a stream share."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from uqassay.evidence.alignment import Aligned
 from uqassay.evidence.scoring import Settings
 from uqassay.predictions import Masses, Prediction
 
-__all__ = ["Chunk", "check_same_form", "refuse_mixed"]
+__all__ = ["Chunk", "check_same_form", "refuse_mixed", "with_own_constants"]
 
 OF_INSTANCES = ("ids", "groups", "row_numbers", "notes", "class_names", "drawn")  # fields that differ between chunks
 
@@ -99,6 +100,19 @@ def marked_like(form: Mapping[str, Any] | None, models: Mapping[str, list[Predic
             for run, was in zip(runs, before, strict=False)
         ]
     return found
+
+
+def with_own_constants(run: Prediction) -> Prediction:
+    """The same prediction with copies of the arrays that belong to all instances, such as focal sets and weights of members.
+
+    Selections of its instances share them, and a stream keeps selections.
+    """
+    same, of_instances = copy(run), (*run.array_names(), *OF_INSTANCES)
+    for field in fields(run):
+        value = getattr(run, field.name)
+        if field.name not in of_instances and isinstance(value, np.ndarray):
+            object.__setattr__(same, field.name, value.copy())
+    return same
 
 
 def refuse_mixed(groups: Any, models: Mapping[str, Sequence[Prediction]]) -> None:

@@ -86,8 +86,20 @@ class StreamState:
 
     # -- more instances -------------------------------------------------------------------------------------------------
 
+    def copied(self) -> "StreamState":
+        """The same state, to which instances can be added without a change to this one; the arrays are shared."""
+        return replace(
+            self,
+            scored={name: list(parts) for name, parts in self.scored.items()},
+            gaps=dict(self.gaps),
+            samples={name: sample.copied() for name, sample in self.samples.items()},
+            pictures=self.pictures.copied(),
+            _aligned=list(self._aligned),
+            _subgroups=list(self._subgroups),
+        )
+
     def add(self, chunk: Chunk, options: AssayOptions) -> None:
-        """Score the instances of a chunk."""
+        """Score the instances of a chunk. If it raises, the state is of no use any more; see `copied`."""
         aligned, settings, first = chunk.aligned, chunk.settings, chunk.first_row
         y = aligned.labels
         parts, gaps = {}, {}
@@ -95,7 +107,6 @@ class StreamState:
             runs = tuple(holding(run) for run in given)
             parts[name] = score_part(name, runs, y, settings, given=chunk.given.get(name), progress=options.progress)
             gaps[name] = [classwise_gaps(run, y) for run in valid_runs(runs, settings.convention)]
-        # all that can fail has been done; from here on the state changes
         if self.form is None:
             self.form, self.settings = chunk.form(), settings
         self.n_instances += len(y)

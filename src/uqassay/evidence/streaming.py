@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self, final
 
 import numpy as np
@@ -20,7 +20,14 @@ from uqassay.evidence.result import Assay
 from uqassay.evidence.scaled_sets import scale_models
 from uqassay.evidence.scored_models import ScoredModel, valid_runs
 from uqassay.evidence.scoring import joined_scores
-from uqassay.evidence.stream_chunk import Chunk, check_same_form, marked_like, refuse_mixed, signed_runs
+from uqassay.evidence.stream_chunk import (
+    Chunk,
+    check_same_form,
+    marked_like,
+    refuse_mixed,
+    signed_runs,
+    with_own_constants,
+)
 from uqassay.evidence.stream_state import StreamState
 from uqassay.evidence.subgroups import of_same_instances, subgroup_values
 from uqassay.evidence.vote_tests import vote_tests
@@ -104,29 +111,33 @@ class AssayStream(AssayOptions):
         """Score the next instances; arguments as for `assay`. Returns the stream.
 
         Row numbers count on from chunk to chunk; a slice of a `Prediction` keeps the numbers that it had in the whole.
+        Everything kept is a copy. An update that raises, or is interrupted, leaves the stream as it was.
         """
         started = time.perf_counter()
         y_true, groups, subgroups, uncertainties, _ = of_same_instances(y_true, groups, subgroups, uncertainties)
-        state, first = self._state, self.first_row + self._state.n_instances
+        state, first = self._state.copied(), self.first_row + self._state.n_instances
         models = {name: [numbered(run, first) for run in runs] for name, runs in as_runs(predictions).items()}
         seen = state.form
         models = marked_like(seen, models)
-        names = self.class_names if seen is None or not seen["class_names"] else seen["class_names"]
         refuse_mixed(groups, models)
         aligned = align(
             models,
             y_true,
             groups=groups,
-            class_names=names,
+            class_names=self.class_names,
             repair=self.repair,
             common_members=self.common_members,
             seed=self.seed,
+            votes_are=self.votes_are,
+            earlier=() if seen is None else tuple(seen["class_names"]),
         )
+        own = {name: tuple(map(with_own_constants, runs)) for name, runs in aligned.models.items()}
+        aligned = replace(aligned, models=own)
         given = given_scores(uncertainties, aligned)
         chunk = Chunk(
             aligned=aligned,
             given=given,
-            subgroups=subgroup_values(subgroups, len(aligned.labels), aligned.ids),
+            subgroups=subgroup_values(subgroups, len(aligned.labels), aligned.known),
             settings=self.settings(aligned, given),
             first_row=first,
             signed=signed_runs(models),
@@ -135,10 +146,12 @@ class AssayStream(AssayOptions):
             check_same_form(chunk.form(), seen, "chunk")
         state.add(chunk, self)
         state.seconds += time.perf_counter() - started
-        return self
+        return self._holding(state)
 
     def merge(self, other: "AssayStream") -> Self:
         """Take over the instances of another stream, whose rows must follow these. Returns the stream; `other` stays as it is.
+
+        A merge that raises, or is interrupted, leaves the stream as it was.
 
         Raises
         ------
@@ -171,7 +184,9 @@ class AssayStream(AssayOptions):
         if other._state.form is not None:
             if self._state.form is not None:
                 check_same_form(other._state.form, self._state.form, "stream")
-            self._state.extend(other._state, self)
+            state = self._state.copied()
+            state.extend(other._state, self)
+            return self._holding(state)
         return self
 
     def compute(self) -> Assay:
@@ -253,6 +268,10 @@ class AssayStream(AssayOptions):
         )
         result.provenance["seconds"] = round(state.seconds + time.perf_counter() - started, 3)
         return result
+
+    def _holding(self, state: StreamState) -> Self:
+        """This stream with another state. One statement and the last one, so that an interrupted call changes nothing."""
+        return object.__setattr__(self, "_state", state) or self  # type: ignore[func-returns-value]
 
 
 def _differ(a: Any, b: Any) -> bool:

@@ -11,14 +11,13 @@ from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import align_values
 from uqassay.evidence.findings import SUBSETS
+from uqassay.predictions.rows import Known
 from uqassay.wording import listed
 
 __all__ = ["of_same_instances", "subgroup_values"]
 
 
-def subgroup_values(
-    subgroups: Mapping[str, ArrayLike] | Any, n: int, ids: NDArray[Any] | None
-) -> dict[str, NDArray[Any]]:
+def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Known) -> dict[str, NDArray[Any]]:
     """Values (n,) of each subgroup, from a mapping or from the columns of a DataFrame.
 
     Raises
@@ -38,7 +37,7 @@ def subgroup_values(
                 "rename the subgroup",
                 code="choice",
             )
-        array = align_values(values, n, ids, parameter)
+        array = align_values(values, n, known, parameter)
         if array.dtype.kind in "OMm":
             array = array.astype(str)
         if array.dtype.kind == "f" and np.isnan(array).any():
@@ -50,7 +49,7 @@ def subgroup_values(
                 "give such instances a number, or pass names as text",
                 code="finite",
             )
-        out[name] = array
+        out[name] = np.array(array)  # a copy, because callers may fill their arrays anew
     return out
 
 

@@ -6,7 +6,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from uqassay._array import lone_surrogates
 from uqassay._optional import optional_package
 from uqassay.errors import InputError
 from uqassay.evidence.calibration_result import ROW_FIELDS, adjusted_pvalues
@@ -19,6 +21,7 @@ from uqassay.evidence.set_rows import SET_ROW_COLUMNS, set_rows
 from uqassay.evidence.variance import VARIANCE_COLUMNS, variance_rows
 from uqassay.evidence.vote_tests import VOTE_COLUMNS, vote_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.wording import named
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +34,7 @@ Rows = list[dict[str, Any]]
 
 
 def _scores(assay: "Assay") -> Rows:
-    ids = np.arange(assay.n_instances) if assay.ids is None else assay.ids
+    ids = np.arange(assay.n_instances) if assay.ids is None else _encodable_texts(assay.ids)
     every = dict.fromkeys(key for m in assay.models for key in m.columns if not is_held_out(key))
     return [
         {"model": m.name, "run": r + 1, "instance": ids[i].item(), "y_true": int(assay.classes[i])}
@@ -119,41 +122,52 @@ def rows_of(assay: "Assay", name: str, **options: Any) -> Rows:
 
 def table_of(assay: "Assay", name: str, **options: Any) -> "pd.DataFrame":
     """The rows of one finding as a table; see `Assay.table`."""
-    pandas = _pandas()
     if name == "scores" and not options:
         return score_table(assay)
     rows = rows_of(assay, name, **options)
     columns = TABLES[name][1]
     if name == "ranking":
-        rows = [row | {"below": ", ".join(row["below"])} for row in rows]
-        return pandas.DataFrame(rows).astype(
+        rows = [row | {"below": ", ".join(map(named, row["below"]))} for row in rows]
+        return as_table(rows, list(rows[0])).astype(
             {"rank": "Int64", "rank_low": "Int64", "rank_high": "Int64", "top": "boolean", "win_share": float}
         )
     if name == "claims":
-        rows = [row | {key: ", ".join(row[key]) for key in ("models", "others")} for row in rows]
+        rows = [row | {key: ", ".join(map(named, row[key])) for key in ("models", "others")} for row in rows]
     if name == "breakpoints":
-        rows = [row | {"models": ", ".join(row["models"])} for row in rows]
-    return pandas.DataFrame(rows, columns=list(columns))
+        rows = [row | {"models": ", ".join(map(named, row["models"]))} for row in rows]
+    return as_table(rows, columns)
 
 
 def score_table(assay: "Assay") -> "pd.DataFrame":
     """One row per model, run and instance, built from columns."""
     pandas = _pandas()
-    ids = np.arange(assay.n_instances) if assay.ids is None else assay.ids
+    ids = np.arange(assay.n_instances) if assay.ids is None else _encodable_texts(assay.ids)
     frames = []
     for m in assay.models:
         for r in range(m.n_runs):
             columns = {key: value[r] for key, value in m.columns.items() if not is_held_out(key)}
             columns["label"] = columns["label"].astype(np.int64)
             frames.append(
-                pandas.DataFrame({"model": m.name, "run": r + 1, "instance": ids, "y_true": assay.classes, **columns})
+                pandas.DataFrame(
+                    {"model": _encodable(m.name), "run": r + 1, "instance": ids, "y_true": assay.classes, **columns}
+                )
             )
     return pandas.concat(frames, ignore_index=True)
 
 
 def as_table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> "pd.DataFrame":
     """Rows as a table with these columns."""
-    return _pandas().DataFrame(list(rows), columns=list(columns))
+    texts = [{name: _encodable(value) for name, value in row.items()} for row in rows]
+    return _pandas().DataFrame(texts, columns=list(columns))
+
+
+def _encodable(value: Any) -> Any:
+    """Text whose lone surrogates are spelt out, because the columns of pandas are UTF-8; other values as they are."""
+    return value.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(value, str) else value
+
+
+def _encodable_texts(values: NDArray[Any]) -> NDArray[Any]:
+    return np.array([_encodable(text) for text in values.tolist()]) if lone_surrogates(values).any() else values
 
 
 def _pandas() -> Any:

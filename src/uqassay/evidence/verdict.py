@@ -16,6 +16,8 @@ from uqassay.wording import (
     estimate_text,
     interval,
     listed,
+    listed_names,
+    named,
     number,
     percent,
     percent_interval,
@@ -23,7 +25,7 @@ from uqassay.wording import (
     sentence,
     share_of_draws,
     tradeoff,
-    without_direction,
+    visible,
 )
 
 if TYPE_CHECKING:
@@ -109,7 +111,7 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
             "width": assay.scale_check(DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
         }
     told |= {"backward": _backward(of), "scale": _scale(assay)}
-    return tuple(without_direction(text) for name, text in told.items() if text and name not in without)
+    return tuple(visible(text) for name, text in told.items() if text and name not in without)
 
 
 # -- the order at the default λ -------------------------------------------------------------------------------------------
@@ -140,7 +142,7 @@ def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     rest = {name: p for name, p in pvalues.items() if name not in near}
     if not rest:
         return f"{'; '.join(clauses)}."
-    others, least = listed(list(rest), most=SHOWN_NAMES), min(rest.values())
+    others, least = listed_names(list(rest), most=SHOWN_NAMES), min(rest.values())
     if np.isnan(list(rest.values())).any():
         return f"{'; '.join(clauses)}; whether {others} could be as good cannot be tested."
     p = pvalue_text(least, "=" if len(rest) == 1 or least > 0.99 else "≥")
@@ -157,11 +159,11 @@ def _worse(of: dict[str, list[Claim]]) -> str:
     clauses = []
     if finite:
         winner = finite[0].others[0]
-        by = [f"{c.models[0]} by {_gap(c)}" for c in finite[:SHOWN_NAMES]]
+        by = [f"{named(c.models[0])} by {_gap(c)}" for c in finite[:SHOWN_NAMES]]
         if len(finite) > SHOWN_NAMES + 1:
             by.append(f"{len(finite) - SHOWN_NAMES} others by more")
         elif len(finite) > SHOWN_NAMES:
-            by.append(f"{finite[-1].models[0]} by {_gap(finite[-1])}")
+            by.append(f"{named(finite[-1].models[0])} by {_gap(finite[-1])}")
         p = pvalue_text(max(c.pvalue for c in finite), "=" if len(finite) == 1 else "≤")
         clauses.append(
             f"worse than {winner} there {'is' if len(finite) == 1 else 'are'} {listed(by)} ({p}, adjusted for all pairs)"
@@ -172,7 +174,7 @@ def _worse(of: dict[str, list[Claim]]) -> str:
             names = [c.models[0] for c in both]
             clauses.append(within_margin(names, both[0].facts["margin"], [c.pvalue for c in both]))
     if infinite:
-        clauses.append(f"the mean E of {listed(infinite, most=SHOWN_NAMES)} is infinite")
+        clauses.append(f"the mean E of {listed_names(infinite, most=SHOWN_NAMES)} is infinite")
     return sentence(clauses)
 
 
@@ -192,12 +194,12 @@ def _unseen(of: dict[str, list[Claim]]) -> str:
     losses = LOSSES.get(claim.facts["distance"], "losses")
     text = (
         f"{n} cannot tell {losses} this close: losses as great as can be, but too rare to have been seen, could reverse what "
-        f"separates {listed(claim.others, most=SHOWN_NAMES)} from {claim.models[0]}"
+        f"separates {listed_names(claim.others, most=SHOWN_NAMES)} from {claim.models[0]}"
     )
     telling: dict[str, list[str]] = {}  # what the bounded losses tell, and which of them
     for name, found in claim.facts["bounded"].items():
         if found["rest"]:
-            rest = listed(found["rest"], most=SHOWN_NAMES)
+            rest = listed_names(found["rest"], most=SHOWN_NAMES)
             told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not among the best"
             telling.setdefault(told, []).append(f"the {METRICS[name]}")
     told_by = [f"by {listed(names)} {told}" for told, names in telling.items()]
@@ -209,7 +211,7 @@ def _skewed(of: dict[str, list[Claim]]) -> str:
     claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "skewness"), None)
     if claim is None:
         return ""
-    names = listed(claim.others, most=SHOWN_NAMES)
+    names = listed_names(claim.others, most=SHOWN_NAMES)
     return f"A few large losses make up most of what separates {names} from {claim.models[0]}."
 
 
@@ -219,12 +221,12 @@ def _in_groups(of: dict[str, list[Claim]]) -> str:
     if claim is None:
         return ""
     n = counted(claim.facts["groups"], "group")
-    who = f"{listed(claim.models, most=SHOWN_NAMES)} {'is' if len(claim.models) == 1 else 'are'} better"
+    who = f"{listed_names(claim.models, most=SHOWN_NAMES)} {'is' if len(claim.models) == 1 else 'are'} better"
     return f"{n} cannot exclude huge losses that strike whole groups: that {who} rests on their absence."
 
 
 def _same(of: dict[str, list[Claim]]) -> str:
-    groups = [listed((*c.models, *c.others), most=SHOWN_NAMES) for c in of.get("same", [])]
+    groups = [listed_names((*c.models, *c.others), most=SHOWN_NAMES) for c in of.get("same", [])]
     return f"The same loss in every instance: {'; '.join(groups)}." if groups else ""
 
 
@@ -234,7 +236,7 @@ def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:
     for claim in of.get("top-group", []):
         lowest = claim.facts.get("lowest", [])
         if len(lowest) > 1:
-            each = [f"{name} up to λ = {tradeoff(high)}" for _, high, name in lowest[:-1][:SHOWN_NAMES]]
+            each = [f"{named(name)} up to λ = {tradeoff(high)}" for _, high, name in lowest[:-1][:SHOWN_NAMES]]
             clauses.append(f"the lowest mean E is that of {', '.join(each)}, then that of {lowest[-1][2]}")
     return sentence(clauses)
 
@@ -262,7 +264,7 @@ def _baselines(assay: "Assay", of: dict[str, list[Claim]]) -> str:
     for found in by_model.values():
         below.setdefault(tuple(c.others[0] for c in found), []).extend(found)
     for names, found in below.items():
-        models = listed(list(dict.fromkeys(c.models[0] for c in found)), most=SHOWN_NAMES)
+        models = listed_names(list(dict.fromkeys(c.models[0] for c in found)), most=SHOWN_NAMES)
         p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == 1 else "≤")
         both = " and ".join(BASELINES_IN_WORDS[name] for name in names)
         clauses.append(f"at λ = {tradeoff(DEFAULT_TRADEOFF)} {both} {_do(names)} better than {models} ({p})")
@@ -285,8 +287,8 @@ def _parts(of: dict[str, list[Claim]]) -> str:
     winner = found[0].others[0]
     shown = found[:SHOWN_PARTS]
     each = [
-        f"{listed(c.models, most=SHOWN_NAMES)} by {number(float(c.estimate or 0))} where {c.facts['by']} is {c.facts['value']} "
-        f"({counted(c.facts['instances'], 'instance')})"
+        f"{listed_names(c.models, most=SHOWN_NAMES)} by {number(float(c.estimate or 0))} "
+        f"where {c.facts['by']} is {c.facts['value']} ({counted(c.facts['instances'], 'instance')})"
         for c in shown
     ]
     more = len(found) - len(shown)

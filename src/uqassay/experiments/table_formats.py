@@ -10,7 +10,7 @@ from typing import final
 from uqassay._markup import latex_text
 from uqassay.errors import InputError
 from uqassay.experiments.table_layout import CellValue, FilledCell, FilledRow, FilledTable, LayoutColumn
-from uqassay.wording import ABSENT, interval, listed, number, pvalue, text_table
+from uqassay.wording import ABSENT, interval, listed, number, pvalue, text_table, visible
 
 __all__ = ["FORMATS", "MARK", "known_format", "table_csv", "table_latex", "table_text"]
 
@@ -75,7 +75,7 @@ def table_csv(table: FilledTable) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(header)
     for row in table.rows:
-        line = [row.labels[i] for i in fields]
+        line = [visible(row.labels[i]) for i in fields]
         for cell in row.cells:
             for value in cell.values:
                 agrees = "" if value.agrees is None else str(value.agrees).lower()

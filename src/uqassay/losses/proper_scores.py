@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay._namespaces import namespace
-from uqassay.losses.label_distance import default_floor, labels_of
+from uqassay.losses.label_distance import FLOORS, labels_of
 from uqassay.predictions import PredictionLike, as_prediction, keeps_arrays
 
 __all__ = ["brier_loss", "log_loss"]
@@ -25,7 +25,7 @@ def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | No
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     p = prediction.mean_probs()
-    xp, least = namespace(p), default_floor(prediction, "exact") if floor is None else floor
+    xp, least = namespace(p), FLOORS["exact"] if floor is None else floor
     of_labels = xp.take_along_axis(p, y[:, None], axis=1)[:, 0] if y.ndim == 1 else p
     with np.errstate(divide="ignore"):
         logs = xp.log(xp.maximum(of_labels, least))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import RandomState
 from uqassay.credal.distance import DISTANCES
 from uqassay.errors import InputError
-from uqassay.losses.label_distance import default_floor, from_upper, label_distance, labels_of
+from uqassay.losses.label_distance import FLOORS, from_upper, label_distance, labels_of
 from uqassay.measures.clipped_masses import for_each_clipped_sum
 from uqassay.measures.credal_entropy import credal_uncertainty
 from uqassay.measures.hartley import Nonspecificity, hartley_weights, imprecision_and_label
@@ -101,8 +101,8 @@ def unified_loss(
     focal_sets : bool array (F, K), optional
         Family of events for ``convention="paper"``; all 2^K by default (K ≤ 16).
     floor : float, optional
-        Least upper probability in the logarithm of KL: by default the machine epsilon of the input's dtype ("paper":
-        1e-10). 0 gives inf.
+        Least upper probability in the logarithm of KL: by default 2.2e-16 for every number type ("paper": 1e-10).
+        0 gives inf.
 
     Returns
     -------
@@ -206,7 +206,7 @@ def unified_terms(
     tolerance: float | None = None,
 ) -> tuple[tuple[Array, Array, int], Nonspecificity]:
     """Both terms of E for validated labels, from one pass over the masses or the points where that is possible."""
-    least = default_floor(prediction, convention) if floor is None else floor
+    least = FLOORS[convention] if floor is None else floor
     closed = y.ndim == 1 and distance in ("kl", "tv", "hellinger") and nonspecificity not in OVER
     if convention == "paper" and closed and not isinstance(prediction, Point):
         upper, values = np.empty(len(y)), np.empty(len(y))

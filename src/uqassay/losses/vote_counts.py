@@ -16,11 +16,10 @@ from uqassay._frames import is_frame, positions
 from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction, class_indices, sum_over_classes
-from uqassay.predictions.labels import MOST_VOTES
+from uqassay.predictions.labels import MOST_VOTES, check_single_meaning
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.pandas_input import in_order_of_ids, take_index, take_table
 from uqassay.statistics.samples import check_choice
-from uqassay.wording import count
 
 __all__ = ["FewVotes", "VoteCounts", "VotesAre", "checked_votes", "counts_of_votes", "of_same_rows"]
 
@@ -198,7 +197,7 @@ def _of_table(votes: Any, prediction: Prediction, votes_are: VotesAre | None) ->
     if names is not None and own is not None:
         counts = counts[:, _columns(names, own)]
     elif votes_are is None:
-        _check_one_meaning(counts)
+        check_single_meaning(counts, "votes")
     return in_order_of_ids(counts, index, prediction.ids, "votes")
 
 
@@ -214,21 +213,6 @@ def _other_rows(rule: str, n: int) -> InputError:
     return InputError(
         "votes", rule, f"got {n} rows", "give the votes of the same instances as the predictions", code="mismatch"
     )
-
-
-def _check_one_meaning(counts: Array) -> None:
-    """Refuse a table that may hold the classes of single votes as well as counts."""
-    sums = counts.sum(axis=1)
-    if counts.max() < counts.shape[1] and (sums != sums[0]).any():
-        low, high = (count(int(end)) for end in (sums.min(), sums.max()))
-        raise InputError(
-            "votes",
-            "may be counts or single votes, because there is one column for each class, all values are class indices and the "
-            "sums of the rows differ",
-            f"got {len(counts)} rows of {counts.shape[1]} values with sums from {low} to {high}",
-            "pass votes_are='counts' or votes_are='single'",
-            code="ambiguous",
-        )
 
 
 def _whole_counts(counts: NDArray[Any], n: int, n_classes: int) -> Array:

@@ -12,11 +12,11 @@ from uqassay._array import as_array, as_labels, check_rows, tolerance_of
 from uqassay._frames import positions
 from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
-from uqassay.losses.label_distance import default_floor
+from uqassay.losses.label_distance import FLOORS
 from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.class_order import classes_in_order
-from uqassay.predictions.labels import class_indices, labels_for
+from uqassay.predictions.labels import CLASS_ORDERS, class_indices, labels_for
 from uqassay.predictions.pandas_input import take_table
 from uqassay.statistics.samples import check_choice
 
@@ -162,7 +162,7 @@ def true_uncertainty(
     else:
         p = statement.mean_probs()
         if loss == "log":
-            floored = np.maximum(p, default_floor(statement, "exact"))
+            floored = np.maximum(p, FLOORS["exact"])
             aleatoric = -xlogy(true, true).sum(axis=1)
             epistemic = np.maximum(rel_entr(true, floored).sum(axis=1), 0.0)  # a floor can raise Σ p above 1
         else:
@@ -230,12 +230,13 @@ def _losses(y_true: ArrayLike, statements: tuple[Any, Any], loss: str) -> tuple[
         first, second = (brier_loss(y_true, one) for one in predictions)
         return first, second
     if loss == "log":
-        floor = max(default_floor(one, "exact") for one in predictions)
-        first, second = (log_loss(y_true, one, floor=floor) for one in predictions)
+        first, second = (log_loss(y_true, one) for one in predictions)
         return first, second
     known: dict[str, Any] = {"n_classes": ANY_CLASS}
     if predictions:
         known = {name: getattr(predictions[0], name) for name in ("n_classes", "ids", "class_names")}
+        orders = [one.class_order for one in predictions]
+        known["class_order"] = next((order for order in orders if CLASS_ORDERS[order]), orders[0])
     elif len(shape := np.shape(as_array(y_true, "y_true") if y_true is not None else ())) == 2:
         known = {"n_classes": shape[1]}
     y = labels_for(y_true, n_instances=_size(statements[0]), **known)
@@ -254,5 +255,5 @@ def _hits(y: NDArray[Any], statement: Any, name: str, known: Mapping[str, Any]) 
 
 
 def _predicted_labels(labels: NDArray[Any], known: Mapping[str, Any], name: str) -> NDArray[np.int64]:
-    indices = class_indices(labels, known.get("class_names"), name=name)
+    indices = class_indices(labels, known.get("class_names"), name=name, class_order=known.get("class_order", "stated"))
     return as_labels(indices, known["n_classes"], name=name)

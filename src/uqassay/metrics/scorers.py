@@ -157,6 +157,7 @@ def _labels(y_true: Any, prediction: Prediction, labels: Sequence[Any] | None) -
             n_classes=prediction.n_classes,
             ids=prediction.ids,
             class_names=names,
+            class_order=prediction.class_order if labels is None else "stated",
         )
     except InputError as problem:
         if labels is None and problem.code in ("class-names", "range", "type", "ambiguous"):

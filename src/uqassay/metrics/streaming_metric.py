@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array
 from uqassay._one_order import in_one_order
@@ -78,13 +78,12 @@ class StreamingMetric:
     @property
     def n_instances(self) -> int:
         """Number of instances seen."""
-        return sum(len(part.columns[0]) for part in self._parts)
+        return sum(len(part.columns[0]) for part, *_ in self._batches)
 
     def reset(self) -> None:
         """Forget all batches."""
-        self._parts: list[MetricPart] = []
-        self._groups: list[Any] = []
-        self._class_names: tuple[str, ...] | None = None
+        # each with its groups and class names, so that one append adds all of it
+        self._batches: list[tuple[MetricPart, NDArray[Any] | None, tuple[str, ...] | None]] = []
 
     @in_one_order("preds", "target", "groups")
     def update(self, preds: PredictionLike, target: ArrayLike, *, groups: ArrayLike | None = None) -> None:
@@ -101,8 +100,9 @@ class StreamingMetric:
             Instances of one group stay together in the interval; all batches have groups, or none.
         """
         prediction = numbered(as_prediction(preds, "preds"), self.n_instances)
-        prediction = classes_in_order(prediction, self._class_names, "preds", of="the first batch")
-        units = None if groups is None else as_array(groups, "groups")
+        names = next((names for *_, names in self._batches if names), None)
+        prediction = classes_in_order(prediction, names, "preds", of="the first batch")
+        units = None if groups is None else as_array(groups, "groups").copy()
         if units is not None and units.shape != (prediction.n_instances,):
             raise InputError(
                 "groups",
@@ -111,16 +111,18 @@ class StreamingMetric:
                 "pass an array of that length",
                 code="shape",
             )
-        if self._parts and (units is None) != (self._groups[0] is None):
+        if self._batches and (units is None) != (self._batches[0][1] is None):
             raise InputError(
                 "groups", "must be given for all batches, or for none", "got both", "decide for one", code="mismatch"
             )
-        self._class_names = self._class_names or prediction.class_names
-        self._parts.append(self.definition.part(target, prediction))
-        self._groups.append(units)
+        self._batches.append((self.definition.part(target, prediction), units, prediction.class_names))
 
     def merge_state(self, others: "StreamingMetric | Iterable[StreamingMetric]") -> None:
-        """Add the batches of other metrics of the same definition, after those of this one and in the order given."""
+        """Add the batches of other metrics of the same definition, after those of this one and in the order given.
+
+        A merge that raises, or is interrupted, leaves the metric as it was.
+        """
+        found = list(self._batches)
         for other in [others] if isinstance(others, StreamingMetric) else others:
             if not isinstance(other, StreamingMetric) or other.definition != self.definition:
                 raise InputError(
@@ -130,7 +132,7 @@ class StreamingMetric:
                     "make them with the same options",
                     code="mismatch",
                 )
-            if self._parts and other._parts and (other._groups[0] is None) != (self._groups[0] is None):
+            if found and other._batches and (other._batches[0][1] is None) != (found[0][1] is None):
                 raise InputError(
                     "groups",
                     "must be given for all batches, or for none",
@@ -138,8 +140,8 @@ class StreamingMetric:
                     "decide for one",
                     code="mismatch",
                 )
-            self._parts += other._parts
-            self._groups += other._groups
+            found += other._batches
+        self._batches = found
 
     def compute(self) -> Estimate:
         """The metric over all batches, with its interval.
@@ -149,7 +151,7 @@ class StreamingMetric:
         InputError
             No batch yet.
         """
-        if not self._parts:
+        if not self._batches:
             raise InputError("preds", "needs at least one batch", "got none", "call update first", code="empty")
-        groups = None if self._groups[0] is None else np.concatenate(self._groups)
-        return self.definition.estimate(self._parts, groups)
+        parts, groups, _ = zip(*self._batches, strict=True)
+        return self.definition.estimate(parts, None if groups[0] is None else np.concatenate(groups))

@@ -31,8 +31,8 @@ from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.distributions import arrays_of_distribution, is_distribution
 from uqassay.predictions.gaussian_logits import GaussianLogits
+from uqassay.predictions.keys import holds_truth_values, key_of_bare_array, needed_keys
 from uqassay.predictions.named_arrays import prediction_from_arrays, variance_meaning
-from uqassay.predictions.prediction_keys import holds_truth_values, key_of_bare_array, needed_keys
 
 _DISTRIBUTIONS = (  # attributes of distributions and credal sets, and their keys
     {"lower_bounds": "lower", "upper_bounds": "upper"},

@@ -2,7 +2,7 @@
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -16,10 +16,11 @@ from uqassay._frames import Frame, as_frame, is_frame, moves
 from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.predictions.labels import whole_number_in
+from uqassay.predictions.labels import CLASS_ORDERS, whole_number_in
 from uqassay.predictions.metadata import checked_class_names, checked_ids, checked_notes, per_instance
-from uqassay.predictions.pandas_input import class_order, in_order_of_ids, take_index
+from uqassay.predictions.pandas_input import frame_classes, in_order_of_ids, take_index
 from uqassay.predictions.remembering import REMEMBERED, Held, held_rows, remembered
+from uqassay.wording import named
 
 Array = NDArray[np.float64]
 _WORKER = threading.local()  # marks the threads of a pool, which start no further threads
@@ -42,12 +43,19 @@ class Prediction(ABC):
         The patient, site or video that an instance belongs to; intervals and tests resample whole groups.
     notes : tuple of Note
         Changes to the data, such as repairs and subsampling; the report shows them among the warnings.
+    class_order : str
+        What the order of the class names rests on: "stated" by the caller, "columns" of a table, or "keys" of JSON objects,
+        which have none; then labels are given by name.
+    keys : dict of str to array (n,)
+        Columns of a table that may identify the instances, by name: a column of the same name beside the labels aligns them.
     """
 
     class_names: tuple[str, ...] | None = None
     ids: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
     notes: tuple[Note, ...] = ()
+    class_order: str = "stated"
+    keys: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
     row_numbers: NDArray[np.int64] | None = field(default=None, repr=False)
     _held: ClassVar[Held | None] = None  # kept by `remembering`; not a field, so `replace` drops it
 
@@ -171,7 +179,7 @@ class Prediction(ABC):
         names = (f"not {name}", name) if whole_number_in(name) is None else ("rest", f"class {name}")
         object.__setattr__(binary, "class_names", names)
         # ids are unchecked here, because a selection may hold a row twice
-        for carried in ("ids", "groups", "notes", "row_numbers"):
+        for carried in ("ids", "groups", "notes", "row_numbers", "keys"):
             object.__setattr__(binary, carried, getattr(self, carried))
         return binary
 
@@ -180,7 +188,7 @@ class Prediction(ABC):
         """The two-class prediction (rest, class k), without class names, ids, groups and notes."""
 
     def _class_index(self, k: int | str) -> int:
-        known = "" if self.class_names is None else f" or one of {', '.join(self.class_names[:8])}"
+        known = "" if self.class_names is None else f" or one of {', '.join(map(named, self.class_names[:8]))}"
         if isinstance(k, str) and self.class_names is not None and k in self.class_names:
             return self.class_names.index(k)
         if isinstance(k, (int, np.integer)) and not isinstance(k, bool) and 0 <= k < self.n_classes:
@@ -236,6 +244,8 @@ class Prediction(ABC):
             value = getattr(self, f.name)
             if value is not None and f.name in (*self.array_names(), "ids", "groups"):
                 value = taken(value, chosen)
+            elif f.name == "keys":
+                value = {name: taken(each, chosen) for name, each in value.items()}
             object.__setattr__(part, f.name, value)
         object.__setattr__(part, "row_numbers", numbers)
         object.__setattr__(part, "_held", held_rows(self._held, chosen))
@@ -338,9 +348,10 @@ class Prediction(ABC):
     def with_metadata(
         self, *, class_names: Sequence[str] | None = None, ids: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> Self:
-        """A copy with other class names, ids or groups; None keeps the present ones."""
-        changes = {"class_names": class_names, "ids": ids, "groups": groups}
-        return replace(self, **{k: v for k, v in changes.items() if v is not None})  # type: ignore[arg-type]
+        """A copy with other class names, ids or groups; None keeps the present ones. Class names are in a stated order."""
+        changes: dict[str, Any] = {"class_names": class_names, "ids": ids, "groups": groups}
+        changes |= {"class_order": "stated"} if class_names is not None else {}
+        return replace(self, **{k: v for k, v in changes.items() if v is not None})
 
     def without_class_names(self) -> Self:
         """A copy without class names, for labels that are class indices already."""
@@ -380,7 +391,14 @@ class Prediction(ABC):
         for name, place in zip(given, places, strict=True):
             given[name] = frames[name].moved(place, -1) if place is not None else given[name]
         named = next((name for name in frames if given[name].columns is not None), names[0])
-        order, class_names = class_order(given[named], named) if named in frames else (None, None)
+        order, class_names = frame_classes(given[named], named) if named in frames else (None, None)
+        if class_names is not None and self.class_names is not None:
+            # names that are given put the columns of these names in their order; others rename the columns
+            wanted = checked_class_names(self.class_names, len(class_names))
+            if set(wanted) == set(class_names):
+                order = [(order or range(len(wanted)))[class_names.index(each)] for each in wanted]
+        elif class_names is not None:
+            object.__setattr__(self, "class_order", "columns")
         for name, value in given.items():
             array = value.array if isinstance(value, Frame) else value
             # arrays without names stand by position, so they move with the table
@@ -420,6 +438,16 @@ class Prediction(ABC):
         if self.groups is not None:
             object.__setattr__(self, "groups", per_instance(self.groups, "groups", self.n_instances))
         object.__setattr__(self, "notes", checked_notes(self.notes))
+        if self.class_order not in CLASS_ORDERS:
+            raise InputError(
+                "class_order",
+                f"must be one of {', '.join(CLASS_ORDERS)}",
+                f"got {shown(self.class_order)}",
+                "leave it out",
+                code="choice",
+            )
+        keys = {name: per_instance(values, f"keys[{name!r}]", self.n_instances) for name, values in self.keys.items()}
+        object.__setattr__(self, "keys", keys)
 
 
 def _start_worker() -> None:

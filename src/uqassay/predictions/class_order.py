@@ -11,6 +11,7 @@ from uqassay._array import as_numeric
 from uqassay._frames import as_frame, positions, says_more
 from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
+from uqassay.predictions.columns import class_numbers
 from uqassay.predictions.drawn import Drawn
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.pandas_input import take_table
@@ -32,15 +33,18 @@ def classes_in_order(
     if names is None or own is None or own == tuple(names):
         return prediction
     order = positions(np.array(own), np.array(names), f"{parameter}.class_names", part="names", of=of)
+    # a number as a label may mean one order or the other, unless it is the name of a class
+    differs = prediction.class_order if class_numbers(own, prediction.class_order) else "differs"
     if isinstance(prediction, Masses):
-        return replace(prediction, focal_sets=prediction.focal_sets[:, order], class_names=tuple(names))
+        moved = {"focal_sets": prediction.focal_sets[:, order]}
+        return replace(prediction, class_names=tuple(names), class_order=differs, **moved)
     drawn = isinstance(prediction, Drawn) and prediction.drawn is not None
     moved = {
         name: getattr(prediction, name)[..., order]
         for name in (*prediction.array_names(), *(["drawn"] if drawn else []))
         if name not in ("weights", "log_partition") and getattr(prediction, name).shape[-1] == prediction.n_classes
     }
-    return replace(prediction, class_names=tuple(names), **moved)
+    return replace(prediction, class_names=tuple(names), class_order=differs, **moved)
 
 
 def values_of_classes(values: Any, class_names: Sequence[str] | None, n_classes: int, name: str) -> NDArray[Any]:

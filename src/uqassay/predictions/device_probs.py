@@ -60,12 +60,6 @@ class DeviceProbs:
         """Number of classes K."""
         return int(self.probs.shape[2])
 
-    @property
-    def precision(self) -> float:
-        """Machine epsilon of the input; that of float32 for bfloat16, as for NumPy."""
-        name = str(self.probs.dtype).rpartition(".")[2]
-        return float(np.finfo(name if name in ("float16", "float32", "float64") else np.float32).eps)
-
     def __len__(self) -> int:
         return self.n_instances
 

@@ -70,7 +70,13 @@ class Drawn(Prediction):
 
     def members(self) -> Members:
         """The points that span the set, as `Members` with the class names, ids, groups and notes."""
-        members = Members(self.hull_points(), class_names=self.class_names, groups=self.groups, notes=self.notes)
+        members = Members(
+            self.hull_points(),
+            class_names=self.class_names,
+            class_order=self.class_order,
+            groups=self.groups,
+            notes=self.notes,
+        )
         for name in ("ids", "row_numbers"):  # unchecked, because a selection may hold a row twice
             object.__setattr__(members, name, getattr(self, name))
         return members

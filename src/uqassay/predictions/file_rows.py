@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from uqassay._optional import optional_package
 from uqassay.errors import FileFormatError
+from uqassay.predictions.arrays_on_disk import Contents
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.dask_prediction import DaskPrediction
-from uqassay.predictions.file_contents import Contents
-from uqassay.predictions.file_opening import as_path, open_contents, problems_named
+from uqassay.predictions.files import as_path, open_contents, problems_named
+from uqassay.predictions.keys import ALIASES, FORMS, choose_form, key_of_bare_array, needed_keys
 from uqassay.predictions.named_arrays import as_names, prediction_from_arrays
-from uqassay.predictions.prediction_keys import ALIASES, FORMS, choose_form, key_of_bare_array, needed_keys
 
 __all__ = ["FileRows", "file_on_dask", "has_rows"]
 

@@ -7,52 +7,96 @@ The extension decides the format and the named keys decide the kind of predictio
 | `.npz` | every kind, with labels, names, ids, groups | arrays of 16 MB and more; compressed ones as `.zarr` |
 | `.npy` | the array of a `Point` or `Members`, or labels | always |
 | `.safetensors` | as `.npz` | tensors of 16 MB and more |
-| `.zarr` | as `.npz` | of a temporary file, from 256 MiB on; see `file_unpacking` |
+| `.zarr` | as `.npz` | of a temporary file, from 256 MiB on; see `arrays_on_disk` |
 | `.pt` | as `.npz`, through PyTorch's weights-only loader | by PyTorch |
-| `.csv`, `.parquet` | one `Point` with label, id and group columns | `.parquet` as `.zarr` |
-| `.jsonl` | one `Point` or `Members`, one instance per line, rows with different numbers of options included | no |
+| `.csv`, `.tsv`, `.parquet` | one `Point` with label, id and group columns | `.parquet` as `.zarr` |
+| `.jsonl`, `.json` | one `Point` or `Members`, one object per instance, also with different numbers of options | no |
 
-Sizes that a file declares are checked before anything is allocated; see `file_limits`.
+Files of other programs are read as `layouts` says.
+
+Sizes that a file declares are checked before anything is allocated; see `arrays_on_disk`.
 """
 
+import hashlib
 import os
-from collections.abc import Sequence
+import stat
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
 from types import NoneType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array
-from uqassay.errors import InputError
+from uqassay._array import as_array, lone_surrogates, still_whole
+from uqassay._files import draft_of
+from uqassay._frames import FromFile
+from uqassay.checks import fail
+from uqassay.errors import FileFormatError, InputError, UqassayError
+from uqassay.notes import Note
+from uqassay.predictions.arrays_on_disk import ZARR_MARKERS, Arrays, Contents, StoredArray
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.file_contents import Contents, StoredArray
-from uqassay.predictions.file_csv import refuse_empty_cell
-from uqassay.predictions.file_inspection import file_hash, inspect_file
-from uqassay.predictions.file_opening import (
-    TABLES,
-    as_path,
-    asks_fd_shifts,
-    open_contents,
-    problems_named,
+from uqassay.predictions.formats import FORMATS, RECORDS, TABLES, Format, check_sums, refuse_empty_cell
+from uqassay.predictions.keys import (
+    ALIASES,
+    FORMS,
+    KEY,
+    KNOWN_KEYS,
+    Reading,
+    choose_form,
+    is_key_column,
+    key_of_bare_array,
+    needed_keys,
+    no_classes,
+    roles,
+    shown_keys,
+    vote_columns,
 )
-from uqassay.predictions.file_saving import LossyFormatWarning, save, what_is_lost
-from uqassay.predictions.labels import portable_labels
+from uqassay.predictions.labels import class_indices, labels_for, portable_labels
+from uqassay.predictions.layouts import FILE_LAYOUTS, file_layout
 from uqassay.predictions.metadata import checked_class_names
-from uqassay.predictions.named_arrays import as_names, prediction_from_arrays
-from uqassay.predictions.prediction_keys import ALIASES, key_of_bare_array, needed_keys, shown_keys
+from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
+from uqassay.wording import listed, visible
 
 __all__ = [
+    "PICKLES",
     "LossyFormatWarning",
+    "as_path",
+    "asks_layout",
+    "check_exists",
     "file_hash",
+    "format_of",
     "inspect_file",
     "load",
     "load_class_names",
     "load_column",
     "load_labels",
+    "open_contents",
+    "parts_of",
+    "problems_named",
+    "read_contents",
     "save",
     "what_is_lost",
 ]
+
+
+CONVERSIONS = {  # what to do with files of other formats
+    ".ndjson": "rename it to .jsonl",
+    ".txt": "write a line such as label above the values, and rename it to .csv",
+    ".xlsx": "save it as .csv",
+    ".xls": "save it as .csv",
+    ".pth": "save the tensors as .pt, for example torch.save({'probs': probs}, path)",
+}
+MOST_NAMES = 2000  # of a folder that are looked at for a message
+PICKLES = (".pkl", ".pickle", ".joblib", ".dill")
+
+
+# -- reading -------------------------------------------------------------------------------------------------------------
 
 
 def load(
@@ -62,6 +106,10 @@ def load(
     member_axis: int = 1,
     normalise: bool = False,
     variance_is: str | None = None,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+    positive: str | None = None,
+    like: Sequence[str] = (),
 ) -> Prediction:
     """Read a prediction from a file.
 
@@ -81,9 +129,17 @@ def load(
     member_axis : int
         Where the members stand in `probs` or `logits`; (M, n, K) has `member_axis=0`.
     normalise : bool
-        Divide non-negative probabilities by their sums first.
+        Divide probabilities by their sums first, which repairs rounding, per cent and counts.
     variance_is : {"aleatoric", "epistemic"}, optional
         Meaning of `variance` in a file that does not state it; see `GaussianLogits`.
+    columns : sequence of str, optional
+        Columns of a table that are the classes, in their order; by default their names tell, see docs/files.md.
+    id : str, optional
+        Column of a table that identifies the instances.
+    positive : str, optional
+        The class whose probability `y_prob` is, in a table of `y_true` and `y_prob`.
+    like : sequence of str
+        Names that some classes are known to have, such as those of the labels in another file.
 
     Returns
     -------
@@ -109,21 +165,16 @@ def load(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path, kind)
-        kind = None if asks_fd_shifts(kind) else kind
+        reading = Reading(columns, id, like, logits=asks_logits(kind), normalise=normalise)
+        contents = open_contents(path, kind, reading=reading, positive=positive)
+        kind = None if asks_layout(kind) else kind
         if contents.bare:
             values = contents.arrays["array"].read()
             arrays = {key_of_bare_array(kind, values): values}
         else:
-            if path.suffix.lower() in TABLES and "probs" not in contents.arrays:
-                found = shown_keys(contents.other | contents.arrays)
-                raise InputError(
-                    "columns",
-                    "one of decimal numbers is needed for each class, named proba_<name of the class> or as you like",
-                    f"found {found}",
-                    "name the columns of probabilities proba_0, proba_1, …",
-                    code="missing",
-                )
+            made = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
+            if path.suffix.lower() in TABLES and not made:
+                raise no_classes(contents)
             arrays = {
                 key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind, others=contents.other)
             }
@@ -136,33 +187,47 @@ def load(
         except InputError as problem:
             if contents.classes and problem.code in ("sum", "not-probabilities"):
                 problem = problem.replace(got=f"{problem.got}, in the columns {shown_keys(contents.classes)}")
+                if problem.code == "not-probabilities":
+                    facts = problem.facts | {"look": "logits"}
+                    problem = problem.replace(remedy='pass kind="logits" if these are logits', facts=facts)
             row = problem.facts.get("row")
             if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):
                 raise problem from None
             line = int(contents.lines[row])
-            raise problem.replace(source=f"{path.name}, line {line}", facts=problem.facts | {"line": line}) from problem
+            source = f"{path.name}, {contents.counted} {line}"
+            raise problem.replace(source=source, facts=problem.facts | {"line": line}) from problem
 
 
 def load_labels(
-    path: str | os.PathLike[str], key: str | None = None, *, class_names: Sequence[str] | None = None
-) -> NDArray[Any]:
+    path: str | os.PathLike[str],
+    key: str | None = None,
+    *,
+    class_names: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+) -> FromFile:
     """Read labels from a file of their own or from a prediction's file.
 
     Parameters
     ----------
     path : str or path
-        The array of a `.npy` file; the key `labels` or `label` of the other formats; the column `label` of a table.
+        The array of a `.npy` file; the key `labels` or `label` of the other formats; the column `label` of a table. A table
+        without such a column holds votes or label distributions, one column for each class.
     key : str, optional
         Another key or column.
     class_names : sequence of str, optional
-        Names of the classes, for labels given as names; otherwise those in the file.
+        Names of the classes in the order in which the result numbers them; otherwise those in the file.
+    columns : sequence of str, optional
+        Columns of a table of votes that are the classes.
+    id : str, optional
+        Column of a table that identifies the instances.
 
     Returns
     -------
-    ndarray (n,) or (n, K)
-        Labels, votes or label distributions, to be given to `assay` together with the predictions. Names become int64
-        indices; numbers come as they are. Where the class names are whole numbers (1, 2, 3), a number means the class of
-        that name, here as everywhere, and a text such as "3" becomes that number.
+    FromFile (n,) or (n, K)
+        An array of labels, votes or label distributions that keeps the ids and class names of the file, so that `assay` puts
+        its rows and classes in the order of the predictions. Names become int64 indices; numbers come as they are: an index
+        into the class names of the file, or, where these are whole numbers (1, 2, 3), a class name.
 
     Raises
     ------
@@ -175,41 +240,57 @@ def load_labels(
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "labels.csv")
     >>> _ = path.write_text("id,label\\na,cat\\nb,dog\\n")
-    >>> uq.load_labels(path, class_names=("dog", "cat")).tolist()
-    [1, 0]
+    >>> labels = uq.load_labels(path, class_names=("dog", "cat"))
+    >>> labels.tolist(), labels.ids.tolist()
+    ([1, 0], ['a', 'b'])
     >>> folder.cleanup()
     """
     path = as_path(path)
     with problems_named(path):
         if not isinstance(key, (str, NoneType)):
-            raise InputError("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
-        contents = open_contents(path, None)
+            fail("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
+        reading = Reading(id=id)
+        contents = open_contents(path, None, reading=reading)
+        known = _rows_in(contents)
+        own, order = _class_names_in(contents)
+        if key is None and contents.columns and not _holds(contents, ("labels", "label")):
+            votes = vote_columns(contents, replace(reading, columns=columns))
+            if votes is not None:
+                values = contents.matrix(votes.columns)
+                return FromFile(values, class_names=votes.names, class_order=votes.order, **known)
         stored, name = _labels_in(contents, key, path.name)
         values = np.array(as_array(stored.read(), name))
+        if contents.in_text and "" not in (own or ()):
+            _refuse_empty(values, stored.name or name)
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
             row = int(np.flatnonzero((values > np.iinfo(np.int64).max).reshape(len(values), -1).any(axis=1))[0])
-            raise InputError(
-                name,
-                "must be below 2^63",
-                f"row {row} holds {values[row]}",
-                "mark it otherwise or drop it",
-                code="range",
-                facts={"row": row},
-            )
-        if values.ndim != 1 or (key is not None and values.dtype.kind in "iuf"):  # other columns may hold any numbers
-            return values
-        if class_names is None:
-            named = next((contents.arrays[k] for k in ("class_names", "classes") if k in contents.arrays), None)
-            class_names = None if named is None else as_names(named.read(), "class_names")
-        else:
+            got = f"row {row} holds {values[row]}"
+            fail(name, "must be below 2^63", got, "mark it otherwise or drop it", code="range", facts={"row": row})
+        if values.ndim != 1:
+            fits = own is not None and values.ndim == 2 and values.shape[1] == len(own)
+            return FromFile(values, class_names=own if fits else None, class_order=order, **known)
+        if key is not None and values.dtype.kind in "iuf":  # other columns may hold any numbers
+            return FromFile(values, class_names=own, class_order=order, **known)
+        if class_names is not None:
             listed = isinstance(class_names, (list, tuple))
             count = len(class_names) if listed else as_array(class_names, "class_names").size
-            class_names = checked_class_names(class_names, count)
-        return portable_labels(values, class_names, name=name)
+            wanted = checked_class_names(class_names, count)
+            held = FromFile(values, class_names=own, class_order=order)
+            found = labels_for(held, n_instances=len(values), n_classes=count, class_names=wanted, name=name)
+            return FromFile(portable_labels(np.array(wanted)[found], wanted, name=name), class_names=wanted, **known)
+        plain = portable_labels(values, own, name=name) if own is not None or values.dtype.kind not in "UOS" else values
+        return FromFile(plain, class_names=own, class_order=order, **known)
 
 
-def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDArray[Any], NDArray[Any] | None]:
-    """Read one array, and the ids in the same file where it has any.
+def load_column(
+    path: str | os.PathLike[str],
+    names: Sequence[str],
+    *,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+    like: Sequence[str] = (),
+) -> FromFile:
+    """Read one array, with the ids in the same file where it has any.
 
     Parameters
     ----------
@@ -218,11 +299,13 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
     names : sequence of str
         Keys or columns, of which the first that is there is read. A `.npy` file, and a file with one array besides its
         ids, need none of these names.
+    columns, id, like
+        As in `load`.
 
     Returns
     -------
-    values : ndarray
-    ids : ndarray or None
+    FromFile
+        The values, with `ids` and `keys` that identify the rows.
 
     Raises
     ------
@@ -235,34 +318,27 @@ def load_column(path: str | os.PathLike[str], names: Sequence[str]) -> tuple[NDA
     >>> folder = tempfile.TemporaryDirectory()
     >>> path = pathlib.Path(folder.name, "sites.csv")
     >>> _ = path.write_text("id,site\\n7,north\\n9,south\\n")
-    >>> values, ids = load_column(path, ["groups"])
-    >>> values.tolist(), ids.tolist()
+    >>> values = load_column(path, ["groups"])
+    >>> values.tolist(), values.ids.tolist()
     (['north', 'south'], [7, 9])
     >>> folder.cleanup()
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path)
-        arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.columns()
-        others = [key for key in arrays if ALIASES.get(key, key) != "ids"]
+        contents = open_contents(path, reading=Reading(columns, id, like))
+        arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.everything()
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
+        index = {name for name, column in contents.columns.items() if column.index}
+        others = [key for key in arrays if not _identifies(key, contents) and key not in index]
         wanted = next((key for key in roles if key in arrays), others[0] if len(others) == 1 else None)
         if wanted is None:
-            raise InputError(
-                names[0],
-                "must be a key or column of the file",
-                f"found {shown_keys(others)}",
-                f"name one of them {names[0]}",
-                code="missing",
-                facts={"file": path.name, "found": tuple(others)},
-            )
-        ids = next((arrays[key] for key in arrays if ALIASES.get(key, key) == "ids"), None)
+            rule, got = "must be a key or column of the file", f"found {shown_keys(others)}"
+            remedy = f"name one of them {names[0]}"
+            fail(names[0], rule, got, remedy, code="missing", facts={"file": path.name, "found": tuple(others)})
         values = np.array(as_array(arrays[wanted].read(), wanted))
-        if path.suffix.lower() == ".csv" and values.dtype.kind == "U":
-            empty = np.flatnonzero(np.char.strip(values) == "")
-            if empty.size:
-                refuse_empty_cell(wanted, int(empty[0]))
-        return values, None if ids is None else np.array(as_array(ids.read(), "ids"))
+        if contents.in_text:
+            _refuse_empty(values, arrays[wanted].name or wanted)
+        return FromFile(values, **_rows_in(contents))
 
 
 def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
@@ -275,25 +351,55 @@ def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
     """
     path = as_path(path)
     with problems_named(path):
-        arrays = open_contents(path).arrays
-        named = next((arrays[key] for key in ("class_names", "classes") if key in arrays), None)
-        return None if named is None else tuple(map(str, as_names(named.read(), "class_names")))
+        return _class_names_in(open_contents(path))[0]
 
 
-# -- helpers ----------------------------------------------------------------------------------------------------------
+def _rows_in(contents: Contents) -> dict[str, Any]:
+    """The ids and keys of a file."""
+    ids = next((array for key, array in contents.arrays.items() if ALIASES.get(key, key) == "ids"), None)
+    keys = {}
+    if "key_names" in contents.arrays:
+        names = as_names(contents.arrays["key_names"].read(), "key_names")
+        keys = {name: np.array(as_array(contents.arrays[KEY(i)].read(), name)) for i, name in enumerate(names)}
+    return {"ids": None if ids is None else np.array(as_array(ids.read(), "ids")), "keys": keys}
+
+
+def _class_names_in(contents: Contents) -> tuple[tuple[str, ...] | None, str]:
+    """The class names of a file, and what their order rests on."""
+    names = _texts(contents, "class_names")
+    order = _texts(contents, "class_order")
+    return (tuple(map(str, names)) if names else None), (order[0] if order else "stated")
+
+
+def _holds(contents: Contents, names: Sequence[str]) -> bool:
+    return any(name in contents.arrays for name in names)
+
+
+def _identifies(key: str, contents: Contents) -> bool:
+    """Whether an array identifies the rows: ids, or the one key of a table."""
+    own = _texts(contents, "key_names")
+    named = key in own and len(own) == 1 and "ids" not in contents.arrays
+    return ALIASES.get(key, key) == "ids" or key == "key_names" or is_key_column(key, contents.arrays) or named
+
+
+def _refuse_empty(values: NDArray[Any], name: str) -> None:
+    """Refuse the first empty cell of a column of text."""
+    empty = np.flatnonzero(np.char.strip(values) == "" if values.dtype.kind == "U" else False)
+    if empty.size:
+        refuse_empty_cell(name, int(empty[0]))
 
 
 def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:
     if contents.bare and key is None:
         return contents.arrays["array"], "labels"
-    everything = contents.columns()
+    everything = contents.everything()
     wanted = ("labels", "label") if key is None else (key, ALIASES.get(key, key))
     for name in wanted:
         if name in everything:
             return everything[name], name
     found = shown_keys(everything)
     what = "labels or label" if key is None else repr(key)
-    raise InputError(
+    fail(
         "key",
         f"the file has no {what}",
         f"found {found}",
@@ -301,3 +407,571 @@ def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredAr
         code="missing",
         facts={"file": file, "found": tuple(key for key in everything if ALIASES.get(key, key) != "ids")},
     )
+
+
+# -- writing -------------------------------------------------------------------------------------------------------------
+
+
+# what a format leaves out with a warning, in words; what else it cannot hold is refused
+_PARTS = {
+    "notes": "notes",
+    "note_codes": "",
+    "row_numbers": "",
+    "bfloat16": "",
+    "log_partition": "log-partitions, on which measures of logits are based",
+    "class_order": "that the order of the class names means nothing",
+}
+_LEFT_OUT = dict.fromkeys((".npy", ".csv", ".tsv", ".parquet", ".jsonl", ".json"), _PARTS)
+_TABLE = {"probs", "class_names", "ids", "groups", "labels"}
+_HELD = {".npy": {"probs"}} | dict.fromkeys(TABLES, _TABLE) | dict.fromkeys(RECORDS, _TABLE | {"weights"})
+
+
+class LossyFormatWarning(UserWarning):
+    """A format cannot hold a part of a prediction, which is left out."""
+
+
+def save(prediction: Prediction, path: str | os.PathLike[str], *, labels: ArrayLike | None = None) -> None:
+    """Write a prediction, and labels with it, so that `load` gives it back as it is.
+
+    Parameters
+    ----------
+    prediction : Prediction
+        Any of the eight kinds; `.npy` and `.jsonl` take `Point` and `Members`, `.csv` and `.parquet` take `Point`. Numbers
+        in text (`.csv`, `.jsonl`) come back as float64, and ids that are plain whole numbers as int64.
+    path : str or path
+        The extension decides the format. The file appears whole or not at all: it is written under another name in the
+        same folder first, and an older file stays intact until then. A symbolic link stays, and what it leads to is
+        replaced; a pipe, a device, a folder or a file that may not be written is not.
+    labels : array (n,) or (n, K), optional
+        Class indices or names, or votes and label distributions; not in `.npy`.
+
+    Warns
+    -----
+    LossyFormatWarning
+        The format leaves a part of the prediction out; `what_is_lost` says which.
+
+    Raises
+    ------
+    FileFormatError
+        The format cannot hold the prediction, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, uqassay as uq
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "edl.npz")
+    >>> uq.save(uq.Dirichlet([[8.0, 1.0, 1.0]], n_draws=50), path, labels=[0])
+    >>> uq.load(path).n_draws, uq.load_labels(path).tolist()
+    (50, [0])
+    >>> folder.cleanup()
+    """
+    path = as_path(path)
+    if not isinstance(prediction, Prediction):
+        raise _no_prediction(prediction)
+    with problems_named(path, "written"):
+        write = format_of(path, to_write=True).write
+        if not path.parent.is_dir():
+            raise FileFormatError("folder", f"{path.parent} does not exist", "", "create it first", code="missing")
+        arrays, suffix = arrays_from_prediction(prediction, labels), path.suffix.lower()
+        if suffix in (*TABLES, *RECORDS):
+            arrays = _labels_by_name(arrays)
+        _check_held(arrays, suffix)
+        _check_text(arrays, suffix)
+        _check_sums(prediction, suffix)
+        lost = _lost(arrays, suffix)
+        arrays = {key: value for key, value in arrays.items() if key not in _LEFT_OUT.get(suffix, ())}
+        folder = suffix == ".zarr"
+        if folder and path.exists() and not any((path / marker).exists() for marker in ZARR_MARKERS):
+            got, remedy = f"it is {'another folder' if path.is_dir() else 'a file'}", "choose another name"
+            raise FileFormatError("path", "only a zarr store is replaced by one", got, remedy, code="conflict")
+        for value in arrays.values():  # a map may be of a file that has become shorter since it was loaded
+            still_whole(value)
+        with draft_of(path, folder=folder) as draft:
+            write(draft, arrays)
+    for note in lost:
+        warnings.warn(f"{path.name}: {note}; save it as .npz to keep them.", LossyFormatWarning, stacklevel=2)
+
+
+def what_is_lost(prediction: Prediction, path: str | os.PathLike[str]) -> tuple[Note, ...]:
+    """What the format of a file would leave out of a prediction.
+
+    Parameters
+    ----------
+    prediction : Prediction
+    path : str or path
+        The extension decides.
+
+    Returns
+    -------
+    tuple of Note
+        Empty for the formats that hold everything.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> p = uq.Point.from_logits([[0.0, 1.0]])
+    >>> [note.code for note in what_is_lost(p, "p.csv")], what_is_lost(p, "p.npz")
+    (['log-partition-lost'], ())
+    """
+    suffix = as_path(path).suffix.lower()
+    if not isinstance(prediction, Prediction):
+        raise _no_prediction(prediction)
+    return _lost({f.name: getattr(prediction, f.name) for f in fields(prediction)}, suffix)
+
+
+def _no_prediction(value: Any) -> InputError:
+    return InputError(
+        "prediction",
+        "must be a prediction such as Point or Members",
+        f"got {type(value).__name__}",
+        "make one by from_object",
+        code="type",
+    )
+
+
+def _check_held(arrays: Arrays, suffix: str) -> None:
+    """Refuse a prediction whose statement itself the format cannot hold."""
+    if suffix not in _HELD:
+        return
+    keys = {key for key in arrays if key == "key_names" or is_key_column(key, arrays)}
+    beyond = sorted(set(arrays) - _HELD[suffix] - set(_LEFT_OUT[suffix]) - keys)
+    if "probs" not in arrays or beyond:
+        rule, remedy = f"{suffix} holds {listed(sorted(_HELD[suffix]))}, and no more", "save it as .npz"
+        fail("prediction", rule, f"this prediction has {listed(beyond or sorted(arrays))}", remedy, code="format")
+
+
+def _labels_by_name(arrays: Arrays) -> Arrays:
+    """The same arrays with class names in place of class indices, which tables and JSON objects give no order."""
+    labels, names = arrays.get("labels"), arrays.get("class_names")
+    if labels is None or names is None or labels.ndim != 1 or labels.dtype.kind == "U":
+        return arrays
+    return arrays | {"labels": names[class_indices(labels, names.tolist())]}
+
+
+def _check_text(arrays: Arrays, suffix: str) -> None:
+    """Refuse text with lone surrogates, such as those of a file name that is not UTF-8, where the format is UTF-8."""
+    if suffix not in _HELD:
+        return
+    for key, value in arrays.items():
+        if (broken := lone_surrogates(value)).any():
+            got = f"got {str(np.atleast_1d(value)[broken][0])!r}"
+            raise InputError(
+                key, f"{suffix} is UTF-8, which has no lone surrogates", got, "save it as .npz", code="encoding"
+            )
+
+
+def _check_sums(prediction: Prediction, suffix: str) -> None:
+    """Refuse probabilities whose type the format does not keep, if their sums are then too far from 1."""
+    probs = getattr(prediction, "probs", None)
+    if probs is not None and suffix in _HELD:
+        check_sums(probs, suffix, np.float64 if suffix in (".csv", ".tsv", *RECORDS) else probs.dtype.type)
+
+
+def _lost(arrays: Any, suffix: str) -> tuple[Note, ...]:
+    """One note for each part that is there and that the format leaves out."""
+    lost = []
+    for key, part in _LEFT_OUT.get(suffix, {}).items():
+        value = arrays.get(key)
+        if key == "class_order":  # columns have the order in which the keys came; keys of objects have none again
+            value = value if suffix in TABLES and "keys" in np.atleast_1d(value).tolist() else None
+        if part and value is not None and len(value):
+            lost.append(Note(f"{key.replace('_', '-')}-lost", f"{suffix} does not hold {part}", {"key": key}))
+    return tuple(lost)
+
+
+# -- inspecting ----------------------------------------------------------------------------------------------------------
+
+
+SIZES = ("n_instances", "n_classes", "n_members", "n_vertices", "n_focal_sets")
+
+
+def inspect_file(
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    member_axis: int = 1,
+    variance_is: str | None = None,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+    positive: str | None = None,
+    like: Sequence[str] = (),
+) -> dict[str, Any]:
+    """What a file holds, from names and shapes alone (tables of text are read); JSON-able.
+
+    Parameters
+    ----------
+    path, kind, member_axis, variance_is, columns, id, positive, like
+        As in `load`.
+
+    Returns
+    -------
+    dict
+        `file`, `format`, `bytes`; `kind` of the prediction (None where there is none, and then `problem` holds the fields
+        of the error that says why); `n_instances`, `n_classes`, `n_members`, `n_vertices`, `n_focal_sets` (None where there
+        are none); `variance_is` of Gaussian logits; `class_names`; whether `labels`, `ids` and `groups` are inside; `arrays`
+        with shape and dtype by key; `columns` of a table, each with what it is taken for ("class", "label", "id", "group",
+        "may identify the rows" or "left out"); `ignored` keys; `notes`, each with code and text.
+
+    Raises
+    ------
+    FileFormatError
+        The file is missing, damaged or of an unknown format.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, uqassay as uq
+    >>> from uqassay.predictions.files import inspect_file
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "ensemble.npz")
+    >>> uq.save(uq.Members([[[0.6, 0.4], [0.9, 0.1]]]), path)
+    >>> found = inspect_file(path)
+    >>> found["kind"], found["n_members"], found["arrays"]
+    ('members', 2, {'probs': {'shape': [1, 2, 2], 'dtype': 'float64'}})
+    >>> folder.cleanup()
+    """
+    path = as_path(path)
+    with problems_named(path):
+        contents = open_contents(path, kind, reading=Reading(columns, id, like, asks_logits(kind)), positive=positive)
+        own = {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
+        everything = {key: array for key, array in (contents.arrays | contents.other).items() if key not in own}
+        known = KNOWN_KEYS | {"array"}
+        found: dict[str, Any] = {
+            "file": path.name,
+            "format": path.suffix.lower().removeprefix("."),
+            "bytes": sum(part.stat().st_size for part in parts_of(path)),
+            "kind": None,
+            "problem": None,
+            **dict.fromkeys(SIZES),
+            "variance_is": None,
+            "class_names": _texts(contents, "class_names") or None,
+            **{key: any(ALIASES.get(k, k) == key for k in contents.arrays) for key in ("labels", "ids", "groups")},
+            "arrays": {key: {"shape": list(a.shape), "dtype": a.dtype} for key, a in everything.items()},
+            "columns": _taken_for(contents),
+            "ignored": [key for key in everything if key not in contents.arrays or key not in known],
+            "notes": [note.to_dict() for note in (*_stated_notes(contents), *contents.notes)],
+        }
+        try:
+            sizes = _sizes(contents, None if asks_layout(kind) else kind, member_axis)
+            if sizes["kind"] == "gaussian-logits" or variance_is is not None:
+                stated = _texts(contents, "variance_is")
+                sizes["variance_is"] = variance_meaning(sizes["kind"], stated[0] if stated else None, variance_is)
+            found |= sizes
+        except InputError as problem:
+            fields = ("parameter", "rule", "got", "remedy", "code")
+            found["problem"] = {name: getattr(problem, name) for name in fields} | {"source": path.name}
+        return found
+
+
+def file_hash(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, in hexadecimal; of a folder (zarr) over the sorted names and contents of its files.
+
+    Raises
+    ------
+    FileFormatError
+        The file is missing or may not be read.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from uqassay.predictions.files import file_hash
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "labels.csv")
+    >>> _ = path.write_bytes(b"abc")
+    >>> file_hash(path)[:16]
+    'ba7816bf8f01cfea'
+    >>> folder.cleanup()
+    """
+    path = as_path(path)
+    with problems_named(path):
+        check_exists(path)
+        digest = hashlib.sha256()
+        for part in parts_of(path):
+            if path.is_dir():  # names and sizes too, so that moving bytes between files changes the hash
+                digest.update(
+                    f"{part.relative_to(path).as_posix()}\0{part.stat().st_size}\0".encode("utf-8", "surrogateescape")
+                )
+            with part.open("rb") as stream:
+                while block := stream.read(2**20):
+                    digest.update(block)
+        return digest.hexdigest()
+
+
+def _taken_for(contents: Contents) -> dict[str, str]:
+    """What each column of a table is taken for."""
+    roles = {"labels": "label", "ids": "id", "groups": "group"}
+    role = {
+        array.name: roles[ALIASES.get(key, key)]
+        for key, array in contents.arrays.items()
+        if ALIASES.get(key, key) in roles
+    }
+    keys = _texts(contents, "key_names")
+    return {
+        name: "class"
+        if name in contents.classes
+        else role.get(name) or ("may identify the rows" if name in keys else "index" if column.index else "left out")
+        for name, column in contents.columns.items()
+    }
+
+
+def _texts(contents: Contents, key: str) -> list[str]:
+    """A short text array under its own name or an alias of it."""
+    for name, stored in contents.arrays.items():
+        if ALIASES.get(name, name) == key:
+            return list(as_names(stored.read(), key))
+    return []
+
+
+def _stated_notes(contents: Contents) -> list[Note]:
+    """Notes of the prediction itself; files of older versions hold no codes."""
+    texts, codes = _texts(contents, "notes"), _texts(contents, "note_codes")
+    if len(codes) != len(texts):
+        codes = ["stated"] * len(texts)
+    return [Note(code, text) for code, text in zip(codes, texts, strict=True)]
+
+
+def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, Any]:
+    """Kind and sizes, by the shapes alone."""
+    if contents.bare:
+        shape = contents.arrays["array"].shape
+        form = choose_form([key_of_bare_array(kind, contents.arrays["array"])], kind)
+    else:
+        form = choose_form(contents.arrays, kind)
+        shape = contents.arrays[FORMS[form].keys[0]].shape
+    if len(shape) not in (2, 3):
+        fail(FORMS[form].keys[0], "must have two or three axes", f"got shape {shape}", "reshape it", code="shape")
+    by_member = form in ("probs", "logits", "gaussian-logits") and len(shape) == 3
+    n_instances = shape[1] if by_member and member_axis % 3 == 0 else shape[0]
+    sizes: dict[str, Any] = {"kind": form, "n_instances": n_instances, "n_classes": shape[-1]}
+    if by_member:
+        sizes["n_members"] = shape[member_axis % 3]
+    if form in ("probs", "logits"):
+        sizes["kind"] = "members" if by_member else "point"
+    elif form in ("masses", "beliefs"):
+        sets = contents.arrays["focal_sets"].shape
+        sizes |= {"kind": "masses", "n_focal_sets": shape[1], "n_classes": sets[1] if len(sets) == 2 else None}
+    elif form == "vertices":
+        sizes["n_vertices"] = shape[1]
+    return sizes
+
+
+# -- opening -------------------------------------------------------------------------------------------------------------
+
+
+def as_path(path: Any) -> Path:
+    """The path given as str or path object.
+
+    Raises
+    ------
+    InputError
+        Another type, an empty name, or a NUL character.
+    """
+    text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+    if not isinstance(text, str):
+        fail("path", "must be a str or a path", f"got {type(path).__name__}", "pass a name", code="type")
+    if not text or "\0" in text:
+        fail("path", "must be the name of a file", f"got {text!r:.60}", "check the path", code="empty")
+    return Path(text)
+
+
+def format_of(path: Path, *, to_write: bool = False) -> Format:
+    """The format behind the extension; pickles are refused by name."""
+    suffix = path.suffix.lower()
+    if suffix in PICKLES:
+        got, remedy = f"got {suffix}", "save the arrays as .npz, for example np.savez(path, probs=probs)"
+        raise FileFormatError("extension", "pickles can run any code and are never loaded", got, remedy, code="pickle")
+    if suffix not in FORMATS:
+        raise FileFormatError(
+            "extension",
+            f"must be one of {', '.join(FORMATS)}",
+            f"got {suffix or 'none'!r}",
+            "end the name of the file in one of them"
+            if to_write
+            else CONVERSIONS.get(suffix, "convert or rename the file"),
+            code="choice",
+        )
+    return FORMATS[suffix]
+
+
+def open_contents(
+    path: Path, kind: str | None = None, *, reading: Reading = Reading(), positive: str | None = None
+) -> Contents:
+    """Names, shapes and types of what a file holds, each array and column with its role.
+
+    Parameters
+    ----------
+    path : Path
+    kind : str, optional
+        Name of a file layout of `layouts`, such as "fd-shifts"; other kinds are those of `load`.
+    reading : Reading
+        What the caller says of the columns.
+    positive : str, optional
+        As in `read_contents`.
+    """
+    contents = read_contents(path, kind, options=tuple(reading.like) or None, positive=positive)
+    return roles(contents, reading) if contents.columns or contents.lines is not None else contents
+
+
+def read_contents(
+    path: Path, kind: str | None = None, *, options: Sequence[str] | None = None, positive: str | None = None
+) -> Contents:
+    """What a file holds, after the checks that need no reading; nobody has decided which column of a table is what.
+
+    Parameters
+    ----------
+    path : Path
+    kind : str, optional
+        As in `open_contents`.
+    options : sequence of str, optional
+        Names of the classes in their order, for layouts of records that do not list them all.
+    positive : str, optional
+        Name of the positive class, for layouts that hold the probability of one of two classes.
+    """
+    check_exists(path)
+    suffix = path.suffix.lower()
+    folder = suffix == ".zarr"
+    if path.is_dir() and not folder:
+        held = sorted(part.name for part in islice(path.iterdir(), MOST_NAMES) if part.suffix.lower() in FORMATS)
+        remedy = f"give the files in it, such as {path / held[0]}" if held else "give a file"
+        remedy = "give a kept assay alone, or read it by uq.Assay.load" if (path / "assay.json").is_file() else remedy
+        raise FileFormatError("path", "must be a file", "it is a folder", remedy, code="type")
+    read = format_of(path).read
+    if folder and not path.is_dir():
+        raise FileFormatError("path", ".zarr must be a folder", "it is a file", "check the path", code="type")
+    if folder:
+        parts_of(path)  # a pipe in a store would be waited for without end
+    elif path.stat().st_size == 0:
+        raise FileFormatError("file", "must not be empty", "it has 0 bytes", "write it again", code="empty")
+    contents = read(path, options) if suffix in RECORDS else read(path)
+    layout = file_layout(path, contents, kind)
+    if layout is not None:
+        return layout.read(path, contents, positive)
+    if set(contents.arrays) == {"arr_0"}:  # np.savez wrote one array without a name
+        return Contents({"array": contents.arrays["arr_0"]}, bare=True)
+    return contents
+
+
+def check_exists(path: Path) -> None:
+    """Refuse a path that leads nowhere, or to a pipe or device, which would be waited for without end."""
+    try:
+        mode = path.stat().st_mode
+    except PermissionError:
+        raise
+    except (OSError, ValueError) as problem:
+        link = os.path.islink(path)
+        raise FileFormatError(
+            "path",
+            "must lead to a file",
+            "it is a symbolic link that leads nowhere"
+            if link
+            else f"there is none of this name in {path.absolute().parent}",
+            _nearest(path),
+            code="missing",
+        ) from problem
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise _no_plain_file("path", "it is a pipe or a device")
+
+
+def _nearest(path: Path) -> str:
+    """The remedy for a path that leads nowhere: the files in its folder that are named most alike."""
+    try:
+        names = [entry.name for entry in islice(os.scandir(path.absolute().parent), MOST_NAMES)]
+    except OSError:
+        return "check the path"
+    same = [name for name in sorted(names) if Path(name).stem == path.stem and Path(name).suffix.lower() in FORMATS]
+    alike = same[:3] or get_close_matches(path.name, names, n=3, cutoff=0.75)
+    return f"did you mean {listed(alike, last='or')}" if alike else "check the path"
+
+
+def parts_of(path: Path) -> list[Path]:
+    """The files of which a file or folder consists, sorted; a file consists of itself.
+
+    Folders behind symbolic links are not entered.
+
+    Raises
+    ------
+    InputError
+        A pipe, a device or a broken link in the folder.
+    """
+    if not path.is_dir():
+        return [path]
+    parts = []
+    for place, _, names in os.walk(path):
+        for name in names:
+            part = Path(place, name)
+            try:
+                plain = stat.S_ISREG(part.stat().st_mode)
+            except OSError:
+                plain = False
+            if not plain:
+                raise _no_plain_file("path", f"{part.relative_to(path)} is a pipe, a device or a broken link")
+            parts.append(part)
+    return sorted(parts)
+
+
+def asks_logits(kind: str | None) -> bool:
+    """Whether `kind` says that the numbers are logits."""
+    return isinstance(kind, str) and kind.lower() == "logits"
+
+
+def asks_layout(kind: str | None) -> bool:
+    """Whether `kind` names the layout of a file, such as "fd-shifts"."""
+    return isinstance(kind, str) and kind.lower().replace("_", "-") in [layout.name for layout in FILE_LAYOUTS]
+
+
+@contextmanager
+def problems_named(path: Path, done: str = "read") -> Iterator[None]:
+    """Every problem with a file becomes a `FileFormatError` whose source is the file's name.
+
+    Readers of damaged files raise errors of every class. They are all given as causes here, with their own words.
+
+    Parameters
+    ----------
+    path : Path
+    done : str
+        "read" or "written".
+    """
+    try:
+        yield
+    except InputError as problem:
+        raise FileFormatError(
+            _one_line(problem.parameter) or "file",
+            _one_line(problem.rule),
+            _one_line(problem.got),
+            _one_line(problem.remedy),
+            code=problem.code,
+            source=problem.source or _one_line(path.name),
+            facts=problem.facts,
+        ) from problem
+    except UqassayError:
+        raise
+    except MemoryError as problem:
+        raise FileFormatError(
+            "file", "must fit into memory", "", "use .npy, which is mapped", code="size", source=_one_line(path.name)
+        ) from problem
+    except PermissionError as problem:
+        raise FileFormatError(
+            "path",
+            f"must allow to be {done}",
+            f"{path.absolute()} does not",
+            "check its permissions",
+            code="unreadable" if done == "read" else "unwritable",
+            source=_one_line(path.name),
+        ) from problem
+    except Exception as problem:  # zipfile, zlib, torch, pyarrow, zarr and safetensors have no common base class
+        reason = _one_line(str(problem)).partition(". ")[0].rstrip(".")
+        reason = reason if " " in reason else f"{type(problem).__name__} {reason}".strip()
+        if done == "read":
+            remedy, code = "write it again, since it is damaged, incomplete or of another kind", "unreadable"
+        else:
+            remedy, code = "choose another format or folder; an older file of that name is as it was", "unwritable"
+        rule = f"cannot be {done} as {path.suffix}" if path.suffix else f"cannot be {done}"
+        raise FileFormatError("file", rule, reason[:200], remedy, code=code, source=_one_line(path.name)) from problem
+
+
+def _no_plain_file(parameter: str, found: str) -> FileFormatError:
+    return FileFormatError(parameter, "must be a plain file", found, "write it to a file first", code="not-a-file")
+
+
+def _one_line(text: str) -> str:
+    """Text from a file on one line, without characters that a terminal would obey."""
+    return visible(" ".join(text.split()))

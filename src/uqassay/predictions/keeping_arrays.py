@@ -14,7 +14,7 @@ from uqassay._namespaces import as_result, compute_dtype, is_foreign, lies_on_ho
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.coercion import as_prediction
 from uqassay.predictions.device_probs import DeviceProbs, probs_on_device
-from uqassay.predictions.prediction_keys import holds_truth_values
+from uqassay.predictions.keys import holds_truth_values
 
 __all__ = ["HOST_FIELD", "as_prediction_here_and_there", "held_elsewhere", "keeps_arrays"]
 

@@ -3,24 +3,47 @@
 The meaning of a label:
 
 * Text is the name of a class.
-* A whole number is the index of a class (0, 1, 2) if the classes have no names, or no name is a whole number.
-* A whole number is the name of a class if all names are whole numbers (1, 2, 3).
+* A whole number is the index of a class (0, 1, 2) if the classes have no names, or names in an order that was stated or is
+  that of the columns of a table.
+* A whole number is the name of a class if all names are whole numbers (1, 2, 3), or columns of one prefix and a number.
 * If only some names are whole numbers, a number is ambiguous and refused, unless each of these names equals its index.
+* Where the classes have names without an order (keys of JSON objects, models that list them differently), a whole number is
+  refused.
+* Labels that carry class names of their own (`FromFile`) are indices in the order of these names.
+* True and False are classes 1 and 0 of two classes without names, or the names of classes called so.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
-from uqassay._frames import positions
+from uqassay._frames import FromFile, positions
 from uqassay.errors import InputError
+from uqassay.predictions.columns import class_numbers, undecorated
 from uqassay.predictions.pandas_input import in_order_of_ids, take_table
+from uqassay.wording import named
 
-__all__ = ["class_indices", "labels_for", "portable_labels", "vote_totals", "whole_number_in"]
+__all__ = [
+    "CLASS_ORDERS",
+    "check_single_meaning",
+    "class_indices",
+    "labels_for",
+    "portable_labels",
+    "vote_totals",
+    "whole_number_in",
+]
+
+# What the order of class names rests on, and why a whole number is no label where it has none.
+CLASS_ORDERS: Mapping[str, str] = {
+    "stated": "",
+    "columns": "",
+    "keys": "the class names are keys of JSON objects, which have no order",
+    "differs": "the classes are listed in different orders",
+}
 
 MOST_VOTES = 1e15  # of an instance; up to here double precision holds every whole number
 _WHOLE = re.compile(r"[+-]?[0-9]+(\.0*)?")  # int() would also accept 1_0 and other digits
@@ -33,6 +56,7 @@ def labels_for(
     n_classes: int,
     ids: NDArray[Any] | None = None,
     class_names: tuple[str, ...] | None = None,
+    class_order: str = "stated",
     n_members: int | None = None,
     name: str = "y_true",
 ) -> NDArray[Any]:
@@ -50,6 +74,8 @@ def labels_for(
         Ids of the predictions.
     class_names : tuple of str, optional
         Names of the classes, in the order of the predictions.
+    class_order : str
+        What that order rests on, a key of `CLASS_ORDERS`.
     n_members : int, optional
         M; if there are M labels, the error names `member_axis`.
     name : str
@@ -60,9 +86,16 @@ def labels_for(
     InputError
         Labels that are unknown, ambiguous or missing, or a number of labels other than n.
     """
-    array = _in_order(y_true, ids, class_names, name)
+    # names without an order give numbers no meaning of their own; the order that the models state does
+    own = y_true.class_names if isinstance(y_true, FromFile) and y_true.class_order != "keys" else None
+    array = _in_order(y_true, ids, class_names, name, class_order)
     if array.ndim == 1:
-        array = class_indices(array, class_names, name=name)
+        if array.dtype.kind == "b":
+            _check_truth_values(class_names or own, n_classes, name)
+        if own is not None and class_names is not None:
+            array = _by_own_names(array, own, y_true.class_order, class_names, name)
+        else:
+            array = class_indices(array, class_names or own, name=name, class_order=class_order)
     return as_labels(array, n_classes, n_instances=n_instances, n_members=n_members, name=name)
 
 
@@ -77,14 +110,16 @@ def vote_totals(y_true: Any, *, ids: NDArray[Any] | None = None, name: str = "y_
     ([4.0, 5.0], None, None)
     """
     array = _in_order(y_true, ids, None, name)
-    if array.ndim != 2:
+    if array.ndim != 2 or array.dtype.kind == "b":
         return None
     counts = as_numeric(array, name)
     totals = counts.sum(axis=1, dtype=np.float64)
     return np.asarray(totals) if (counts == np.round(counts)).all() and totals.max() <= MOST_VOTES else None
 
 
-def _in_order(y_true: Any, ids: NDArray[Any] | None, class_names: tuple[str, ...] | None, name: str) -> NDArray[Any]:
+def _in_order(
+    y_true: Any, ids: NDArray[Any] | None, class_names: tuple[str, ...] | None, name: str, class_order: str = "stated"
+) -> NDArray[Any]:
     """Labels (n,) or votes (n, K) with rows in the order of the ids, and columns in the order of the class names."""
     if y_true is None:
         raise InputError(name, "must be given", "it is None", "pass the true class of each instance", code="missing")
@@ -92,12 +127,98 @@ def _in_order(y_true: Any, ids: NDArray[Any] | None, class_names: tuple[str, ...
     array = as_array(table, name)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array  # a column of labels, not votes
     array = in_order_of_ids(array, index, ids, name)
-    if names is not None and class_names is not None and names != class_names:
+    if array.ndim != 2 or class_names is None:
+        return array
+    if names is None:
+        _check_order(class_order, class_names, name)
+    elif names != class_names:
         array = array[:, positions(names, np.asarray(class_names), name, part="columns", of="the class names")]
     return array
 
 
-def class_indices(labels: Any, class_names: Sequence[str] | None = None, *, name: str = "y_true") -> NDArray[np.int64]:
+def _by_own_names(
+    labels: NDArray[Any], own: tuple[str, ...], own_order: str, class_names: tuple[str, ...], name: str
+) -> NDArray[np.int64]:
+    """Indices among the class names of the predictions, of labels that are indices among names of their own."""
+    indices = class_indices(labels, own, name=name, class_order=own_order)
+    if (outside := (indices < 0) | (indices >= len(own))).any():
+        row = int(np.flatnonzero(outside)[0])
+        raise InputError(
+            name,
+            f"labels must lie in 0 … {len(own) - 1}, because {len(own)} class names stand beside them",
+            f"row {row} holds {labels[row]}",
+            "repair the labels or the class names of their file",
+            code="range",
+        )
+    place = {text: i for i, text in enumerate(class_names)}
+    absent = next((i for i in np.unique(indices).tolist() if own[i] not in place), None)
+    if absent is not None:
+        raise InputError(
+            name,
+            "the class names beside the labels must be those of the predictions",
+            f"{own[absent]!r} is not among {_shown_names(class_names)}",
+            "give both the same names",
+            code="class-names",
+            facts={"found": list(own), "named": True},
+        )
+    return np.array([place.get(text, -1) for text in own], dtype=np.int64)[indices]
+
+
+def _check_order(class_order: str, names: Sequence[str], name: str) -> None:
+    """Refuse numbers as labels of classes whose names have no order."""
+    if not CLASS_ORDERS[class_order]:
+        return
+    raise InputError(
+        name,
+        f"whole numbers have no meaning as labels here, because {CLASS_ORDERS[class_order]}",
+        f"the class names are {_shown_names(tuple(names))}",
+        f"give the labels by name, or state the order by class_names=[{', '.join(repr(n) for n in sorted(names)[:4])}, …]"
+        if len(names) > 4
+        else f"give the labels by name, or state the order by class_names=[{', '.join(repr(n) for n in sorted(names))}]",
+        code="class-order",
+        facts={"names": tuple(names)},
+    )
+
+
+def _check_truth_values(names: Sequence[str] | None, n_classes: int, name: str) -> None:
+    """True and False are labels of two classes that are numbered, or called so."""
+    if (n_classes == 2 and not names) or (names and {text.lower() for text in names} == {"false", "true"}):
+        return
+    if names and class_numbers(list(names)) == [0, 1]:
+        return
+    got = f"the class names are {_shown_names(tuple(names))}" if names else f"there are {n_classes} classes"
+    raise InputError(
+        name, "truth values tell no class here", got, "give the labels by the names of the classes, or as class indices",
+        code="ambiguous",
+    )  # fmt: skip
+
+
+def check_single_meaning(table: NDArray[Any], name: str = "y_true") -> None:
+    """Refuse a table of whole numbers, without names, that may hold the single votes of annotators as well as counts.
+
+    It may where all its values are class indices; rows that all have one sum are counts, because single votes agree in
+    their sum by chance alone.
+
+    Raises
+    ------
+    InputError
+    """
+    sums = table.sum(axis=1)
+    if len(table) and table.max() < table.shape[1] and (sums != sums[0]).any():
+        low, high = int(sums.min()), int(sums.max())
+        raise InputError(
+            name,
+            "may be counts or single votes, because there is one column for each class, all values are class indices and the "
+            "sums of the rows differ",
+            f"got {len(table)} rows of {table.shape[1]} values with sums from {low} to {high}",
+            "pass votes_are='counts' or votes_are='single'",
+            code="ambiguous",
+        )
+
+
+def class_indices(
+    labels: Any, class_names: Sequence[str] | None = None, *, name: str = "y_true", class_order: str = "stated"
+) -> NDArray[np.int64]:
     """Class index of each label, ``(n,)``.
 
     Parameters
@@ -108,6 +229,8 @@ def class_indices(labels: Any, class_names: Sequence[str] | None = None, *, name
         Names of the classes, in the order of the predictions. If they are whole numbers, numbers among the labels are names.
     name : str
         Parameter that errors are about.
+    class_order : str
+        What the order of the names rests on, a key of `CLASS_ORDERS`.
 
     Raises
     ------
@@ -123,11 +246,12 @@ def class_indices(labels: Any, class_names: Sequence[str] | None = None, *, name
     """
     array = _plain_labels(labels, name)
     names = tuple(class_names or ())
-    if array.dtype.kind == "b" and set(names) == {"False", "True"}:
-        array = array.astype(str)
+    if array.dtype.kind == "b" and {text.lower() for text in names} == {"false", "true"}:
+        place = {text.lower() == "true": i for i, text in enumerate(names)}
+        return np.where(array, place[True], place[False]).astype(np.int64)
     if array.dtype.kind == "U":
-        return _from_text(array, names, name)
-    return _from_numbers(array, names, name)
+        return _from_text(array, names, name, class_order)
+    return _from_numbers(array, names, name, class_order)
 
 
 def portable_labels(labels: Any, class_names: Sequence[str] | None = None, *, name: str = "labels") -> NDArray[Any]:
@@ -186,13 +310,15 @@ def _plain_labels(labels: Any, name: str) -> NDArray[Any]:
     )
 
 
-def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArray[np.int64]:
+def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str, order: str) -> NDArray[np.int64]:
     distinct, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     texts: list[str] = distinct.tolist()
     place = {text: i for i, text in enumerate(names)}
+    if not any(text in place for text in texts):
+        texts = _like_columns(texts, place)
     numbers = [whole_number_in(text) for text in texts]
     if not any(text in place for text in texts) and None not in numbers:  # a column of numbers read as text
-        return _from_numbers(np.array(numbers, dtype=object)[inverse], names, name)
+        return _from_numbers(np.array(numbers, dtype=object)[inverse], names, name, order)
     unknown = [i for i, text in enumerate(texts) if text not in place]
     if unknown:
         at = min(unknown, key=lambda i: first[i])
@@ -210,10 +336,22 @@ def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArr
     return np.array([place[text] for text in texts], dtype=np.int64)[inverse]
 
 
-def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> NDArray[np.int64]:
+def _like_columns(texts: list[str], place: Mapping[str, int]) -> list[str]:
+    """Labels as their columns are named without decoration: ``class_3`` is a label where the columns are ``class_0``, …"""
+    plain, decorated = undecorated(texts)
+    if decorated and (all(text in place for text in plain) if place else all(text.isdecimal() for text in plain)):
+        return plain
+    trimmed = [text.strip() for text in texts]
+    return trimmed if all(text in place for text in trimmed) else texts
+
+
+def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str, order: str) -> NDArray[np.int64]:
     check_whole_numbers(labels, name)
-    numbers = [whole_number_in(text) for text in names]
+    own = class_numbers(names, order) if len(set(names)) == len(names) else None
+    numbers: list[int | None] = list(own) if own is not None else [whole_number_in(text) for text in names]
     if all(number is None or number == i for i, number in enumerate(numbers)):
+        if names and None in numbers:
+            _check_order(order, names, name)
         return _as_int64(labels)
     place = {number: i for i, number in enumerate(numbers)}
     if None in place or len(place) < len(names):
@@ -231,7 +369,7 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> ND
         at = min(unknown, key=lambda i: first[i])
         raise InputError(
             name,
-            "whole numbers must be names of classes, because the class names are whole numbers",
+            "whole numbers must be names of classes, because the class names are whole numbers or end in them",
             f"row {first[at]} holds {values[at]} and the class names are {_shown_names(names)}",
             "give the labels by these names, or leave class_names out and give indices",
             code="class-names",
@@ -241,7 +379,7 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str) -> ND
 
 def _shown_names(names: tuple[str, ...]) -> str:
     """The first eight class names for a message."""
-    return ", ".join(names[:8]) + (" …" if len(names) > 8 else "")
+    return ", ".join(map(named, names[:8])) + (" …" if len(names) > 8 else "")
 
 
 def _as_int64(labels: NDArray[Any]) -> NDArray[np.int64]:

@@ -37,8 +37,6 @@ class Masses(Prediction):
         K; needed for focal sets given by indices.
     signed : bool
         Accept masses that do not form a belief function. Methods that need a belief function refuse them; see `repaired`.
-    precision : float, optional
-        Machine epsilon of the numbers from which the masses were computed, if it differs from that of their dtype.
 
     Raises
     ------
@@ -62,7 +60,6 @@ class Masses(Prediction):
     masses: NDArray[Any]
     focal_sets: NDArray[np.bool_]
     signed: bool = False
-    precision: float | None = None
 
     def __init__(
         self,
@@ -71,16 +68,14 @@ class Masses(Prediction):
         *,
         n_classes: int | None = None,
         signed: bool = False,
-        precision: float | None = None,
         **carried: Any,  # class_names, ids, groups, notes
     ) -> None:
         unknown = set(carried) - {f.name for f in fields(Prediction)}
         if unknown:
             raise TypeError(f"Masses got an unexpected keyword argument {sorted(unknown)[0]!r}")
         for f in fields(Prediction):
-            object.__setattr__(self, f.name, carried.get(f.name, f.default))
+            object.__setattr__(self, f.name, carried.get(f.name, {} if f.name == "keys" else f.default))
         object.__setattr__(self, "signed", signed)
-        object.__setattr__(self, "precision", precision)
         self._set("masses", masses)
         self._take_rows("masses")
         given = self.masses
@@ -143,9 +138,8 @@ class Masses(Prediction):
         check_rows(values, "beliefs", tolerance=tolerance, unit_sum=False, remedy="give beliefs between 0 and 1")
         masses = family_moebius(np.asarray(values, dtype=np.float64), sets)
         signed = bool(broken_rows(masses, tolerance).any())
-        precision = float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else None
         rows = masses if given is None else Frame(masses, (given.index, None))
-        return cls(rows, sets, signed=signed, precision=precision, **metadata)
+        return cls(rows, sets, signed=signed, **metadata)
 
     @property
     def n_classes(self) -> int:
@@ -218,7 +212,7 @@ class Masses(Prediction):
             total = sums.sum(axis=1, keepdims=True)
             sums = np.where(np.abs(total - 1.0) > 5e-7, sums / total, sums)
         sets = np.array([[True, False], [False, True], [True, True]])
-        return Masses(sums, sets, signed=self.signed, precision=self.precision)
+        return Masses(sums, sets, signed=self.signed)
 
 
 def _family(focal_sets: Any, n_classes: int | None) -> NDArray[np.bool_]:

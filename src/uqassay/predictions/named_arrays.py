@@ -22,11 +22,11 @@ from uqassay.predictions.class_sets import ClassSets
 from uqassay.predictions.dirichlet import Dirichlet
 from uqassay.predictions.gaussian_logits import GaussianLogits, check_variance_is
 from uqassay.predictions.intervals import Intervals
+from uqassay.predictions.keys import ALIASES, FORMS, KEY, choose_form, form_of_kind
 from uqassay.predictions.labels import labels_for, portable_labels
 from uqassay.predictions.masses import Masses
 from uqassay.predictions.members import Members
 from uqassay.predictions.point import Point
-from uqassay.predictions.prediction_keys import ALIASES, FORMS, choose_form, form_of_kind
 from uqassay.predictions.vertices import Vertices
 
 __all__ = ["NOT_STORED", "arrays_from_prediction", "as_names", "as_text", "prediction_from_arrays", "variance_meaning"]
@@ -107,10 +107,14 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
     arrays: dict[str, NDArray[Any]] = {}
     for f in fields(prediction):
         value = getattr(prediction, f.name)
-        empty = value is None or (f.name in ("notes", "signed") and not value)
+        empty = value is None or (f.name in ("notes", "signed", "keys") and not value)
+        empty |= f.name == "class_order" and (value == "stated" or prediction.class_names is None)
         if f.name == "notes" and value:
             arrays["notes"] = np.array([note.text for note in value])
             arrays["note_codes"] = np.array([note.code for note in value])
+        elif f.name == "keys" and value:
+            arrays["key_names"] = np.array(list(value))
+            arrays |= {KEY(i): _storable(column, name) for i, (name, column) in enumerate(value.items())}
         elif not empty and f.name not in NOT_STORED:
             arrays[f.name] = _storable(value, f.name)
     coarse = [key for key, value in arrays.items() if precision_of(value) == "bfloat16"]
@@ -238,6 +242,11 @@ def _carried(named: Mapping[str, Any]) -> dict[str, Any]:
     if named.get("class_names") is not None:
         names = named["class_names"]
         carried["class_names"] = names.reshape(-1) if isinstance(names, np.ndarray) else names
+        if named.get("class_order") is not None:
+            carried["class_order"] = _one_text(named["class_order"], "class_order")
+    if named.get("key_names") is not None:
+        names = as_names(named["key_names"], "key_names")
+        carried["keys"] = {name: named[KEY(i)] for i, name in enumerate(names) if KEY(i) in named}
     for key in ("ids", "groups"):
         if named.get(key) is not None:
             values = as_frame(named[key], key) or as_array(named[key], key)
@@ -279,7 +288,7 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
             found[key] = _one_text(named[key], key)
         elif key not in ("weights", "log_partition") and named.get(key) is not None:
             value = as_array(named[key], key)
-            if value.size != 1 or value.dtype.kind not in ("f" if key == "precision" else "iub"):
+            if value.size != 1 or value.dtype.kind not in "iub":
                 raise InputError(
                     key, "must be one number", f"got {value.dtype} of shape {value.shape}", "repair it", code="shape"
                 )

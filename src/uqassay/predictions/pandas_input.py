@@ -6,10 +6,9 @@ from numpy.typing import NDArray
 
 from uqassay._frames import Frame, as_frame, rows_in_order
 from uqassay.errors import InputError
+from uqassay.predictions.columns import class_order
 
-__all__ = ["column_names", "in_order_of_ids", "take_index", "take_table"]
-
-_PREFIX = "proba_"  # of column names, as in files
+__all__ = ["column_names", "frame_classes", "in_order_of_ids", "take_index", "take_table"]
 
 
 def take_index(values: Any, name: str = "values", *, axis: int = 0) -> tuple[Any, NDArray[Any] | None]:
@@ -26,11 +25,11 @@ def take_table(values: Any, name: str) -> tuple[Any, tuple[str, ...] | None, NDA
     frame = as_frame(values, name)
     if frame is None:
         return values, None, None
-    order, class_names = class_order(frame, name)
+    order, class_names = frame_classes(frame, name)
     return frame.array if order is None else frame.array[..., order], class_names, frame.index
 
 
-def class_order(frame: Frame, name: str) -> tuple[list[int] | None, tuple[str, ...] | None]:
+def frame_classes(frame: Frame, name: str) -> tuple[list[int] | None, tuple[str, ...] | None]:
     """The order in which to take the last axis, and the class names; see `column_names`."""
     return (None, None) if frame.columns is None else column_names(frame.columns.tolist(), name)
 
@@ -38,19 +37,16 @@ def class_order(frame: Frame, name: str) -> tuple[list[int] | None, tuple[str, .
 def column_names(columns: list[Any], name: str) -> tuple[list[int] | None, tuple[str, ...] | None]:
     """The order in which to take the columns, and the class names; None for the present order, None for no names.
 
-    Columns named by class indices, with or without the prefix ``proba_``, are ordered by these indices. Other columns name the
-    classes.
+    See `columns.class_order`.
 
     Examples
     --------
     >>> column_names(["proba_0", "proba_10", "proba_1"], "probs")
-    (None, ('0', '10', '1'))
+    ([0, 2, 1], ('0', '1', '10'))
     >>> column_names(["proba_2", "proba_0", "proba_1"], "probs")
     ([1, 2, 0], None)
     """
-    texts = [str(column) for column in columns]
-    if all(text.startswith(_PREFIX) and len(text) > len(_PREFIX) for text in texts):
-        texts = [text.removeprefix(_PREFIX) for text in texts]
+    texts = [str(column).strip() for column in columns]
     twice = (
         next((text for i, text in enumerate(texts) if text in texts[:i]), None)
         if len(set(texts)) < len(texts)
@@ -60,11 +56,8 @@ def column_names(columns: list[Any], name: str) -> tuple[list[int] | None, tuple
         raise InputError(
             name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate"
         )
-    place = {text: i for i, text in enumerate(texts)}
-    order = [place.get(str(k), -1) for k in range(len(texts))]
-    if -1 not in order:
-        return (None if order == sorted(order) else order), None
-    return None, tuple(texts)
+    order, class_names = class_order(texts)
+    return (None if order == sorted(order) else order), class_names
 
 
 def in_order_of_ids(

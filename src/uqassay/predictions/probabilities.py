@@ -10,9 +10,19 @@ from uqassay._kernels import kernel
 from uqassay._namespaces import compute_dtype, namespace
 from uqassay.errors import InputError
 
-__all__ = ["event_and_rest", "normalised", "not_negative", "refuse_truth_values", "take_probabilities"]
+__all__ = [
+    "event_and_rest",
+    "near",
+    "normalised",
+    "not_negative",
+    "not_normalisable",
+    "refuse_truth_values",
+    "rounding",
+    "take_probabilities",
+]
 
 Array = NDArray[np.float64]
+NEAR = 0.01  # of a sum: rounded probabilities
 
 
 def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
@@ -55,12 +65,52 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
             code="not-probabilities",
             facts={"row": int(at[0]), "can_normalise": False, "normalising": True},
         )
+    if (other := not_normalisable(values)).any():
+        row = int(np.argwhere(other)[0][0])
+        raise InputError(
+            name,
+            "normalise=True repairs rounding, per cent and counts: rows that sum to 1 or 100 within 1 %, or whole numbers",
+            f"row {row} sums to {float(totals[tuple(np.argwhere(other)[0])][0]):.6g}",
+            "leave out what is no probability of a class, or divide the rows by their sums first if that is what they mean",
+            code="sum",
+            facts={"row": row, "can_normalise": False, "normalising": True},
+        )
     huge = np.isinf(totals[..., 0])
     if huge.any():  # the sum overflows: scale these rows alone, because scaling rounds a second time
         values = values.copy()
         values[huge] /= values[huge].max(axis=-1, keepdims=True)
         totals = values.sum(axis=-1, keepdims=True)
     return values / totals
+
+
+def not_normalisable(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Rows ``(…, K)`` that dividing by their sum does not repair: no rounding, no per cent throughout, no whole numbers."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        totals = values.sum(axis=-1, dtype=np.float64)
+        if near(totals, 100.0) or (values == np.round(values)).all():
+            return np.zeros(totals.shape, dtype=bool)
+        return np.asarray(~(np.abs(totals - 1.0) <= rounding(values)))
+
+
+def near(totals: NDArray[Any], whole: float) -> bool:
+    """Whether all sums are this number within 1 %."""
+    return bool((np.abs(totals - whole) <= NEAR * whole * (1 + 1e-9)).all())
+
+
+def rounding(values: NDArray[Any]) -> float:
+    """How far from 1 the sum of rounded probabilities ``(…, K)`` may be: 1 %, or half a unit of the last digit for each class.
+
+    Examples
+    --------
+    >>> rounding(np.array([[0.33, 0.33, 0.34]])), rounding(np.array([[0.1] * 20]))
+    (0.015, 1.0)
+    """
+    for digits in range(1, 4):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = values * 10.0**digits
+            if (np.abs(scaled - np.round(scaled)) < 1e-3).all():
+                return float(max(NEAR, values.shape[-1] * 0.5 * 10.0**-digits) * (1 + 1e-9))
+    return NEAR * (1 + 1e-9)
 
 
 def event_and_rest(probs: NDArray[Any], k: int) -> Array:

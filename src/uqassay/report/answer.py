@@ -18,7 +18,7 @@ from uqassay.report.sentences.answer import (
     meanings,
     stretch_text,
 )
-from uqassay.wording import counted, listed, tradeoff
+from uqassay.wording import counted, listed, listed_names, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -122,7 +122,7 @@ def _stretch(answer: Answer, s: Stretch, text: Mapping[str, str]) -> str:
     low, high = s.low / answer.top, min(s.high / answer.top, 1.0)
     words = text.get(s.kind, "")
     if s.kind == "choose" and sum(map(len, s.models)) <= NAMED_NAMES and len(s.models) <= SHOWN_NAMES:
-        words = listed(s.models, last="or")
+        words = listed_names(s.models, last="or")
     bands = "".join(f'<i class="hue{answer.models.index(name) % HUES}"></i>' for name in s.models[:SHOWN_NAMES])
     return (
         f'<span class="stretch is-{s.kind}" style="left: {_percent(low)}; width: {_percent(high - low)}" '

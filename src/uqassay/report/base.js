@@ -34,8 +34,15 @@ async function openInstances() {
 
 const placeOf = (name) => page.models.findIndex((m) => m.name === name);
 
-// Marks of direction are shown as such, so that a name cannot turn the words and numbers after it around.
-const plain = (text) => String(text).replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
+// The twin of uqassay.wording.visible: invisible characters but spaces are spelt out, so that a name cannot turn the words and
+// numbers after it around. A test compares the two.
+const SPELT = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+const plain = (text) => String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (c) => SPELT[c] ?? spelt(c.codePointAt(0)));
+
+function spelt(code) {
+  const [start, digits] = code < 0x100 ? ["\\x", 2] : code < 0x10000 ? ["\\u", 4] : ["\\U", 8];
+  return `${start}${code.toString(16).padStart(digits, "0")}`;
+}
 
 const SVG = new Set(["svg", "g", "path", "line", "circle", "rect", "polygon", "text", "title", "use"]);
 
@@ -48,11 +55,14 @@ function el(tag, attributes = {}, ...children) {
     if (key === "on") for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
     else if (key === "style") Object.assign(node.style, value);
     else if (value === true) node.setAttribute(key, "");
-    else node.setAttribute(key, key === "title" || key === "aria-label" ? plain(value) : String(value));
+    else node.setAttribute(key, key === "title" || key === "aria-label" ? plainLines(value) : String(value));
   }
   node.append(...pieces(children));
   return node;
 }
+
+// A title may have several lines.
+const plainLines = (text) => String(text).split("\n").map(plain).join("\n");
 
 const pieces = (children) =>
   children
@@ -108,7 +118,7 @@ function decimalsFor(intervals) {
 }
 
 // The texts of a number's notes, {code, text} each: one per line of a title or of a cell of CSV, or one per element.
-const noteTexts = (notes) => (notes ?? []).map(({ text }) => text);
+const noteTexts = (notes) => (notes ?? []).map(({ text }) => plain(text));
 const noteLines = (notes) => noteTexts(notes).join("\n");
 const noteItems = (notes) => noteTexts(notes).map((text) => el("div", {}, text));
 

@@ -60,7 +60,7 @@ function closelyFigures(t, r) {
 
 function closelyWords(r) {
   for (const id of ["null", "weights", "before", "after"]) fill(byId(`calibration-${id}-note`), unbroken(r.captions[id] ?? ""));
-  byId("calibration-null-h").textContent = r.captions.null_title;
-  byId("calibration-before-h").textContent = r.captions.before_title;
+  byId("calibration-null-h").textContent = plain(r.captions.null_title);
+  byId("calibration-before-h").textContent = plain(r.captions.before_title);
   for (const id of ["weights", "after"]) byId(`calibration-${id}`).closest("figure").hidden = r.n_members < 2;
 }

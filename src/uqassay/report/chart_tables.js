@@ -7,7 +7,7 @@ const chartTables = new WeakMap(); // by the figure: its <details>, and what fil
 function chartTable(figure, caption, columns, rows) {
   const held = chartTables.get(figure) ?? newChartTable(figure);
   held.node.hidden = false;
-  held.region.setAttribute("aria-label", caption);
+  held.region.setAttribute("aria-label", plain(caption));
   fill(held.said, `: ${caption}`);
   held.fill = () => {
     const made = typeof rows === "function" ? rows() : rows;

@@ -11,7 +11,7 @@ function chart(id, draw, { follows = false } = {}) {
   const paintChart = () => {
     node.setAttribute("role", "img");
     node.removeAttribute("tabindex");
-    node.setAttribute("aria-label", title() ?? page.text.charts.reliability);
+    node.setAttribute("aria-label", plain(title() ?? page.text.charts.reliability));
     try {
       draw(node);
     } catch (problem) {

@@ -9,6 +9,7 @@ from scipy.special import chdtri, ndtri
 from uqassay.evidence.chosen_columns import ChosenColumns
 from uqassay.evidence.findings import part_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.metrics.calibration.edges import inner_edges
 from uqassay.report.rounding import rounded
 from uqassay.statistics.samples import ascending_order
 
@@ -140,10 +141,9 @@ def _quartiles(ordered: Array) -> Array:
 def confidence_lines(assay: "Assay", names: tuple[str, ...], *, n_bins: int = 10) -> dict[str, list[dict[str, Any]]]:
     """Mean of each named column in equal-width, right-inclusive bins of confidence, over all instances and runs."""
     out: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    edges = np.linspace(0.0, 1.0, n_bins + 1)
     for model in assay.candidates:
         confidence = model.columns["confidence"].ravel()
-        which = np.clip(np.searchsorted(edges, confidence, side="left") - 1, 0, n_bins - 1)
+        which = np.searchsorted(inner_edges(n_bins, confidence), confidence, side="left")
         count = np.bincount(which, minlength=n_bins)
         filled = count > 0
         centre = np.bincount(which, confidence, n_bins)[filled] / count[filled]

@@ -1,6 +1,5 @@
 """Figures of matplotlib as SVG inside a page: the page's colours and fonts, the same bytes for the same figure."""
 
-import html
 import io
 import re
 import warnings
@@ -8,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from uqassay.report.figures.style import matplotlib_module
+from uqassay.report.markup import shown
 
 __all__ = ["inline_axes", "inline_svg"]
 
@@ -90,5 +90,5 @@ def _as_element(text: str, name: str, label: str, colours: Mapping[str, str]) ->
     scheme = "" if colours else " paper"
     return (
         f'<svg class="drawn{scheme}" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="{viewed}" role="img" '
-        f'aria-label="{html.escape(label)}" style="max-width: {pixels}px">{body}</svg>'
+        f'aria-label="{shown(label)}" style="max-width: {pixels}px">{body}</svg>'
     )

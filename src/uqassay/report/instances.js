@@ -122,7 +122,7 @@ function predictions(i) {
     byClass.set(label, [...(byClass.get(label) ?? []), m]);
   }
   const part = ([label, models]) => {
-    const names = { label: predictedName(label), models: models.map((m) => m.name).join(", ") };
+    const names = { label: predictedName(label), models: models.map((m) => wording.named(m.name)).join(", ") };
     const title = fillTemplate(page.text.instances.predicted, names);
     const attributes = { title, style: { marginRight: ".8rem", whiteSpace: "nowrap" } };
     if (candidates.length > MANY) {

@@ -14,8 +14,6 @@ function repaint(theme, onPaper) {
 // -- start -----------------------------------------------------------------------------------------------------------
 
 function fillPlaces() {
-  document.title = plain(document.title);
-  for (const node of document.querySelectorAll("h1, .warnings li")) node.textContent = plain(node.textContent);
   for (const node of document.querySelectorAll("button[data-define]")) {
     node.setAttribute("aria-label", whatIs(node.dataset.define));
     node.addEventListener("click", () => define(node.dataset.define));

@@ -1,7 +1,6 @@
 """Shared by all pages: escaping, the files of this room, templates, and how a page is written."""
 
 import base64
-import html
 import json
 import re
 import zlib
@@ -11,24 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from uqassay._files import plain_target, whole_file
-from uqassay.wording import without_direction
+from uqassay._markup import html_text as shown
 
 __all__ = ["deflated", "filled", "json_for_script", "kept", "page_file", "shown", "write_html"]
 
 
-def shown(text: str) -> str:
-    """Text from data as text of the page.
-
-    Examples
-    --------
-    >>> shown("a <b>")
-    'a &lt;b&gt;'
-    """
-    return html.escape(without_direction(text))
-
-
 def kept(text: str) -> str:
-    """The same, without a line break inside "r = 0.5", "95 %" and "p &lt; .001"."""
+    """Text from data as `shown` gives it, without a line break inside "r = 0.5", "95 %" and "p &lt; .001"."""
     return re.sub(r"(?<=[λrpρ]) (=|≤|≥|&lt;) (?=[−0-9.])", "\u00a0\\1\u00a0", shown(text)).replace(" %", "\u00a0%")
 
 

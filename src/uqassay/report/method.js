@@ -62,7 +62,6 @@ function drawInputs(text) {
     { title: heads.runs, value: (r) => r.runs, cell: (r) => r.runs },
     { title: heads.points, value: (r) => r.points, cell: (r) => r.points ?? missing(text.no_points) },
     { title: heads.floored, value: (r) => r.floored, cell: (r) => wording.count(r.floored) },
-    { title: heads.floor, value: (r) => r.floor, cell: (r) => text.floors[r.j] },
     ...(rows.some((r) => notes(r).length) ? [changed] : []),
     { title: heads.hash, text: true, cell: hash },
   ];
@@ -93,8 +92,8 @@ function drawFindings() {
 function csvText(rows) {
   const columns = Object.keys(rows[0]);
   const quote = (value) => {
-    const text = Array.isArray(value) ? noteLines(value) : String(value ?? "");
-    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+    const text = Array.isArray(value) ? noteLines(value) : plain(value ?? "");
+    return /[",\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   const lines = [columns, ...rows.map((row) => columns.map((c) => row[c]))];
   return `${lines.map((cells) => cells.map(quote).join(",")).join("\r\n")}\r\n`;

@@ -14,6 +14,7 @@ from uqassay.report.page_data import STEPS, payload
 from uqassay.report.sentences.comparison import comparison_sentences
 from uqassay.report.sentences.sections import NUMBERS, section_findings
 from uqassay.report.sentences.template import template_sentences
+from uqassay.wording import listed_names, named
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -106,11 +107,11 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         lenses = values.pop("lenses")  # they may be half of all, and the first charts do not wait for them
         packed, packed_lenses = (deflated(json_for_script(part)) for part in (values, lenses))
         instances = json_for_script(packer.at(len(packed) + len(packed_lenses)))
-    names = ", ".join(assay.model_names)
+    names = ", ".join(map(named, assay.model_names))
     parts = {
-        "title": html.escape(f"{names} – uqassay report"),
-        "heading": html.escape(_heading(assay)),
-        "version": html.escape(__version__),
+        "title": shown(f"{names} – uqassay report"),
+        "heading": shown(_heading(assay)),
+        "version": shown(__version__),
         "css": "\n".join(page_file(name) for name in STYLES),
         "answer": answer_card(assay),
         "caution": caution_section(assay),
@@ -177,12 +178,12 @@ def _command(command: str | None) -> str:
 def _heading(assay: "Assay") -> str:
     names = assay.model_names
     if len(names) == 1:
-        return f"Does {names[0]} know what it does not know?"
+        return f"Does {named(names[0])} know what it does not know?"
     if len(names) <= 4 and sum(map(len, names)) <= LONG_HEADING:
-        return f"Which to use: {', '.join(names[:-1])} or {names[-1]}?"
+        return f"Which to use: {listed_names(names, last='or')}?"
     return f"Which of these {len(names)} models to use?"
 
 
 def _marked(text: str) -> str:
     """A sentence of the template as markup, with its elements in their places."""
-    return re.sub(r"\{(\w+)\}", lambda place: ELEMENTS[place[1]], html.escape(text))
+    return re.sub(r"\{(\w+)\}", lambda place: ELEMENTS[place[1]], shown(text))

@@ -22,7 +22,7 @@ from uqassay.report.sentences import page_sentences
 from uqassay.report.sentences.comparison import kind_text
 from uqassay.report.sentences.ranking import answer_sentence, beyond_sentence, cost_label, winner_sentence
 from uqassay.report.sentences.sections import order_values
-from uqassay.wording import level_text, listed
+from uqassay.wording import level_text, listed_names
 
 if TYPE_CHECKING:
     from uqassay.evidence.ranking import Ranked
@@ -118,7 +118,6 @@ def _model(m: "ModelScores") -> dict[str, Any]:
         "points": m.n_points,
         "precise": m.n_points == 1,
         "accuracy": float(m.columns["correct"].mean()),
-        "floor": m.floor,
         "notes": [note.to_dict() for note in m.notes],
     }
 
@@ -202,7 +201,7 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
         "models": [{key: [row[key] for row in tables[m.name]] for key in tables[m.name][0]} for m in assay.models],
         "order": [[place[name] for name in names] for names in order],
         "winners": [
-            {"low": low, "high": high, "models": names, "name": listed(names)}
+            {"low": low, "high": high, "models": names, "name": listed_names(names)}
             | {"words": winner_sentence(low, high, names, top)}
             for low, high, names in winners
         ],

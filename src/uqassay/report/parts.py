@@ -8,7 +8,7 @@ import numpy as np
 
 from uqassay.evidence.findings import part_rows
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.wording import listed, number, percent, tradeoff
+from uqassay.wording import listed, named, number, percent, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -100,7 +100,7 @@ def _view(assay: "Assay", title: str, parts: Sequence[dict[str, Any]], metric: s
     )
     where = f"{n} of the {len(parts)} parts by {title}"
     if others:
-        rest_of = listed([f"{name} in {k}" for name, k in others], most=SHOWN_NAMES)
+        rest_of = listed([f"{named(name)} in {k}" for name, k in others], most=SHOWN_NAMES)
         sentence = f"{first} has {what} in {where}, {rest_of}."
     else:
         sentence = f"{first} has {what} in {'both' if len(parts) == 2 else f'all {len(parts)}'} parts by {title}."

@@ -276,5 +276,5 @@ function empty(node, text) {
   pictures.delete(node);
   fill(node, el("p", { class: "empty" }, text));
   // a picture hides its content from screen readers
-  node.setAttribute("aria-label", `${node.getAttribute("aria-label")}: ${text}`);
+  node.setAttribute("aria-label", `${node.getAttribute("aria-label")}: ${plain(text)}`);
 }

@@ -129,7 +129,7 @@ function absentNote(node, points, regions) {
   const infinite = regions.some((r) => r.model === absent[0].name);
   const template = infinite ? page.text.charts.absent_infinite : page.text.charts.absent;
   const written = (models) => fillTemplate(template, { models });
-  const names = written(absent.map((m) => label(m.j)).join(", "));
+  const names = written(absent.map((m) => wording.named(label(m.j))).join(", "));
   const fits = textWidth(names, 11) < node.clientWidth - 80;
   const text = fits ? names : written(fillTemplate(page.text.charts.absent_many, { n: absent.length }));
   return [{ acrossAt: 0.5, upAt: 1, base: "bottom", text, size: 11, color: css("--soft") }];

@@ -97,7 +97,7 @@ const winnersShown = () =>
   ranking.winners
     .filter((w) => number(w.low) < greatest())
     .map((w) => ({ ...w, low: number(w.low), high: Math.min(number(w.high), greatest()) }));
-const winnerLabel = (w) => wording.listed(w.models.map((name) => label(placeOf(name))));
+const winnerLabel = (w) => wording.listed(w.models.map((name) => wording.named(label(placeOf(name)))));
 const stripWidth = ({ low, high }) => ((high - low) / greatest()) * byId("strip").clientWidth;
 const fitsStrip = (w) => textWidth(winnerLabel(w), 13) + 14 < stripWidth(w);
 

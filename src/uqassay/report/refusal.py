@@ -11,7 +11,7 @@ from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.metrics.risk.refusal_parts import divide
 from uqassay.report.definitions import score_label
 from uqassay.report.rounding import rounded
-from uqassay.wording import count, counted, level_text, listed, percent
+from uqassay.wording import count, counted, level_text, listed, listed_names, percent
 
 if TYPE_CHECKING:
     from uqassay.evidence.refusing import ModelRefusal
@@ -204,6 +204,6 @@ def _remarks(assay: "Assay", scores: Mapping[str, str]) -> list[str]:
         )
     absent = [name for name in assay.model_names if name not in scores]
     if absent:
-        names = listed(absent, most=SHOWN_NAMES)
+        names = listed_names(absent, most=SHOWN_NAMES)
         said.append(f"Left out, without a score to refuse by: {names}.")
     return said

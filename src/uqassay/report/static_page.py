@@ -1,6 +1,5 @@
 """Pages whose figures are drawn beforehand: their common frame."""
 
-import html
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -47,7 +46,7 @@ def static_page(
     own = page_file(f"{name}_page.html")
     places = {
         **parts,
-        **{f"text.{key}": html.escape(value) for key, value in text.items()},
+        **{f"text.{key}": shown(value) for key, value in text.items()},
         "version": shown(__version__),
         "title": shown(f"{title}: {text['title']}"),
         "css": "".join(page_file(f"{one}.css") for one in (*STYLES, f"{name}_page")),

@@ -8,7 +8,7 @@ from uqassay._json import plain
 from uqassay.notes import Note
 from uqassay.report.markup import kept, shown
 from uqassay.statistics import Estimate
-from uqassay.wording import ABSENT, interval, listed, number
+from uqassay.wording import ABSENT, interval, listed_names, number
 
 __all__ = [
     "bullets",
@@ -142,7 +142,7 @@ def warning_list(notes: Iterable[tuple[str, Note]], text: Mapping[str, str]) -> 
     about: dict[str, dict[str, None]] = {}  # names in order, each once
     for name, note in notes:
         about.setdefault(note.text, {})[name] = None
-    items = [f"{listed(list(names), most=MOST_NAMES)}: {said}" for said, names in about.items()]
+    items = [f"{listed_names(list(names), most=MOST_NAMES)}: {said}" for said, names in about.items()]
     if not items:
         return ""
     held = "".join(f"<li>{shown(item)}</li>" for item in items)

@@ -89,10 +89,17 @@ const wording = (() => {
 
   const count = (n) => grouped(String(n));
 
+  // A name in a list: in quotes where it is empty, has a comma, or begins or ends with a space.
+  function named(name) {
+    if (name && name === name.trim() && !name.includes(",")) return name;
+    const mark = name.includes("'") && !name.includes('"') ? '"' : "'";
+    return `${mark}${name}${mark}`;
+  }
+
   function listed(names, last = "and") {
     return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} ${last} ${names[names.length - 1]}`;
   }
 
   const shares = { percent, percentInterval, pvalue, pvalueText, shareOfDraws };
-  return Object.freeze({ ABSENT, count, general, listed, minus, number, rankRange, tradeoff, ...shares });
+  return Object.freeze({ ABSENT, count, general, listed, minus, named, number, rankRange, tradeoff, ...shares });
 })();

@@ -11,8 +11,8 @@ from uqassay.metrics.calibration.bins import (
     bins_of_ranks,
     bins_of_values,
     check_bins,
-    edges_of_equal_width,
 )
+from uqassay.metrics.calibration.edges import edges_of_equal_width
 
 
 def places(values, n_bins, binning="width"):

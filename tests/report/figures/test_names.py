@@ -43,7 +43,7 @@ def test_equal_names_stay_equal():
 
 def test_text_of_data_is_no_markup():
     assert escaped("$x$") == r"\$x\$"
-    assert short_names(["two\nlines", "_hidden"], at_most(30)) == ["two lines", " _hidden"]
+    assert short_names(["two\nlines", "_hidden"], at_most(30)) == [r"two\nlines", " _hidden"]
     ax = Figure().subplots()
     ax.plot([0], [0], label=short_names(["_hidden"], at_most(30))[0])
     assert [t.get_text() for t in ax.legend().get_texts()] == [" _hidden"]

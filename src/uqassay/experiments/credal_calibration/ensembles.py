@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from uqassay._array import as_labels
 from uqassay.errors import InputError
 from uqassay.predictions import Members, Point
-from uqassay.predictions.file_opening import problems_named
-from uqassay.predictions.files import inspect_file, load, load_labels
+from uqassay.predictions.files import inspect_file, load, load_labels, problems_named
 from uqassay.wording import listed
 
 __all__ = ["LabelledEnsemble", "holds_training_data", "prediction_files", "read_ensembles"]

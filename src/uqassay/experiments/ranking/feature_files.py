@@ -17,8 +17,7 @@ from uqassay.errors import FileFormatError, InputError
 from uqassay.experiments.ranking.image_predictions import NetworkOptions
 from uqassay.experiments.ranking.made_files import FileJob, make_missing, place_of
 from uqassay.experiments.ranking.pretrained_networks import PretrainedNetwork, network_outputs, version_of
-from uqassay.predictions.file_opening import problems_named
-from uqassay.predictions.files import load_labels
+from uqassay.predictions.files import load_labels, problems_named
 from uqassay.wording import counted
 
 __all__ = ["feature_files", "make_features", "read_features"]

@@ -19,7 +19,7 @@ from uqassay.experiments.ranking.pretrained_networks import (
     network_outputs,
     version_of,
 )
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 from uqassay.wording import count, counted
 
 __all__ = ["NetworkOptions", "make_image_predictions"]

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.io import loadmat
 
 from uqassay.errors import FileFormatError, InputError
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 from uqassay.wording import count
 
 __all__ = ["N_CLASSES", "N_IMAGES", "image_number", "labels_of", "validation_images"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from uqassay._files import whole_file
 from uqassay.bench.cell import canonical_json
 from uqassay.errors import InputError
-from uqassay.predictions.file_opening import problems_named
+from uqassay.predictions.files import problems_named
 from uqassay.wording import listed
 
 __all__ = ["FileJob", "digest_of", "make_missing", "place_of"]

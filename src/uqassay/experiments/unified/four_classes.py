@@ -26,7 +26,7 @@ from uqassay.credal import (
 from uqassay.errors import InputError
 from uqassay.evidence import assay
 from uqassay.experiments.unified.other_terms import with_terms
-from uqassay.losses.label_distance import default_floor
+from uqassay.losses.label_distance import FLOORS
 from uqassay.predictions import Dirichlet, Members, Prediction
 from uqassay.wording import listed
 
@@ -138,8 +138,7 @@ def judge_four_classes(
         for name, runs in given.items():
             points = {choice: [vertices_of(run, convention, choice) for run in runs] for choice in VERTICES}
             for choice, of_runs in points.items():
-                floor = default_floor(runs[0], convention)
-                distance = np.stack([_nearest(of_run, y, floor) for of_run in of_runs])
+                distance = np.stack([_nearest(of_run, y, FLOORS[convention]) for of_run in of_runs])
                 columns[choice][name] = {"distance": distance}
         assays[convention] = {choice: with_terms(found, terms) for choice, terms in columns.items()}
     return FourClasses(chosen, assays, int((~possible).sum()))

@@ -18,8 +18,8 @@ from uqassay.metrics.calibration.bins import (
     bins_of_classes,
     bins_of_confidence,
     check_bins,
-    edges_of_equal_width,
 )
+from uqassay.metrics.calibration.edges import inner_edges
 from uqassay.metrics.calibration.group_signs import GroupSums, Signed, summed
 from uqassay.metrics.calibration.inputs import instance_weights, labels_and_probs
 from uqassay.predictions import PredictionLike
@@ -268,7 +268,7 @@ class PrepareCalibrationError:
         if compiled is None or not usual or not each:
             return self(probs).values(labels)
         draws = np.ascontiguousarray(np.atleast_2d(labels), dtype=np.int64)
-        edges = edges_of_equal_width(self.n_bins)[1:-1]
+        edges = inner_edges(self.n_bins, probs)
         return np.asarray(compiled(by_class, draws, edges, self.by == "confidence"))
 
 

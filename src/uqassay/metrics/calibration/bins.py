@@ -6,7 +6,7 @@ therefore computed once for many mixtures of members and reused for many draws o
 
 import math
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Literal, final
 
 import numpy as np
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from uqassay._array import CACHE_BYTES, SCRATCH_BYTES, row_chunks, scratch
 from uqassay._kernels import kernel
 from uqassay.errors import InputError
+from uqassay.metrics.calibration.edges import inner_edges
 from uqassay.metrics.calibration.inputs import classes_apart
 from uqassay.statistics.samples import is_number
 
@@ -29,7 +30,6 @@ __all__ = [
     "bins_of_ranks",
     "bins_of_values",
     "check_bins",
-    "edges_of_equal_width",
     "sums_of_equal_mass",
 ]
 
@@ -244,6 +244,7 @@ def bins_of_classes_left_inclusive(probs: Floats, n_bins: int) -> CalibrationBin
     lies in the first of 10 bins.
     """
     edges = np.linspace(0.0, 1.0 + BEYOND_ONE, n_bins + 1)[1:-1]
+    edges = np.maximum(edges, np.nextafter(inner_edges(n_bins, probs), 2.0))
     return _of_equal_width(np.swapaxes(probs, -1, -2), Edges(edges, including=True))
 
 
@@ -270,14 +271,6 @@ def sums_of_equal_mass(values: Floats, n_bins: int, *, overwrite: bool = False) 
     if again.any():
         sums[again] = _sums_of_ties(rising[again], starts[:, again])
     return Edges(starts, including=True), sums
-
-
-@cache
-def edges_of_equal_width(n_bins: int) -> Floats:
-    """Edges j / B, (B + 1,); where j · (1 / B) rounds to a greater number, that one, so both lie in the bin below the edge."""
-    edges = np.maximum(np.linspace(0.0, 1.0, n_bins + 1), np.arange(n_bins + 1) / n_bins)
-    edges.flags.writeable = False
-    return edges
 
 
 def check_bins(n_bins: int, binning: str) -> None:
@@ -319,7 +312,7 @@ def _edges(values: Floats, n_bins: int, binning: Binning, weights: Floats | None
     equal values share a bin in any order; an integer weight equals that many copies.
     """
     if binning == "width":
-        return Edges(edges_of_equal_width(n_bins)[1:-1], including=False)
+        return Edges(inner_edges(n_bins, values), including=False)
     n = values.shape[-1]
     if weights is None:
         return Edges(_starts(np.sort(values, axis=-1), np.arange(1, n_bins) * n // n_bins), including=True)

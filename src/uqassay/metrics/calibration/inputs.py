@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_array, as_numeric, check_class_count, check_rows, tolerance_of
 from uqassay.errors import InputError
-from uqassay.predictions import Prediction, PredictionLike, as_prediction
+from uqassay.metrics.calibration.edges import HALF, SINGLE, significant_bits
+from uqassay.predictions import Members, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.class_sets import refuse_class_sets
 from uqassay.predictions.labels import labels_for
 from uqassay.predictions.pandas_input import take_table
@@ -66,7 +67,12 @@ def labels_and_probs(
             code="shape",
         )
     labels = labels_for(
-        y_true, n_instances=n, n_classes=n_classes, ids=prediction.ids, class_names=prediction.class_names
+        y_true,
+        n_instances=n,
+        n_classes=n_classes,
+        ids=prediction.ids,
+        class_names=prediction.class_names,
+        class_order=prediction.class_order,
     )
     return labels.astype(np.intp, copy=False), as_probs(prediction, apart=apart)
 
@@ -74,7 +80,12 @@ def labels_and_probs(
 def _mean_probs(probs: PredictionLike) -> Floats:
     prediction = as_prediction(probs, "probs")
     refuse_class_sets(prediction, "probs")
-    return prediction.mean_probs()
+    mean = prediction.mean_probs()
+    # The mean of float32 members is a float32 number, as that of one member is: else rounding decides on which side of an
+    # edge it lies. Members in half precision have exact means in float64, which rounding would move by up to 1e-3.
+    if isinstance(prediction, Members) and HALF[-1] < significant_bits(prediction.probs) <= SINGLE:
+        return mean.astype(np.float32)
+    return mean
 
 
 def as_probs(probs: PredictionLike, *, batched: bool = False, apart: bool = True) -> Floats:

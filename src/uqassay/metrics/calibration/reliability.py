@@ -16,8 +16,8 @@ from uqassay.metrics.calibration.bins import (
     bins_of_confidence,
     bins_of_values,
     check_bins,
-    edges_of_equal_width,
 )
+from uqassay.metrics.calibration.edges import edges_of_equal_width
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.metrics.calibration.reliability_bands import band_of_counts, bands_of_groups, ranges_sentence
 from uqassay.predictions import PredictionLike

@@ -18,7 +18,7 @@ from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.statistics import Estimate
 from uqassay.statistics.linearised import Linearised, joined
 from uqassay.statistics.samples import Floats, check_choice, check_level
-from uqassay.wording import listed
+from uqassay.wording import listed_names
 
 __all__ = ["OneVersusRest", "one_versus_rest_scores"]
 
@@ -142,9 +142,11 @@ def _macro(
     macro = metric.interval(joined(defined, [1 / len(defined)] * len(defined)), groups, level)
     rough = [name for name, e in zip(names, classes, strict=True) if has_note(e.notes, "few") and not np.isnan(e)]
     if rough:
-        macro = macro.with_note(Note("few", f"a rough interval of {listed(rough, most=MOST)}", {"classes": rough}))
+        macro = macro.with_note(
+            Note("few", f"a rough interval of {listed_names(rough, most=MOST)}", {"classes": rough})
+        )
     left_out = [name for name, s in zip(names, statistics, strict=True) if np.isnan(s.value)]
     if left_out:
-        text = f"mean over {len(defined)} of {len(names)} classes, undefined for {listed(left_out, most=MOST)}"
+        text = f"mean over {len(defined)} of {len(names)} classes, undefined for {listed_names(left_out, most=MOST)}"
         macro = macro.with_note(Note("left-out", text, {"classes": left_out}))
     return macro

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+from uqassay.wording import visible
+
 __all__ = ["escaped", "printable", "short_names"]
 
 WORD = 12  # characters of a word that is kept whole
@@ -11,8 +13,8 @@ SEPARATORS = " -_./:|,;()[]+="
 
 
 def printable(text: object) -> str:
-    """Text in one line, without control characters."""
-    return "".join(c if c.isprintable() else " " for c in str(text))
+    """Text in one line, with its invisible characters spelt out."""
+    return visible(str(text))
 
 
 def escaped(text: str) -> str:

@@ -137,7 +137,7 @@ def plain(text: object, *, limit: int = LONGEST) -> str:
     Examples
     --------
     >>> plain("$x_1$"), plain("two\nlines"), plain("_hidden")
-    ('\\$x_1\\$', 'two lines', ' _hidden')
+    ('\\$x_1\\$', 'two\\nlines', ' _hidden')
     """
     shown = printable(text)
     return escaped(shown if len(shown) <= limit else f"{shown[: limit - 11]}…{shown[-10:]}")

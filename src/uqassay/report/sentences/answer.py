@@ -7,7 +7,7 @@ from typing import NamedTuple
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.headline import PRICE, condition, headline, none_clauses, range_text
 from uqassay.evidence.tradeoff_ranges import inwards
-from uqassay.wording import counted, listed, sentence, tradeoff
+from uqassay.wording import counted, listed, listed_names, sentence, tradeoff
 
 __all__ = [
     "CAUTION",
@@ -29,10 +29,9 @@ CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe th
     "different-runs": "different numbers of training runs",
     "different-numbers-of-members": "different numbers of members",
     "floored": "labels that a model held to be impossible",
-    "different-floors": "different floors",
     "estimated-nonspecificity": "an estimated non-specificity",
     "solver-gap": "an inexact distance",
-    "assumed-class-order": "an assumed order of the classes",
+    "labels-by-columns": "labels taken by the order of the columns",
     "baseline-left-out": "a baseline left out",
 }
 FURTHER: Mapping[str, str] = {
@@ -164,7 +163,7 @@ def stretch_text(stretch: Stretch, top: float) -> str:
     ('choose a or b from 0.25 to 2', 'no model is worth using from 0 to 0.2')
     """
     said = {"none": "no model is worth using", "open": "nothing can be told"}.get(stretch.kind, "")
-    said = said or f"choose {listed(stretch.models, last='or', most=3)}"
+    said = said or f"choose {listed_names(stretch.models, last='or', most=3)}"
     return f"{said} from {tradeoff(stretch.low)} to {tradeoff(min(stretch.high, top))}"
 
 

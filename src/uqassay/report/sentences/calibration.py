@@ -9,7 +9,7 @@ from uqassay.calibration.monte_carlo import ENOUGH
 from uqassay.evidence.calibration_statements import JudgedTest
 from uqassay.evidence.calibration_verdict import advice, claim, measure_label
 from uqassay.notes import Note
-from uqassay.wording import count, counted, level_text, listed, number, percent, pvalue, pvalue_text
+from uqassay.wording import count, counted, level_text, listed, listed_names, number, percent, pvalue, pvalue_text
 
 if TYPE_CHECKING:
     from uqassay.metrics.calibration.reliability import Reliability
@@ -161,7 +161,7 @@ def cautions(judged: Sequence[JudgedTest]) -> list[str]:
                 notes[told].append(j.test.model)
     n_models = len({j.test.model for j in judged})
     for note, names in notes.items():
-        whose = "" if len(names) == n_models else f" ({listed(names, most=MOST_NAMES)})"
+        whose = "" if len(names) == n_models else f" ({listed_names(names, most=MOST_NAMES)})"
         out.append(f"{note.text[0].upper()}{note.text[1:]}{whose}.")
     return out
 
@@ -337,10 +337,10 @@ def confidence_finding(judged: Mapping[str, str]) -> str:
     for how in ("too confident", "too timid"):
         if found := names.get(how, []):
             verb = "is" if len(found) == 1 else "are"
-            clauses.append(f"{listed(found, most=MOST_NAMES)} {verb} {how} on average")
+            clauses.append(f"{listed_names(found, most=MOST_NAMES)} {verb} {how} on average")
     if found := names.get("within the interval", []):
         clauses.append(
-            f"the mean confidence of {listed(found, most=MOST_NAMES)} is within the interval of "
+            f"the mean confidence of {listed_names(found, most=MOST_NAMES)} is within the interval of "
             f"{'its' if len(found) == 1 else 'their'} accuracy"
         )
     if not clauses:

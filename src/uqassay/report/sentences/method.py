@@ -21,7 +21,6 @@ HEADS = {
     "runs": "Runs",
     "points": "Points per set",
     "floored": "Rows floored",
-    "floor": "Floor",
     "notes": "Changes at reading",
     "hash": "SHA-256 of the arrays",
 }  # of the table of inputs
@@ -43,7 +42,6 @@ def method_sentences(assay: "Assay") -> dict[str, Any]:
         "procedures": _procedures(assay),
         "labels_hash": "SHA-256 of the label array",
         "seconds": _seconds(assay),
-        "floors": [_small(m.floor) for m in assay.models],
         "no_points": "the set is given by lower probabilities, not by points",
         "again": "Make this page again",
         "copy": "Copy",
@@ -78,11 +76,8 @@ def _floor(assay: "Assay") -> str:
     s = assay.settings
     if s.floor is not None:
         return f"{s.floor:g}"
-    floors = {_small(m.floor) for m in assay.candidates}
-    if len(floors) > 1:
-        return "by the precision of each input (see below)"
-    why = "that of the paper's code" if s.convention == "paper" else "by the precision of the inputs"
-    return f"{floors.pop()}, {why}"
+    why = "that of the paper's code" if s.convention == "paper" else "the same for all number types"
+    return f"{_small(assay.models[0].floor)}, {why}"
 
 
 def _small(floor: float) -> str:

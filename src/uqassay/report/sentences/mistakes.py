@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from uqassay.evidence.backward import BackwardScore
 from uqassay.notes import reason
 from uqassay.report.definitions import DEFINITIONS, score_label
-from uqassay.wording import counted, level_text, listed
+from uqassay.wording import counted, level_text, listed, listed_names
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -264,7 +264,7 @@ def remarks(assay: "Assay", estimates: Mapping[tuple[str, str], "Estimate"], cod
                 names += [] if model in names else [model]
     out, n_models = [], len(assay.model_names)
     for text, names in found.items():
-        every = " (every model)" if len(names) == n_models else f" ({listed(names)})"
+        every = " (every model)" if len(names) == n_models else f" ({listed_names(names)})"
         out.append(f"{text[0].upper()}{text[1:]}{every if n_models > 1 else ''}.")
     return out
 

@@ -5,7 +5,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from uqassay.report.sentences.sections import ORDER
-from uqassay.wording import listed, tradeoff
+from uqassay.wording import listed_names, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -47,7 +47,7 @@ def ranking_sentences(assay: "Assay") -> dict[str, Any]:
         "from_to": "λ {low} to {high}",
         "scale": "E from 0 to {limit}",
         "below": {
-            ",".join(names): f"⚠ {listed(names)} {'have' if len(names) > 1 else 'has'} a lower mean E"
+            ",".join(names): f"⚠ {listed_names(names)} {'have' if len(names) > 1 else 'has'} a lower mean E"
             for names in below
         },
         "no_mean": "no finite mean",
@@ -72,7 +72,7 @@ def _no_resampling(assay: "Assay") -> str:
 
 def beyond_sentence(assay: "Assay", winners: Winners, top: float) -> str:
     """Winners beyond the largest λ of the slider, and why shares of resamples are undefined where they are."""
-    later = [f"from λ = {tradeoff(low)} on {listed(names)}" for low, _, names in winners if low > top]
+    later = [f"from λ = {tradeoff(low)} on {listed_names(names)}" for low, _, names in winners if low > top]
     said = [f"Beyond the end of the slider the winner changes again: {'; '.join(later)}."] if later else []
     if assay.n_units == 1:
         said.append(f"Shares of resamples are undefined ({_no_resampling(assay)}).")
@@ -87,12 +87,12 @@ def winner_sentence(low: float, high: float, names: Sequence[str], top: float) -
     >>> winner_sentence(0.25, float("inf"), ["a", "b"], 2.0)
     'a and b: λ from 0.25 to ∞'
     """
-    return f"{listed(names)}: λ from {tradeoff(min(low, top))} to {tradeoff(high)}"
+    return f"{listed_names(names)}: λ from {tradeoff(min(low, top))} to {tradeoff(high)}"
 
 
 def answer_sentence(low: float, high: float, reason: str, winners: Winners) -> str:
     """The λ that answers of the questionnaire ask for, why, and who wins there."""
-    inside = [listed(names) for start, end, names in winners if start < high and end > low]
+    inside = [listed_names(names) for start, end, names in winners if start < high and end > low]
     won = f"{inside[0]} has the lowest mean E throughout." if len(inside) == 1 else ""
     if len(inside) > 1:
         won = f"The winner changes inside: {', then '.join(inside)}."

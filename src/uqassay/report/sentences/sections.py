@@ -8,7 +8,7 @@ import numpy as np
 
 from uqassay.evidence.margin_words import could_have_shown, within_margin
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.wording import count, counted, level_text, listed, number, tradeoff
+from uqassay.wording import count, counted, level_text, listed, listed_names, named, number, tradeoff
 
 if TYPE_CHECKING:
     from uqassay.evidence.ranking import Ranked
@@ -68,7 +68,10 @@ def order_values(rows: "Sequence[Ranked]", settings: "Settings") -> dict[str, An
     level_with = [r for r in rivals if not r.pvalue_adjusted <= alpha]
     near = [r for r in level_with if r.pvalue_no_worse <= alpha]
     rest = [r for r in level_with if r not in near]
-    others, shown = listed([r.model for r in rest], most=SHOWN_NAMES), could_have_shown([r.detectable for r in rest])
+    others, shown = (
+        listed_names([r.model for r in rest], most=SHOWN_NAMES),
+        could_have_shown([r.detectable for r in rest]),
+    )
     clauses = []
     said = "alone"
     if not math.isfinite(winner.estimate):
@@ -136,7 +139,7 @@ def _why(assay: "Assay") -> str:
     if precise:
         verb = "predicts" if len(precise) == 1 else "predict"
         rest = "" if len(sets) == 1 else " the smallest"
-        points = f"{listed(precise, most=SHOWN_NAMES)} {verb} {one_set}"
+        points = f"{listed_names(precise, most=SHOWN_NAMES)} {verb} {one_set}"
         return f"{start}; {points}, and {small} has{rest} sets of mean non-specificity {mean}."
     who = "it also" if small == near and not math.isinf(distance[near]) else small
     return f"{start}; {who} has the smallest sets (mean non-specificity {mean})."
@@ -169,7 +172,7 @@ def _how(assay: "Assay") -> str:
     floored = {m.name: m.floored for m in assay.candidates if m.floored}
     rows = "no row needed the floor of probabilities"
     if floored:
-        who = listed([f"{name} ({count(n)})" for name, n in floored.items()], most=SHOWN_NAMES)
+        who = listed([f"{named(name)} ({count(n)})" for name, n in floored.items()], most=SHOWN_NAMES)
         rows = f"rows with a label less probable than the floor: {who}"
     version = assay.provenance["uqassay"]
     return f"{level_text(assay.settings.level)} intervals, seed {assay.settings.seed}, uqassay {version}; {rows}."

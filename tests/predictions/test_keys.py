@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.errors import InputError
-from uqassay.predictions.prediction_keys import (
+from uqassay.predictions.keys import (
     ALIASES,
     FORMS,
     KNOWN_KEYS,
@@ -71,6 +71,10 @@ def test_keys_in_a_message_are_short_and_on_one_line():
     assert len(shown) < 12 * 45
     assert shown.endswith("…")
     assert shown_keys([]) == "nothing"
+
+
+def test_odd_keys_in_a_message_are_quoted():
+    assert shown_keys(["", "a, b", " c", "plain"]) == "'', 'a, b', ' c', plain"
 
 
 @pytest.mark.parametrize(

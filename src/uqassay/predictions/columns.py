@@ -1,0 +1,458 @@
+"""Which columns of a table are classes, and which are labels, ids, groups and keys: decided by names, never by type.
+
+Classes are, in this order: the columns asked for; those named like the labels; those of one name with a number
+(``prob_10``) or of one decoration (``prob.cat``, ``P (y=cat)``, ``cat_probability``); those that together sum to 1. A class
+that is never predicted stays a class, and a column of numbers that is none never becomes one: where the names and the sums
+leave two readings, the table is refused.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.predictions.probabilities import NEAR, rounding
+from uqassay.wording import listed
+
+__all__ = [
+    "OTHERS",
+    "ROLE_NAMES",
+    "Classes",
+    "Roles",
+    "Table",
+    "class_numbers",
+    "class_order",
+    "classes_of",
+    "roles_of",
+    "undecorated",
+]
+
+#: Names of the columns with a role, in order of precedence; capitals do not count.
+ROLE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "labels": (
+        "label", "labels", "y_true", "true_label", "target", "truth", "actual", "ground_truth", "gold", "y",
+    ),
+    "ids": ("id", "ids", "row_id", "row_ids", ".row", "doc_id", "sample_id"),
+    "groups": ("group", "groups"),
+}  # fmt: skip
+#: Names of columns of numbers that are no class, unless they are asked for or named like a label.
+OTHERS = frozenset(
+    [
+        "age",
+        "confidence",
+        "conf",
+        "cost",
+        "count",
+        "density",
+        "entropy",
+        "epoch",
+        "error",
+        "fold",
+        "index",
+        "iteration",
+        "latency",
+        "length",
+        "logit",
+        "loss",
+        "margin",
+        "max_prob",
+        "max_proba",
+        "max_probability",
+        "maxprob",
+        "msp",
+        "nll",
+        "numpy_index",
+        "pred",
+        "predicted",
+        "predicted_class",
+        "prediction",
+        "rank",
+        "response",
+        "row",
+        "run",
+        "score",
+        "seed",
+        "size",
+        "sex",
+        "split",
+        "step",
+        "time",
+        "timestamp",
+        "uncertainty",
+        "variance",
+        "weight",
+        "weights",
+        "width",
+        "year",
+        "y_pred",
+        ".pred_class",
+        "sample_weight",
+        "inst#",
+        "entropy_nats",
+        "duration",
+        "price",
+        "temperature",
+    ]
+)
+_WORD = (
+    r"(?:proba?|probs|probabilit(?:y|ies)|p|pr|pred|prediction|score|scores|confidence|conf|softmax|class|posterior|logits?"
+    r"|votes?|counts?|y_?(?:pred|hat|prob|proba|score)|output)"
+)
+_DECORATIONS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        r"(?P<before>scored probabilities for class [\"'])(?P<core>.+)(?P<after>[\"'])",  # Azure Machine Learning
+        rf"(?P<before>{_WORD} ?\((?:\w+ ?= ?)?)(?P<core>.+)(?P<after>\))",  # P (y=cat) of Orange, confidence(cat) of RapidMiner
+        rf"(?P<before>\.?{_WORD}[._\-: ]+)(?P<core>.+)(?P<after>)",  # proba_cat, prob.cat of mlr3, .pred_cat of tidymodels
+        rf"(?P<before>)(?P<core>.+)(?P<after>[._\-: ]+{_WORD})",  # cat_probability
+        rf"(?P<before>{_WORD})(?P<core>\d+)(?P<after>)",  # p10
+    )
+)
+_SAVED = "proba_"  # what `save` writes before the name of a class, which may be empty
+_NUMBERED = re.compile(r"(.*?)([+-]?[0-9]+)(?:\.0*)?", re.DOTALL)
+MOST_ROWS = 100_000  # from which it is told whether columns sum to 1
+MOST_LEFT_OUT = 3  # columns of numbers without which the others sum to 1
+
+
+class Classes(NamedTuple):
+    """The columns that are classes, in the order of the classes.
+
+    `names` is None where the classes are numbered 0 … K−1. `order` tells what an integer label may mean, see `class_order`.
+    """
+
+    columns: tuple[str, ...]
+    names: tuple[str, ...] | None
+    order: str
+
+
+# -- names of classes ---------------------------------------------------------------------------------------------------
+
+
+def class_order(columns: Sequence[str], *, stated: bool = False) -> tuple[list[int], tuple[str, ...] | None]:
+    """The order in which columns of classes are taken, and the names of the classes (None for 0 … K−1).
+
+    Columns of one name with a number are sorted by the number, because tables sort them as text (1, 10, 2).
+
+    Examples
+    --------
+    >>> class_order(["prob_0", "prob_10", *(f"prob_{k}" for k in range(1, 10))])[0]
+    [0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1]
+    >>> class_order(["Class_3", "Class_1"]), class_order(["P (y=no)", "P (y=yes)"])
+    (([1, 0], ('1', '3')), ([0, 1], ('no', 'yes')))
+    """
+    cores, decorated = undecorated(columns)
+    numbers = None if stated and not decorated else class_numbers(cores, "columns")
+    if numbers is None or len(set(numbers)) < len(numbers):
+        return list(range(len(columns))), tuple(cores)
+    order = sorted(range(len(columns)), key=numbers.__getitem__)
+    plain = decorated or all(core.isdecimal() for core in cores)
+    if plain and [numbers[i] for i in order] == list(range(len(columns))) and all(c.isdecimal() for c in cores):
+        return order, None
+    return order, tuple(cores[i] for i in order)
+
+
+def undecorated(names: Sequence[str]) -> tuple[list[str], bool]:
+    """Names without a decoration that all of them share, such as ``prob_``; and whether they have one.
+
+    Examples
+    --------
+    >>> undecorated(["prob.cat", "prob.dog"]), undecorated(["cat", "dog"])
+    ((['cat', 'dog'], True), (['cat', 'dog'], False))
+    """
+    if names and all(name.startswith(_SAVED) for name in names):
+        return [name.removeprefix(_SAVED) for name in names], True
+    for pattern in _DECORATIONS:
+        found = [pattern.fullmatch(name) for name in names]
+        matches = [match for match in found if match is not None]
+        if names and len(matches) == len(names) and len({(m["before"], m["after"]) for m in matches}) == 1:
+            return [match["core"].strip() for match in matches], True
+    return list(names), False
+
+
+def class_numbers(names: Sequence[str], order: str = "stated") -> list[int] | None:
+    """What a whole number means as a label: the number in each class name; None where names are no numbers.
+
+    Names that are whole numbers mean themselves. Columns of one prefix and a number (``V3``) mean that number, unless the
+    order of the classes was stated, which makes a label an index.
+
+    Examples
+    --------
+    >>> class_numbers(["1", "2"]), class_numbers(["V3", "V4"], "columns"), class_numbers(["V3", "V4"])
+    ([1, 2], [3, 4], None)
+    """
+    found = [_NUMBERED.fullmatch(name) for name in names if len(name) < 1000]
+    matches = [match for match in found if match is not None]
+    if len(matches) < len(names) or not names or len({match[1] for match in matches}) > 1:
+        return None
+    if matches[0][1] and order == "stated":
+        return None
+    return [int(match[2]) for match in matches]
+
+
+# -- which columns are classes ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Table:
+    """What must be known of a table.
+
+    Attributes
+    ----------
+    names : sequence of str
+        All columns.
+    numbers : set of str
+        Those that hold numbers alone.
+    matrix : callable
+        The values of some columns of numbers side by side, (n, k).
+    """
+
+    names: Sequence[str]
+    numbers: frozenset[str]
+    matrix: Callable[[Sequence[str]], NDArray[Any]]
+
+    def sums(self, columns: Sequence[str]) -> bool:
+        """Whether these columns are probabilities whose rows sum to 1, but for rounding."""
+        values = self.values(columns)
+        if not len(values) or values.shape[1] < 2:
+            return False
+        with np.errstate(invalid="ignore"):
+            inside = (values >= -NEAR).all() and (values <= 1 + NEAR).all()
+            return bool(inside and (np.abs(values.sum(axis=1) - 1.0) <= rounding(values)).all())
+
+    def values(self, columns: Sequence[str]) -> NDArray[Any]:
+        """The values in the first rows, (n, k)."""
+        return np.asarray(self.matrix(columns))[:MOST_ROWS].astype(np.float64, copy=False)
+
+
+def classes_of(
+    table: Table, *, asked: Sequence[str] | None = None, like: Iterable[str] = (), taken: Iterable[str] = ()
+) -> Classes | None:
+    """The columns that are classes; None if there are none.
+
+    Parameters
+    ----------
+    table : Table
+    asked : sequence of str, optional
+        The columns that the caller names, in the order of the classes.
+    like : iterable of str
+        Names among the labels.
+    taken : iterable of str
+        Columns with another role.
+
+    Raises
+    ------
+    InputError
+        Columns that are not there, or two sets of columns that may be the classes.
+    """
+    if asked is not None:
+        return _asked(table, tuple(asked))
+    others = set(taken)
+    free = [name for name in table.names if name not in others]
+    numbers = [name for name in free if name in table.numbers]
+    saved = [name for name in free if name.startswith(_SAVED)]
+    if len(saved) > 1 or saved == [_SAVED]:
+        return _ordered(saved)
+    named = _named_like(table, numbers, tuple(like))
+    if named is not None:
+        return named
+    families = _families(numbers)
+    sure = [family for family in families if table.sums(family)]
+    if len(sure) == 1:
+        return _ordered(sure[0])
+    by_sum = None if sure else _summing(table, [name for name in numbers if name.lower() not in OTHERS])
+    if by_sum is not None:
+        return _ordered(by_sum)
+    if len(sure) > 1 or len(families) > 1:
+        shown = [listed(list(family), most=4) for family in (sure or families)[:3]]
+        raise InputError(
+            "columns",
+            "one set of columns must be the classes",
+            f"{listed(shown, last='or')} may be",
+            f"name the classes, columns=[{', '.join(repr(name) for name in (sure or families)[0][:3])}, …]",
+            code="ambiguous",
+            facts={"columns": (sure or families)[0]},
+        )
+    return _ordered(families[0]) if families else None
+
+
+def _asked(table: Table, asked: tuple[str, ...]) -> Classes:
+    absent = next((name for name in asked if name not in table.names), None)
+    if absent is not None:
+        raise InputError(
+            "columns",
+            "must be columns of the file",
+            f"{absent!r} is not among {listed(list(table.names), most=8)}",
+            "check the names",
+            code="choice",
+        )
+    text = next((name for name in asked if name not in table.numbers), None)
+    if text is not None and asked:
+        table.matrix([text])  # names the cell that is no number
+    twice = next((name for i, name in enumerate(asked) if name in asked[:i]), None)
+    if twice is not None or len(asked) < 2:
+        got = f"got {len(asked)}" if twice is None else f"{twice!r} occurs twice"
+        remedy = "name one column for each class" if twice else "name one column for each class, or pass positive="
+        raise InputError("columns", "must be two or more different columns", got, remedy, code="duplicate")
+    order, names = class_order(asked, stated=True)
+    return Classes(tuple(asked[i] for i in order), names, "stated")
+
+
+def _ordered(columns: Sequence[str]) -> Classes:
+    order, names = class_order(columns)
+    return Classes(tuple(columns[i] for i in order), names, "columns")
+
+
+def _named_like(table: Table, numbers: Sequence[str], like: tuple[str, ...]) -> Classes | None:
+    """Columns named by the labels alone, or by the labels within one decoration; others of that decoration are classes too."""
+    if not like or any(not name for name in like):
+        return None
+    alone = [name for name in numbers if name in like]
+    if len(alone) == len(set(like)):
+        if len(alone) > 1 and table.sums(alone):
+            return _ordered(alone)
+        # a class that no label has is a column without which the rows do not sum to 1, or one of zeros
+        rest = [name for name in numbers if name not in alone and name.lower() not in OTHERS]
+        found = _summing(table, [*alone, *rest], kept=alone)
+        return _ordered([name for name in numbers if name in found]) if found else None
+    around = [_around(name, like) for name in numbers]
+    shared = {pair for pair in around if pair is not None}
+    for before, after in sorted(shared, key=lambda pair: (-len(pair[0]) - len(pair[1]), pair)):
+        inside = [
+            n for n in numbers if n.startswith(before) and n.endswith(after) and len(n) > len(before) + len(after)
+        ]
+        cores = {n[len(before) : len(n) - len(after)].strip() for n in inside}
+        if len(inside) > 1 and set(like) <= cores and (before or after):
+            if not table.sums(inside):
+                continue
+            order, names = class_order([n[len(before) : len(n) - len(after)].strip() for n in inside])
+            return Classes(tuple(inside[i] for i in order), names, "columns")
+    return None
+
+
+def _around(name: str, like: Sequence[str]) -> tuple[str, str] | None:
+    """What stands before and after the first label that a name holds."""
+    for label in sorted(like, key=len, reverse=True):
+        at = name.find(label)
+        if at >= 0:
+            return name[:at], name[at + len(label) :]
+    return None
+
+
+def _families(numbers: Sequence[str]) -> list[tuple[str, ...]]:
+    """Columns of numbers of one decoration, or of one name with a number."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name in numbers:
+        decoration = next((m for p in _DECORATIONS if (m := p.fullmatch(name))), None)
+        numbered = _NUMBERED.fullmatch(name)
+        if decoration is not None:
+            found.setdefault((decoration["before"].lower(), decoration["after"].lower()), []).append(name)
+        elif numbered is not None:
+            found.setdefault((numbered[1], ""), []).append(name)
+    return [tuple(names) for names in found.values() if len(names) > 1]
+
+
+def _summing(table: Table, numbers: Sequence[str], kept: Sequence[str] = ()) -> tuple[str, ...] | None:
+    """The largest set of columns whose rows sum to 1, with as few as possible left out; None if there is none or two."""
+    if len(numbers) < 2:
+        return None
+    values = table.values(numbers)
+    if not len(values):
+        return None
+    with np.errstate(invalid="ignore"):
+        inside = [bool((column >= -NEAR).all() and (column <= 1 + NEAR).all()) for column in values.T]
+    held = [i for i, name in enumerate(numbers) if inside[i]]
+    if not set(kept) <= {numbers[i] for i in held}:
+        return None
+    free = [i for i in held if numbers[i] not in kept and values[:, i].any()]  # a column of zeros changes no sum
+    total, near = values[:, held].sum(axis=1), rounding(values[:, held])
+    for left_out in range(min(MOST_LEFT_OUT, len(free)) + 1):
+        fits = [
+            out
+            for out in combinations(free, left_out)
+            if np.abs(total[0] - values[0, list(out)].sum() - 1.0) <= near
+            and (np.abs(total - values[:, list(out)].sum(axis=1) - 1.0) <= near).all()
+        ]
+        if len(fits) > 1:
+            return None
+        if fits and len(held) - left_out > 1:
+            return tuple(numbers[i] for i in held if i not in fits[0])
+    return None
+
+
+# -- all roles ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What every column of a table is taken for; `others` are used for nothing."""
+
+    classes: Classes | None
+    labels: str | None
+    ids: str | None
+    groups: str | None
+    others: tuple[str, ...]
+
+    @property
+    def used(self) -> dict[str, str]:
+        """The column of each role."""
+        found = {"labels": self.labels, "ids": self.ids, "groups": self.groups}
+        return {role: name for role, name in found.items() if name is not None}
+
+
+def roles_of(
+    table: Table,
+    *,
+    columns: Sequence[str] | None = None,
+    id: str | None = None,
+    like: Iterable[str] = (),
+    index: Sequence[str] = (),
+    label_values: Callable[[str], Iterable[str]] | None = None,
+) -> Roles:
+    """What every column of a table is taken for.
+
+    Parameters
+    ----------
+    table : Table
+    columns : sequence of str, optional
+        Columns that are classes.
+    id : str, optional
+        The column that identifies the rows.
+    like : iterable of str
+        Names among labels of another file.
+    index : sequence of str
+        Columns that were the index of a table of pandas.
+    label_values : callable, optional
+        The names in the column of labels, by its name.
+    """
+    asked = set(columns or ())
+    if id is not None and id not in table.names:
+        raise InputError(
+            "id",
+            "must be a column of the file",
+            f"found {listed(list(table.names), most=8)}",
+            "check the name",
+            code="choice",
+        )
+    lower = {name.lower(): name for name in reversed(table.names)}
+    found: dict[str, str | None] = {"ids": id or (index[0] if len(index) == 1 else None)}
+    for role, names in ROLE_NAMES.items():
+        if found.get(role) is None:
+            found[role] = next((lower[n] for n in names if n in lower and lower[n] not in asked), None)
+    if id is None and found["ids"] in index and any(n in lower for n in ROLE_NAMES["ids"]):
+        found["ids"] = next(
+            lower[n] for n in ROLE_NAMES["ids"] if n in lower
+        )  # a column named id says more than an index
+    taken = {name for name in found.values() if name is not None} | set(index)
+    known = set(like)
+    if found["labels"] is not None and label_values is not None:
+        known |= set(label_values(found["labels"]))
+    classes = classes_of(table, asked=columns, like=sorted(known), taken=taken)
+    used = taken | set(classes.columns if classes else ())
+    return Roles(
+        classes, found["labels"], found["ids"], found["groups"], tuple(name for name in table.names if name not in used)
+    )
