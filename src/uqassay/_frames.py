@@ -153,7 +153,7 @@ def is_frame(values: Any) -> bool:
     >>> is_frame(pd.Series([1, 2])), is_frame(np.zeros(2)), is_frame([1, 2])
     (True, False, False)
     """
-    return _reader(type(values)) is not None
+    return _reader_of(values) is not None
 
 
 def as_frame(values: Any, name: str = "values") -> Frame | None:
@@ -174,8 +174,10 @@ def as_frame(values: Any, name: str = "values") -> Frame | None:
     ([[0.7, 0.3], [0.2, 0.8]], [7, 3], ['cat', 'dog'])
     """
     if isinstance(values, (list, tuple)):
-        return _stacked(values, name) if any(_reader(kind) for kind in {type(value) for value in values}) else None
-    read = _reader(type(values))
+        return (
+            _stacked(values, name) if any(map(_reader_of, {type(value): value for value in values}.values())) else None
+        )
+    read = _reader_of(values)
     return None if read is None else read(values, name)
 
 
@@ -386,6 +388,11 @@ def _stacked(values: Sequence[Any], name: str) -> Frame | None:
 
 
 # -- readers ------------------------------------------------------------------------------------------------------------
+
+
+def _reader_of(values: Any) -> Callable[[Any, str], Frame] | None:
+    kind: Any = type(values)
+    return _reader(kind)
 
 
 @lru_cache(maxsize=512)

@@ -98,9 +98,14 @@ def aligned(values: Mapping[str, Any], *, axes: Mapping[str, int] | None = None)
     return {name: _replaced(name, value, moved) for name, value in values.items()}
 
 
+def _is_prediction(value: Any) -> bool:
+    """Whether a value is a prediction; their room is to the right of this file."""
+    kind: Any = type(value)
+    return _has_predictions(kind)
+
+
 @lru_cache(maxsize=512)
-def _is_prediction(kind: Any) -> bool:
-    """Whether a type is a prediction; their room is to the right of this file."""
+def _has_predictions(kind: Any) -> bool:
     return all(hasattr(kind, name) for name in ("upper_probs", "array_names", "n_instances"))
 
 
@@ -108,13 +113,13 @@ def _may_carry(value: Any) -> bool:
     kind = type(value)
     if kind in (np.ndarray, float, int, str, bool, type(None)):
         return False
-    return isinstance(value, Mapping) or _is_collection(value) or is_frame(value) or _is_prediction(kind)
+    return isinstance(value, Mapping) or _is_collection(value) or is_frame(value) or _is_prediction(value)
 
 
 def _is_collection(value: Any) -> bool:
     """True for a list or tuple with predictions, tables or columns in it."""
     return isinstance(value, (list, tuple)) and any(
-        _is_prediction(type(one)) or is_frame(one) for one in {type(item): item for item in value}.values()
+        _is_prediction(one) or is_frame(one) for one in {type(item): item for item in value}.values()
     )
 
 
@@ -138,7 +143,7 @@ def _replaced(name: str, value: Any, moved: Mapping[str, Any]) -> Any:
 
 
 def _labels_of(value: Any, frame: Frame | None, axis: int) -> NDArray[Any] | None:
-    if _is_prediction(type(value)):
+    if _is_prediction(value):
         ids: NDArray[Any] | None = getattr(value, "ids", None)
         return ids
     return None if frame is None or frame.ndim <= max(axis, -1 - axis) else frame.labels[axis]
@@ -146,7 +151,7 @@ def _labels_of(value: Any, frame: Frame | None, axis: int) -> NDArray[Any] | Non
 
 def _size(value: Any, frame: Frame | None, axis: int) -> Any:
     """Number of instances; None for what has none."""
-    if _is_prediction(type(value)):
+    if _is_prediction(value):
         return value.n_instances
     if frame is not None:
         shape: Any = frame.shape

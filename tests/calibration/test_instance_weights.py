@@ -1,6 +1,7 @@
 """Weights that depend on the instance: gradients against differences, limits, recovery, symmetry."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import uqassay as uq
@@ -142,6 +143,16 @@ def test_refitted_starts_from_the_fitted_weights():
     assert np.array_equal(
         fitted.layers_[0][0], InstanceWeights("mlp", n_hidden=3).fit(members, labels, x).layers_[0][0]
     )
+
+
+def test_features_follow_the_names_of_fit(random_generator):
+    x = pd.DataFrame(random_generator.normal(size=(len(LABELS), 2)), columns=["age", "dose"])
+    fitted = InstanceWeights(l2=0.1).fit(MEMBERS, LABELS, x)
+    wanted = InstanceWeights(l2=0.1).fit(MEMBERS, LABELS, x.to_numpy()).weights(MEMBERS, x.to_numpy())
+    assert fitted.weights(MEMBERS, x[["dose", "age"]]) == pytest.approx(wanted)
+    assert fitted.refitted(MEMBERS, LABELS, x[["dose", "age"]]).weights(MEMBERS, x) == pytest.approx(wanted, abs=1e-3)
+    with refuses("features", "ids", got="'age' first"):
+        fitted.weights(MEMBERS, x.set_axis(["height", "dose"], axis=1))
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def test_a_prior_is_named_by_its_index():
     assert AssayOptions(prior=by_frequency).shares(y, 3).tolist() == [0.625, 0.125, 0.25]
     named = pd.Series([0.5, 0.25, 0.25], index=["c", "a", "b"])
     assert AssayOptions(prior=named).shares(y, 3, ("a", "b", "c")).tolist() == [0.25, 0.25, 0.5]
-    with refuses("prior", "ids", got="'a' first"):
+    with refuses("prior", "ids", got="'b' first"):
         AssayOptions(prior=named[:2]).shares(y, 3, ("a", "b"))
 
 

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import RandomState, as_numeric, check_rows
 from uqassay._array import generator as as_generator
+from uqassay._frames import as_frame, positions
 from uqassay._one_order import in_one_order
 from uqassay.calibration.parts import check_whole, groups_of, hard_labels, member_array
 from uqassay.calibration.weight_network import (
@@ -99,6 +100,7 @@ class InstanceWeights:
     layers_: Layers
     mean_: Floats
     scale_: Floats
+    _feature_names: NDArray[Any] | None
 
     def __init__(
         self,
@@ -141,6 +143,8 @@ class InstanceWeights:
         generator = as_generator(self.rng)
         probs = member_array(members)
         labels = hard_labels(y, len(probs), probs.shape[2], "y", members=members)
+        frame = as_frame(features, "features")
+        self._feature_names = None if frame is None else frame.columns
         inputs = self._standardised(feature_array(features, probs), probs.shape[1])
         starts = [start_point(self._sizes, generator) for _ in range(self.n_starts if self.model == "mlp" else 1)]
         if self.l2 is None:
@@ -158,7 +162,8 @@ class InstanceWeights:
         copy.l2_ = self.l2_
         probs = member_array(members)
         labels = hard_labels(y, len(probs), probs.shape[2], "y", members=members)
-        inputs = copy._standardised(feature_array(features, probs), probs.shape[1])
+        copy._feature_names = self._feature_names
+        inputs = copy._standardised(feature_array(features, probs, self._feature_names), probs.shape[1])
         start = np.concatenate([part.ravel() for layer in self.layers_ for part in layer])
         return copy._learn(probs, labels, inputs, [start])
 
@@ -197,7 +202,7 @@ class InstanceWeights:
 
     def _weights(self, probs: Floats, features: ArrayLike | None) -> Floats:
         self._fitted()
-        inputs = feature_array(features, probs)
+        inputs = feature_array(features, probs, self._feature_names)
         seen = self.n_members_, self.n_features_in_
         if (probs.shape[1], inputs.shape[1]) != seen:
             raise InputError(
@@ -287,12 +292,19 @@ class InstanceWeights:
             check_whole(getattr(self, name), name, remedy="leave it out")
 
 
-def feature_array(features: ArrayLike | None, probs: Floats) -> Floats:
-    """Features (n, F) as float64; by default the log-probabilities of the members."""
+def feature_array(features: ArrayLike | None, probs: Floats, names: NDArray[Any] | None = None) -> Floats:
+    """Features (n, F) as float64; by default the log-probabilities of the members.
+
+    Columns with names are put in the order of `names`, those of `fit`.
+    """
     n = len(probs)
     if features is None:
         return np.log(np.maximum(probs, LEAST_PROBABILITY)).reshape(n, -1)
-    array = as_numeric(features, "features", ndim=(1, 2))
+    frame = as_frame(features, "features")
+    if frame is not None and frame.columns is not None and names is not None:
+        order = positions(frame.columns, names, "features", part="columns", of="fit")
+        frame = frame.moved(order, -1)
+    array = as_numeric(features if frame is None else frame, "features", ndim=(1, 2))
     if len(array) != n or array.size == 0:
         raise InputError(
             "features",

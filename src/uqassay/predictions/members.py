@@ -256,9 +256,10 @@ def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
         An axis other than 0 and 1; no axis for a list of arrays (n, K), which could be members or instances.
     """
     if member_axis is None:
-        first = values[0] if isinstance(values, (list, tuple)) and len(values) else None
-        first = as_frame(first, name) or first
-        if first is not None and getattr(first, "ndim", 0) == 2:
+        given: Any = values[0] if isinstance(values, (list, tuple)) and len(values) else None
+        first: Any = as_frame(given, name) or given
+        each = getattr(first, "ndim", 0)
+        if each == 2:
             raise InputError(
                 name,
                 "a list of arrays (n, K) could hold the members or the instances",
