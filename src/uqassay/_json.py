@@ -1,14 +1,18 @@
-"""Values for strict JSON, which has neither nan nor infinities: one way to write them and one to read them back."""
+"""Values for strict JSON, which has neither nan nor infinities: one way to write them, and one to read files of them."""
 
+import json
 import math
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from uqassay._files import MAX_TEXT, read_bytes
+from uqassay.errors import FileFormatError
 from uqassay.notes import Note
 
-__all__ = ["number_from_json", "plain"]
+__all__ = ["number_from_json", "plain", "read_json"]
 
 
 def plain(value: Any) -> Any:
@@ -57,3 +61,32 @@ def number_from_json(value: Any) -> float:
     (nan, -inf)
     """
     return float("nan" if value is None else value)
+
+
+def read_json(path: str | os.PathLike[str], most: int = MAX_TEXT) -> Any:
+    """The value in a file of JSON, which takes at most forty times the memory of its text.
+
+    Parameters
+    ----------
+    path : path
+    most : int
+        Greatest number of bytes.
+
+    Raises
+    ------
+    FileFormatError
+        No plain file, a longer one, or one that holds no JSON in UTF-8.
+    OSError
+        There is no such file, or it may not be read.
+    """
+    content = read_bytes(path, most)
+    try:
+        return json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as problem:  # RecursionError: deeply nested
+        raise FileFormatError(
+            "path",
+            "must hold JSON in UTF-8",
+            f"{os.fspath(path)} does not ({type(problem).__name__})",
+            "write it again",
+            code="unreadable",
+        ) from problem

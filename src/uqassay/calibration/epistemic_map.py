@@ -2,7 +2,6 @@
 
 import json
 import os
-from pathlib import Path
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
 from uqassay._files import whole_file
-from uqassay._json import number_from_json, plain
+from uqassay._json import number_from_json, plain, read_json
 from uqassay.errors import FileFormatError, InputError
 from uqassay.metrics.estimate_intervals import checked_edges, finite_values, gain_bins, place_in_intervals
 from uqassay.notes import Note
@@ -195,7 +194,7 @@ class EpistemicMap:
             A damaged file, or one of another kind or a newer version.
         """
         try:
-            facts = json.loads(Path(path).read_bytes())
+            facts = read_json(path)
             known = facts["format"] == FORMAT and facts["version"] == VERSION
             loaded = cls(bins=facts["bins"], n_bins=facts["n_bins"])
             loaded.edges = checked_edges([number_from_json(value) for value in facts["edges"]], "edges")
@@ -203,7 +202,9 @@ class EpistemicMap:
             loaded.n_instances, loaded.n_empty, loaded.n_outside = (
                 int(facts[name]) for name in ("n_instances", "n_empty", "n_outside")
             )
-        except (ValueError, TypeError, KeyError) as problem:
+        except FileFormatError:
+            raise
+        except (ValueError, TypeError, LookupError, OverflowError) as problem:
             raise _not_a_map(path) from problem
         if not known:
             raise _not_a_map(path)

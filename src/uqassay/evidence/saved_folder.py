@@ -1,33 +1,36 @@
 """Assays and studies in folders: plain values as JSON, arrays in `arrays.npz`; written whole or not at all, nothing pickled."""
 
 import json
-import lzma
-import struct
-import tokenize
 import zipfile
-import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqassay._files import draft_of
-from uqassay._json import plain
+from uqassay._json import plain, read_json
 from uqassay.errors import FileFormatError, InputError
 from uqassay.notes import Note
+from uqassay.predictions.file_limits import check_fits
+from uqassay.predictions.file_numpy import read_npz
+from uqassay.predictions.file_opening import check_exists, problems_named
 
-__all__ = ["ARRAYS", "SavedKind", "note_from_values", "note_values", "read_folder", "save_folder"]
+__all__ = ["ARRAYS", "SavedKind", "note_from_values", "note_values", "read_arrays", "read_folder", "save_folder"]
 
 Thing = TypeVar("Thing")
 
 ARRAYS = "arrays.npz"
-# KeyError is told apart below; RecursionError: deeply nested JSON; the others: damaged archives and headers of arrays
 DAMAGED = (
-    *(TypeError, ValueError, AttributeError, IndexError, EOFError, OverflowError, RecursionError, NotImplementedError),
-    *(SyntaxError, tokenize.TokenError, struct.error, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-)
+    TypeError,
+    ValueError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)  # KeyError is told apart below
 
 
 @final
@@ -129,7 +132,7 @@ def read_folder(
     """
     source = Path(folder)
     try:
-        facts = json.loads((source / kind.facts).read_text(encoding="utf-8"))
+        facts = read_json(source / kind.facts)
         found = facts.get("schema") if isinstance(facts, dict) else None
         if found != kind.schema:
             raise FileFormatError(
@@ -139,24 +142,46 @@ def read_folder(
                 f"check the path, or make the {kind.thing} again",
                 code="unreadable",
             )
-        with (source / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return assemble(facts, dict(archive))
-    except FileFormatError:
-        raise
+        arrays = read_arrays(source / ARRAYS)
+    except FileFormatError as problem:
+        if problem.parameter == str(source):
+            raise
+        reason = ": ".join(filter(None, (problem.source, problem.parameter, problem.rule)))
+        raise _damaged(source, kind, f"{reason}, {problem.got}" if problem.got else reason) from problem
+    except OSError as problem:
+        raise _damaged(source, kind, str(problem.strerror or problem)) from problem
+    try:
+        return assemble(facts, arrays)
     except InputError as problem:
         raise FileFormatError(
             str(source),
             f"{problem.parameter} {problem.rule}",
             problem.got,
-            f"make the {kind.thing} again",
+            problem.remedy if problem.code == "size" else f"make the {kind.thing} again",
             code="unreadable",
         ) from problem
-    except OSError as problem:
-        raise _damaged(source, kind, str(problem.strerror or problem)) from problem
     except KeyError as problem:
         raise _damaged(source, kind, f"there is no entry {problem}") from problem
     except DAMAGED as problem:
         raise _damaged(source, kind, f"{type(problem).__name__} in {kind.facts} or {ARRAYS}") from problem
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an archive that `numpy.savez` wrote; together they take no more memory than the archive has bytes.
+
+    Raises
+    ------
+    FileFormatError
+        No plain file, no archive, arrays that are compressed, damaged or objects, or that overlap in the file.
+    """
+    with problems_named(path):
+        check_exists(path)
+        if not path.is_file():
+            raise InputError("file", "must be a file", "it is a folder", "check the path", code="not-a-file")
+        with zipfile.ZipFile(path) as archive:
+            needed = sum(info.file_size for info in archive.infolist())
+        check_fits("arrays", (needed,), 1, path.stat().st_size)  # entries may be compressed, or share their bytes
+        return {name: np.array(array.read()) for name, array in read_npz(path).arrays.items()}
 
 
 def _damaged(source: Path, kind: SavedKind, reason: str) -> FileFormatError:

@@ -16,7 +16,8 @@ Sizes that a file declares are checked before anything is allocated; see `file_l
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from types import NoneType
 from typing import Any
 
@@ -29,11 +30,13 @@ from uqassay.predictions.base import Prediction
 from uqassay.predictions.file_contents import Contents, StoredArray
 from uqassay.predictions.file_csv import refuse_empty_cell
 from uqassay.predictions.file_inspection import file_hash, inspect_file
+from uqassay.predictions.file_limits import check_expansion
 from uqassay.predictions.file_opening import (
     TABLES,
     as_path,
     asks_fd_shifts,
     open_contents,
+    parts_of,
     problems_named,
 )
 from uqassay.predictions.file_saving import LossyFormatWarning, save, what_is_lost
@@ -129,6 +132,7 @@ def load(
             }
         if contents.notes:  # of the reader; formats that give such notes hold none themselves
             arrays["notes"] = contents.notes
+        _check_draws_ordered(arrays, path)
         try:
             return prediction_from_arrays(
                 arrays, kind=kind, member_axis=member_axis, normalise=normalise, variance_is=variance_is
@@ -281,6 +285,16 @@ def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _check_draws_ordered(arrays: Mapping[str, Any], path: Path) -> None:
+    """Refuse a number of draws for which those of one instance, which are held at once, take more memory than the file may."""
+    n_draws, of_class = np.asarray(arrays.get("n_draws", 0)), arrays.get("alpha", arrays.get("mean"))
+    if of_class is not None and n_draws.size == 1 and n_draws.dtype.kind in "iu":
+        stored = sum(part.stat().st_size for part in parts_of(path))
+        check_expansion(
+            "n_draws", (max(int(n_draws.item()), 0), np.shape(of_class)[-1] if np.ndim(of_class) else 1), 8, stored
+        )
 
 
 def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:
