@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all: the one way in which this package writes.
+"""Files and folders that appear whole or not at all: the one way in which this package writes; and its text files read.
 
 Content is written to a draft in the target's folder, flushed to the disk, and renamed to the target in one step. A reader
 therefore sees the older content or the new content, never a part, even if the process or the machine stops. Several writers at
@@ -18,10 +18,11 @@ from typing import IO
 
 from uqassay.errors import FileFormatError
 
-__all__ = ["DRAFT", "draft_of", "flush", "plain_target", "whole_file"]
+__all__ = ["DRAFT", "MAX_TEXT", "draft_of", "flush", "plain_target", "read_bytes", "whole_file"]
 
 DRAFT = ".uqassay-"  # prefix of every draft; a draft that stays was left by a process that was killed
 TAKEN = (errno.EEXIST, errno.ENOTEMPTY)  # errors of a rename onto a folder that is not empty
+MAX_TEXT = 2**26  # bytes of a text file that is read
 ATTEMPTS = 100  # to rename a folder into its place; one fails only where another writer has succeeded
 
 
@@ -137,6 +138,48 @@ def plain_target(path: str | os.PathLike[str]) -> Path:
     return target
 
 
+def read_bytes(path: str | os.PathLike[str], most: int = MAX_TEXT) -> bytes:
+    """The content of a regular file. A pipe is never waited for, and a device never read.
+
+    Parameters
+    ----------
+    path : path
+    most : int
+        Greatest number of bytes.
+
+    Raises
+    ------
+    FileFormatError
+        A folder, a pipe, a device, or a longer file.
+    OSError
+        There is no such file, or it may not be read.
+    """
+    # what is opened is looked at, since the name may lead elsewhere a moment later; O_NONBLOCK opens a pipe without a writer
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except OSError as problem:
+        if problem.errno in (errno.ELOOP, errno.ENXIO):  # ENXIO: a socket
+            raise _no_plain_file(path, "a socket, or a link that leads nowhere") from problem
+        raise
+    try:
+        mode, content = os.fstat(handle).st_mode, bytearray()
+        if not stat.S_ISREG(mode):
+            raise _no_plain_file(path, "a folder" if stat.S_ISDIR(mode) else "a pipe or a device")
+        while len(content) <= most and (part := os.read(handle, min(most + 1 - len(content), 2**20))):
+            content += part
+    finally:
+        os.close(handle)
+    if len(content) > most:
+        raise FileFormatError(
+            "path",
+            f"must have at most {most:,} bytes",
+            f"{os.fspath(path)} has more",
+            "check that it is the file you mean",
+            code="size",
+        )
+    return bytes(content)
+
+
 def flush(path: Path) -> None:
     """Flush a file, or the names in a folder, to the disk; a system that cannot flush folders is not an error."""
     folder = path.is_dir()
@@ -158,6 +201,11 @@ def flush(path: Path) -> None:
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _no_plain_file(path: str | os.PathLike[str], what: str) -> FileFormatError:
+    found = f"{os.fspath(path)} is {what}"
+    return FileFormatError("path", "must be a plain file", found, "give the name of a file", code="not-a-file")
 
 
 def _new_name(target: Path) -> Path:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, final
 
+from uqassay._files import read_bytes
 from uqassay.bench.config_values import (
     checked_conditions,
     checked_decompositions,
@@ -30,7 +31,7 @@ from uqassay.bench.config_values import (
     nearest,
 )
 from uqassay.bench.parsing import toml_value, toml_values, yaml_values
-from uqassay.errors import InputError
+from uqassay.errors import FileFormatError, InputError
 
 __all__ = [
     "PRESETS",
@@ -180,7 +181,9 @@ def read_config(path: Path) -> dict[str, Any]:
         A YAML file without PyYAML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_bytes(path).decode("utf-8")
+    except FileFormatError as problem:
+        raise problem.replace(parameter="config", source=str(path)) from problem
     except OSError as problem:
         raise InputError(
             "config",

@@ -16,6 +16,7 @@ from uqassay.bench.cell import Cell
 from uqassay.bench.store import Store
 from uqassay.bench.worker import THREAD_VARIABLES, CellOutcome, run_cell
 from uqassay.errors import InputError
+from uqassay.evidence.dask_engine import connected
 
 __all__ = ["Jobs", "give_up", "run_round"]
 
@@ -47,17 +48,7 @@ def run_round(store: Store, jobs: Jobs, processes: int, scheduler: str | None) -
     )
     with dask.config.set(SETTINGS):
         if scheduler is not None:
-            try:
-                client = distributed.Client(scheduler, set_as_default=False, timeout="10s")
-            except (OSError, ValueError) as problem:
-                raise InputError(
-                    "scheduler",
-                    "must be the address of a running Dask scheduler",
-                    f"there is none at {scheduler}",
-                    "start one by dask scheduler, or leave the option out",
-                    code="missing",
-                ) from problem
-            with client:
+            with connected(distributed, scheduler, "scheduler") as client:
                 yield from _on_dask(client, store, jobs, lambda: None)
             return
         processes = min(processes, len(jobs))

@@ -1,7 +1,6 @@
 """Files in a benchmark's folder: how they are read and written, and one error for everything the file system refuses."""
 
 import errno
-import json
 import os
 import re
 from collections.abc import Iterator
@@ -9,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, final
 
-from uqassay._files import whole_file
+from uqassay._files import read_bytes, whole_file
+from uqassay._json import read_json
 from uqassay.errors import FileFormatError, InputError
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
 METADATA = "metadata.json"  # in the folder of a cell's result
 RESULT_SCHEMA, PLAN_SCHEMA = "uqassay.result/1", "uqassay.plan/1"
 KEY = re.compile("[0-9a-f]{64}")  # the name of a cell's folder
-MAX_TEXT = 2**28  # bytes of a text file that is read
+MOST_TEXT = 2**28  # bytes; a plan may list many cells
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 REFUSED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -70,21 +70,16 @@ def write_text(path: Path, text: str) -> None:
 def text_of(path: Path) -> str | None:
     """The text of a regular file; None if there is none, or if it cannot be read as UTF-8."""
     try:
-        if not path.is_file() or path.stat().st_size > MAX_TEXT:  # opening a pipe would wait without end
-            return None
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return read_bytes(path, MOST_TEXT).decode("utf-8")
+    except (OSError, FileFormatError, UnicodeDecodeError):
         return None
 
 
 def json_object(path: Path) -> dict[str, Any] | None:
     """The JSON object in a file; None if there is none."""
-    text = text_of(path)
-    if text is None:
-        return None
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = read_json(path, MOST_TEXT)
+    except (OSError, FileFormatError):
         return None
     return found if isinstance(found, dict) else None
 

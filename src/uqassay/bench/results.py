@@ -18,6 +18,7 @@ from uqassay._files import whole_file
 from uqassay.bench.cell import Cell, CellResult, canonical_json
 from uqassay.bench.files import METADATA, RESULT_SCHEMA, json_object
 from uqassay.errors import FileFormatError, InputError
+from uqassay.evidence.saved_folder import read_arrays
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import file_hash, load, load_labels, save
 from uqassay.predictions.labels import class_indices
@@ -122,6 +123,7 @@ def metadata_of(folder: Path, key: str) -> dict[str, Any] | None:
         and isinstance(files, dict)
         and all(isinstance(digest, str) for digest in files.values())
         and PREDICTION in files
+        and files.keys() <= {PREDICTION, SCORES}
         and metadata.get("hash") == _hash_of(files)
         and _is_number(metadata.get("seconds"))
         and ("accuracy" in metadata and (metadata["accuracy"] is None or _is_number(metadata["accuracy"])))
@@ -146,8 +148,7 @@ def read_result(folder: Path, metadata: dict[str, Any]) -> StoredResult:
     """The result whose metadata `whole_metadata` has found."""
     scores: dict[str, NDArray[Any]] = {}
     if SCORES in metadata["files"]:
-        with np.load(folder / SCORES, allow_pickle=False) as archive:
-            scores = {name: archive[name] for name in archive.files}
+        scores = read_arrays(folder / SCORES)
     prediction, labels = load(folder / PREDICTION), np.asarray(load_labels(folder / PREDICTION))
     names = prediction.class_names
     if names is not None and labels.ndim == 1:

@@ -598,7 +598,7 @@ def load_kept(request: AssayRequest) -> Assay | None:
     InputError
         Options by which an assay is made, or other models: both have no effect on an assay that was kept.
     """
-    folders = [text for text in request.models if (Path(text) / HOLDS).is_file()]
+    folders = [text for text in request.models if os.path.lexists(Path(text) / HOLDS)]
     if not folders:
         return None
     if len(request.models) > 1:

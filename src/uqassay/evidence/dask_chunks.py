@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from uqassay._array import as_array
 from uqassay._chunks import limited_cores
 from uqassay._kernels import kernels
 from uqassay._messages import unpacked
@@ -51,8 +52,11 @@ class WorkerRun:
         """The prediction of some rows of a chunk, or an array of which the assay makes one."""
         if self.packed:
             return unpacked(arguments[0])[rows]
-        # of one layout however the chunk came here, because the last bits of sums depend on it
-        arrays = [np.ascontiguousarray(each) if isinstance(each, np.ndarray) else each for each in arguments]
+        # `as_array` refuses masked chunks; of one layout however they came here, because the last bits of sums depend on it
+        arrays = [
+            np.ascontiguousarray(as_array(each, name)) if isinstance(each, np.ndarray) else each
+            for each, name in zip(arguments, self.names, strict=True)
+        ]
         arrays = [each[rows] for each in arrays]
         if self.kind is None:
             return arrays[0]

@@ -2,17 +2,18 @@
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib.util import find_spec
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, Protocol
 
 from uqassay._optional import optional_package
 from uqassay.errors import InputError
 
-__all__ = ["Engine", "open_engine"]
+__all__ = ["Engine", "connected", "open_engine"]
 
-CONNECT_SECONDS = 10
+CONNECT_SECONDS = 7  # for each of two steps
 WORKER_SECONDS = 30  # until the first worker of an address must be there
 # labels and groups travel within the tasks, so that Dask can repeat a task after its worker has died
 SETTINGS = {"distributed.admin.large-graph-warning-threshold": "1GB"}
@@ -48,11 +49,11 @@ def open_engine(client: Any, say: Say) -> Iterator[Engine]:
         return
     distributed = optional_package("distributed", "dask", "an assay on a cluster")
     if isinstance(client, str):
-        with _connected(distributed, client) as connected:
-            _wait_for_workers(connected, client, say)
-            _check_installed(connected)
+        with connected(distributed, client) as own:
+            _wait_for_workers(own, client, say)
+            _check_installed(own)
             with dask.config.set(SETTINGS):
-                yield _Cluster(distributed, connected)
+                yield _Cluster(distributed, own)
         return
     if not isinstance(client, distributed.Client) or client.asynchronous:
         raise InputError(
@@ -61,6 +62,14 @@ def open_engine(client: Any, say: Say) -> Iterator[Engine]:
             f"got {type(client).__name__}",
             'write client="tcp://HOST:8786", or distributed.Client(cluster)',
             code="type",
+        )
+    if client.status != "running":
+        raise InputError(
+            "client",
+            "must be connected to its scheduler",
+            f"it is {client.status}",
+            "make a new one by distributed.Client(ADDRESS)",
+            code="missing",
         )
     _check_installed(client)
     with dask.config.set(SETTINGS):
@@ -78,16 +87,20 @@ def _current_client(dask: Any) -> Any:
 
 
 @contextmanager
-def _connected(distributed: Any, address: str) -> Iterator[Any]:
-    import asyncio  # here, because it takes a tenth of a second, which every process of an assay would wait
+def connected(distributed: Any, address: str, parameter: str = "client") -> Iterator[Any]:
+    """A client of the scheduler at an address; a wrong address is given up within 15 seconds.
 
-    try:  # in a thread, because an event loop may run in this one
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(asyncio.run, _reach(distributed, address)).result()
+    Raises
+    ------
+    InputError
+        No scheduler answers.
+    """
+    try:
+        _reach(distributed, address)
         client = distributed.Client(address, set_as_default=False, timeout=f"{CONNECT_SECONDS}s")
-    except (OSError, ValueError) as problem:
+    except Exception as problem:  # of sockets, addresses, protocols, and packages that a protocol needs
         raise InputError(
-            "client",
+            parameter,
             "must be the address of a running Dask scheduler",
             f"none answered at {address!r}",
             "start one by dask scheduler, and workers by dask worker ADDRESS",
@@ -97,10 +110,35 @@ def _connected(distributed: Any, address: str) -> Iterator[Any]:
         yield client
 
 
-async def _reach(distributed: Any, address: str) -> None:
-    """Open a connection and close it. A `Client` that found no scheduler would wait again when it is deleted, and complain."""
-    how = distributed.Security().get_connection_args("client")
-    (await distributed.comm.connect(address, timeout=CONNECT_SECONDS, **how)).abort()
+def _reach(distributed: Any, address: str) -> None:
+    """Open a connection and close it. A `Client` that found no scheduler would wait again when it is deleted, and complain.
+
+    In a thread, because an event loop may run in this one, and because Dask waits without end for the handshake of a server
+    that says nothing. Such a thread ends with the process.
+    """
+    import asyncio  # here, because it takes a tenth of a second, which every process of an assay would wait
+
+    async def connect() -> None:
+        how = distributed.Security().get_connection_args("client")
+        (await distributed.comm.connect(address, timeout=CONNECT_SECONDS, **how)).abort()
+
+    ended: SimpleQueue[Exception | None] = SimpleQueue()
+
+    def run() -> None:
+        try:
+            asyncio.run(connect())
+        except Exception as problem:
+            ended.put(problem)
+        else:
+            ended.put(None)
+
+    Thread(target=run, daemon=True).start()
+    try:
+        problem = ended.get(timeout=CONNECT_SECONDS)
+    except Empty:
+        raise TimeoutError(f"no answer within {CONNECT_SECONDS} seconds") from None
+    if problem is not None:
+        raise problem
 
 
 def _wait_for_workers(client: Any, address: str, say: Say) -> None:

@@ -198,7 +198,8 @@ def _runs(name: str, values: list[Any], here: Callable[[Any], Any]) -> list[tupl
 
 def _lazy_run(value: Any, place: str, here: Callable[[Any], Any]) -> _Run:
     if isinstance(value, DaskPrediction):
-        ids, groups = (None if each is None else np.asarray(here(each)) for each in (value.ids, value.groups))
+        carried = {"ids": value.ids, "groups": value.groups}
+        ids, groups = (None if each is None else as_array(here(each), name) for name, each in carried.items())
         arguments = dict(value.arrays) | ({} if ids is None else {"ids": ids})
         return _Run(WorkerRun(value.kind, tuple(arguments), value.settings), list(arguments.values()), ids, groups)
     if not is_dask_array(value):

@@ -1,33 +1,45 @@
 """Assays and studies in folders: plain values as JSON, arrays in `arrays.npz`; written whole or not at all, nothing pickled."""
 
 import json
-import lzma
-import struct
-import tokenize
 import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from uqassay._files import draft_of
-from uqassay._json import plain
+from uqassay._json import plain, read_json
 from uqassay.errors import FileFormatError, InputError
 from uqassay.notes import Note
+from uqassay.predictions.file_limits import check_fits
+from uqassay.predictions.file_numpy import read_npz
+from uqassay.predictions.file_opening import check_exists, problems_named
 
-__all__ = ["ARRAYS", "SavedKind", "note_from_values", "note_values", "read_folder", "save_folder"]
+__all__ = [
+    "ARRAYS",
+    "SavedKind",
+    "checked_array",
+    "note_from_values",
+    "note_values",
+    "read_arrays",
+    "read_folder",
+    "save_folder",
+]
 
 Thing = TypeVar("Thing")
 
 ARRAYS = "arrays.npz"
-# KeyError is told apart below; RecursionError: deeply nested JSON; the others: damaged archives and headers of arrays
 DAMAGED = (
-    *(TypeError, ValueError, AttributeError, IndexError, EOFError, OverflowError, RecursionError, NotImplementedError),
-    *(SyntaxError, tokenize.TokenError, struct.error, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
-)
+    TypeError,
+    ValueError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)  # KeyError is told apart below
 
 
 @final
@@ -129,7 +141,7 @@ def read_folder(
     """
     source = Path(folder)
     try:
-        facts = json.loads((source / kind.facts).read_text(encoding="utf-8"))
+        facts = read_json(source / kind.facts)
         found = facts.get("schema") if isinstance(facts, dict) else None
         if found != kind.schema:
             raise FileFormatError(
@@ -139,24 +151,89 @@ def read_folder(
                 f"check the path, or make the {kind.thing} again",
                 code="unreadable",
             )
-        with (source / ARRAYS).open("rb") as file, np.load(file, allow_pickle=False) as archive:
-            return assemble(facts, dict(archive))
-    except FileFormatError:
-        raise
-    except InputError as problem:
-        raise FileFormatError(
-            str(source),
-            f"{problem.parameter} {problem.rule}",
-            problem.got,
-            f"make the {kind.thing} again",
-            code="unreadable",
-        ) from problem
+        arrays = read_arrays(source / ARRAYS)
+    except FileFormatError as problem:
+        if problem.parameter == str(source):
+            raise
+        reason = ": ".join(filter(None, (problem.source, problem.parameter, problem.rule)))
+        raise _damaged(source, kind, f"{reason}, {problem.got}" if problem.got else reason) from problem
     except OSError as problem:
         raise _damaged(source, kind, str(problem.strerror or problem)) from problem
+    try:
+        return assemble(facts, arrays)
+    except InputError as problem:
+        if problem.code == "size":
+            raise FileFormatError(
+                str(source), f"{problem.parameter} {problem.rule}", problem.got, problem.remedy, code="size"
+            ) from problem
+        reason = f"{problem.parameter} {problem.rule}" + (f"; {problem.got}" if problem.got else "")
+        raise _damaged(source, kind, reason) from problem
     except KeyError as problem:
         raise _damaged(source, kind, f"there is no entry {problem}") from problem
     except DAMAGED as problem:
         raise _damaged(source, kind, f"{type(problem).__name__} in {kind.facts} or {ARRAYS}") from problem
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an archive that `numpy.savez` wrote; together they take no more memory than the archive has bytes.
+
+    Raises
+    ------
+    FileFormatError
+        No plain file, no archive, arrays that are compressed, damaged or objects, or that overlap in the file.
+    """
+    with problems_named(path):
+        check_exists(path)
+        if not path.is_file():
+            raise InputError("file", "must be a file", "it is a folder", "check the path", code="not-a-file")
+        with zipfile.ZipFile(path) as archive:
+            needed = sum(info.file_size for info in archive.infolist())
+        check_fits("arrays", (needed,), 1, path.stat().st_size)  # entries may be compressed, or share their bytes
+        return {name: np.array(array.read()) for name, array in read_npz(path).arrays.items()}
+
+
+def checked_array(
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    kinds: str,
+    shape: Sequence[int | None],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    finite: bool = False,
+) -> NDArray[Any]:
+    """The array of a name, of one of the kinds of dtype and of a shape.
+
+    Parameters
+    ----------
+    arrays : mapping
+    name : str
+    kinds : str
+        Letters of `numpy.dtype.kind`.
+    shape : sequence of int or None
+        None: any length.
+    low, high : float, optional
+        Bounds of the values; nan passes unless they must be finite.
+    finite : bool
+
+    Raises
+    ------
+    InputError
+        It is missing, or of another type, shape or range.
+    """
+    if name not in arrays:
+        raise InputError(name, "is missing", "", "", code="missing")
+    array = arrays[name]
+    if array.dtype.kind not in kinds:
+        raise InputError(name, f"must have a dtype of kind {' or '.join(kinds)}", f"got {array.dtype}", "", code="type")
+    if array.ndim != len(shape) or any(b is not None and a != b for a, b in zip(array.shape, shape, strict=True)):
+        wanted = ", ".join("any" if length is None else str(length) for length in shape)
+        raise InputError(name, f"must have shape ({wanted})", f"got {array.shape}", "", code="shape")
+    if finite and not np.isfinite(array).all():
+        raise InputError(name, "must hold finite numbers", "", "", code="finite")
+    if (low is not None and (array < low).any()) or (high is not None and (array > high).any()):
+        raise InputError(name, f"must lie between {low} and {high}", "", "", code="range")
+    return array
 
 
 def _damaged(source: Path, kind: SavedKind, reason: str) -> FileFormatError:

@@ -7,17 +7,30 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay._json import number_from_json, plain
+from uqassay._json import checked_fields, checked_value, entry_of, plain
+from uqassay.errors import InputError
+from uqassay.evidence.alignment import BASELINES
 from uqassay.evidence.backward import BackwardScore
 from uqassay.evidence.calibration_result import ModelCalibration
-from uqassay.evidence.saved_folder import SavedKind, note_from_values, note_values, read_folder, save_folder
+from uqassay.evidence.findings import SUBSETS
+from uqassay.evidence.saved_folder import (
+    SavedKind,
+    checked_array,
+    note_from_values,
+    note_values,
+    read_folder,
+    save_folder,
+)
 from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.evidence.vote_tests import VoteTests
-from uqassay.losses.unified import check_tradeoffs
+from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.metrics.calibration.reliability import Reliability
 from uqassay.metrics.calibration.reliability_bands import band_of_counts
 from uqassay.notes import Note
+from uqassay.predictions.drawn import check_draws
+from uqassay.predictions.file_limits import check_expansion
+from uqassay.statistics import Estimate, check_margin
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -29,19 +42,11 @@ SET_ARRAYS = ("rows", "lower", "upper", "mean", "points")
 SCALED_ARRAYS = tuple(ScaledScores.__dataclass_fields__)
 VOTE_ARRAYS = tuple(VoteTests.__dataclass_fields__)
 TEST_ARRAYS = ("null", "weights", "member_values", "member_pvalues")
-TEST_NUMBERS = (
-    "statistic",
-    "pvalue",
-    "mean_value",
-    "mean_pvalue",
-    "accuracy_mean",
-    "accuracy_weighted",
-    "width",
-    "gap",
-    "gap_pvalue",
-)
+TESTED = ("mixtures", "mean", "nothing")
 DIAGRAMS = ("before", "after")
 DIAGRAM_ARRAYS = ("edges", "count", "confidence", "accuracy", "low", "high", "band_low", "band_high")
+PLAIN = "iufbUSMm"  # kinds of dtype that ids, groups and subgroups may have
+FINITE = ("correct", "confidence", "label")
 COLUMNS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
 
 
@@ -166,10 +171,6 @@ def _facts(assay: "Assay") -> dict[str, Any]:
     }
 
 
-def _notes(entries: list[dict[str, Any]]) -> tuple[Note, ...]:
-    return tuple(note_from_values(entry) for entry in entries)
-
-
 def _without_objects(values: np.ndarray) -> np.ndarray:
     """Python objects, such as the tuples of a MultiIndex, as text: objects could only be pickled."""
     if values.dtype.kind not in "OT":
@@ -189,66 +190,206 @@ def read_assay(folder: str | Path) -> dict[str, Any]:
 
 
 def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    settings = Settings(
-        focal_sets=arrays.get("focal_sets"), **{**facts["settings"], "measures": tuple(facts["settings"]["measures"])}
+    labels, class_names = _labels(arrays)
+    n, n_classes = len(labels), len(class_names)
+    per_row = {name: checked_array(arrays, name, PLAIN, (n,)) for name in ("ids", "groups") if name in arrays}
+    settings = _settings(facts, arrays, n_classes)
+    models = [
+        _model(i, entry, arrays, n, settings) for i, entry in enumerate(entry_of(facts, "models", tuple[Any, ...]))
+    ]
+    names = [m.name for m in models]
+    if len(set(names)) < len(names) or [m.name for m in models if m.baseline] != list(BASELINES):
+        raise InputError(
+            "models", "must have different names, and both baselines", f"got {names!r:.80}", "", code="choice"
+        )
+    held = sum(array.nbytes for array in arrays.values())
+    check_expansion("settings.n_draws", (settings.n_draws, len(models)), 8, held)
+    known = tuple(m.name for m in models if not m.baseline)
+    if not known:
+        raise InputError("models", "needs at least one model", "got none", "", code="empty")
+    subgroups, sets, scaled, votes = (
+        entry_of(facts, name, tuple[str, ...]) for name in ("subgroups", "sets", "scaled", "votes")
     )
-    n = len(arrays["labels"])
-    models = []
-    for i, entry in enumerate(facts["models"]):
-        prefix = f"model/{i}/"
-        columns = {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
-        shape = (len(columns["distance"]), n)
-        for key in (*COLUMNS, *settings.measures):
-            if columns[key].shape != shape:
-                raise ValueError(f"{prefix}{key} has shape {columns[key].shape} and not {shape}")
-        numbers = {key: number_from_json(entry[key]) for key in ("nonspecificity_error", "floor", "gap")}
-        models.append(ModelScores(columns=columns, **{**entry, **numbers, "notes": _notes(entry["notes"])}))
-    if not models:
-        raise ValueError("no models in it")
+    for name, given in (("sets", sets), ("scaled", scaled), ("votes", votes)):
+        if len(set(given)) < len(given) or not set(given) <= set(known):
+            raise InputError(name, "must name models", f"got {given!r:.80}", "", code="choice")
+    runs = {m.name: m.n_runs for m in models}
+    if len(set(subgroups)) < len(subgroups) or set(subgroups) & set(SUBSETS):
+        raise InputError("subgroups", "must have names that are free", f"got {subgroups!r:.80}", "", code="choice")
+    errors = entry_of(facts, "classwise_error", dict[str, tuple[float, ...]])
+    if any(len(errors.get(name, ())) != runs[name] + 1 for name in (*known, "class-prior")):
+        raise InputError("classwise_error", "needs a value of all runs and of each run", "", "", code="shape")
     return {
         "models": tuple(models),
-        "labels": arrays["labels"],
-        "class_names": tuple(arrays["class_names"].tolist()),
-        "ids": arrays.get("ids"),
-        "groups": arrays.get("groups"),
-        "subgroups": {name: arrays[f"subgroup/{i}"] for i, name in enumerate(facts["subgroups"])},
-        "tradeoffs": tuple(facts["tradeoffs"]),
+        "labels": labels,
+        "class_names": class_names,
+        "ids": per_row.get("ids"),
+        "groups": per_row.get("groups"),
+        "subgroups": {name: checked_array(arrays, f"subgroup/{i}", PLAIN, (n,)) for i, name in enumerate(subgroups)},
+        "tradeoffs": check_tradeoffs(entry_of(facts, "tradeoffs", tuple[float, ...])),
         "settings": settings,
-        "sets": {
-            name: SetSample(**{k: arrays[f"set/{i}/{k}"] for k in SET_ARRAYS}) for i, name in enumerate(facts["sets"])
-        },
-        "warnings": _notes(facts["warnings"]),
-        "provenance": facts["provenance"],
-        "calibration": tuple(_test(i, entry, arrays, settings.level) for i, entry in enumerate(facts["calibration"])),
-        "classwise_error": {name: tuple(values) for name, values in facts["classwise_error"].items()},
-        "scaled": {
-            name: ScaledScores(**{k: arrays[f"scaled/{i}/{k}"] for k in SCALED_ARRAYS if f"scaled/{i}/{k}" in arrays})
-            for i, name in enumerate(facts["scaled"])
-        },
-        "votes": {
-            name: VoteTests(**{k: arrays[f"votes/{i}/{k}"] for k in VOTE_ARRAYS})
-            for i, name in enumerate(facts.get("votes", ()))
-        },
-        "backward": tuple(BackwardScore.from_dict(entry) for entry in facts["backward"]),
+        "sets": {name: _set_sample(f"set/{i}/", arrays, n, n_classes) for i, name in enumerate(sets)},
+        "warnings": _notes(facts, "warnings"),
+        "provenance": entry_of(facts, "provenance", dict[str, Any]),
+        "calibration": tuple(
+            _test(i, entry, arrays, settings.level, runs)
+            for i, entry in enumerate(entry_of(facts, "calibration", tuple[Any, ...]))
+        ),
+        "classwise_error": errors,
+        "scaled": {name: _scaled(f"scaled/{i}/", arrays, n, runs[name]) for i, name in enumerate(scaled)},
+        "votes": {name: _votes(f"votes/{i}/", arrays, n) for i, name in enumerate(votes)},
+        "backward": tuple(
+            _backward(i, entry, known, settings) for i, entry in enumerate(entry_of(facts, "backward", tuple[Any, ...]))
+        ),
     }
 
 
-def _test(i: int, entry: dict[str, Any], arrays: dict[str, np.ndarray], level: float) -> ModelCalibration:
-    prefix = f"test/{i}/"
-    nothing = entry["tested"] == "nothing"
-    absent = {"before": nothing, "after": nothing or bool(np.isnan(arrays[f"{prefix}weights"]).any())}
+def _labels(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The labels (n,), or distributions (n, K), and the names of the classes."""
+    names = tuple(checked_array(arrays, "class_names", "U", (None,)).tolist())
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise InputError("class_names", "must be two different names at least", f"got {names!r:.80}", "", code="range")
+    if arrays["labels"].ndim == 1:
+        labels = checked_array(arrays, "labels", "iu", (None,), low=0, high=len(names) - 1)
+    else:
+        labels = checked_array(arrays, "labels", "f", (None, len(names)), low=0, high=1, finite=True)
+    if not len(labels):
+        raise InputError("labels", "needs at least one instance", "got none", "", code="empty")
+    return labels, names
+
+
+def _settings(facts: dict[str, Any], arrays: dict[str, np.ndarray], n_classes: int) -> Settings:
+    held = checked_array(arrays, "focal_sets", "b", (None, n_classes)) if "focal_sets" in arrays else None
+    entry = entry_of(facts, "settings", dict[str, Any])
+    settings = Settings(focal_sets=held, **checked_fields(Settings, entry, "settings", without=("focal_sets",)))
+    check_options(settings.distance, settings.nonspecificity, settings.convention, held, settings.floor)
+    check_draws(settings.n_draws, "n_draws")
+    if not (0 < settings.level < 1 and settings.seed >= 0):
+        got = f"got {settings.level!r} and {settings.seed!r}"
+        raise InputError("settings", "must have a level between 0 and 1, and a seed from 0 up", got, "", code="range")
+    if settings.margin is not None:
+        check_margin(settings.margin, settings.level)
+    return settings
+
+
+def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], n: int, settings: Settings) -> ModelScores:
+    prefix = f"model/{i}/"
+    values = checked_fields(ModelScores, entry, f"models[{i}]", without=("columns", "notes"))
+    runs = checked_array(arrays, f"{prefix}distance", "f", (None, n)).shape[0]
+    if not runs:
+        raise InputError(f"{prefix}distance", "needs at least one run", "got none", "", code="empty")
+    names = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
+    wanted = dict.fromkeys([*COLUMNS, *settings.measures, *names])
+    columns = {
+        name: checked_array(
+            arrays, f"{prefix}{name}", "f", (runs, n), finite=name in FINITE, low=-1 if name in FINITE else None
+        )
+        for name in wanted
+    }
+    return ModelScores(columns=columns, **values, notes=_notes(entry, "notes"))
+
+
+def _notes(owner: dict[str, Any], name: str) -> tuple[Note, ...]:
+    return tuple(
+        note_from_values(checked_fields(Note, entry, f"{name}[{i}]"))
+        for i, entry in enumerate(entry_of(owner, name, tuple[Any, ...]))
+    )
+
+
+def _rows(name: str, arrays: dict[str, np.ndarray], n: int) -> np.ndarray:
+    """Numbers of instances."""
+    return checked_array(arrays, name, "iu", (None,), low=0, high=n - 1)
+
+
+def _set_sample(prefix: str, arrays: dict[str, np.ndarray], n: int, n_classes: int) -> SetSample:
+    rows = _rows(f"{prefix}rows", arrays, n)
+    sides = {k: checked_array(arrays, prefix + k, "f", (len(rows), n_classes)) for k in ("lower", "upper", "mean")}
+    points = checked_array(arrays, f"{prefix}points", "f", (None, None, None))
+    if len(points) > len(rows) or (len(points) and points.shape[2] != n_classes):
+        raise InputError(f"{prefix}points", "must be points of the rows", f"got shape {points.shape}", "", code="shape")
+    return SetSample(rows=rows, points=points, **sides)
+
+
+def _scaled(prefix: str, arrays: dict[str, np.ndarray], n: int, runs: int) -> ScaledScores:
+    rows, scales = (
+        _rows(f"{prefix}rows", arrays, n),
+        checked_array(arrays, f"{prefix}scales", "f", (None,), finite=True),
+    )
+    if (scales == 1).sum() != 1:
+        raise InputError(f"{prefix}scales", "must hold 1 once", f"got {scales.tolist()!r:.80}", "", code="range")
+    judged = _rows(f"{prefix}judged", arrays, len(rows)) if f"{prefix}judged" in arrays else np.empty(0, np.int64)
+    shape = (runs, len(scales), len(rows))
+    return ScaledScores(
+        rows=rows,
+        scales=scales,
+        distance=checked_array(arrays, f"{prefix}distance", "f", shape),
+        nonspecificity=checked_array(arrays, f"{prefix}nonspecificity", "f", shape),
+        clipped=checked_array(arrays, f"{prefix}clipped", "f", (len(scales),)),
+        order_deviations=checked_array(arrays, f"{prefix}order_deviations", "f", (len(scales), None)),
+        judged=judged,
+        covered=checked_array(arrays, f"{prefix}covered", "f", (*shape[:2], len(judged)))
+        if f"{prefix}covered" in arrays
+        else np.empty((*shape[:2], 0)),
+    )
+
+
+def _votes(prefix: str, arrays: dict[str, np.ndarray], n: int) -> VoteTests:
+    rows = _rows(f"{prefix}rows", arrays, n)
+    of_set = checked_array(arrays, f"{prefix}of_set", "b", (None,))
+    return VoteTests(
+        rows=rows,
+        of_set=of_set if not len(of_set) else checked_array(arrays, f"{prefix}of_set", "b", (len(rows),)),
+        of_mean=checked_array(arrays, f"{prefix}of_mean", "b", (len(rows),)),
+        votes=checked_array(arrays, f"{prefix}votes", "f", (len(rows),), low=1, finite=True),
+    )
+
+
+def _test(i: int, entry: Any, arrays: dict[str, np.ndarray], level: float, runs: dict[str, int]) -> ModelCalibration:
+    prefix, place = f"test/{i}/", f"calibration[{i}]"
+    from_arrays = (*TEST_ARRAYS, *DIAGRAMS, "notes")
+    values = checked_fields(ModelCalibration, entry, place, without=from_arrays)
+    if not 0 <= values["run"] < runs.get(values["model"], 0) or values["tested"] not in TESTED:
+        raise InputError(place, "must be of a run of a model", "", "", code="choice")
+    held = {name: checked_array(arrays, prefix + name, "f", (None,)) for name in TEST_ARRAYS}
+    if len({len(held[name]) for name in TEST_ARRAYS[2:]}) > 1:
+        raise InputError(place, "needs as many p-values of members as values", "", "", code="shape")
+    nothing = values["tested"] == "nothing"
+    absent = {"before": nothing, "after": nothing or bool(np.isnan(held["weights"]).any())}
     diagrams: dict[str, Any] = {
         key: None if absent[key] else _diagram(f"{prefix}{key}/", arrays, level) for key in DIAGRAMS
     }
-    numbers = {key: number_from_json(entry[key]) for key in TEST_NUMBERS if key in entry}
-    held = {key: arrays[prefix + key] for key in TEST_ARRAYS}
-    return ModelCalibration(**{**entry, **numbers, **held, **diagrams, "notes": _notes(entry["notes"])})
+    return ModelCalibration(**values, **held, **diagrams, notes=_notes(entry, "notes"))
 
 
 def _diagram(prefix: str, arrays: dict[str, np.ndarray], level: float) -> Reliability:
     """A reliability diagram; those saved before there were bands get the band of independent instances."""
-    parts = {part: arrays[prefix + part] for part in DIAGRAM_ARRAYS if prefix + part in arrays}
-    if "band_low" not in parts:
-        count = parts["count"].astype(np.float64)
-        parts["band_low"], parts["band_high"] = band_of_counts(parts["accuracy"] * count, count, level)
-    return Reliability(**parts)
+    count = checked_array(arrays, f"{prefix}count", "iu", (None,), low=0)
+    parts = {
+        part: checked_array(arrays, prefix + part, "f", (len(count) + (part == "edges"),))
+        for part in DIAGRAM_ARRAYS
+        if part != "count" and (prefix + part in arrays or not part.startswith("band"))
+    }
+    if "band_low" not in parts or "band_high" not in parts:
+        shares = parts["accuracy"] * count
+        parts["band_low"], parts["band_high"] = band_of_counts(shares, count.astype(np.float64), level)
+    return Reliability(count=count, **parts)
+
+
+def _backward(i: int, entry: Any, known: tuple[str, ...], settings: Settings) -> BackwardScore:
+    place = f"backward[{i}]"
+    given = checked_value(entry, dict[str, Any], place)
+    estimates = {name: _estimate(given.get(name), f"{place}.{name}") for name in ("uq_auc", "gain")}
+    values = checked_fields(BackwardScore, given, place, without=tuple(estimates))
+    if values["model"] not in known or values["score"] not in (*settings.measures, "nonspecificity"):
+        raise InputError(place, "must be of a score of a model", f"got {values['score']!r:.60}", "", code="choice")
+    return BackwardScore(**values, **estimates)
+
+
+def _estimate(entry: Any, place: str) -> Estimate:
+    given = checked_value(entry, dict[str, Any], place)
+    numbers = {name: entry_of(given, name, float) for name in ("estimate", "low", "high", "level")}
+    n, method = entry_of(given, "n", int), entry_of(given, "method", str)
+    notes = [
+        checked_value(note, dict[str, str], f"{place}.notes") for note in entry_of(given, "notes", tuple[Any, ...])
+    ]
+    return Estimate.from_dict({**numbers, "n": n, "method": method, "notes": notes})

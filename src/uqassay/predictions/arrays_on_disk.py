@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from pickle import UnpicklingError
 from threading import Lock, get_ident
@@ -725,7 +726,7 @@ def write_zarr(path: Path, arrays: Arrays) -> None:
     numbers, text = split_text(arrays)
     group = zarr.open_group(path, mode="w")
     for key, value in numbers.items():
-        group.create_array(key, data=value)
+        group.create_array(key, data=value, config={"write_empty_chunks": True})  # see `_check_all_there`
     group.attrs.update(text)
 
 
@@ -763,6 +764,7 @@ def _check_zarr(node: Any, name: str, folder: Path) -> tuple[int, ...]:
     check_expansion(name, chunk, itemsize, stored)
     codecs = str(node.metadata.to_dict()).lower()
     _check_chunks(name, folder, math.prod(chunk) * itemsize, codecs)
+    _check_all_there(node, name, folder, chunk)
     return chunk
 
 
@@ -775,6 +777,23 @@ def _read_zarr_rows(node: Any, name: str, folder: Path, start: int, stop: int) -
 
 def _in_order(part: Any, kind: np.dtype[Any]) -> NDArray[Any]:
     return np.ascontiguousarray(part, dtype=kind)
+
+
+def _check_all_there(node: Any, name: str, folder: Path, chunk: tuple[int, ...]) -> None:
+    """Refuse an array of which a chunk is not there.
+
+    zarr reads such a chunk as the fill value, and by default does not write a chunk that holds the fill value alone. A store
+    does not tell this from a lost file, which would become labels of class 0 or logits of equal classes.
+    """
+    grid = [range(-(-length // size)) for length, size in zip(node.shape, chunk, strict=True)]
+    for place in product(*grid):  # ends at the first that is missing, so after as many as there are files
+        key = node.metadata.encode_chunk_key(place)
+        if not (folder / key).is_file():
+            got = f"{key} is missing, of {math.prod(map(len, grid)):,}"
+            remedy = (
+                'write the array again, by config={"write_empty_chunks": True} where a whole chunk holds the fill value'
+            )
+            fail(name, "must hold all its chunks", got, remedy, code="truncated", facts={"chunk": key})
 
 
 def _check_chunks(name: str, folder: Path, expected: int, codecs: str) -> None:

@@ -21,7 +21,7 @@ import hashlib
 import os
 import stat
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
 from difflib import get_close_matches
@@ -39,7 +39,7 @@ from uqassay._frames import FromFile
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError, UqassayError
 from uqassay.notes import Note
-from uqassay.predictions.arrays_on_disk import ZARR_MARKERS, Arrays, Contents, StoredArray
+from uqassay.predictions.arrays_on_disk import ZARR_MARKERS, Arrays, Contents, StoredArray, check_expansion
 from uqassay.predictions.base import Prediction
 from uqassay.predictions.formats import FORMATS, RECORDS, TABLES, Format, check_sums, refuse_empty_cell
 from uqassay.predictions.keys import (
@@ -179,6 +179,7 @@ def load(
             }
         if contents.notes:  # of the reader; formats that give such notes hold none themselves
             arrays["notes"] = contents.notes
+        _check_draws_ordered(arrays, path)
         try:
             return prediction_from_arrays(
                 arrays, kind=kind, member_axis=member_axis, normalise=normalise, variance_is=variance_is
@@ -387,6 +388,16 @@ def _refuse_empty(values: NDArray[Any], name: str) -> None:
     empty = np.flatnonzero(np.char.strip(values) == "" if values.dtype.kind == "U" else False)
     if empty.size:
         refuse_empty_cell(name, int(empty[0]))
+
+
+def _check_draws_ordered(arrays: Mapping[str, Any], path: Path) -> None:
+    """Refuse a number of draws for which those of one instance, which are held at once, take more memory than the file may."""
+    n_draws, of_class = np.asarray(arrays.get("n_draws", 0)), arrays.get("alpha", arrays.get("mean"))
+    if of_class is not None and n_draws.size == 1 and n_draws.dtype.kind in "iu":
+        stored = sum(part.stat().st_size for part in parts_of(path))
+        check_expansion(
+            "n_draws", (max(int(n_draws.item()), 0), np.shape(of_class)[-1] if np.ndim(of_class) else 1), 8, stored
+        )
 
 
 def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:

@@ -20,11 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._files import whole_file
+from uqassay._json import read_json
 from uqassay.bench.older_results import older_sentence
 from uqassay.bench.source_code import code_version
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
 from uqassay.calibration.credal_verdict import CredalCalibrationTest
-from uqassay.errors import InputError
+from uqassay.errors import FileFormatError, InputError
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting, draw_ensemble, draw_truth
 from uqassay.metrics.calibration.hosmer_lemeshow import PrepareHosmerLemeshow
 from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
@@ -298,14 +299,24 @@ class _Kept:
         self._write(SETTINGS, plan.facts)
 
     def read(self, n_runs: int) -> dict[int, Record]:
-        """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing."""
+        """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing.
+
+        Raises
+        ------
+        FileFormatError
+            A folder, a pipe or a device has the name of such a file, so it could not be written later.
+        """
         found = {}
         for run in range(n_runs):
             try:
-                record = json.loads((self.folder / _name(run)).read_text(encoding="utf-8"))
-            except (FileNotFoundError, ValueError):
+                record = read_json(self.folder / _name(run))
+            except FileNotFoundError:
                 continue
-            if _complete(record, run):
+            except FileFormatError as problem:
+                if problem.code == "not-a-file":
+                    raise problem.replace(parameter="resume") from problem
+                continue
+            if _complete(record, run, self.plan):
                 found[run] = record
         return found
 
@@ -338,14 +349,31 @@ def _without_code(facts: dict[str, Any]) -> dict[str, Any]:
 
 def _settings_in(path: Path) -> dict[str, Any] | None:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        found = read_json(path)
+    except (OSError, FileFormatError):
         return None
     return _without_code(found) if isinstance(found, dict) else None
 
 
-def _complete(record: Any, run: int) -> bool:
-    if not isinstance(record, dict) or record.get("run") != run or not isinstance(record.get("outside"), int):
+def _complete(record: Any, run: int, plan: Plan) -> bool:
+    """Whether a value read from a file is a record that `judge_data_set` makes."""
+    if not isinstance(record, dict) or record.get("run") != run or type(record.get("outside")) is not int:
         return False
     parts = [record.get(scenario) for scenario in SCENARIOS]
-    return all(isinstance(part, dict) and set(MEASURES) <= set(part) for part in parts)
+    if not all(isinstance(part, dict) and set(MEASURES) <= set(part) for part in parts):
+        return False
+    counted = ("S1",) if plan.convention == "exact" else ()
+    return all(
+        _whole_entry(record[scenario][measure], above_truth=scenario in counted)
+        for scenario in SCENARIOS
+        for measure in MEASURES
+    )
+
+
+def _whole_entry(entry: Any, *, above_truth: bool) -> bool:
+    if not isinstance(entry, dict) or not isinstance(rejected := entry.get("rejected"), list):
+        return False
+    pvalue = entry.get("pvalue", math.inf)
+    defined = pvalue is None or (type(pvalue) in (int, float) and 0 <= pvalue <= 1)
+    decided = len(rejected) == len(ALPHAS) and all(type(one) is int and one in (0, 1) for one in rejected)
+    return defined and decided and (not above_truth or (type(entry.get("above_truth")) is int))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.bench.cell import Cell, canonical_json
-from uqassay.bench.files import METADATA
+from uqassay.bench.files import METADATA, json_object
 from uqassay.bench.results import StoredResult
 from uqassay.bench.store import Store
 from uqassay.errors import InputError
@@ -70,7 +70,7 @@ def stored_trainings(folder: Path) -> tuple[list[StoredTraining], list[str]]:
     latest: dict[str, StoredTraining] = {}
     n = 0
     for key in [found.key for found in store.states(verify=True) if found.state == "done"]:
-        metadata = json.loads((store.place(key) / METADATA).read_text(encoding="utf-8"))
+        metadata = json_object(store.place(key) / METADATA) or {}  # the state has seen that it is there
         training = StoredTraining(key, Cell.from_json(json.dumps(metadata["cell"])), str(metadata.get("finished", "")))
         same = canonical_json({name: metadata["cell"][name] for name in metadata["cell"] if name not in PLACES})
         n += 1
