@@ -11,6 +11,7 @@ from uqassay.metrics.calibration.edges import HALF, SINGLE, significant_bits
 from uqassay.predictions import Members, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.class_sets import refuse_class_sets
 from uqassay.predictions.labels import labels_for
+from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.samples import scaled_weights
 
 __all__ = ["as_probs", "classes_apart", "instance_weights", "labels_and_probs"]
@@ -54,6 +55,7 @@ def labels_and_probs(
                 code="shape",
             ) from problem
         return labels, p
+    refuse_swapped(y_true, probs, other="probs")
     prediction = as_prediction(probs, "probs")
     n, n_classes = prediction.n_instances, prediction.n_classes
     shape = as_array(y_true, "y_true").shape

@@ -13,6 +13,7 @@ from uqassay.losses.label_distance import labels_of
 from uqassay.measures.class_sets import not_ruled_out
 from uqassay.notes import Note
 from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.samples import check_choice, check_level
@@ -216,6 +217,7 @@ def labels_and_sets(
     y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
 ) -> tuple[NDArray[Any], Bools, ArrayLike | None]:
     """Labels, class sets (n, K), and the groups given or those of the prediction. For this folder."""
+    refuse_swapped(y_true, prediction)
     given = as_prediction(prediction)
     sets = not_ruled_out(given, rule=rule)
     return labels_of(y_true, given), sets, given.groups if groups is None else groups
