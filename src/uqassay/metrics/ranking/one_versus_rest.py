@@ -11,6 +11,7 @@ from uqassay.errors import InputError
 from uqassay.losses.errors import prediction_errors, probability_gap
 from uqassay.losses.label_distance import labels_of
 from uqassay.measures.scores import SCORES
+from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.notes import Note, has_note
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
@@ -90,6 +91,7 @@ def one_versus_rest_scores(
     ([1.0, nan, 1.0], 1.0)
     """
     check_level(level)
+    metric = metric_name(metric)
     check_choice(metric, "metric", tuple(RANKING_METRICS))
     check_choice(score, "score", tuple(SCORES))
     refuse_swapped(y_true, prediction)
