@@ -79,3 +79,23 @@ def test_calibration_errors_have_intervals_over_runs_and_groups(random_generator
         diagram = result.reliability("one")
         expected = uq.metrics.reliability_diagram(y, probs[0], groups=units)
         np.testing.assert_array_equal(diagram.band_low, expected.band_low)
+
+
+def test_intervals_of_losses_do_not_go_below_zero_nor_beyond_their_bound():
+    """One huge loss among ten: Hall's and Student's intervals of the mean would be negative."""
+    probs = np.full((10, 3), [0.998, 0.001, 0.001])
+    sets = np.stack([probs, probs[:, ::-1]], axis=1)
+    labels = [0] * 9 + [1]
+    found = uq.assay({"point": uq.Point(probs), "set": uq.Members(sets)}, labels, n_draws=10, calibration=())
+    for row in found.rows("findings"):
+        if (
+            row["metric"] in ("unified", "distance", "kl", "log-loss", "brier", "nonspecificity")
+            and row["low"] == row["low"]
+        ):
+            assert 0 <= row["low"] <= row["high"] <= (2 if row["metric"] == "brier" else np.inf), row
+    assert all(row["low"] >= 0 for row in found.rows("ranking") if row["low"] == row["low"])
+    for metric in ("unified", "log-loss", "brier", "nonspecificity"):
+        assert uq.metrics.prediction_metric(labels[:2] + [1], sets[:3], metric=metric).low >= 0
+    wrong = uq.metrics.prediction_metric([1, 1, 0], uq.Point(probs[:3]), metric="brier")
+    assert wrong.high == 2.0
+    assert uq.metrics.mean_set_size(uq.ClassSets(np.array([[1, 1, 1], [1, 0, 0]]))).high == 3.0

@@ -1,6 +1,8 @@
 """Dirichlet predictions: draws against theory, extreme concentrations."""
 
 import numpy as np
+import pandas as pd
+from tests.refusals import refuses
 
 import uqassay as uq
 
@@ -27,3 +29,38 @@ def test_draws_for_the_greatest_and_least_concentrations():
         dirichlet = uq.Dirichlet(alpha)
         np.testing.assert_allclose(dirichlet.mean_probs().sum(axis=1), 1)
         np.testing.assert_allclose(dirichlet.sample(20, rng=0).sum(axis=2), 1)
+
+
+def test_links_against_their_closed_forms(random_generator):
+    z = random_generator.normal(0, 3, (40, 4))
+    expected = {
+        "softplus+1": np.log1p(np.exp(z)) + 1,
+        "exp": np.exp(z),
+        "relu+1": np.where(z > 0, z, 0) + 1,
+    }
+    for link, alpha in expected.items():
+        np.testing.assert_allclose(uq.Dirichlet.from_logits(z, link=link).alpha, alpha, rtol=1e-12)
+    np.testing.assert_array_equal(
+        uq.Dirichlet.from_logits(z).alpha, uq.Dirichlet.from_logits(z, link="softplus+1").alpha
+    )
+    softmax = uq.Point.from_logits(z).probs
+    np.testing.assert_allclose(uq.Dirichlet.from_logits(z, link="exp").mean_probs(), softmax, rtol=1e-12)
+    assert uq.Dirichlet.from_logits([[600.0, -600.0]]).alpha.tolist() == [[601.0, 1.0]]
+
+
+def test_outputs_keep_their_names():
+    frame = pd.DataFrame([[1.0, -1.0]], columns=["no", "yes"], index=["x"])
+    found = uq.Dirichlet.from_logits(frame, groups=["a"], n_draws=7)
+    assert (found.class_names, list(found.ids), list(found.groups), found.n_draws) == (("no", "yes"), ["x"], ["a"], 7)
+    named = uq.Dirichlet.from_logits([[1.0, -1.0]], link="exp", class_names=("a", "b"), ids=["y"])
+    assert (named.class_names, list(named.ids)) == (("a", "b"), ["y"])
+
+
+def test_unknown_links_and_outputs_that_are_not_finite_are_refused():
+    with refuses("link", "choice", got="got 'softmax'"):
+        uq.Dirichlet.from_logits([[1.0, 2.0]], link="softmax")
+    for value in (np.nan, np.inf):
+        with refuses("logits", "finite"):
+            uq.Dirichlet.from_logits([[1.0, value]])
+    with refuses("logits", "range"):
+        uq.Dirichlet.from_logits([[1.0, 1000.0]], link="exp")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from uqassay.cli.text import unicode_text
 from uqassay.errors import InputError
+from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.notes import reason
 from uqassay.wording import level_text, named, significant, tradeoff
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["OF_MEASURES", "Check", "Outcome", "outcome_of", "outcome_of_rows", "parse_check"]
 
 _SYNTAX = re.compile(
-    r"(?:(?P<model>.+):)?(?:(?P<limit>low|high)\(\s*)?(?P<metric>[a-z0-9-]+)(?:@(?P<at>[^<>=@()]+))?(?P<closed>\s*\))?\s*"
+    r"(?:(?P<model>.+):)?(?:(?P<limit>low|high)\(\s*)?(?P<metric>[A-Za-z0-9_-]+)(?:@(?P<at>[^<>=@()]+))?(?P<closed>\s*\))?\s*"
     r"(?P<comparison><=|>=|<|>)\s*(?P<bound>[^<>=]+)"
 )
 OF_MEASURES = "calibration-pvalue"  # found for several calibration measures; without @ it is checked of all
@@ -130,7 +131,7 @@ def parse_check(text: str) -> Check:
         text=text.strip(),
         model=found["model"],
         limit=_LIMITS[found["limit"]],
-        metric=found["metric"],
+        metric=metric_name(found["metric"]),
         tradeoff=at_tradeoff,
         score=at if at_tradeoff is None else None,
         comparison=found["comparison"],

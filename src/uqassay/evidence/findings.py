@@ -37,6 +37,7 @@ __all__ = [
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 OF_ESTIMATE = ("low", "high", "level", "n", "method", "notes")
+BOUNDS = {"brier": (0.0, 2.0), "tv": (0.0, 1.0), "hellinger": (0.0, 1.0)}  # of means; other losses are at least 0
 FINDING_COLUMNS = ["model", "run", "metric", "score", "tradeoff", "convention", "estimate", *OF_ESTIMATE]
 MISTAKE_COLUMNS = [*FINDING_COLUMNS, "backward"]
 NAN = float("nan")
@@ -167,7 +168,8 @@ def _model_rows(
     means = iter(chosen.means([f.values for f in found if not isinstance(f.values, Estimate)]))
     rows = []
     for f in found:
-        estimate = f.values if isinstance(f.values, Estimate) else widened(next(means), model, f.share)
+        bounds = BOUNDS.get(f.metric, (-np.inf if f.metric in s.measures else 0.0, np.inf))
+        estimate = f.values if isinstance(f.values, Estimate) else widened(next(means), model, f.share, *bounds)
         rows.append(_finding(assay, model.name, run, f.metric, estimate, f.score, f.tradeoff))
     return rows
 
@@ -253,13 +255,15 @@ def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]
     return [(str(value), np.broadcast_to(values == value, shape)) for value in np.unique(values)]
 
 
-def widened(estimate: Estimate, model: ModelScores, tradeoff: float) -> Estimate:
-    """Add the error of an estimated non-specificity to the interval."""
+def widened(
+    estimate: Estimate, model: ModelScores, tradeoff: float, low: float = 0.0, high: float = np.inf
+) -> Estimate:
+    """Add the error of an estimated non-specificity to the interval, which stays between the bounds of the quantity."""
     error = tradeoff * model.nonspecificity_error
     if error == 0:
-        return estimate
+        return estimate.within(low, high)
     text = f"the interval includes the error of an estimated non-specificity, {error:.2g} in the mean"
-    return estimate.widened(error, Note("widened", text, {"standard_error": error}))
+    return estimate.widened(error, Note("widened", text, {"standard_error": error})).within(low, high)
 
 
 def _calibration_error(chosen: ChosenColumns, norm: ErrorNorm) -> Estimate:

@@ -13,6 +13,7 @@ from uqassay._array import available_cores
 from uqassay.errors import InputError
 from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.scores import SCORES
+from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.metrics.risk.ranked_errors import RankedErrors, rank_errors
 from uqassay.metrics.risk.selective_accuracy import Refusals, SelectiveGain, check_coverage
@@ -325,6 +326,7 @@ def _one(runs: list[Linearised]) -> Statistics:
 
 
 def _metric(name: str) -> RankingMetric:
+    name = metric_name(name)
     if name not in RANKING_METRICS:
         raise InputError(
             "metric",

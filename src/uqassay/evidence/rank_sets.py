@@ -16,6 +16,7 @@ from uqassay.evidence.prior_of_the_others import column_of, has_held_out
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.label_distance import FLOORS
 from uqassay.losses.unified import check_tradeoff
+from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.statistics import (
     PairwiseComparisons,
@@ -54,6 +55,7 @@ def mean_metrics(assay: "Assay") -> tuple[str, ...]:
 def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None) -> RankSets:
     """Rank sets of the models; see `Assay.rank_sets`."""
     check_tradeoff(tradeoff)
+    metric = metric_name(metric)
     if metric in tuple(RANKING_METRICS):  # which compares and does not hash, so that a list is refused below
         return assay.shared.once(("rank-sets", metric, score), lambda: _of_ranking_metric(assay, metric, score))
     known = mean_metrics(assay)

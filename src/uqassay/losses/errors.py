@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._namespaces import namespace
 from uqassay.losses.label_distance import labels_of
 from uqassay.predictions import ClassSets, PredictionLike, as_prediction, keeps_arrays
+from uqassay.predictions.swapped import refuse_swapped
 
 __all__ = ["is_correct", "prediction_errors", "probability_gap"]
 
@@ -25,6 +26,7 @@ def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     >>> uq.losses.is_correct([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
     [1.0, 0.0]
     """
+    refuse_swapped(y_true, prediction)
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     if isinstance(prediction, ClassSets):
@@ -57,6 +59,7 @@ def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     >>> prediction_errors([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
     [0.0, 1.0]
     """
+    refuse_swapped(y_true, prediction)
     prediction = as_prediction(prediction)
     if isinstance(prediction, ClassSets):
         prediction.labels()  # refuses sets without a single class
@@ -78,6 +81,7 @@ def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     >>> probability_gap([0, 0], uq.Point([[0.75, 0.25], [0.25, 0.75]])).tolist()
     [0.25, 0.75]
     """
+    refuse_swapped(y_true, prediction)
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     f = prediction.mean_probs()

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._namespaces import namespace
 from uqassay.losses.label_distance import FLOORS, labels_of
 from uqassay.predictions import PredictionLike, as_prediction, keeps_arrays
+from uqassay.predictions.swapped import refuse_swapped
 
 __all__ = ["brier_loss", "log_loss"]
 
@@ -22,6 +23,7 @@ def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | No
     >>> uq.losses.log_loss([0], uq.Point([[0.5, 0.5]])).round(4).tolist()
     [0.6931]
     """
+    refuse_swapped(y_true, prediction)
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     p = prediction.mean_probs()
@@ -42,6 +44,7 @@ def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     >>> uq.losses.brier_loss([0], uq.Point([[0.5, 0.5]])).tolist()
     [0.5]
     """
+    refuse_swapped(y_true, prediction)
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     p, xp = prediction.mean_probs(), namespace(y)

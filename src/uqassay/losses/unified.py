@@ -17,6 +17,7 @@ from uqassay.measures.hartley import Nonspecificity, hartley_weights, imprecisio
 from uqassay.measures.nonspecificities import check_convention
 from uqassay.measures.nonspecificities import nonspecificity as named_nonspecificity
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction, keeps_arrays
+from uqassay.predictions.swapped import refuse_swapped
 
 __all__ = ["DEFAULT_TRADEOFF", "UnifiedLoss", "set_nonspecificity", "unified_loss", "unified_terms"]
 
@@ -123,6 +124,7 @@ def unified_loss(
     """
     check_tradeoff(tradeoff)
     check_options(distance, nonspecificity, convention, focal_sets, floor)
+    refuse_swapped(y_true, prediction)
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     (d, gap, floored), ns = unified_terms(

@@ -288,7 +288,7 @@ def _estimated(
     most, sums = [FIRST_ORDERS], []
 
     def work(rows: slice, part: Prediction) -> None:
-        draws = _draws(part, weights, seed, range(FIRST_ORDERS))
+        draws = _first_draws(part, weights, seed)
         sums.append(_exact_sums(draws))
         values[rows], errors[rows] = _mean_and_error(draws)
         if tolerance is not None:
@@ -370,6 +370,18 @@ def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[t
         return lambda order: interval_prefixes(by_class[0], by_class[1], by_class[2], order)
     points = np.array(part.hull_points().transpose(2, 1, 0), dtype=np.float64, order="C")  # (K, V, n)
     return lambda order: hull_prefixes(points, order)
+
+
+def _first_draws(part: Prediction, weights: Array, seed: int) -> Array:
+    """`_draws` of the first orders. A set in which every class can be certain allows all distributions, so L(B) = 0."""
+    vacuous = part.upper_probs().min(axis=1) >= 1.0
+    if not vacuous.any():
+        return _draws(part, weights, seed, range(FIRST_ORDERS))
+    draws = np.full((FIRST_ORDERS, len(vacuous)), weights @ np.arange(1, len(weights) + 1) / (len(weights) + 1))
+    others = np.flatnonzero(~vacuous)
+    if others.size:
+        draws[:, others] = _draws(part[others], weights, seed, range(FIRST_ORDERS))
+    return draws
 
 
 def _draws(part: Prediction, weights: Array, seed: int, numbers: range) -> Array:

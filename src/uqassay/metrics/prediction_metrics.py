@@ -14,6 +14,7 @@ from uqassay.losses.proper_scores import brier_loss, log_loss
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_options, check_tradeoff, set_nonspecificity, unified_terms
 from uqassay.measures.hartley import Nonspecificity, joined_nonspecificities
 from uqassay.measures.scores import SCORES, uncertainty_score
+from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.notes import Note
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
@@ -48,7 +49,8 @@ class PredictionMetric:
     Parameters
     ----------
     metric : str
-        "unified" (E), "distance", "nonspecificity", "accuracy", "log-loss", "brier", or a name of `metrics.RANKING_METRICS`.
+        "unified" (E), "distance", "nonspecificity", "accuracy", "log-loss", "brier", or a name of `metrics.RANKING_METRICS`;
+        also "nll", "acc" and other names of `metrics.names`.
     tradeoff, distance
         Of "unified" and "distance"; see `losses.unified_loss`.
     score : str
@@ -69,6 +71,7 @@ class PredictionMetric:
     level: float = 0.95
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "metric", metric_name(self.metric))
         _check_name("metric", self.metric, HIGHER_IS_BETTER)
         _check_name("score", self.score, (*SCORES, "nonspecificity"))
         check_tradeoff(self.tradeoff)
@@ -110,13 +113,14 @@ class PredictionMetric:
             return proportion_estimate(columns[0], groups=groups, level=self.level)
         sizes = [p.sizes for p in parts if p.sizes is not None]
         if not sizes:
-            return mean_estimate(columns[0], groups=groups, level=self.level, method="hall")
+            most = 2.0 if self.metric == "brier" else np.inf
+            return mean_estimate(columns[0], groups=groups, level=self.level, method="hall").within(0.0, most)
         size = joined_nonspecificities(sizes)
         values = columns[0] + self.tradeoff * size.values if self.metric == "unified" else size.values
         found = mean_estimate(values, groups=groups, level=self.level, method="hall")
         error = size.mean_standard_error * (self.tradeoff if self.metric == "unified" else 1.0)
         text = f"the interval includes the error of an estimated non-specificity, {error:.2g} in the mean"
-        return found.widened(error, Note("widened", text, {"standard_error": error}))
+        return found.widened(error, Note("widened", text, {"standard_error": error})).within(0.0)
 
     def _terms(self, y: NDArray[Any], p: Prediction) -> tuple[tuple[Array, Array, int], Nonspecificity]:
         return unified_terms(

@@ -15,6 +15,7 @@ from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.prediction_metrics import PredictionMetric
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
+from uqassay.predictions.swapped import swapped_arguments
 from uqassay.statistics import Estimate
 
 __all__ = ["UncertaintyScorer", "prediction_metric"]
@@ -69,6 +70,8 @@ def prediction_metric(
     0.2877
     """
     definition = PredictionMetric(metric=metric, tradeoff=tradeoff, distance=distance, score=score, level=level)
+    if isinstance(y_true, Prediction) or (np.ndim(y_true) > 1 and _are_classes(y_prob)):
+        raise swapped_arguments("y_true", "y_prob")
     prediction = _prediction(y_prob)
     return definition.estimate([definition.part(_labels(y_true, prediction, labels), prediction)])
 
@@ -131,6 +134,14 @@ class UncertaintyScorer:
         definition = self._definition
         found = definition.estimate([definition.part(_labels(y, prediction, estimator.classes_), prediction)])
         return float(found) if definition.higher_is_better else -float(found)
+
+
+def _are_classes(values: Any) -> bool:
+    """True for names or whole numbers (n,), which are no probabilities of the second of two classes unless all are 0 or 1."""
+    if isinstance(values, Prediction) or np.ndim(values) != 1:
+        return False
+    array = as_array(values, "y_prob")
+    return array.dtype.kind not in "fb" or bool((array > 1).any())
 
 
 def _prediction(y_prob: Any) -> Prediction:

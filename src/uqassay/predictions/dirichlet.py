@@ -1,19 +1,28 @@
 """Dirichlet: a Dirichlet distribution over class probabilities per instance, as from evidential classifiers."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState, check_class_count, check_rows, still_whole
+from uqassay._array import RandomState, as_numeric, check_class_count, check_rows, still_whole
+from uqassay.errors import InputError
 from uqassay.predictions.base import Array
 from uqassay.predictions.drawn import Drawn
+from uqassay.predictions.pandas_input import take_table
 from uqassay.predictions.probabilities import refuse_truth_values, take_probabilities
 
 # float64, because a comparison casts a Python number to the dtype of the array: in float32 these are 0 and inf
 LEAST_ALPHA = np.float64(1e-300)  # the logarithm of a draw overflows below
 MOST_ALPHA = np.float64(1e300)  # the sum over the classes could overflow above
+MOST_LOGIT = 690.0  # exp of it, and of its negative, lie between these
+LINKS: Mapping[str, Callable[[Array], Array]] = {
+    "softplus+1": lambda z: np.logaddexp(0.0, z) + 1.0,
+    "exp": np.exp,
+    "relu+1": lambda z: np.maximum(z, 0.0) + 1.0,
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +67,49 @@ class Dirichlet(Drawn):
         self._set("alpha", alpha)
         self._check_draws()
         self._finish(class_axis_of="alpha")
+
+    @classmethod
+    def from_logits(cls, logits: ArrayLike, *, link: str = "softplus+1", **metadata: Any) -> "Dirichlet":
+        """Concentrations from the outputs z ``(n, K)`` of an evidential network.
+
+        Parameters
+        ----------
+        logits : array (n, K)
+            Outputs of the network before its last function.
+        link : {"softplus+1", "exp", "relu+1"}
+            α = ln(1 + exp z) + 1, as most evidential networks; α = exp z, as prior networks, whose mean is the softmax;
+            α = max(z, 0) + 1, as Sensoy, Kaplan and Kandemir (2018). It is the function that the network was trained with.
+        **metadata
+            `class_names`, `ids`, `groups` and the other options of `Dirichlet`.
+
+        Raises
+        ------
+        InputError
+            An unknown link, or logits that are not finite.
+
+        Examples
+        --------
+        >>> import uqassay as uq
+        >>> uq.Dirichlet.from_logits([[2.0, -1.0]], link="relu+1").alpha.tolist()
+        [[3.0, 1.0]]
+        >>> uq.Dirichlet.from_logits([[2.0, -1.0]]).alpha.round(3).tolist()
+        [[3.127, 1.313]]
+        """
+        if not isinstance(link, str) or link not in LINKS:
+            raise InputError(
+                "link",
+                f"must be one of {', '.join(LINKS)}",
+                f"got {link!r:.60}",
+                "choose the function that the network was trained with",
+                code="choice",
+            )
+        array, class_names, ids = take_table(logits, "logits")
+        given = as_numeric(array, "logits", ndim=2)
+        refuse_truth_values(given, "logits", "give the outputs of the network")
+        check_rows(given, "logits", tolerance=0.0, unit_sum=False, low=-MOST_LOGIT, high=MOST_LOGIT)
+        found = cls(LINKS[link](np.asarray(given, dtype=np.float64)), **metadata)
+        found._default(class_names=class_names, ids=ids)
+        return found
 
     @property
     def n_classes(self) -> int:

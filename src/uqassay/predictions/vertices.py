@@ -14,7 +14,7 @@ from uqassay.predictions.probabilities import event_and_rest, normalised, not_ne
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Vertices(Prediction):
-    """V vertices per instance; the credal set is their convex hull. Pad shorter lists with their first vertex.
+    """V vertices per instance; the credal set is their convex hull. Pad shorter lists with one of their vertices.
 
     Parameters
     ----------
@@ -55,11 +55,12 @@ class Vertices(Prediction):
         return int(self.vertices.shape[2])
 
     def mean_probs(self) -> Array:
-        """Mean of the vertices without repeats of the first one, ``(n, K)``."""
+        """Mean of the different vertices, ``(n, K)``: repeats, such as padding, count once, in any order."""
         vertices = not_negative(self.vertices)
-        first = vertices[:, :1]
-        counts = np.ones(vertices.shape[:2])  # (n, V), 0 for padding
-        counts[:, 1:] = (vertices[:, 1:] != first).any(axis=2)
+        order = np.lexsort(np.moveaxis(vertices, 2, 0), axis=-1)  # repeats follow each other, and sums round alike
+        vertices = np.take_along_axis(vertices, order[:, :, None], axis=1)
+        counts = np.ones(vertices.shape[:2])  # (n, V), 0 for repeats
+        counts[:, 1:] = (vertices[:, 1:] != vertices[:, :-1]).any(axis=2)
         return (vertices * counts[:, :, None]).sum(axis=1) / counts.sum(axis=1, keepdims=True)
 
     def lower_probs(self) -> Array:

@@ -118,6 +118,12 @@ class Estimate(float):
             notes=(*self.notes, note),
         )
 
+    def within(self, low: float, high: float = np.inf) -> "Estimate":
+        """The same value with the part of the interval that a quantity between these bounds can have."""
+        fields = {name: getattr(self, name) for name in ("level", "n", "method", "notes")}
+        ends = {"low": float(np.clip(self.low, low, high)), "high": float(np.clip(self.high, low, high))}
+        return Estimate(float(self), **ends, **fields)
+
     def with_note(self, note: Note) -> "Estimate":
         """The same estimate with one more note."""
         fields = {name: getattr(self, name) for name in ("low", "high", "level", "n", "method")}

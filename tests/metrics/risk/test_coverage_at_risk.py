@@ -115,3 +115,25 @@ def test_bad_input_is_refused():
             coverage_at_risk_score([0, 1], [1, 2], risk=risk)
     with refuses("uncertainty", "finite"):
         coverage_at_risk_score([0, 1], [1, np.nan], risk=0.1)
+
+
+@pytest.mark.parametrize(("seed", "coverage", "risk"), [(363, 0.8, 0.1), (189, 0.5, 0.05), (1, 0.7, 0.2)])
+def test_a_common_factor_of_the_weights_changes_nothing(seed, coverage, risk):
+    """Also where all that are kept or refused are right or wrong, and only rounding is left of a variance."""
+    from uqassay.metrics import accuracy_at_coverage_score, selective_gain
+
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 60))
+    errors, uncertainty = (rng.random(n) < 0.3).astype(int), rng.random(n).round(int(rng.integers(1, 3)))
+    weights = rng.random(n) + 0.1
+
+    def intervals(weight):
+        for found in (
+            selective_gain(errors, uncertainty, coverage=coverage, sample_weight=weight).gain,
+            accuracy_at_coverage_score(errors, uncertainty, coverage=coverage, sample_weight=weight),
+            coverage_at_risk_score(errors, uncertainty, risk=risk, sample_weight=weight),
+        ):
+            yield float(found), found.low, found.high
+
+    for factor in (3, 1 / 3, 0.1, 7.3, 1e-5):
+        np.testing.assert_allclose(list(intervals(factor * weights)), list(intervals(weights)), atol=1e-9)

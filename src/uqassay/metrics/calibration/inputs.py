@@ -12,6 +12,7 @@ from uqassay.predictions import Members, Prediction, PredictionLike, as_predicti
 from uqassay.predictions.class_sets import refuse_class_sets
 from uqassay.predictions.labels import labels_for
 from uqassay.predictions.pandas_input import take_table
+from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.samples import scaled_weights
 
 __all__ = ["as_probs", "classes_apart", "instance_weights", "labels_and_probs"]
@@ -55,6 +56,7 @@ def labels_and_probs(
                 code="shape",
             ) from problem
         return labels, p
+    refuse_swapped(y_true, probs, other="probs")
     prediction = as_prediction(probs, "probs")
     n, n_classes = prediction.n_instances, prediction.n_classes
     shape = as_array(y_true, "y_true").shape

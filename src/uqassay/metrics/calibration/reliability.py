@@ -21,6 +21,7 @@ from uqassay.metrics.calibration.edges import edges_of_equal_width
 from uqassay.metrics.calibration.inputs import labels_and_probs
 from uqassay.metrics.calibration.reliability_bands import band_of_counts, bands_of_groups, ranges_sentence
 from uqassay.predictions import PredictionLike
+from uqassay.predictions.swapped import refuse_swapped, swapped_arguments
 from uqassay.statistics.samples import check_level, is_number, make_units
 
 __all__ = ["Reliability", "expected_calibration_error", "reliability", "reliability_diagram"]
@@ -215,6 +216,7 @@ def expected_calibration_error(correct: ArrayLike, confidence: ArrayLike, *, n_b
 
 def bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tuple[CalibrationBins, Array]:
     """Bins of equal width of the confidence (n,), and the hits (n,)."""
+    refuse_swapped(correct, confidence, "correct", "confidence")
     hit = as_numeric(correct, "correct", ndim=1).astype(np.float64)
     conf = as_numeric(confidence, "confidence", ndim=1).astype(np.float64)
     if hit.shape != conf.shape:
@@ -225,6 +227,9 @@ def bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tupl
             "pass both for the same instances",
             code="mismatch",
         )
+    # a confidence of 0 is impossible for the predicted class
+    if ((conf == 0) | (conf == 1)).all() and (conf == 0).any() and ((hit > 0) & (hit < 1)).any():
+        raise swapped_arguments("correct", "confidence")
     if n_bins < 1:
         raise InputError("n_bins", "must be at least 1", f"got {n_bins}", "pass 10, the usual number", code="range")
     check_bins(n_bins, "width")

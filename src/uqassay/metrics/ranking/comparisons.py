@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay._array import generator
 from uqassay._one_order import in_one_order
 from uqassay.errors import InputError
+from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.metrics.run_summaries import midranks
 from uqassay.predictions.base import Array
@@ -157,6 +158,7 @@ def pairwise_ranking_tests(
 
 
 def _metric(name: str) -> RankingMetric:
+    name = metric_name(name)
     check_choice(name, "metric", tuple(RANKING_METRICS))
     return RANKING_METRICS[name]
 

@@ -12,9 +12,11 @@ from uqassay.errors import InputError
 from uqassay.losses.errors import prediction_errors, probability_gap
 from uqassay.losses.label_distance import labels_of
 from uqassay.measures.scores import SCORES
+from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking.registry import RANKING_METRICS, RankingMetric
 from uqassay.notes import Note, has_note
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
+from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics import Estimate
 from uqassay.statistics.linearised import Linearised, joined
 from uqassay.statistics.samples import Floats, check_choice, check_level
@@ -91,8 +93,10 @@ def one_versus_rest_scores(
     ([1.0, nan, 1.0], 1.0)
     """
     check_level(level)
+    metric = metric_name(metric)
     check_choice(metric, "metric", tuple(RANKING_METRICS))
     check_choice(score, "score", tuple(SCORES))
+    refuse_swapped(y_true, prediction)
     prediction = as_prediction(prediction, "prediction")
     y = labels_of(y_true, prediction)
     names = prediction.class_names or tuple(str(k) for k in range(prediction.n_classes))

@@ -272,8 +272,10 @@ def risk_interval(
     quantile = np.minimum(special.stdtrit(dof, 0.5 + level / 2), WIDEST)
     plain = (risk * (1 - risk) / coverage + (risk - rate) ** 2 * spare) / n_units
     with np.errstate(invalid="ignore", divide="ignore"):
-        # without variance the design effect is undefined; 1 / Σ w_g² is then the effective number of units
-        design = np.where((plain > 0) & (variance > 1e-12 * plain), variance / plain, n_units * sum_ww)
+        # without variance the design effect is undefined; 1 / Σ w_g² is then the effective number of units. A risk of 0 or 1
+        # may be off by rounding, which depends on the unit of the weights
+        varies = (plain * n_units > 1e-12) & (variance > 1e-12 * plain)
+        design = np.where(varies, variance / plain, n_units * sum_ww)
     k = np.minimum(quantile**2 * design / n_units, WIDEST**2)
     # (R − R')² = k (R'(1 − R') / c + (R − ε)² (1 − c) / c) is quadratic in R'
     wilson = k / coverage

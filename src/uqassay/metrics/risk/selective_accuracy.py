@@ -235,8 +235,9 @@ class Refusals:
             return self._estimate(0.0, 0.0, 0.0, "newcombe", [*self._notes, Note("edge", "nothing is refused")])
         parts, products, kept, out = self._split(coverage)
         p, r = out.risk, kept.risk
-        size = float(np.sqrt(products.kept * products.refused))
-        correlation = products.both / size if size > 0 else 0.0
+        few, many = sorted((products.kept, products.refused))
+        # where all that are kept, or refused, are right or wrong, what is left of their influences is rounding
+        correlation = products.both / float(np.sqrt(few * many)) if few > 1e-24 * many else 0.0
 
         def reach(a: float, b: float) -> float:
             return float(np.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)))

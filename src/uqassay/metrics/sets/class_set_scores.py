@@ -14,6 +14,7 @@ from uqassay.losses.label_distance import labels_of
 from uqassay.measures.class_sets import not_ruled_out
 from uqassay.notes import Note
 from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.proportion import proportion_estimate
 from uqassay.statistics.samples import check_choice, check_level
@@ -163,7 +164,9 @@ def mean_set_size(
     """
     given = as_prediction(prediction)
     size = not_ruled_out(given, rule=rule).sum(axis=1).astype(np.float64)
-    return mean_estimate(size, groups=given.groups if groups is None else groups, level=level)
+    return mean_estimate(size, groups=given.groups if groups is None else groups, level=level).within(
+        0.0, given.n_classes
+    )
 
 
 @in_one_order("prediction", "y_true", "groups")
@@ -221,6 +224,7 @@ def labels_and_sets(
     y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
 ) -> tuple[NDArray[Any], Bools, ArrayLike | None]:
     """Labels, class sets (n, K), and the groups given or those of the prediction. For this folder."""
+    refuse_swapped(y_true, prediction)
     given = as_prediction(prediction)
     sets = not_ruled_out(given, rule=rule)
     return labels_of(y_true, given), sets, given.groups if groups is None else groups
@@ -245,7 +249,7 @@ def scores_of_columns(
 
     return ClassSetScores(
         coverage=share(covered),
-        size=mean_estimate(size, groups=groups, level=level),
+        size=mean_estimate(size, groups=groups, level=level).within(0.0, sets.shape[1]),
         determinacy=share(single.astype(np.float64)),
         single_accuracy=_in_part(covered, single, groups, level, "no instance has a single class"),
         set_accuracy=_in_part(covered, several, groups, level, "no instance has several classes"),
