@@ -13,7 +13,6 @@ import uqassay as uq
 from uqassay.errors import FileFormatError
 from uqassay.predictions import formats
 from uqassay.predictions.files import inspect_file, load_column, read_contents
-from uqassay.predictions.keys import probability_columns
 
 # -- csv -----------------------------------------------------------------------------------------------------------------
 
@@ -40,7 +39,7 @@ def test_table_of_calzone(tmp_path):
     text = "proba_0,proba_1,subgroup_1,label\n1.0e-01,9.0e-01,A,1.0e+00\n0.7,0.3,B,0.0e+00\n"
     prediction = uq.load(csv(tmp_path, text))
     assert prediction.class_names is None
-    assert prediction.notes[0].facts["columns"] == ("subgroup_1",)
+    assert list(prediction.keys) == ["subgroup_1"]
     assert uq.load_labels(tmp_path / "t.csv").tolist() == [1, 0]
 
 
@@ -82,9 +81,9 @@ def test_ids_are_whole_numbers_only_where_spelt_as_such(tmp_path, cells, expecte
         ("proba_a,proba_b\n0.5,0.5\n0.5,0.5,\n", "rows", "shape", "row 1 has 3"),
         ("proba_a,proba_b,label\n0.5,0.5,a, b\n", "rows", "shape", "row 0 has 4; quote text"),
         ("proba_a,proba_b\n0.5,nan\n", "proba_b", "finite", "row 0 holds 'nan'"),
-        ("a,b\n1,0\n", "columns", "missing", "found a, b; name the columns of probabilities"),
-        ("a,b\n50.5,49.5\n", "probs", "not-probabilities", "row 0 holds 50.5 at .*, in the columns a, b"),
-        ("a,b\n0.5,\n0.5,0.5\n", "b", "type", "row 0 holds ''"),
+        ("a,b\n1,1\n", "columns", "missing", "look like counts.*normalise=True"),
+        ("a,b\n50.5,49.5\n", "columns", "missing", "look like counts or per cent; a, b; row 0 sums to 100"),
+        ("a,b\n0.5,\n0.5,0.5\n", "columns", "missing", "found a, b; name them by"),
         ("proba_a,proba_b\n", "rows", "empty", "found none"),
         ("proba_a,proba_a\n0.5,0.5\n", "header", "duplicate", "'proba_a'"),
         ("\n0.5,0.5\n", "header", "empty", ""),
@@ -92,7 +91,7 @@ def test_ids_are_whole_numbers_only_where_spelt_as_such(tmp_path, cells, expecte
         ("proba_0;proba_1\n1.000,5;0\n", "proba_0", "type", "row 0 holds '1.000,5'"),
         ("id\tproba_0\tproba_1\na\t0.5\n", "rows", "shape", "quote text that contains"),
         ("0,5;0,5\n0,5;0,5\n", "header", "missing", "it holds numbers"),
-        ("proba_1\n0.5\n", "probs", None, "from_binary"),
+        ("proba_1\n0.5\n", "columns", "missing", "y_prob.*positive="),
         ("proba_0,proba_1\n0.5,0.6\n", "probs", "sum", "row 0 sums to 1.1"),
         ("proba_0,proba_1\n" + "9" * 200_000 + ",0\n", None, None, ""),
         ('proba_0,proba_1,id\n0.5,0.5,"' + "x" * 200_000 + '"\n', "cells", "type", "limit"),
@@ -221,17 +220,15 @@ def test_columns_of_decimal_numbers_are_the_classes_where_none_says_so(tmp_path)
     found = uq.load(path)
     assert found.class_names == ("cat", "dog")
     assert found.probs.tolist() == [[0.25, 0.75], [1, 0]]
-    assert [note.code for note in found.notes] == ["columns-by-type", "columns-ignored"]
-    assert "cat, dog" in found.notes[0].text
-    assert "image" in found.notes[1].text
-    assert "cat" not in found.notes[1].text
+    assert [note.code for note in found.notes] == ["columns-ignored"]  # named like the labels
+    assert (found.notes[0].text, list(found.keys)) == ("columns left out: age", ["image"])
     assert uq.load_labels(path).tolist() == [1, 0]
     assert uq.load(csv(tmp_path, "0,1\n0.25,0.75\n")).class_names is None
 
 
 def test_columns_taken_as_classes_can_be_read_by_their_names(tmp_path):
     path = csv(tmp_path, "patient,weight,height\np1,61.5,1.7\np2,70.2,1.8\n")
-    assert load_column(path, ["weight"])[0].tolist() == [61.5, 70.2]
+    assert load_column(path, ["weight"]).tolist() == [61.5, 70.2]
     with pytest.raises(FileFormatError, match="found patient, weight, height;"):
         uq.load_labels(path)
 
@@ -331,11 +328,12 @@ def test_a_point_with_everything_beside_it(tmp_path):
     prediction = uq.load(path)
     assert prediction.probs.tolist() == [[0.25, 0.75], [1.0, 0.0]]
     assert (prediction.ids.tolist(), prediction.groups.tolist()) == (["a", "b"], [7, 9])
-    assert prediction.notes[0].facts["columns"] == ("question",)
+    assert list(prediction.keys) == ["question", "id"]
     assert uq.load_labels(path).tolist() == [1, 0]
     assert uq.load_labels(path, "group").tolist() == [7, 9]
     found = inspect_file(path)
-    assert (found["kind"], found["n_instances"], found["labels"], found["ignored"]) == ("point", 2, True, ["question"])
+    assert (found["kind"], found["n_instances"], found["labels"], found["ignored"]) == ("point", 2, True, [])
+    assert found["columns"]["question"] == "may identify the rows"
 
 
 @pytest.mark.parametrize("named", [False, True])
@@ -513,14 +511,14 @@ def test_columns_sorted_as_text_are_put_in_the_order_of_the_classes(tmp_path, ne
 
 @TABLES
 def test_numbers_are_names_where_the_columns_are_named_by_numbers(tmp_path, needs, extension):
-    """With columns proba_2, proba_1 the label 1 is the second column, and so it is written."""
+    """With columns proba_2, proba_1 the label 1 is the second column; they are read in the order of the numbers."""
     needs(*{PACKAGES.get(extension, "numpy")})
     prediction = uq.Point([[0.3, 0.7], [0.6, 0.4]], class_names=("2", "1"))
     path = tmp_path / f"t{extension}"
     uq.save(prediction, path, labels=[1, 2])
     assert uq.load_labels(path).tolist() == [1, 2]
-    assert uq.load(path).class_names == ("2", "1")
-    np.testing.assert_array_equal(uq.load(path).probs, prediction.probs)
+    assert uq.load(path).class_names == ("1", "2")
+    np.testing.assert_array_equal(uq.load(path).probs, prediction.probs[:, ::-1])
 
 
 @TABLES
@@ -535,20 +533,6 @@ def test_spaces_and_blank_lines_in_names_and_ids_are_kept(tmp_path, needs, exten
     assert back.ids.tolist() == ids.tolist()
     assert back.groups.tolist() == groups.tolist()
     assert uq.load_labels(tmp_path / f"t{extension}").tolist() == [0, 1, 0, 1, 1]
-
-
-@pytest.mark.parametrize(
-    ("header", "expected"),
-    [
-        (["proba_1", "proba_0"], [1, 0]),
-        (["proba_2", "proba_1"], [0, 1]),  # no class 0: names, in the order of the columns
-        (["proba_01", "proba_00"], [0, 1]),
-        (["proba_1", "id", "proba_0", "label", "proba_2"], [2, 0, 4]),
-        (["id"], []),
-    ],
-)
-def test_only_the_indices_of_all_classes_are_put_in_order(header, expected):
-    assert probability_columns(header) == expected
 
 
 # -- columns without roles ---------------------------------------------------------------------------------------------
@@ -603,7 +587,7 @@ def test_tables_with_tabs(tmp_path):
     path = tmp_path / "t.tsv"
     prediction = uq.Point([[0.25, 0.75]], class_names=("a\tb", "c,d"), ids=np.array(["x;y"]))
     uq.save(prediction, path, labels=[1])
-    assert path.read_text().splitlines()[1] == "0.25\t0.75\t1\tx;y"
+    assert path.read_text().splitlines()[1] == "0.25\t0.75\tc,d\tx;y"
     back = uq.load(path)
     assert (back.probs.tolist(), back.class_names, back.ids.tolist()) == ([[0.25, 0.75]], ("a\tb", "c,d"), ["x;y"])
     path.write_text("one column, with a comma\n1\n")
@@ -649,7 +633,7 @@ def test_class_names_of_columns_of_parquet_are_taken_as_those_of_csv(write):
     found = uq.load(path)
     assert (found.class_names, found.probs.tolist()) == (("cat", "dog"), [[0.25, 0.75], [1, 0]])
     assert found.probs.dtype == np.float32
-    assert [note.code for note in found.notes] == ["columns-by-type", "columns-ignored"]
+    assert list(found.keys) == ["image"]
     assert uq.load_labels(path).tolist() == [1, 0]
 
 

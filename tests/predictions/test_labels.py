@@ -138,7 +138,9 @@ def test_labels_that_count_from_one_are_recognised():
     with pytest.raises(InputError, match=r"row 0 holds 2; subtract 1 .* name the classes 1 … 2"):
         labels_for([2, 1], n_instances=2, n_classes=2)
     with pytest.raises(InputError, match="recode the labels"):
-        labels_for([2, 0], n_instances=2, n_classes=2)
+        labels_for([2, 3, 0], n_instances=3, n_classes=2)
+    with pytest.raises(InputError, match="leave such rows out, in uq.assay by ignore_label=-1"):
+        labels_for([-1, 1, 0], n_instances=3, n_classes=2)
 
 
 def test_numbers_of_votes_are_whole_and_have_a_column_for_each_class():

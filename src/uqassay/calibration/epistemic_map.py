@@ -15,7 +15,7 @@ from uqassay._one_order import in_one_order
 from uqassay.errors import FileFormatError, InputError
 from uqassay.metrics.estimate_intervals import checked_edges, finite_values, gain_bins, place_in_intervals
 from uqassay.notes import Note
-from uqassay.predictions.file_opening import check_exists
+from uqassay.predictions.files import check_exists
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import counted
 

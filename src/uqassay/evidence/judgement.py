@@ -169,7 +169,7 @@ def assay(
         rng=rng,
         progress=progress,
     )
-    y_true, groups, subgroups, uncertainties, X = of_same_instances(y_true, groups, subgroups, uncertainties, X)
+    y_true, groups, subgroups, uncertainties = of_same_instances(y_true, groups, subgroups, uncertainties)
     predictions = predicted_by_classifiers(predictions, X)
     if client is not None or holds_dask(predictions):
         return assay_on_dask(

@@ -14,9 +14,8 @@ from uqassay._files import draft_of
 from uqassay._json import plain, read_json
 from uqassay.errors import FileFormatError, InputError
 from uqassay.notes import Note
-from uqassay.predictions.file_limits import check_fits
-from uqassay.predictions.file_numpy import read_npz
-from uqassay.predictions.file_opening import check_exists, problems_named
+from uqassay.predictions.arrays_on_disk import check_fits, read_npz
+from uqassay.predictions.files import check_exists, problems_named
 
 __all__ = [
     "ARRAYS",

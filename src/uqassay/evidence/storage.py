@@ -28,8 +28,8 @@ from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.metrics.calibration.reliability import Reliability
 from uqassay.metrics.calibration.reliability_bands import band_of_counts
 from uqassay.notes import Note
+from uqassay.predictions.arrays_on_disk import check_expansion
 from uqassay.predictions.drawn import check_draws
-from uqassay.predictions.file_limits import check_expansion
 from uqassay.statistics import Estimate, check_margin
 
 if TYPE_CHECKING:

@@ -114,7 +114,7 @@ class AssayStream(AssayOptions):
         Everything kept is a copy. An update that raises, or is interrupted, leaves the stream as it was.
         """
         started = time.perf_counter()
-        y_true, groups, subgroups, uncertainties, _ = of_same_instances(y_true, groups, subgroups, uncertainties)
+        y_true, groups, subgroups, uncertainties = of_same_instances(y_true, groups, subgroups, uncertainties)
         state, first = self._state.copied(), self.first_row + self._state.n_instances
         ignored = 0
         if self.ignore_label is not None:

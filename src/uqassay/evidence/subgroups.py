@@ -53,20 +53,17 @@ def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Kno
     return out
 
 
-def of_same_instances(
-    y_true: Any, groups: Any, subgroups: Any, uncertainties: Any, X: Any = None
-) -> tuple[Any, Any, Any, Any, Any]:
+def of_same_instances(y_true: Any, groups: Any, subgroups: Any, uncertainties: Any) -> tuple[Any, Any, Any, Any]:
     """What an assay is given beside predictions, with its rows in one order; predictions without ids stand by position."""
     given = {
         "y_true": y_true,
         "groups": groups,
         "subgroups": None if subgroups is None else _columns(subgroups),
         "uncertainties": uncertainties,
-        "X": X,
     }
     found = aligned({name: value for name, value in given.items() if value is not None}, axes={"uncertainties": -1})
-    y, units, parts, scores, inputs = (found.get(name) for name in given)
-    return y, units, parts, scores, inputs
+    y, units, parts, scores = (found.get(name) for name in given)
+    return y, units, parts, scores
 
 
 def _columns(subgroups: Any) -> Mapping[Any, Any]:

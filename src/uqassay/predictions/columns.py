@@ -128,6 +128,7 @@ class Classes(NamedTuple):
     columns: tuple[str, ...]
     names: tuple[str, ...] | None
     order: str
+    by_sum: bool = False  # found because their rows sum to 1, not by their names
 
 
 # -- names of classes ---------------------------------------------------------------------------------------------------
@@ -266,7 +267,7 @@ def classes_of(
         return _ordered(sure[0])
     by_sum = None if sure else _summing(table, [name for name in numbers if name.lower() not in OTHERS])
     if by_sum is not None:
-        return _ordered(by_sum)
+        return _ordered(by_sum)._replace(by_sum=True)
     if len(sure) > 1 or len(families) > 1:
         shown = [listed(list(family), most=4) for family in (sure or families)[:3]]
         raise InputError(

@@ -376,11 +376,16 @@ def _holds(contents: Contents, names: Sequence[str]) -> bool:
     return any(name in contents.arrays for name in names)
 
 
+def _made(contents: Contents) -> set[str]:
+    """Keys that the columns of a table were given here."""
+    return {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
+
+
 def _identifies(key: str, contents: Contents) -> bool:
     """Whether an array identifies the rows: ids, or the one key of a table."""
     own = _texts(contents, "key_names")
     named = key in own and len(own) == 1 and "ids" not in contents.arrays
-    return ALIASES.get(key, key) == "ids" or key == "key_names" or is_key_column(key, contents.arrays) or named
+    return ALIASES.get(key, key) == "ids" or key in _made(contents) or named
 
 
 def _refuse_empty(values: NDArray[Any], name: str) -> None:
@@ -403,7 +408,7 @@ def _check_draws_ordered(arrays: Mapping[str, Any], path: Path) -> None:
 def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:
     if contents.bare and key is None:
         return contents.arrays["array"], "labels"
-    everything = contents.everything()
+    everything = {key: each for key, each in contents.everything().items() if key not in _made(contents)}
     wanted = ("labels", "label") if key is None else (key, ALIASES.get(key, key))
     for name in wanted:
         if name in everything:
@@ -560,10 +565,14 @@ def _labels_by_name(arrays: Arrays) -> Arrays:
 
 
 def _check_text(arrays: Arrays, suffix: str) -> None:
-    """Refuse text with lone surrogates, such as those of a file name that is not UTF-8, where the format is UTF-8."""
+    """Refuse text that the formats of text cannot give back: NUL, and lone surrogates, as of file names that are not UTF-8."""
     if suffix not in _HELD:
         return
     for key, value in arrays.items():
+        cut = next((text for text in value.ravel().tolist() if "\0" in text), None) if value.dtype.kind == "U" else None
+        if cut is not None:
+            rule = f"{suffix} holds text without NUL characters"
+            fail(key, rule, f"got {cut!r:.60}", "save it as .npz", code="format")
         if (broken := lone_surrogates(value)).any():
             got = f"got {str(np.atleast_1d(value)[broken][0])!r}"
             raise InputError(
@@ -643,8 +652,8 @@ def inspect_file(
     path = as_path(path)
     with problems_named(path):
         contents = open_contents(path, kind, reading=Reading(columns, id, like, asks_logits(kind)), positive=positive)
-        own = {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
-        everything = {key: array for key, array in (contents.arrays | contents.other).items() if key not in own}
+        roles = _taken_for(contents)
+        everything = {k: array for k, array in (contents.arrays | contents.other).items() if k not in _made(contents)}
         known = KNOWN_KEYS | {"array"}
         found: dict[str, Any] = {
             "file": path.name,
@@ -657,8 +666,12 @@ def inspect_file(
             "class_names": _texts(contents, "class_names") or None,
             **{key: any(ALIASES.get(k, k) == key for k in contents.arrays) for key in ("labels", "ids", "groups")},
             "arrays": {key: {"shape": list(a.shape), "dtype": a.dtype} for key, a in everything.items()},
-            "columns": _taken_for(contents),
-            "ignored": [key for key in everything if key not in contents.arrays or key not in known],
+            "columns": roles,
+            "ignored": [
+                key
+                for key in everything
+                if (key not in contents.arrays or key not in known) and roles.get(key, "left out") == "left out"
+            ],
             "notes": [note.to_dict() for note in (*_stated_notes(contents), *contents.notes)],
         }
         try:

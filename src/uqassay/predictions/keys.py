@@ -246,13 +246,20 @@ def roles(contents: Contents, reading: Reading = Reading()) -> Contents:
             arrays[role] = column.written or column
     taken = set() if classes is None else set(classes.columns)
     rest = [name for name in found.others if name not in taken and not columns[name].index]
-    identifying = [name for name in (*rest, *([found.ids] if found.ids in columns else [])) if _is_key(columns[name])]
+    identifying = [
+        name
+        for name in (*rest, *([found.ids] if found.ids in columns and not columns[found.ids].index else []))
+        if _is_key(columns[name])
+    ]
     if identifying:
         arrays["key_names"] = StoredArray.in_memory(np.array(identifying))
         arrays |= {KEY(i): columns[name].written or columns[name] for i, name in enumerate(identifying)}
     other |= {name: columns[name] for name in (*found.others, *found.used.values()) if name not in taken}
     notes = contents.notes
     left = [name for name in rest if name not in identifying]
+    if classes is not None and classes.by_sum:
+        taken_text = f"the classes are the columns that together sum to 1: {shown_keys(classes.columns)}"
+        notes = (*notes, Note("columns-taken", taken_text, {"columns": classes.columns}))
     if left and (classes is not None or stated):
         notes = (*notes, Note("columns-ignored", f"columns left out: {shown_keys(left)}", {"columns": tuple(left)}))
     used = {} if classes is None else {name: columns[name] for name in classes.columns}

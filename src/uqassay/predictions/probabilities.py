@@ -102,8 +102,8 @@ def rounding(values: NDArray[Any]) -> float:
 
     Examples
     --------
-    >>> rounding(np.array([[0.33, 0.33, 0.34]])), rounding(np.array([[0.1] * 20]))
-    (0.015, 1.0)
+    >>> [round(rounding(np.array([row])), 6) for row in ([0.33, 0.33, 0.34], [0.1] * 20, [0.12345, 0.87655])]
+    [0.015, 1.0, 0.01]
     """
     for digits in range(1, 4):
         with np.errstate(over="ignore", invalid="ignore"):

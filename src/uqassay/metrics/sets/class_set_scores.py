@@ -249,7 +249,7 @@ def scores_of_columns(
 
     return ClassSetScores(
         coverage=share(covered),
-        size=mean_estimate(size, groups=groups, level=level).within(0.0, sets.shape[1]),
+        size=mean_estimate(size, groups=groups, level=level).within(0.0),
         determinacy=share(single.astype(np.float64)),
         single_accuracy=_in_part(covered, single, groups, level, "no instance has a single class"),
         set_accuracy=_in_part(covered, several, groups, level, "no instance has several classes"),

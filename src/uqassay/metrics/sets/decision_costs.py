@@ -10,6 +10,7 @@ from uqassay.errors import InputError
 from uqassay.metrics.sets.class_set_scores import labels_and_sets
 from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.class_order import values_of_classes
+from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.samples import check_choice, is_number
 
@@ -65,6 +66,7 @@ def set_decision_cost(
     check_choice(resolved, "resolved", RESOLVED)
     if not (is_number(price) and 0 <= price < np.inf):
         raise InputError("price", "must be a number of at least 0", f"got {price!r}", "give a cost", code="range")
+    refuse_swapped(y_true, prediction)
     given = as_prediction(prediction)
     y, sets, units = labels_and_sets(y_true, given, rule, groups)
     matrix = _checked(costs, given.class_names, sets.shape[1])
