@@ -160,9 +160,7 @@ def mean_set_size(
     """
     given = as_prediction(prediction)
     size = not_ruled_out(given, rule=rule).sum(axis=1).astype(np.float64)
-    return mean_estimate(size, groups=given.groups if groups is None else groups, level=level).within(
-        0.0, given.n_classes
-    )
+    return mean_estimate(size, groups=given.groups if groups is None else groups, level=level).within(0.0)
 
 
 def set_utility_score(
@@ -244,7 +242,7 @@ def scores_of_columns(
 
     return ClassSetScores(
         coverage=share(covered),
-        size=mean_estimate(size, groups=groups, level=level).within(0.0, sets.shape[1]),
+        size=mean_estimate(size, groups=groups, level=level).within(0.0),
         determinacy=share(single.astype(np.float64)),
         single_accuracy=_in_part(covered, single, groups, level, "no instance has a single class"),
         set_accuracy=_in_part(covered, several, groups, level, "no instance has several classes"),
