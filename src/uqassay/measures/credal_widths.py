@@ -19,7 +19,7 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     ----------
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     of : {"mean", "predicted", "max"}
-        The mean over the classes (Fig. 18 of the unified evaluation paper), the predicted class alone
+        The mean over all K classes, impossible ones too (Fig. 18 of the unified evaluation paper), the predicted class alone
         (`prediction.labels()`, Fig. 14), or the widest class.
 
     Returns

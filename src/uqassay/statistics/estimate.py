@@ -121,8 +121,8 @@ class Estimate(float):
     def within(self, low: float, high: float = np.inf) -> "Estimate":
         """The same value with the part of the interval that a quantity between these bounds can have."""
         fields = {name: getattr(self, name) for name in ("level", "n", "method", "notes")}
-        ends = {"low": float(np.clip(self.low, low, high)), "high": float(np.clip(self.high, low, high))}
-        return Estimate(float(self), **ends, **fields)
+        start, end = (float(np.clip(one, low, high)) for one in (self.low, self.high))
+        return Estimate(float(self), low=start, high=end, **fields)
 
     def with_note(self, note: Note) -> "Estimate":
         """The same estimate with one more note."""

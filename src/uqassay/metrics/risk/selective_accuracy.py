@@ -236,8 +236,9 @@ class Refusals:
         parts, products, kept, out = self._split(coverage)
         p, r = out.risk, kept.risk
         few, many = sorted((products.kept, products.refused))
-        # where all that are kept, or refused, are right or wrong, what is left of their influences is rounding
-        correlation = products.both / float(np.sqrt(few * many)) if few > 1e-24 * many else 0.0
+        correlation = (
+            products.both / (few * many) ** 0.5 if few > 1e-24 * many else 0.0
+        )  # few: rounding where all are right
 
         def reach(a: float, b: float) -> float:
             return float(np.sqrt(max(a * a + b * b - 2 * correlation * a * b, 0.0)))

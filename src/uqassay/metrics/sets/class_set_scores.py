@@ -164,9 +164,7 @@ def mean_set_size(
     """
     given = as_prediction(prediction)
     size = not_ruled_out(given, rule=rule).sum(axis=1).astype(np.float64)
-    return mean_estimate(size, groups=given.groups if groups is None else groups, level=level).within(
-        0.0, given.n_classes
-    )
+    return mean_estimate(size, groups=given.groups if groups is None else groups, level=level).within(0.0)
 
 
 @in_one_order("prediction", "y_true", "groups")
