@@ -1,7 +1,7 @@
 """Interrupts of a call at each of its lines, as Ctrl-C may come."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from types import FrameType
@@ -12,25 +12,28 @@ import uqassay
 PACKAGE = Path(uqassay.__file__).parent
 
 
-def interruptions(call: Callable[[], Any], *files: str, step: int = 1) -> Iterator[int]:
-    """Run the call again and again, each time interrupted at a later line; yields the number of each line event.
-
-    Ends with the call that runs to its end.
+def interrupt_everywhere(call: Callable[[], Any], check: Callable[[], Any], *files: str, step: int = 1) -> int:
+    """Run the call again and again, each time interrupted at a later line, and check after each; the last one runs to its end.
 
     Parameters
     ----------
-    call : callable
-        Its effect must be undone, or must not have happened, before it is called again.
+    call, check : callable
     files : str
         Count lines of these files of the package alone, such as "evidence/streaming.py"; by default of all.
     step : int
         Interrupt at every line, at every second one, and so on.
+
+    Returns
+    -------
+    int
+        How often the call was interrupted.
     """
     names = frozenset(str(PACKAGE / file) for file in files)
-    for at in count(1, step):
-        if not _interrupted(call, at, names):
-            return
-        yield at
+    for n in count():
+        if not _interrupted(call, 1 + n * step, names):
+            return n
+        check()
+    raise AssertionError
 
 
 def _interrupted(call: Callable[[], Any], at: int, names: frozenset[str]) -> bool:

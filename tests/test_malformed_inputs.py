@@ -42,23 +42,26 @@ def schedule():
     from tests import malformed_arrays as arrays
     from tests import malformed_commands as commands
     from tests import malformed_files as files
+    from tests import malformed_saved as saved
     from tests import malformed_stores as stores
 
     shares = {
-        files.file_of(".npy", 0.6): 12,
-        files.file_of(".npz", 0.5): 14,
-        files.file_of(".csv", 0.6): 11,
-        files.file_of(".jsonl", 0.6): 11,
+        files.file_of(".npy", 0.6): 10,
+        files.file_of(".npz", 0.5): 12,
+        files.file_of(".csv", 0.6): 10,
+        files.file_of(".jsonl", 0.6): 10,
         files.file_of(".safetensors", 0.4): 7,
         files.file_of(".parquet", 0.4): 5,
         files.file_of(".pt", 0.3): 5,
         stores.zarr_store: 2,
         files.odd_call: 5,
-        arrays.constructor: 14,
+        arrays.constructor: 12,
         arrays.from_object: 8,
         arrays.saving: 3,
         arrays.judging: 1,
         commands.command: 2,
+        saved.kept_assay: 6,
+        saved.our_folder: 2,
     }
     return [family for family, share in shares.items() for _ in range(share)]
 

@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all: the one way in which this package writes. Its own text files are read here, too.
+"""Files and folders that appear whole or not at all: the one way in which this package writes; and its text files read.
 
 Content is written to a draft in the target's folder, flushed to the disk, and renamed to the target in one step. A reader
 therefore sees the older content or the new content, never a part, even if the process or the machine stops. Several writers at
@@ -176,7 +176,7 @@ def read_bytes(path: str | os.PathLike[str], most: int = MAX_TEXT) -> bytes:
             "check that it is the file you mean",
             code="size",
         )
-    return content
+    return bytes(content)
 
 
 def flush(path: Path) -> None:
@@ -200,6 +200,11 @@ def flush(path: Path) -> None:
 
 
 # -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _no_plain_file(path: str | os.PathLike[str], what: str) -> FileFormatError:
+    found = f"{os.fspath(path)} is {what}"
+    return FileFormatError("path", "must be a plain file", found, "give the name of a file", code="not-a-file")
 
 
 def _new_name(target: Path) -> Path:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 from typing import Any, Literal, Self, final
 
 import numpy as np
@@ -9,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._array import as_numeric
 from uqassay._files import whole_file
-from uqassay._json import number_from_json, plain, read_json
+from uqassay._json import entry_of, plain, read_json
 from uqassay.errors import FileFormatError, InputError
 from uqassay.metrics.estimate_intervals import checked_edges, finite_values, gain_bins, place_in_intervals
 from uqassay.notes import Note
+from uqassay.predictions.file_opening import check_exists
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import counted
 
@@ -193,21 +195,20 @@ class EpistemicMap:
         FileFormatError
             A damaged file, or one of another kind or a newer version.
         """
-        try:
-            facts = read_json(path)
-            known = facts["format"] == FORMAT and facts["version"] == VERSION
-            loaded = cls(bins=facts["bins"], n_bins=facts["n_bins"])
-            loaded.edges = checked_edges([number_from_json(value) for value in facts["edges"]], "edges")
-            loaded.knots = _checked_knots(facts["knots"])
-            loaded.n_instances, loaded.n_empty, loaded.n_outside = (
-                int(facts[name]) for name in ("n_instances", "n_empty", "n_outside")
-            )
-        except FileFormatError:
-            raise
-        except (ValueError, TypeError, LookupError, OverflowError) as problem:
-            raise _not_a_map(path) from problem
-        if not known:
+        check_exists(Path(path))
+        facts = read_json(path)
+        known = {"format": FORMAT, "version": VERSION}
+        if not isinstance(facts, dict) or {name: facts.get(name) for name in known} != known:
             raise _not_a_map(path)
+        try:
+            loaded = cls(bins=entry_of(facts, "bins", MapBins), n_bins=entry_of(facts, "n_bins", int))
+            loaded.edges = checked_edges(entry_of(facts, "edges", tuple[float, ...]), "edges")
+            loaded.knots = _checked_knots(entry_of(facts, "knots", tuple[tuple[float, ...], ...]))
+            loaded.n_instances, loaded.n_empty, loaded.n_outside = (
+                entry_of(facts, name, int) for name in ("n_instances", "n_empty", "n_outside")
+            )
+        except ValueError as problem:
+            raise _not_a_map(path) from problem
         loaded.notes = loaded._remarks(len(loaded.edges) - 1)
         return loaded
 
@@ -247,7 +248,9 @@ def _knots(ends: Floats, image: Floats) -> Floats:
 
 
 def _checked_knots(given: Any) -> Floats:
-    knots = np.array(given, dtype=np.float64).reshape(-1, 2)
+    if not given or any(len(knot) != 2 for knot in given):
+        raise ValueError
+    knots = np.array(given, dtype=np.float64)
     rising = (np.diff(knots[:, 0]) > 0).all() and (np.diff(knots[:, 1]) >= 0).all()
     if not (len(knots) and np.isfinite(knots).all() and rising):
         raise ValueError

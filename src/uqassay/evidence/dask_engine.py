@@ -49,11 +49,11 @@ def open_engine(client: Any, say: Say) -> Iterator[Engine]:
         return
     distributed = optional_package("distributed", "dask", "an assay on a cluster")
     if isinstance(client, str):
-        with connected(distributed, client) as connected:
-            _wait_for_workers(connected, client, say)
-            _check_installed(connected)
+        with connected(distributed, client) as own:
+            _wait_for_workers(own, client, say)
+            _check_installed(own)
             with dask.config.set(SETTINGS):
-                yield _Cluster(distributed, connected)
+                yield _Cluster(distributed, own)
         return
     if not isinstance(client, distributed.Client) or client.asynchronous:
         raise InputError(

@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, final
@@ -18,7 +18,16 @@ from uqassay.predictions.file_limits import check_fits
 from uqassay.predictions.file_numpy import read_npz
 from uqassay.predictions.file_opening import check_exists, problems_named
 
-__all__ = ["ARRAYS", "SavedKind", "note_from_values", "note_values", "read_arrays", "read_folder", "save_folder"]
+__all__ = [
+    "ARRAYS",
+    "SavedKind",
+    "checked_array",
+    "note_from_values",
+    "note_values",
+    "read_arrays",
+    "read_folder",
+    "save_folder",
+]
 
 Thing = TypeVar("Thing")
 
@@ -182,6 +191,50 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
             needed = sum(info.file_size for info in archive.infolist())
         check_fits("arrays", (needed,), 1, path.stat().st_size)  # entries may be compressed, or share their bytes
         return {name: np.array(array.read()) for name, array in read_npz(path).arrays.items()}
+
+
+def checked_array(
+    arrays: Mapping[str, NDArray[Any]],
+    name: str,
+    kinds: str,
+    shape: Sequence[int | None],
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    finite: bool = False,
+) -> NDArray[Any]:
+    """The array of a name, of one of the kinds of dtype and of a shape.
+
+    Parameters
+    ----------
+    arrays : mapping
+    name : str
+    kinds : str
+        Letters of `numpy.dtype.kind`.
+    shape : sequence of int or None
+        None: any length.
+    low, high : float, optional
+        Bounds of the values; nan passes unless they must be finite.
+    finite : bool
+
+    Raises
+    ------
+    InputError
+        It is missing, or of another type, shape or range.
+    """
+    if name not in arrays:
+        raise InputError(name, "is missing", "", "", code="missing")
+    array = arrays[name]
+    if array.dtype.kind not in kinds:
+        raise InputError(name, f"must have a dtype of kind {' or '.join(kinds)}", f"got {array.dtype}", "", code="type")
+    if array.ndim != len(shape) or any(b is not None and a != b for a, b in zip(array.shape, shape, strict=True)):
+        wanted = ", ".join("any" if length is None else str(length) for length in shape)
+        raise InputError(name, f"must have shape ({wanted})", f"got {array.shape}", "", code="shape")
+    if finite and not np.isfinite(array).all():
+        raise InputError(name, "must hold finite numbers", "", "", code="finite")
+    if (low is not None and (array < low).any()) or (high is not None and (array > high).any()):
+        raise InputError(name, f"must lie between {low} and {high}", "", "", code="range")
+    return array
 
 
 def _damaged(source: Path, kind: SavedKind, reason: str) -> FileFormatError:

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay._json import plain
+from uqassay._json import checked_fields, checked_value, entry_of, plain
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import BASELINES
 from uqassay.evidence.backward import BackwardScore
 from uqassay.evidence.calibration_result import ModelCalibration
-from uqassay.evidence.checked_values import checked_array, checked_fields, checked_value, entry_of
 from uqassay.evidence.findings import SUBSETS
-from uqassay.evidence.saved_folder import SavedKind, note_from_values, note_values, read_folder, save_folder
+from uqassay.evidence.saved_folder import (
+    SavedKind,
+    checked_array,
+    note_from_values,
+    note_values,
+    read_folder,
+    save_folder,
+)
 from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.evidence.vote_tests import VoteTests

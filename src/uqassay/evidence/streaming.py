@@ -110,7 +110,7 @@ class AssayStream(AssayOptions):
     ) -> Self:
         """Score the next instances; arguments as for `assay`. Returns the stream.
 
-        Row numbers count on from chunk to chunk; a slice of a `Prediction` keeps the numbers that it had in the whole. Everything
+        Row numbers count on from chunk to chunk; a slice of a `Prediction` keeps the numbers that it had in the whole. What is
         kept is a copy. An update that raises, or is interrupted, leaves the stream as it was.
         """
         started = time.perf_counter()

@@ -108,8 +108,8 @@ def _in_order(part: Any, kind: np.dtype[Any]) -> NDArray[Any]:
 def _check_all_there(node: Any, name: str, folder: Path, chunk: tuple[int, ...]) -> None:
     """Refuse an array of which a chunk is not there.
 
-    zarr reads such a chunk as the fill value, and by default does not write a chunk that holds the fill value alone. A store does
-    not tell this from a lost file, which would become labels of class 0 or logits of equal classes.
+    zarr reads such a chunk as the fill value, and by default does not write a chunk that holds the fill value alone. A store
+    does not tell this from a lost file, which would become labels of class 0 or logits of equal classes.
     """
     grid = [range(-(-length // size)) for length, size in zip(node.shape, chunk, strict=True)]
     for place in product(*grid):  # ends at the first that is missing, so after as many as there are files
