@@ -155,8 +155,14 @@ def broken(rng: np.random.Generator, part: Path) -> str:
 def bomb() -> bytes:
     """An archive of 2 MB that expands to half a gigabyte."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        archive.writestr("labels.npy", npy_of(np.zeros(2**26)))
+    header = npy_of(np.zeros(2**19))[:128].replace(b"(524288,)", b"(67108864,)")
+    with (
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("labels.npy", "w") as part,
+    ):
+        part.write(header.replace(b"  \n", b"\n"))
+        for _ in range(128):
+            part.write(bytes(2**22))
     return stream.getvalue()
 
 

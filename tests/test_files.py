@@ -17,7 +17,7 @@ import pytest
 
 import uqassay
 from tests.refusals import refuses
-from uqassay._files import DRAFT, draft_of, flush, plain_target, whole_file
+from uqassay._files import DRAFT, draft_of, flush, plain_target, read_bytes, whole_file
 from uqassay.errors import FileFormatError
 
 OLD, NEW = b"the older content\n", b"the new content\n" * 1000
@@ -647,3 +647,19 @@ def test_no_other_module_renames_or_flushes_but_the_store_of_results():
     found = {path.name for path in SOURCE.rglob("*.py") if steps.search(path.read_text(encoding="utf-8"))}
     # the folder of a result is never replaced, and a claim is taken over by one of several, so they have renames of their own
     assert found == {"_files.py", "store.py", "claims.py"}
+
+
+def test_only_plain_files_are_read(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"x" * 10)
+    assert read_bytes(path) == read_bytes(path, 10) == b"x" * 10
+    with refuses("path", "size", got="at most 9 bytes"):
+        read_bytes(path, 9)
+    with pytest.raises(FileNotFoundError):
+        read_bytes(tmp_path / "b.txt")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name in ("pipe", "loop", "zero", "."):
+        with refuses("path", "not-a-file"):
+            read_bytes(tmp_path / name)

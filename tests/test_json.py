@@ -1,11 +1,15 @@
 """Values for strict JSON."""
 
 import json
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pytest
 
-from uqassay._json import number_from_json, plain
+from tests.refusals import refuses
+from uqassay._json import checked_fields, number_from_json, plain, read_json
+from uqassay.errors import InputError
 from uqassay.notes import Note
 
 
@@ -29,3 +33,45 @@ def test_everything_a_result_holds_becomes_strict_json():
 @pytest.mark.parametrize("number", [0.1, -0.0, np.inf, -np.inf, np.nan, 5e-324])
 def test_numbers_come_back(number):
     np.testing.assert_equal(number_from_json(json.loads(json.dumps(plain(number)))), number)
+
+
+def test_a_file_of_json_and_what_is_none(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text('{"é": [1, null]}', encoding="utf-8")
+    assert read_json(path) == {"é": [1, None]}
+    for content in (b"", b"\xff", b"{", b"[" * 200_000):
+        path.write_bytes(content)
+        with refuses("path", "unreadable", got=r"a\.json does not"):
+            read_json(path)
+    path.write_bytes(b" " * 10)
+    with refuses("path", "size", got="at most 9 bytes"):
+        read_json(path, 9)
+
+
+@dataclass
+class Entry:
+    name: str
+    levels: tuple[float, ...]
+    kind: Literal["a", "b"] = "a"
+    most: int | None = None
+
+
+def test_values_are_checked_by_the_types_of_fields():
+    good = {"name": "n", "levels": [0, None, "Infinity"], "most": 3}
+    found = Entry(**checked_fields(Entry, good, "entry"))
+    assert repr(found) == "Entry(name='n', levels=(0.0, nan, inf), kind='a', most=3)"
+    for change, place in (
+        ({"name": 3}, "entry.name"),
+        ({"levels": 0.5}, "entry.levels"),
+        ({"levels": ["x"]}, r"entry.levels\[0\]"),
+        ({"levels": [True]}, r"entry.levels\[0\]"),
+        ({"kind": "c"}, "entry.kind"),
+        ({"most": 2**70}, "entry.most"),
+        ({"most": False}, "entry.most"),
+        ({"other": 1}, "entry"),
+    ):
+        with pytest.raises(InputError, match=f"^{place}: "):
+            checked_fields(Entry, good | change, "entry")
+    for odd in (None, [], 3, {"name": "n"}):
+        with pytest.raises(InputError, match="entry"):
+            checked_fields(Entry, odd, "entry")

@@ -155,19 +155,20 @@ def read_bytes(path: str | os.PathLike[str], most: int = MAX_TEXT) -> bytes:
         There is no such file, or it may not be read.
     """
     # what is opened is looked at, since the name may lead elsewhere a moment later; O_NONBLOCK opens a pipe without a writer
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(handle, "rb", closefd=True) as stream:
-        mode = os.fstat(handle).st_mode
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except OSError as problem:
+        if problem.errno in (errno.ELOOP, errno.ENXIO):  # ENXIO: a socket
+            raise _no_plain_file(path, "a socket, or a link that leads nowhere") from problem
+        raise
+    try:
+        mode, content = os.fstat(handle).st_mode, bytearray()
         if not stat.S_ISREG(mode):
-            what = "a folder" if stat.S_ISDIR(mode) else "a pipe or a device"
-            raise FileFormatError(
-                "path",
-                "must be a plain file",
-                f"{os.fspath(path)} is {what}",
-                "give the name of a file",
-                code="not-a-file",
-            )
-        content = stream.read(most + 1)
+            raise _no_plain_file(path, "a folder" if stat.S_ISDIR(mode) else "a pipe or a device")
+        while len(content) <= most and (part := os.read(handle, min(most + 1 - len(content), 2**20))):
+            content += part
+    finally:
+        os.close(handle)
     if len(content) > most:
         raise FileFormatError(
             "path",

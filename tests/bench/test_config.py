@@ -1,5 +1,6 @@
 """A benchmark's configuration: the same from TOML, YAML and options, stored exactly, refused clearly."""
 
+import os
 import re
 import sys
 import tomllib
@@ -191,3 +192,10 @@ def test_text_behind_a_value_is_not_passed_over():
 def test_values_of_another_form_are_refused():
     with refuses("condition", "type", got="got 'share'"):
         read_values(["share"], "condition")
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+def test_a_pipe_a_folder_or_a_device_is_not_waited_for(tmp_path, make):
+    make(tmp_path / "run.toml")
+    with refuses("config", "not-a-file", source=str(tmp_path / "run.toml")):
+        read_config(tmp_path / "run.toml")

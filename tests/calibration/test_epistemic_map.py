@@ -1,6 +1,7 @@
 """The map γ against scikit-learn's isotonic regression of every point, as paper 002 writes it."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -160,3 +161,10 @@ def test_bad_input(tmp_path):
         EpistemicMap(bins="own").fit([0.1, 0.2], [0.0, 1.0]).transform([0.1, np.nan])
     with refuses("params", "choice"):
         EpistemicMap().set_params(edges=3)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+def test_a_pipe_a_folder_or_a_device_is_not_waited_for(tmp_path, make):
+    make(tmp_path / "map.json")
+    with refuses("path", "not-a-file", error=FileFormatError):
+        EpistemicMap.load(tmp_path / "map.json")

@@ -1,5 +1,6 @@
 """Schedulers: addresses without one, what is cancelled, and which client is taken."""
 
+import socket
 import time
 
 import numpy as np
@@ -115,3 +116,28 @@ def test_workers_that_end_are_one_sentence(cluster):
 
     with open_engine(cluster.scheduler_address, silent) as engine, refuses("client", "size", got="4 .*10.0.0.1"):
         engine.run(tasks(1), lose)
+
+
+def test_a_server_that_says_nothing_is_given_up(monkeypatch):
+    monkeypatch.setattr(dask_engine, "CONNECT_SECONDS", 0.5)
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        address, started = f"tcp://127.0.0.1:{server.getsockname()[1]}", time.monotonic()
+        with refuses("client", "missing", got=address), open_engine(address, silent):
+            pass
+    assert time.monotonic() - started < 15
+    assert 2 * dask_engine.CONNECT_SECONDS < 15
+
+
+def test_wrong_addresses_are_given_up_within_fifteen_seconds():
+    assert 2 * dask_engine.CONNECT_SECONDS < 15  # a connection, then a client
+
+
+def test_a_closed_client(cluster):
+    import distributed
+
+    client = distributed.Client(cluster, set_as_default=False)
+    client.close()
+    with refuses("client", "missing", got="it is closed"), open_engine(client, silent):
+        pass

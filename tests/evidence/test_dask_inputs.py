@@ -81,3 +81,27 @@ def test_rows_follow_the_ids_of_the_first_model(da):
         inputs({"a": first, "b": uq.DaskPrediction(uq.Point, da.from_array(p), ids=ids[::-1])}, n=4)
     with refuses("models['b']", "ids"):
         inputs({"a": first, "b": uq.Point(p, ids=list("wxyq"))}, n=4)
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_masked_arrays_are_refused_as_those_of_numpy_are(told):
+    import dask.array as da
+
+    values, mask = np.full((8, 2), 0.5), np.arange(16).reshape(8, 2) == 9
+    if told:
+        array = da.from_array(np.ma.masked_array(values, mask=mask), chunks=(4, 2))
+    else:  # dask does not know that the chunks are masked
+        hide = {"dtype": float, "meta": np.empty((0, 0))}
+        array = da.map_blocks(
+            lambda part: np.ma.masked_array(part, mask=part < 1), da.from_array(values, chunks=(4, 2)), **hide
+        )
+    for model in (array, uq.DaskPrediction(uq.Point, array)):
+        with refuses("models['m'].probs", "masked", got="MaskedArray"):
+            uq.assay({"m": model}, [0, 1] * 4)
+    hidden = da.from_array(np.ma.masked_array(np.arange(8) // 4, mask=np.arange(8) == 7), chunks=4)
+    plain = da.from_array(values, chunks=(4, 2))
+    with refuses("y_true", "masked"):
+        uq.assay({"m": plain}, hidden)
+    for name in ("ids", "groups"):
+        with refuses(name, "masked"):
+            uq.assay({"m": uq.DaskPrediction(uq.Point, plain, **{name: hidden})}, [0, 1] * 4)

@@ -57,7 +57,7 @@ def test_a_damaged_folder_is_refused_in_a_sentence(kept, what):
 
 def test_a_missing_entry_is_named(kept):
     change_facts(kept, lambda facts: facts.pop("tradeoffs"))
-    with refuses(str(kept), "unreadable", got="no entry 'tradeoffs'", error=FileFormatError):
+    with refuses(str(kept), "unreadable", got="tradeoffs is missing", error=FileFormatError):
         uq.Assay.load(kept)
 
 

@@ -113,3 +113,29 @@ def test_several_broken_arrays_leave_nothing_on_standard_error(tmp_path, capfd):
         uq.load(path)
     gc.collect()
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("key", ["probs", "labels"])
+def test_a_missing_chunk_is_refused_and_named(tmp_path, key):
+    path = tmp_path / "p.zarr"
+    uq.save(uq.Point(rows(4, 3)), path, labels=[0, 0, 0, 0])  # a whole chunk of the fill value is written all the same
+    assert uq.load_labels(path).tolist() == [0, 0, 0, 0]
+    (chunk,) = [part for part in (path / key / "c").rglob("*") if part.is_file()]
+    chunk.unlink()
+    with refuses(key, "truncated", got=f"{chunk.relative_to(path / key)} is missing, of 1", source="p.zarr"):
+        (uq.load if key == "probs" else uq.load_labels)(path)
+
+
+@pytest.mark.parametrize("zarr_format", [2, 3])
+def test_the_remedy_for_a_missing_chunk_works(tmp_path, zarr_format):
+    import zarr
+
+    group = zarr.open_group(tmp_path / "p.zarr", mode="w", zarr_format=zarr_format)
+    group.create_array("probs", data=rows(4, 3), chunks=(2, 2))
+    labels, name = np.array([0, 0, 1, 2]), {2: "0", 3: "c/0"}[zarr_format]
+    group.create_array("labels", data=labels, chunks=(2,))
+    with refuses("labels", "truncated", got=f"{name} is missing, of 2"):
+        uq.load_labels(tmp_path / "p.zarr")
+    group.create_array("labels", data=labels, chunks=(2,), overwrite=True, config={"write_empty_chunks": True})
+    assert uq.load_labels(tmp_path / "p.zarr").tolist() == [0, 0, 1, 2]
+    assert uq.load(tmp_path / "p.zarr").probs.shape == (4, 3)

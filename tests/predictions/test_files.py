@@ -316,3 +316,20 @@ def test_real_labels_beside_predictions(shared):
     path = shared / "data" / "cifar100_test" / "two_networks.npz"
     prediction, labels = uq.load(path), uq.load_labels(path)
     np.testing.assert_allclose((prediction.labels() == labels).mean(), 0.784, atol=5e-4)
+
+
+@pytest.mark.parametrize(
+    "arrays", [{"alpha": np.ones((3, 4))}, {"mean": np.zeros((3, 4)), "variance": np.ones((3, 4))}]
+)
+def test_a_file_orders_no_more_draws_than_fit_into_the_memory_it_may_take(tmp_path, monkeypatch, arrays):
+    path, most = tmp_path / "p.npz", 64 * 2**20 // (8 * 4)
+    given = arrays | ({"variance_is": "epistemic"} if "mean" in arrays else {})
+    np.savez(path, **given, n_draws=most + 1)
+    with refuses("n_draws", "size", got="67.1 MB", source="p.npz", error=FileFormatError):
+        uq.load(path)
+    monkeypatch.setenv("UQASSAY_MAX_ARRAY_BYTES", "100")
+    np.savez(path, **given, n_draws=4)
+    with refuses("n_draws", "size", error=FileFormatError):
+        uq.load(path)
+    monkeypatch.setenv("UQASSAY_MAX_ARRAY_BYTES", str(8 * 4 * 4))  # the remedy
+    assert uq.load(path).n_draws == 4

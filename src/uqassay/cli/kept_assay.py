@@ -1,5 +1,6 @@
 """An assay that `report --save` kept, read again in place of prediction files."""
 
+import os
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ def load_kept(request: "AssayRequest") -> Assay | None:
     InputError
         Options by which an assay is made, or other models: both have no effect on an assay that was kept.
     """
-    folders = [text for text in request.models if (Path(text) / HOLDS).is_file()]
+    folders = [text for text in request.models if os.path.lexists(Path(text) / HOLDS)]
     if not folders:
         return None
     if len(request.models) > 1:

@@ -162,13 +162,12 @@ def read_folder(
     try:
         return assemble(facts, arrays)
     except InputError as problem:
-        raise FileFormatError(
-            str(source),
-            f"{problem.parameter} {problem.rule}",
-            problem.got,
-            problem.remedy if problem.code == "size" else f"make the {kind.thing} again",
-            code="unreadable",
-        ) from problem
+        if problem.code == "size":
+            raise FileFormatError(
+                str(source), f"{problem.parameter} {problem.rule}", problem.got, problem.remedy, code="size"
+            ) from problem
+        reason = f"{problem.parameter} {problem.rule}" + (f"; {problem.got}" if problem.got else "")
+        raise _damaged(source, kind, reason) from problem
     except KeyError as problem:
         raise _damaged(source, kind, f"there is no entry {problem}") from problem
     except DAMAGED as problem:

@@ -1,6 +1,7 @@
 """The simulation of error rates: kept, continued and shared out without a difference."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from tests.refusals import refuses
 
 from uqassay.bench.source_code import code_modules, code_version
 from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.errors import FileFormatError
 from uqassay.experiments.credal_calibration import runs
 from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, ErrorRates, Plan, error_rates, judge_data_set
 from uqassay.experiments.credal_calibration.scenarios import SCENARIOS, CredalSetting
@@ -171,3 +173,27 @@ def test_numbers_that_make_no_sense_are_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with refuses("resume", "unwritable"):
         error_rates(SMALL, 1, resume=tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path), lambda path: os.symlink(path, path)]
+)
+def test_what_is_no_file_in_a_folder_to_resume_is_refused(tmp_path, make):
+    error_rates(SMALL, 1, resume=tmp_path)
+    (record,) = tmp_path.glob("credal-*/run-*.json")
+    record.unlink()
+    make(record)
+    with refuses("resume", "not-a-file", got=record.name, error=FileFormatError):
+        error_rates(SMALL, 1, resume=tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"[", b"{" * 10**6, b"null", b'{"run": 0}', b"\xff"])
+def test_damaged_records_are_made_again(tmp_path, content):
+    whole = error_rates(SMALL, 1, resume=tmp_path)
+    (record,) = tmp_path.glob("credal-*/run-*.json")
+    kept = json.loads(record.read_bytes())
+    broken = [kept | {"outside": "x"}, kept | {"S1": {}}, kept | {"S2": {name: [] for name in kept["S2"]}}]
+    broken += [kept | {"S3": {name: entry | {"rejected": [2] * 21} for name, entry in kept["S3"].items()}}]
+    for text in (content, *(json.dumps(one).encode() for one in broken)):
+        record.write_bytes(text)
+        assert same(error_rates(SMALL, 1, resume=tmp_path), whole)
