@@ -138,7 +138,7 @@ def checked_value(value: Any, hint: Any, place: str) -> Any:
         if not (value is None or whole or type(value) is float or value in ("Infinity", "-Infinity")):
             raise _misfit(place, "a number", value)
         return number_from_json(value)
-    if type(value) is not (NoneType if hint is None else hint) or (hint is int and abs(value) > GREATEST):
+    if type(value) is not (NoneType if hint is None else hint) or (isinstance(value, int) and abs(value) > GREATEST):
         raise _misfit(place, {int: "a whole number", str: "text", bool: "true or false"}.get(hint, "null"), value)
     return value
 

@@ -118,6 +118,7 @@ def test_workers_that_end_are_one_sentence(cluster):
         engine.run(tasks(1), lose)
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing_is_given_up(monkeypatch):
     monkeypatch.setattr(dask_engine, "CONNECT_SECONDS", 0.5)
     with socket.socket() as server:
@@ -127,7 +128,6 @@ def test_a_server_that_says_nothing_is_given_up(monkeypatch):
         with refuses("client", "missing", got=address), open_engine(address, silent):
             pass
     assert time.monotonic() - started < 15
-    assert 2 * dask_engine.CONNECT_SECONDS < 15
 
 
 def test_wrong_addresses_are_given_up_within_fifteen_seconds():

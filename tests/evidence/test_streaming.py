@@ -268,6 +268,7 @@ def test_an_update_interrupted_at_any_line_leaves_the_stream_as_it_was(random_ge
     assert_same(stream.compute(), undisturbed.compute())
 
 
+@pytest.mark.slow
 def test_a_merge_interrupted_at_any_line_leaves_both_streams_as_they_were(random_generator, small_samples):
     p, y = random_generator.dirichlet(np.ones(3), (40, 4)), random_generator.integers(0, 3, 40)
     options = CHEAP | {"calibration": ("ece-confidence",)}

@@ -106,6 +106,7 @@ def test_refusals(random_generator):
     assert metric.n_instances == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["unified", "accuracy", "uq-auc"])
 def test_an_interrupted_update_or_merge_leaves_the_metric_as_it_was(name, random_generator):
     p, y = random_generator.dirichlet(np.ones(4), (30, 3)), random_generator.integers(0, 4, 30)

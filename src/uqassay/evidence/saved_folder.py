@@ -202,7 +202,7 @@ def checked_array(
     high: float | None = None,
     finite: bool = False,
 ) -> NDArray[Any]:
-    """The array of a name, of one of the kinds of dtype and of a shape.
+    """The array of a name, of one of the kinds of dtype and of a shape; numbers to compute with as int64, float64 or float32.
 
     Parameters
     ----------
@@ -233,6 +233,10 @@ def checked_array(
         raise InputError(name, "must hold finite numbers", "", "", code="finite")
     if (low is not None and (array < low).any()) or (high is not None and (array > high).any()):
         raise InputError(name, f"must lie between {low} and {high}", "", "", code="range")
+    if set(kinds) <= {"i", "u"}:
+        return array.astype(np.int64, copy=False)
+    if kinds == "f" and array.dtype != np.float32:
+        return array.astype(np.float64, copy=False)  # kernels take no other type, nor another order of bytes
     return array
 
 

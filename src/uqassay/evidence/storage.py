@@ -280,12 +280,11 @@ def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], n: int, settings: 
         raise InputError(f"{prefix}distance", "needs at least one run", "got none", "", code="empty")
     names = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
     wanted = dict.fromkeys([*COLUMNS, *settings.measures, *names])
-    columns = {
-        name: checked_array(
-            arrays, f"{prefix}{name}", "f", (runs, n), finite=name in FINITE, low=-1 if name in FINITE else None
-        )
-        for name in wanted
-    }
+    columns = {}
+    for name in wanted:
+        finite = name in FINITE
+        column = checked_array(arrays, f"{prefix}{name}", "f", (runs, n), finite=finite, low=-1 if finite else None)
+        columns[name] = column.astype(np.float64, copy=False)
     return ModelScores(columns=columns, **values, notes=_notes(entry, "notes"))
 
 

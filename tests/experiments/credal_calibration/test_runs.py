@@ -187,6 +187,7 @@ def test_what_is_no_file_in_a_folder_to_resume_is_refused(tmp_path, make):
         error_rates(SMALL, 1, resume=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"[", b"{" * 10**6, b"null", b'{"run": 0}', b"\xff"])
 def test_damaged_records_are_made_again(tmp_path, content):
     whole = error_rates(SMALL, 1, resume=tmp_path)
