@@ -91,6 +91,15 @@ def test_queries_and_columns_of_one_name_are_refused():
         uq.Point(pa.table([[0.5], [0.5]], names=["a", "a"]))
 
 
+def test_a_column_of_lists_is_an_array_of_rows():
+    for column in (pa.array(SHARES), pl.Series(SHARES), pa.chunked_array([SHARES[:1], SHARES[1:]])):
+        assert uq.Point(column).probs.tolist() == SHARES
+    assert as_frame(pa.array([[0.5], [0.5, 0.5]])).dtype == object
+    with refuses("probs", "type", got="'p' holds lists"):
+        uq.Point(pa.table({"id": [1, 2], "p": SHARES}))
+    assert uq.Point(pa.table({"id": [1, 2], "p": SHARES})["p"]).probs.tolist() == SHARES  # obeyed
+
+
 def test_nothing_else_is_a_table():
     for values in (np.zeros(2), [1, 2], "text", uq.Point(SHARES), pd.Index([1]), None):
         assert not is_frame(values)

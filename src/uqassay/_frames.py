@@ -453,6 +453,9 @@ def _from_column(values: Any, name: str) -> Frame:
         values = values.dictionary_decode()
     whole_copy = {"zero_copy_only": False} if hasattr(values, "buffers") else {}  # an Array of pyarrow
     array = np.asarray(values.to_numpy(**whole_copy))
+    shapes = {getattr(row, "shape", ()) for row in array} if array.dtype.kind == "O" else set()
+    if len(shapes) == 1 and () not in shapes:  # a list in each row
+        array = np.stack(list(array))
     return Frame(array, (None,) * array.ndim)
 
 
@@ -461,6 +464,10 @@ def _from_arrow(values: Any, name: str) -> Frame:
     names = [column for column in values.column_names if column not in kept]
     _refuse_twice(names, name)
     columns = [_from_column(values.column(column), name).array for column in names]
+    lists = next((column for column, found in zip(names, columns, strict=True) if found.ndim > 1), None)
+    if lists is not None:
+        rule, got = "columns must hold one value in each row", f"{lists!r} holds lists"
+        raise InputError(name, rule, got, "give that column alone, or leave it out", code="type")
     odd = any(column.dtype.kind == "O" for column in columns)
     array = np.empty((values.num_rows, len(names)), dtype=object if odd else np.result_type(*columns, np.bool_))
     for j, column in enumerate(columns):
