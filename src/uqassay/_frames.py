@@ -31,6 +31,7 @@ __all__ = [
     "moves",
     "positions",
     "rows_in_order",
+    "same_ids",
     "says_more",
 ]
 
@@ -347,6 +348,11 @@ def moves(
             code="ids",
         )
     return found
+
+
+def same_ids(one: Any, other: Any) -> bool:
+    """Whether two lists of ids are equal in order; compared as `canonical_ids`."""
+    return _equal(canonical_ids(one), canonical_ids(other))
 
 
 def says_more(index: Labels) -> bool:

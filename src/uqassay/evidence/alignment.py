@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, as_numeric
-from uqassay._frames import Frame, FromFile, as_frame, canonical_ids, columns_of, rows_in_order
+from uqassay._frames import Frame, FromFile, as_frame, columns_of, rows_in_order, same_ids
 from uqassay.errors import InputError
 from uqassay.losses import counts_of_votes
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
@@ -132,7 +132,7 @@ def align(
     """
     found = align_models(predictions, groups=groups, class_names=class_names, earlier=earlier)
     y_true, totals = labels_in_order(y_true, found, votes_are=votes_are)
-    labels = checked_labels(y_true, found)
+    labels = _classes_of(y_true, found)
     models = found.models
     if repair:
         models = {n: tuple(r.repaired() if isinstance(r, Masses) else r for r in runs) for n, runs in models.items()}
@@ -281,7 +281,11 @@ def without_label(
 
 def checked_labels(y_true: Any, found: Aligned) -> NDArray[Any]:
     """Class indices (n,), or label distributions (n, K), in the order of the models."""
-    ordered, _ = labels_in_order(y_true, found, votes_are="counts")
+    return _classes_of(labels_in_order(y_true, found, votes_are="counts")[0], found)
+
+
+def _classes_of(ordered: Any, found: Aligned) -> NDArray[Any]:
+    """The same of labels whose rows are in order."""
     return labels_for(
         ordered,
         n_instances=found.n_instances,
@@ -362,9 +366,7 @@ def _known(values: FromFile, known: Known, parameter: str) -> Known:
 def rows_of_index(index: NDArray[Any] | None, known: Known, parameter: str) -> NDArray[np.int64] | None:
     """Where the rows of an index stand in the order of the models; None where they stand as they are."""
     rows = rows_in_order(index, known.ids, parameter)
-    said = (
-        index is not None and known.ids is not None and np.array_equal(canonical_ids(index), canonical_ids(known.ids))
-    )
+    said = index is not None and known.ids is not None and same_ids(index, known.ids)
     if rows is None and not said:
         check_positions(known, parameter)
     return rows

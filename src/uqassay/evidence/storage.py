@@ -349,7 +349,7 @@ def _test(i: int, entry: Any, arrays: dict[str, np.ndarray], level: float, runs:
     values = checked_fields(ModelCalibration, entry, place, without=from_arrays)
     if not 0 <= values["run"] < runs.get(values["model"], 0) or values["tested"] not in TESTED:
         raise InputError(place, "must be of a run of a model", "", "", code="choice")
-    held = {name: checked_array(arrays, prefix + name, "f", (None,)) for name in TEST_ARRAYS}
+    held: dict[str, Any] = {name: checked_array(arrays, prefix + name, "f", (None,)) for name in TEST_ARRAYS}
     if len({len(held[name]) for name in TEST_ARRAYS[2:]}) > 1:
         raise InputError(place, "needs as many p-values of members as values", "", "", code="shape")
     nothing = values["tested"] == "nothing"
@@ -377,7 +377,7 @@ def _diagram(prefix: str, arrays: dict[str, np.ndarray], level: float) -> Reliab
 def _backward(i: int, entry: Any, known: tuple[str, ...], settings: Settings) -> BackwardScore:
     place = f"backward[{i}]"
     given = checked_value(entry, dict[str, Any], place)
-    estimates = {name: _estimate(given.get(name), f"{place}.{name}") for name in ("uq_auc", "gain")}
+    estimates: dict[str, Any] = {name: _estimate(given.get(name), f"{place}.{name}") for name in ("uq_auc", "gain")}
     values = checked_fields(BackwardScore, given, place, without=tuple(estimates))
     if values["model"] not in known or values["score"] not in (*settings.measures, "nonspecificity"):
         raise InputError(place, "must be of a score of a model", f"got {values['score']!r:.60}", "", code="choice")

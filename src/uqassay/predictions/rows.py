@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import shown
-from uqassay._frames import FromFile, canonical_ids, positions
+from uqassay._frames import FromFile, canonical_ids, positions, same_ids
 from uqassay.errors import InputError
 
 __all__ = ["Known", "check_positions", "counts_up", "in_rows_of", "order_like"]
@@ -71,10 +71,7 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     [1, 2, 0]
     """
     if one.ids is not None and other.ids is not None:
-        same = len(one.ids) == len(other.ids)
-        if same and (
-            np.array_equal(one.ids, other.ids) or np.array_equal(canonical_ids(one.ids), canonical_ids(other.ids))
-        ):
+        if len(one.ids) == len(other.ids) and same_ids(one.ids, other.ids):
             return None
         return _places(one.ids, other.ids, one.place)
     found: dict[str, NDArray[np.int64]] = {}
