@@ -10,7 +10,7 @@ import uqassay as uq
 from uqassay.errors import FileFormatError
 from uqassay.predictions import layouts
 from uqassay.predictions.files import inspect_file, open_contents
-from uqassay.predictions.keys import Reading
+from uqassay.predictions.keys import TableReading
 from uqassay.predictions.layouts import option_bounds
 
 LOGITS = np.random.default_rng(0).normal(0, 3, size=(6, 4))
@@ -219,7 +219,7 @@ def test_the_options_are_stated_or_asked_for(tmp_path, stated):
         uq.load(lines(tmp_path, completion(tokens)))
     own = {"options": ["C", "A", "B"]} if stated == "key" else {}
     contents = open_contents(
-        lines(tmp_path, completion(tokens, **own)), reading=Reading(like=() if own else ("C", "A", "B"))
+        lines(tmp_path, completion(tokens, **own)), reading=TableReading(like=() if own else ("C", "A", "B"))
     )
     assert contents.arrays["class_names"].read().tolist() == ["C", "A", "B"]
     lower, upper = contents.arrays["lower"].read(), contents.arrays["upper"].read()

@@ -1,4 +1,4 @@
-"""Reading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
+"""TableReading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
 
 The extension decides the format and the named keys decide the kind of prediction; nothing is ever unpickled.
 
@@ -44,10 +44,11 @@ from uqassay.predictions.base import Prediction
 from uqassay.predictions.formats import FORMATS, RECORDS, TABLES, Format, check_sums, refuse_empty_cell
 from uqassay.predictions.keys import (
     ALIASES,
+    AS_IT_IS,
     FORMS,
     KEY,
     KNOWN_KEYS,
-    Reading,
+    TableReading,
     choose_form,
     is_key_column,
     key_of_bare_array,
@@ -164,7 +165,7 @@ def load(
     """
     path = as_path(path)
     with problems_named(path):
-        reading = Reading(columns, id, like, logits=asks_logits(kind), normalise=normalise)
+        reading = TableReading(columns, id, like, logits=asks_logits(kind), normalise=normalise)
         contents = open_contents(path, kind, reading=reading, positive=positive)
         kind = None if asks_layout(kind) else kind
         if contents.bare:
@@ -249,7 +250,7 @@ def load_labels(
     with problems_named(path):
         if not isinstance(key, (str, NoneType)):
             fail("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
-        reading = Reading(id=id)
+        reading = TableReading(id=id)
         contents = open_contents(path, None, reading=reading)
         known = _rows_in(contents)
         own, order = _class_names_in(contents)
@@ -325,7 +326,7 @@ def load_column(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path, reading=Reading(columns, id, like))
+        contents = open_contents(path, reading=TableReading(columns, id, like))
         arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.everything()
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
         index = {name for name, column in contents.columns.items() if column.index}
@@ -651,7 +652,9 @@ def inspect_file(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path, kind, reading=Reading(columns, id, like, asks_logits(kind)), positive=positive)
+        contents = open_contents(
+            path, kind, reading=TableReading(columns, id, like, asks_logits(kind)), positive=positive
+        )
         roles = _taken_for(contents)
         everything = {k: array for k, array in (contents.arrays | contents.other).items() if k not in _made(contents)}
         known = KNOWN_KEYS | {"array"}
@@ -817,7 +820,7 @@ def format_of(path: Path, *, to_write: bool = False) -> Format:
 
 
 def open_contents(
-    path: Path, kind: str | None = None, *, reading: Reading = Reading(), positive: str | None = None
+    path: Path, kind: str | None = None, *, reading: TableReading = AS_IT_IS, positive: str | None = None
 ) -> Contents:
     """Names, shapes and types of what a file holds, each array and column with its role.
 
@@ -826,7 +829,7 @@ def open_contents(
     path : Path
     kind : str, optional
         "fd-shifts", a layout that a file may not show; other kinds are those of `load`.
-    reading : Reading
+    reading : TableReading
         What the caller says of the columns.
     positive : str, optional
         As in `read_contents`.

@@ -18,6 +18,7 @@ from uqassay.wording import named, visible
 
 __all__ = [
     "ALIASES",
+    "AS_IT_IS",
     "CARRIED",
     "FORMS",
     "KEY",
@@ -26,7 +27,7 @@ __all__ = [
     "PREFIX",
     "ROLES",
     "Form",
-    "Reading",
+    "TableReading",
     "choose_form",
     "form_of_kind",
     "holds_truth_values",
@@ -190,7 +191,7 @@ def is_key_column(key: str, keys: Iterable[str]) -> bool:
 
 
 @dataclass(frozen=True)
-class Reading:
+class TableReading:
     """What the caller says of a table: see `files.load`."""
 
     columns: Sequence[str] | None = None
@@ -200,7 +201,10 @@ class Reading:
     normalise: bool = False
 
 
-def roles(contents: Contents, reading: Reading = Reading()) -> Contents:
+AS_IT_IS = TableReading()  # nothing is said
+
+
+def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     """Say which column of a table is what, as `columns` decides: classes, label, ids, groups, keys, or none of them.
 
     If the file states the prediction by arrays, no column is a class.
@@ -300,7 +304,7 @@ def no_classes(contents: Contents) -> InputError:
     return InputError("columns", rule, got, remedy, code="missing", facts={"columns": tuple(free), "look": look})
 
 
-def vote_columns(contents: Contents, reading: Reading = Reading()) -> Classes | None:
+def vote_columns(contents: Contents, reading: TableReading = AS_IT_IS) -> Classes | None:
     """Columns of votes or one-hot labels in a file of labels: all columns of numbers without another role."""
     table = _table(contents)
     index = [name for name, column in contents.columns.items() if column.index]
