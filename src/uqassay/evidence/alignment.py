@@ -33,6 +33,7 @@ __all__ = [
     "as_runs",
     "checked_labels",
     "first_difference",
+    "in_order",
     "labels_in_order",
     "rows_of_index",
     "spanned_by",
@@ -308,20 +309,9 @@ def labels_in_order(
     """
     if votes_are is not None:
         check_choice(votes_are, "votes_are", ("counts", "single"))
-    table: Any = y_true
-    names = None
-    if isinstance(y_true, FromFile):
-        rows = order_like(_known(y_true, found.known, name), found.known)
-        table = y_true if rows is None else y_true[rows]
-        y_true, names = FromFile(table, class_names=table.class_names, class_order=table.class_order), table.class_names
-    elif (frame := as_frame(y_true, name)) is None:
-        check_positions(found.known, name)
-    else:
-        rows = None
-        if len(frame) == found.n_instances:
-            rows = rows_of_index(frame.index, found.known, name)
-        y_true = table = Frame(frame.array if rows is None else frame.array[rows], (None, *frame.labels[1:]))
-        names = frame.columns
+    y_true = in_order(y_true, found.n_instances, found.known, name)
+    table: Any = y_true.array if isinstance(y_true, Frame) else y_true
+    names = y_true.columns if isinstance(y_true, Frame) else getattr(y_true, "class_names", None)
     if votes_are == "single":
         counts = counts_of_votes(
             as_array(table, name), len(found.class_names), class_names=found.class_names if found.named else None
@@ -331,6 +321,26 @@ def labels_in_order(
     if totals is not None and names is None and votes_are is None:
         check_single_meaning(as_numeric(as_array(table, name), name), name)
     return y_true, totals
+
+
+def in_order(y_true: Any, n: int, known: Known, name: str) -> Any:
+    """Labels with their rows in the order of the models, as values that carry no ids any more.
+
+    Raises
+    ------
+    InputError
+        Labels whose rows cannot be told.
+    """
+    if isinstance(y_true, FromFile):
+        rows = order_like(_known(y_true, known, name), known)
+        table = y_true if rows is None else y_true[rows]
+        return FromFile(table, class_names=table.class_names, class_order=table.class_order)
+    frame = as_frame(y_true, name)
+    if frame is None:
+        check_positions(known, name)
+        return y_true
+    rows = rows_of_index(frame.index, known, name) if len(frame) == n else None
+    return Frame(frame.array if rows is None else frame.array[rows], (None, *frame.labels[1:]))
 
 
 def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[Any]:
