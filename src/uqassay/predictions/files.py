@@ -268,7 +268,7 @@ def load_labels(
             got = f"row {row} holds {values[row]}"
             fail(name, "must be below 2^63", got, "mark it otherwise or drop it", code="range", facts={"row": row})
         if values.ndim != 1:
-            fits = own is not None and values.ndim == 2 and values.shape[1] == len(own)
+            fits = own is not None and order != "keys" and values.ndim == 2 and values.shape[1] == len(own)
             return FromFile(values, class_names=own if fits else None, class_order=order, **known)
         if key is not None and values.dtype.kind in "iuf":  # other columns may hold any numbers
             return FromFile(values, class_names=own, class_order=order, **known)
@@ -279,8 +279,11 @@ def load_labels(
             held = FromFile(values, class_names=own, class_order=order)
             found = labels_for(held, n_instances=len(values), n_classes=count, class_names=wanted, name=name)
             return FromFile(portable_labels(np.array(wanted)[found], wanted, name=name), class_names=wanted, **known)
-        plain = portable_labels(values, own, name=name) if own is not None or values.dtype.kind not in "UOS" else values
-        return FromFile(plain, class_names=own, class_order=order, **known)
+        if own is not None or values.dtype.kind not in "UOS":
+            numbers = portable_labels(values, own, name=name)
+            # names without an order give numbers no meaning, so names stay names
+            values = values if order == "keys" and values.dtype.kind in "UOS" else numbers
+        return FromFile(values, class_names=own, class_order=order, **known)
 
 
 def load_column(
