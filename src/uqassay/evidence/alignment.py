@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_array, as_numeric
+from uqassay._array import as_array, as_numeric, shown
 from uqassay._frames import Frame, FromFile, as_frame, columns_of, rows_in_order, same_ids
 from uqassay.errors import InputError
 from uqassay.losses import counts_of_votes
@@ -368,8 +368,17 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
 def _known(values: FromFile, known: Known, parameter: str) -> Known:
     """What identifies the rows of values from a file; values without anything that tells stand by position."""
     own = Known(values.ids, values.keys, parameter)
-    if not own.tells(known):
-        check_positions(known, parameter)
+    if own.tells(known):
+        return own
+    check_positions(known, parameter)
+    if own.ids is not None and not counts_up(own.ids):
+        raise InputError(
+            parameter,
+            "has ids in its file and the predictions have none, so which row belongs to which is unknown",
+            f"the ids begin with {listed([shown(value) for value in own.ids[:3].tolist()])}",
+            "give the predictions ids, or leave them out of that file if the order is the same",
+            code="ids",
+        )
     return own
 
 
