@@ -381,8 +381,9 @@ def _holds(contents: Contents, names: Sequence[str]) -> bool:
 
 
 def _made(contents: Contents) -> set[str]:
-    """Keys that the columns of a table were given here."""
-    return {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
+    """Keys of this package for columns of a table that have names of their own."""
+    roles = {key for key, array in contents.arrays.items() if array.name != key and array.name in contents.columns}
+    return roles | {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
 
 
 def _identifies(key: str, contents: Contents) -> bool:
@@ -412,12 +413,13 @@ def _check_draws_ordered(arrays: Mapping[str, Any], path: Path) -> None:
 def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:
     if contents.bare and key is None:
         return contents.arrays["array"], "labels"
-    everything = {key: each for key, each in contents.everything().items() if key not in _made(contents)}
+    everything = contents.everything()
     wanted = ("labels", "label") if key is None else (key, ALIASES.get(key, key))
     for name in wanted:
         if name in everything:
             return everything[name], name
-    found = shown_keys(everything)
+    own = [name for name in everything if name not in _made(contents)]
+    found = shown_keys(own)
     what = "labels or label" if key is None else repr(key)
     fail(
         "key",
@@ -425,7 +427,7 @@ def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredAr
         f"found {found}",
         "give one of them as key, or labels of their own",
         code="missing",
-        facts={"file": file, "found": tuple(key for key in everything if ALIASES.get(key, key) != "ids")},
+        facts={"file": file, "found": tuple(name for name in own if ALIASES.get(name, name) != "ids")},
     )
 
 
