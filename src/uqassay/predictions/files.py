@@ -279,10 +279,10 @@ def load_labels(
             held = FromFile(values, class_names=own, class_order=order)
             found = labels_for(held, n_instances=len(values), n_classes=count, class_names=wanted, name=name)
             return FromFile(portable_labels(np.array(wanted)[found], wanted, name=name), class_names=wanted, **known)
+        if own is not None and values.dtype.kind in "UOS":
+            order = "stated"  # found by name: indices into the names as they stand here
         if own is not None or values.dtype.kind not in "UOS":
-            numbers = portable_labels(values, own, name=name)
-            # names without an order give numbers no meaning, so names stay names
-            values = values if order == "keys" and values.dtype.kind in "UOS" else numbers
+            values = portable_labels(values, own, name=name)
         return FromFile(values, class_names=own, class_order=order, **known)
 
 
