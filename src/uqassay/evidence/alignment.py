@@ -554,15 +554,16 @@ def _reference(every: Sequence[tuple[str, Prediction]]) -> Known:
     InputError
         Ids of some models alone, which may be in another order than the rows of those without.
     """
-    place, run = next(((place, run) for place, run in every if run.ids is not None), every[0])
+    named = [(place, run) for place, run in every if run.ids is not None]
+    place, run = next((pair for pair in named if not counts_up(pair[1].ids)), (named or every)[0])
     known = Known(run.ids, run.keys, place)
     for other_place, other in every:
-        shared = set(other.keys) & set(known.keys)
-        if run.ids is not None and other.ids is None and not shared and not counts_up(run.ids):
+        told = Known(other.ids, other.keys, other_place).tells(known)
+        if run.ids is not None and not told and not counts_up(run.ids):
             raise InputError(
                 f"{other_place}.ids",
                 "are needed where other models have ids, because their rows may be in another order",
-                f"got none, and {place} has some",
+                f"got {'none' if other.ids is None else '0, 1, 2, …'}, and {place} has some",
                 "give ids to all models, or to none",
                 code="missing",
             )

@@ -511,7 +511,7 @@ def read_parquet(path: Path) -> Contents:
         some = partial(_parquet_rows, path, name) if kind == "str" else None
         columns[name] = StoredArray((n_rows,), kind, read, some, name, index)
     for name, steps in ranges.items():
-        if name not in columns and len(steps) == n_rows and steps != range(n_rows):
+        if name not in columns and len(steps) == n_rows:
             values = np.arange(steps.start, steps.stop, steps.step)
             columns[name] = StoredArray((n_rows,), "int64", partial(np.array, values), name=name, index=True)
     return Contents(columns=columns, read_matrix=partial(_parquet_matrix, path))

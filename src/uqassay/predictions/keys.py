@@ -12,8 +12,18 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
-from uqassay.predictions.columns import OTHERS, ROLE_NAMES, Classes, Table, class_order, classes_of, roles_of
-from uqassay.predictions.probabilities import near, not_normalisable
+from uqassay.predictions.columns import (
+    OTHERS,
+    ROLE_NAMES,
+    Classes,
+    Roles,
+    Table,
+    class_order,
+    classes_by_sum,
+    classes_of,
+    roles_of,
+)
+from uqassay.predictions.probabilities import near
 from uqassay.wording import named, visible
 
 __all__ = [
@@ -226,10 +236,8 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
         label_values=lambda name: _names_in(columns[name]),
     )
     classes = found.classes
-    free = [name for name in found.others if name in table.numbers and name.lower() not in OTHERS]
-    if classes is None and len(free) > 1 and (reading.logits or (reading.normalise and _normalisable(table, free))):
-        order, names = class_order(free)
-        classes = Classes(tuple(free[i] for i in order), names, "columns")
+    if classes is None and not stated and (reading.logits or reading.normalise):
+        classes = _not_by_sum(table, found, reading)
     arrays, other = dict(contents.arrays), dict(contents.other)
     order_of_names = contents.class_order
     if classes is not None and not stated:
@@ -244,8 +252,6 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
         arrays["class_order"] = StoredArray.in_memory(np.array([order_of_names]))
     for role, name in found.used.items():
         column = columns[name]
-        if role == "ids" and column.index and name != reading.id and _counts(column):
-            continue  # the default index of pandas says nothing
         if role not in arrays:
             arrays[role] = column.written or column
     taken = set() if classes is None else set(classes.columns)
@@ -278,7 +284,7 @@ def no_classes(contents: Contents) -> InputError:
     free = [name for name in names if name in table.numbers and name.lower() not in (*OTHERS, *of_roles)]
     values = table.values(free) if free else np.empty((0, 0))
     got = f"found {shown_keys(names)}"
-    choose = f"name them by columns=[{', '.join(repr(name) for name in free[:3])}{', …' if len(free) > 3 else ''}]"
+    choose = f"name them by columns=[{', '.join(repr(name) for name in free[:8])}{', …' if len(free) > 8 else ''}]"
     rule, remedy, look = "the columns of the classes must be known by their names", choose, ""
     if len(free) < 2:
         rule = "one column of probabilities is needed for each class"
@@ -287,14 +293,21 @@ def no_classes(contents: Contents) -> InputError:
             remedy = (
                 f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
             )
+    elif values.size and np.isnan(values).any():
+        broken = free[int(np.flatnonzero(np.isnan(values).any(axis=0))[0])]
+        try:
+            contents.matrix([broken])
+        except InputError as problem:  # names the row and the cell
+            return problem.replace(remedy=f"{problem.remedy}; if it is no class, {choose}")
     elif values.size and np.isfinite(values).all():
         row = values.sum(axis=1)
         if (values < 0).any() or ((values > 1).any() and (values != np.round(values)).any() and not near(row, 100.0)):
             look = "logits"
-            rule, remedy = "these columns look like logits", 'pass kind="logits" if they are'
+            rule, remedy = "these columns look like logits", f'pass kind="logits" if they are, and {choose}'
         elif (values == np.round(values)).all() or near(row, 100.0):
             look = "counts"
             rule, remedy = "these columns look like counts or per cent", "pass normalise=True if they are"
+            remedy = remedy if near(row, 100.0) else f"{remedy}, and {choose}"
         elif (values <= 1).all():
             look = "sigmoids"
             rule = "the rows of these columns do not sum to 1, as probabilities of classes that exclude each other do"
@@ -355,17 +368,20 @@ def _names_in(column: StoredArray) -> list[str]:
     return [text for text in np.unique(np.asarray(column.read())).tolist() if text.strip()]
 
 
-def _normalisable(table: Table, names: Sequence[str]) -> bool:
-    values = table.values(names)
-    return bool(values.size) and not not_normalisable(values).any()
+def _not_by_sum(table: Table, found: Roles, reading: TableReading) -> Classes | None:
+    """Columns of per cent; or of logits and counts, whose sums do not tell, where all columns of numbers are named like labels.
 
-
-def _counts(column: StoredArray) -> bool:
-    try:
-        values = np.asarray((column.written or column).read())
-    except InputError:
-        return False
-    return values.dtype.kind in "iu" and np.array_equal(values, np.arange(len(values)))
+    A class that no label has would be left out otherwise, or a column of something else become a class.
+    """
+    free = [name for name in found.others if name in table.numbers and name.lower() not in OTHERS]
+    if reading.normalise and (percent := classes_by_sum(table, free, 100.0)) is not None:
+        return percent
+    if len(free) < 2 or not set(free) <= found.like:
+        return None
+    if reading.normalise and not (table.values(free) == np.round(table.values(free))).all():
+        return None
+    order, names = class_order(free)
+    return Classes(tuple(free[i] for i in order), names, "columns")
 
 
 def _is_key(column: StoredArray) -> bool:
