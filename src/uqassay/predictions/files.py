@@ -174,7 +174,7 @@ def load(
         else:
             made = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
             if path.suffix.lower() in TABLES and not made:
-                raise no_classes(contents)
+                raise no_classes(contents, reading)
             arrays = {
                 key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind, others=contents.other)
             }

@@ -276,16 +276,18 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     return replace(contents, arrays=arrays, other=other, classes=used, notes=notes)
 
 
-def no_classes(contents: Contents) -> InputError:
+def no_classes(contents: Contents, reading: TableReading = AS_IT_IS) -> InputError:
     """The refusal of a table in which no columns are probabilities, with what its columns look like."""
     table = _table(contents)
     names = [name for name in contents.columns if not contents.columns[name].index]
     of_roles = {each for of_role in ROLE_NAMES.values() for each in of_role}
     free = [name for name in names if name in table.numbers and name.lower() not in (*OTHERS, *of_roles)]
+    labels = next((name for name in names if name.lower() in ROLE_NAMES["labels"]), None)
+    like = {*reading.like, *(_names_in(contents.columns[labels]) if labels else [])}
+    likely = [name for name in free if name in like] if len(set(free) & like) > 1 else free
+    choose = f"name the classes by columns=[{', '.join(map(repr, likely[:8]))}{', …' if len(likely) > 8 else ''}]"
+    rule, got, remedy, look = "the columns of the classes must be known by their names", "", choose, ""
     values = table.values(free) if free else np.empty((0, 0))
-    got = f"found {shown_keys(names)}"
-    choose = f"name them by columns=[{', '.join(repr(name) for name in free[:8])}{', …' if len(free) > 8 else ''}]"
-    rule, remedy, look = "the columns of the classes must be known by their names", choose, ""
     if len(free) < 2:
         rule = "one column of probabilities is needed for each class"
         remedy = "name the columns of probabilities proba_<name of the class>"
@@ -300,21 +302,21 @@ def no_classes(contents: Contents) -> InputError:
         except InputError as problem:  # names the row and the cell
             return problem.replace(remedy=f"{problem.remedy}; if it is no class, {choose}")
     elif values.size and np.isfinite(values).all():
-        row = values.sum(axis=1)
-        if (values < 0).any() or ((values > 1).any() and (values != np.round(values)).any() and not near(row, 100.0)):
-            look = "logits"
-            rule, remedy = "these columns look like logits", f'pass kind="logits" if they are, and {choose}'
-        elif (values == np.round(values)).all() or near(row, 100.0):
-            look = "counts"
-            rule, remedy = "these columns look like counts or per cent", "pass normalise=True if they are"
-            remedy = remedy if near(row, 100.0) else f"{remedy}, and {choose}"
+        sums, whole = values.sum(axis=1), bool((values == np.round(values)).all())
+        if (values < 0).any() or ((values > 1).any() and not whole and not near(sums, 100.0)):
+            look, rule = "logits", "these columns look like logits"
+            remedy = choose if reading.logits else f'pass kind="logits" if they are, and {choose}'
+        elif whole or near(sums, 100.0):
+            look, rule = "counts", "these columns look like counts or per cent"
+            tell = "pass normalise=True if they are"
+            remedy = choose if reading.normalise else tell if near(sums, 100.0) else f"{tell}, and {choose}"
         elif (values <= 1).all():
             look = "sigmoids"
             rule = "the rows of these columns do not sum to 1, as probabilities of classes that exclude each other do"
             remedy = f"judge independent labels one at a time, or {choose}"
-    if look:
-        got = f"{shown_keys(free)}; row 0 sums to {values[0].sum():.4g}"
-    return InputError("columns", rule, got, remedy, code="missing", facts={"columns": tuple(free), "look": look})
+        got = f"{shown_keys(free)}; row 0 sums to {sums[0]:.4g}"
+    facts = {"columns": tuple(likely), "look": look, "said": reading.logits or reading.normalise}
+    return InputError("columns", rule, got or f"found {shown_keys(names)}", remedy, code="missing", facts=facts)
 
 
 def vote_columns(contents: Contents, reading: TableReading = AS_IT_IS) -> Classes | None:
