@@ -1,4 +1,4 @@
-"""TableReading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
+"""Reading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
 
 The extension decides the format and the named keys decide the kind of prediction; nothing is ever unpickled.
 
