@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.predictions.probabilities import NEAR, rounding
+from uqassay._array import NEAR, rounding
 from uqassay.wording import listed
 
 __all__ = [

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import near
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
 from uqassay.predictions.columns import OTHERS, ROLE_NAMES, Classes, Table, class_order, classes_of, roles_of
-from uqassay.predictions.probabilities import near, not_normalisable
+from uqassay.predictions.probabilities import not_normalisable
 from uqassay.wording import named, visible
 
 __all__ = [
@@ -283,13 +284,13 @@ def no_classes(contents: Contents) -> InputError:
     if len(free) < 2:
         rule = "one column of probabilities is needed for each class"
         remedy = "name the columns of probabilities proba_<name of the class>"
-        if len(free) == 1 and values.size and np.nanmin(values) >= 0 and np.nanmax(values) <= 1:
+        if len(free) == 1 and values.size and np.nanmin(values) >= -1e-6 and np.nanmax(values) <= 1:
             remedy = (
                 f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
             )
     elif values.size and np.isfinite(values).all():
         row = values.sum(axis=1)
-        if (values < 0).any() or ((values > 1).any() and (values != np.round(values)).any() and not near(row, 100.0)):
+        if (values < -1e-6).any() or ((values > 1).any() and (values != np.round(values)).any() and not near(row, 100.0)):
             look = "logits"
             rule, remedy = "these columns look like logits", 'pass kind="logits" if they are'
         elif (values == np.round(values)).all() or near(row, 100.0):
