@@ -22,7 +22,15 @@ from uqassay._chunks import (
     still_whole,
     taken,
 )
-from uqassay._conversion import as_array, as_bfloat16, as_numeric, lone_surrogates, precision_of, shown
+from uqassay._conversion import (
+    as_array,
+    as_bfloat16,
+    as_numeric,
+    lone_surrogates,
+    one_row_for_each_pixel,
+    precision_of,
+    shown,
+)
 from uqassay.errors import InputError
 
 __all__ = [
@@ -49,6 +57,7 @@ __all__ = [
     "index_text",
     "lone_surrogates",
     "near",
+    "one_row_for_each_pixel",
     "precision_of",
     "release",
     "rounding",
@@ -246,7 +255,9 @@ def check_class_count(n_classes: int, name: str) -> None:
             name,
             "needs at least two classes in the last axis",
             f"got {n_classes}",
-            "give one column per class, or pass the probabilities of class 1 to Point.from_binary or Members.from_binary",
+            'give one column per class, or pass uq.from_object(logits, kind="logits", positive=1) for logits of class 1'
+            if name == "logits"
+            else "give one column per class, or pass the probabilities of class 1 to Point.from_binary or Members.from_binary",
             code="one-column",
         )
 

@@ -25,6 +25,10 @@ one of its base classes, determines the family. Parameters alone do not: `Catego
 A fitted model of laplace-torch is not a prediction; `from_laplace` computes one from it. A mixture of distributions
 (`components` with `mixture_weights`) is refused, because no kind represents it; draws from it are `Members`. Also refused are
 conformal intervals (`set_size`), probabilities with scores (`softmax`), and lists of distributions.
+
+A list with one object for each instance (`{class: p}` of ONNX, `[{"label": …, "score": …}, …]` of a pipeline of Hugging Face)
+is read as a JSON file of these objects is; see `layouts`. An object with `predictions` and `label_ids` is the output of a
+Trainer of Hugging Face; its predictions may be anything, so `kind` is needed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,22 +37,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, tolerance_of
-from uqassay._frames import as_frame, is_frame
+from uqassay._array import as_numeric, one_row_for_each_pixel, tolerance_of
+from uqassay._frames import Frame, as_frame, is_frame
 from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
+from uqassay.predictions.class_order import classes_in_order
+from uqassay.predictions.formats import is_record, read_objects
 from uqassay.predictions.gaussian_logits import GaussianLogits
-from uqassay.predictions.keys import holds_truth_values, key_of_bare_array, needed_keys
+from uqassay.predictions.keys import holds_truth_values, key_of_bare_array, needed_keys, roles
 from uqassay.predictions.members import Members
 from uqassay.predictions.named_arrays import prediction_from_arrays, variance_meaning
 from uqassay.predictions.point import Point, two_columns
+from uqassay.wording import listed
 
 __all__ = [
     "from_classifier",
     "from_laplace",
     "from_object",
     "is_classifier",
-    "is_listed_sample",
+    "is_one_prediction",
     "member_probs",
     "predicted_by_classifiers",
 ]
@@ -69,6 +76,7 @@ def from_object(
     member_axis: int | None = None,
     normalise: bool = False,
     variance_is: str | None = None,
+    positive: str | int | None = None,
     class_names: Sequence[str] | None = None,
     ids: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -84,6 +92,9 @@ def from_object(
         * a mapping with the keys of a file (see `load`),
         * an array, tensor or table: (n, K) becomes a `Point`, (n, M, K) `Members`; truth values (n, K) become `ClassSets`,
         * a list of arrays (n, K), with `member_axis=0` for the members of one ensemble (in `uq.assay` a list holds runs),
+        * one column (n,) or (n, 1) for one of two classes, with `positive`,
+        * a list with one object for each instance: `{class: p}` of ONNX, `[{"label": …, "score": …}, …]` of Hugging Face,
+        * the output of a Trainer of Hugging Face (`predictions`, `label_ids`), with `kind`: "logits" in most cases,
         * a distribution with PyTorch's interface: Categorical, OneHotCategorical, Bernoulli, Dirichlet, Gaussian logits,
         * an object with attributes such as `alphas`, or `lower_bounds` and `upper_bounds`, as in probly.
     kind : str, optional
@@ -96,6 +107,8 @@ def from_object(
     variance_is : {"aleatoric", "epistemic"}, optional
         Meaning of the variance of Gaussian logits. Needed for objects, which do not state it, and for mappings without it;
         see `GaussianLogits`.
+    positive : str or int, optional
+        The class whose probability, or logit with `kind="logits"`, one column holds: one of two `class_names`, or 0 or 1.
     class_names, ids, groups : optional
         Names, identifiers and groups of the prediction; see `Prediction`.
 
@@ -111,6 +124,10 @@ def from_object(
     Point(probs=(1, 2))
     >>> uq.from_object({"lower": [[0.1, 0.3]], "upper": [[0.5, 0.9]]})
     Intervals(lower=(1, 2), upper=(1, 2))
+    >>> uq.from_object([0.25], positive="spam", class_names=["ham", "spam"]).probs.tolist()
+    [[0.75, 0.25]]
+    >>> uq.from_object([[{"label": "ham", "score": 0.75}, {"label": "spam", "score": 0.25}]]).class_names
+    ('ham', 'spam')
     """
     carried = {"class_names": class_names, "ids": ids, "groups": groups}
     carried = {key: value for key, value in carried.items() if value is not None}
@@ -118,13 +135,20 @@ def from_object(
         if isinstance(obj, GaussianLogits):
             variance_meaning("gaussian-logits", obj.variance_is, variance_is)
         return obj.with_metadata(**carried) if carried else obj  # type: ignore[arg-type]
-    if isinstance(obj, Mapping):
+    if positive is not None:
+        column = _of_one_class(obj, positive, class_names, logits=kind == "logits")
+        kind, arrays = None, {"logits" if kind == "logits" else "probs": column}
+    elif isinstance(obj, Mapping):
         _refuse_members_last(obj, member_axis)
         arrays = {key: obj[key] for key in needed_keys(obj, kind)}
     elif callable(getattr(obj, "predictive_samples", None)):
         raise _unknown(obj)
     elif _is_distribution(obj):
         arrays = _arrays_of_distribution(obj, member_axis=member_axis)
+    elif _is_trainer_output(obj):
+        arrays = _of_trainer(obj, kind)
+    elif _holds_records(obj):
+        return _of_records(obj, kind=kind, normalise=normalise, carried=carried)
     elif (stated := _stated_by_attributes(obj)) is not None:
         arrays, member_axis = stated, 1
     elif (
@@ -133,8 +157,7 @@ def from_object(
         or any(hasattr(obj, name) for name in ("__array__", "detach", "__dlpack__"))
     ):
         _refuse_list_of_models(obj, member_axis)
-        values = as_frame(obj, "obj") or _numeric(obj, "obj")
-        arrays = {key_of_bare_array(kind, values): values}
+        arrays = _of_array(obj, kind)
     elif hasattr(obj, "nnz") and hasattr(obj, "shape"):
         as_numeric(obj, "obj")  # refuses sparse arrays, and says how to make them dense
         raise _unknown(obj)
@@ -146,12 +169,152 @@ def from_object(
     )
 
 
+def is_one_prediction(obj: Any) -> bool:
+    """True for lists and tuples that are no training runs: samples, one object for each instance, outputs of a Trainer."""
+    return _is_listed_sample(obj) or _is_trainer_output(obj) or _holds_records(obj)
+
+
+# -- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def _of_array(obj: Any, kind: str | None) -> dict[str, Any]:
+    """One array under its key."""
+    values = as_frame(obj, "obj") or _numeric(obj, "obj")
+    logits = kind == "logits"
+    if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
+        with np.errstate(invalid="ignore"):
+            inside = bool(((np.asarray(values) >= -1e-6) & (np.asarray(values) <= 1 + 1e-6)).all())
+        remedy = "pass from_object(probs, positive=1) for probabilities of class 1"
+        if np.asarray(values).dtype.kind in "iub" and not logits:
+            remedy = "pass probabilities, as of predict_proba, not the predicted labels"
+        elif logits or not inside:
+            remedy = 'pass from_object(logits, kind="logits", positive=1) for logits of class 1'
+        raise InputError(
+            "logits" if logits else "probs",
+            "must be (n, K), one column per class",
+            f"got shape {tuple(values.shape)}",
+            remedy,
+            code="shape" if values.ndim == 1 else "one-column",
+            facts={"bare": True},
+        )
+    if values.ndim == 4:
+        raise InputError(
+            "logits" if logits else "probs",
+            "must be (n, K) for one distribution per instance or (n, M, K) for members",
+            f"got shape {tuple(values.shape)}",
+            one_row_for_each_pixel("logits" if logits else "probs", values.shape[1], tensor=hasattr(obj, "permute")),
+            code="shape",
+        )
+    return {key_of_bare_array(kind, values): values}
+
+
+def _of_one_class(obj: Any, positive: str | int, class_names: Sequence[str] | None, *, logits: bool) -> Any:
+    """Two columns from the probabilities or logits ``(n,)`` or ``(n, 1)`` of one of two classes."""
+    names = [0, 1] if class_names is None else [str(name) for name in class_names]
+    at = int(positive) if class_names is None and str(positive) in ("0", "1") else -1
+    at = names.index(str(positive)) if class_names is not None and str(positive) in names else at
+    if at < 0 or len(names) != 2:
+        raise InputError(
+            "positive",
+            "must be one of two class_names, or 0 or 1",
+            f"got {positive!r:.60} with {'no class_names' if class_names is None else f'{len(names)} class_names'}",
+            "pass both class_names in the order of the labels 0 and 1",
+            code="choice",
+        )
+    frame = as_frame(obj, "obj")
+    column = as_numeric(frame or _numeric(obj, "obj"), "obj", ndim=(1, 2))
+    if column.ndim == 2 and column.shape[1] != 1:
+        rule, got = "has an effect on one column alone, (n,) or (n, 1)", f"got shape {column.shape}"
+        raise InputError("positive", rule, got, "leave it out", code="conflict")
+    column = column.reshape(len(column))
+    # the softmax of (0, z) is the sigmoid of z
+    both = np.stack([np.zeros_like(column), column], axis=-1) if logits else two_columns(column)
+    both = both if at == 1 else both[:, ::-1]
+    return both if frame is None else Frame(both, (frame.index, None))
+
+
+# -- one object for each instance ---------------------------------------------------------------------------------------
+
+
+def _holds_records(obj: Any) -> bool:
+    """Whether this is a list with one object for each instance, as `layouts` describes them."""
+    return isinstance(obj, (list, tuple)) and not _is_listed_sample(obj) and len(obj) > 0 and is_record(obj[0])
+
+
+def _of_records(obj: Sequence[Any], *, kind: str | None, normalise: bool, carried: Mapping[str, Any]) -> Prediction:
+    """The prediction of such a list; class names that are given say the order of its keys, and rename nothing."""
+    try:
+        contents = roles(read_objects(obj))
+        arrays = {key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind)}
+    except InputError as problem:
+        if (line := problem.facts.get("line")) is not None and problem.parameter == f"row {line}":
+            raise problem.replace(parameter="obj", got=f"{problem.parameter}: {problem.got}") from None
+        raise
+    own = {key: value for key, value in carried.items() if key != "class_names"}
+    notes = {"notes": contents.notes} if contents.notes else {}
+    found = prediction_from_arrays(arrays | notes | own, kind=kind, normalise=normalise)
+    names = carried.get("class_names")
+    return (
+        found
+        if names is None
+        else classes_in_order(found, names, "obj", of="class_names").with_metadata(class_names=names)
+    )
+
+
+def _is_trainer_output(obj: Any) -> bool:
+    """True for `PredictionOutput` and `EvalPrediction` of transformers; the first is a tuple."""
+    return hasattr(obj, "predictions") and hasattr(obj, "label_ids")
+
+
+def _of_trainer(obj: Any, kind: str | None) -> dict[str, Any]:
+    values, name = obj.predictions, type(obj).__name__
+    if isinstance(values, (list, tuple)):  # a model with several outputs, or batches that were not joined
+        shapes = ", ".join(str(np.shape(each)) for each in values[:4])
+        raise InputError(
+            "obj",
+            "must hold one array of predictions",
+            f"{name}.predictions has {len(values)} of shapes {shapes}",
+            'pass the one with the logits, from_object(output.predictions[0], kind="logits"), or join batches by '
+            "np.concatenate(output.predictions)",
+            code="ambiguous",
+        )
+    if kind is None:
+        raise InputError(
+            "obj",
+            "the output of a Trainer needs kind, because its predictions are what the model returns: logits in most cases",
+            f"got {name} without kind",
+            'pass from_object(output, kind="logits") for logits, or kind="point" for probabilities',
+            code="missing",
+        )
+    return _of_array(values, kind)
+
+
+# -- what is refused --------------------------------------------------------------------------------------------------
+
+
 def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
     """Refuse lists of predictions, and lists of arrays (n, K) without `member_axis`, which are ambiguous."""
     items = obj if isinstance(obj, (list, tuple)) else ()
+    if items and isinstance(items[0], Mapping) and all(isinstance(value, (int, float)) for value in items[0].values()):
+        raise InputError(
+            "obj",
+            "a list of {class: p} must hold probabilities that sum to 1",
+            f"row 0 has {listed([f'{key!r}: {value:.4g}' for key, value in items[0].items()], most=4)}",
+            "pass [{'logits': row} for row in rows] if these are logits, or judge independent labels one label at a time",
+            code="not-probabilities",
+        )
     if any(isinstance(item, (Prediction, Mapping)) for item in items):
         remedy = "pass them one by one, or to uq.assay, where a list holds the training runs of a model"
         raise InputError("obj", "must be one prediction", f"got a list of {len(items)}", remedy, code="type")
+    shapes = [tuple(getattr(item, "shape", ())) for item in items]
+    if len({shape[:1] for shape in shapes}) > 1 and len({shape[1:] for shape in shapes}) == 1 and len(shapes[0]) > 1:
+        raise InputError(
+            "obj",
+            "arrays with different numbers of instances are no members, training runs or instances",
+            f"got {len(items)} arrays, the first of shapes {shapes[0]} and {next(s for s in shapes if s != shapes[0])}",
+            "join them by np.concatenate(list) if they are batches",
+            code="ragged",
+        )
     model = next((item for item in items if _is_model(item)), None)
     if model is not None:
         raise InputError(
@@ -174,9 +337,10 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
     if member_axis is None and getattr(each, "ndim", 0) == 2:
         raise InputError(
             "obj",
-            "a list of arrays (n, K) could hold members, training runs or instances",
+            "a list of arrays (n, K) could hold members, training runs, instances or batches",
             f"got {len(items)} arrays, the first of shape {tuple(getattr(each, 'shape', ()))}",
-            "pass from_object(list, member_axis=0) for the members of one ensemble; in uq.assay a list holds training runs",
+            "pass from_object(list, member_axis=0) for the members of one ensemble, member_axis=1 for instances (M, K), or "
+            "np.concatenate(list) for batches; in uq.assay a list holds training runs",
             code="member-axis",
         )
 
@@ -326,7 +490,7 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
             )
     held = next((value for name in ("array", "tensor") if (value := _value(obj, name)) is not None), None)
     axis = next((value for name in ("sample_axis", "sample_dim") if (value := _value(obj, name)) is not None), None)
-    if is_listed_sample(obj):
+    if _is_listed_sample(obj):
         return _sample(obj, _stacked(obj), 0)
     if held is not None and axis is not None:
         return _sample(obj, _arrays_of(held), axis if axis >= 0 else axis + np.ndim(held))
@@ -367,7 +531,7 @@ def _dirichlets(obj: Any, shape: tuple[int, ...]) -> InputError:
     )
 
 
-def is_listed_sample(obj: Any) -> bool:
+def _is_listed_sample(obj: Any) -> bool:
     """True for a list that calls itself a sample, as `ListSample` of probly: its entries are draws, not training runs."""
     return isinstance(obj, list) and isinstance(getattr(obj, "sample_size", None), int)
 

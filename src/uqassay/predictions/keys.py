@@ -290,7 +290,9 @@ def no_classes(contents: Contents) -> InputError:
             )
     elif values.size and np.isfinite(values).all():
         row = values.sum(axis=1)
-        if (values < -1e-6).any() or ((values > 1).any() and (values != np.round(values)).any() and not near(row, 100.0)):
+        if (values < -1e-6).any() or (
+            (values > 1).any() and (values != np.round(values)).any() and not near(row, 100.0)
+        ):
             look = "logits"
             rule, remedy = "these columns look like logits", 'pass kind="logits" if they are'
         elif (values == np.round(values)).all() or near(row, 100.0):

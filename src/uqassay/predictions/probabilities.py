@@ -84,7 +84,7 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
             f"row {row} sums to {float(totals[tuple(np.argwhere(other)[0])][0]):.6g}",
             REMEDIES["sigmoids"]
             if inside
-            else "leave out what is no probability of a class, or divide the rows by their sums first if that is what they mean",
+            else "leave out what is no probability of a class, or divide the rows by their sums first, if that is meant",
             code="sum",
             facts={"row": row, "look": "sigmoids" if inside else "logits", "normalising": "sums"},
         )
