@@ -22,7 +22,7 @@ FACTS = {
     "offset": 0.001,
     "needed": 19,
     "null": "minimised",
-    "can_normalise": True,
+    "look": "counts",
     "bare": True,
     "dtype": "<U1",
     "class_names": ("cat", "dog"),
@@ -86,10 +86,10 @@ def test_models_are_named_as_in_a_shell(parameter, command, said):
 
 
 def test_wordings_by_parameter_go_before_those_by_code():
-    masses = InputError("masses", "rule", code="sum", facts={"can_normalise": True})
+    masses = InputError("masses", "rule", code="sum", facts={"look": "counts"})
     assert "beliefs" in in_options(masses).remedy
     assert "--normalise" in in_options(masses.replace(parameter="probs")).remedy
-    assert "--normalise" not in in_options(masses.replace(parameter="probs", facts={"can_normalise": False})).remedy
+    assert "--normalise" not in in_options(masses.replace(parameter="probs", facts={"look": "logits"})).remedy
 
 
 def test_kinds_are_options_of_convert():

@@ -144,17 +144,22 @@ Wording = str | Callable[[Facts], dict[str, str]]
 
 _MEANINGS = "pass --variance-is aleatoric or --variance-is epistemic"
 _LOGITS = "name the array logits if these are logits"
+_ONE_LABEL = "judge independent labels (sigmoids) one label at a time, each in a file with its p and 1 - p"
 
 
 def _probabilities(facts: Facts) -> dict[str, str]:
-    if facts.get("normalising"):
-        rule = "--normalise needs finite, non-negative rows with a positive sum"
-        return {"rule": rule, "remedy": f"drop or repair such rows, or {_LOGITS}"}
     if facts.get("axis") is not None:
         return {}
-    if not facts.get("can_normalise"):
-        return {"remedy": f"drop or repair such rows, or {_LOGITS}"}
-    return {"remedy": f"pass --normalise if these are counts, per cent or rounded, or {_LOGITS}"}
+    rules = {
+        "rows": "--normalise needs finite, non-negative rows with a positive sum",
+        "sums": "--normalise repairs rounding, per cent and counts: rows that sum to 1 or 100 within 1 %, or whole numbers",
+    }
+    rule = {"rule": rules[facts["normalising"]]} if "normalising" in facts else {}
+    if facts.get("look") == "sigmoids":
+        return rule | {"remedy": f"leave out the columns that are no classes, or {_ONE_LABEL}"}
+    if facts.get("look") == "counts":
+        return {"remedy": f"pass --normalise if these are counts, per cent or rounded, or {_LOGITS}"}
+    return rule | {"remedy": f"drop or repair such rows, or {_LOGITS}"}
 
 
 def _class_names(facts: Facts) -> dict[str, str]:

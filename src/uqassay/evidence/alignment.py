@@ -12,7 +12,7 @@ from uqassay._frames import Frame, FromFile, as_frame, columns_of, rows_in_order
 from uqassay.errors import InputError
 from uqassay.losses import counts_of_votes
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
-from uqassay.predictions.adapters import is_listed_sample
+from uqassay.predictions.adapters import is_one_prediction
 from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.columns import class_numbers
 from uqassay.predictions.drawn import Drawn, check_draws
@@ -287,6 +287,16 @@ def checked_labels(y_true: Any, found: Aligned) -> NDArray[Any]:
 
 def _classes_of(ordered: Any, found: Aligned) -> NDArray[Any]:
     """The same of labels whose rows are in order."""
+    n = len(ordered) if hasattr(ordered, "__len__") else 0
+    runs = next((len(r) for r in found.models.values() if len(r) > 1 and len(r) * found.n_instances == n), 0)
+    if runs:
+        raise InputError(
+            "y_true",
+            f"needs one label for each of the {found.n_instances} instances",
+            f"got {n}, as many as the {runs} arrays of a list have together",
+            "join the arrays by np.concatenate(list) if they are batches; a list holds training runs",
+            code="mismatch",
+        )
     return labels_for(
         ordered,
         n_instances=found.n_instances,
@@ -441,6 +451,7 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     """The training runs of one model: each entry of a list of predictions or arrays, else the one thing given."""
     values = _listed_runs(name, value, argument)
     runs = tuple(as_prediction_here_and_there(one, _place(argument, name, r, values)) for r, one in enumerate(values))
+    _check_batches(runs, _place(argument, name))
     spanned = "GaussianLogits spanned by {}".format
     kinds = {spanned(r.spanned_by) if isinstance(r, GaussianLogits) else type(r).__name__ for r in runs}
     if len(kinds) > 1:
@@ -454,8 +465,25 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     return runs
 
 
+def _check_batches(runs: Sequence[Prediction], place: str) -> None:
+    """Refuse a list with different numbers of instances, which holds no training runs."""
+    sizes = [run.n_instances for run in runs]
+    if len(set(sizes)) < 2:
+        return
+    members = {getattr(run, "n_members", 0) for run in runs}
+    first = len(members) == 1 and members != {0}  # arrays (M, n, K) with another M in each
+    raise InputError(
+        place,
+        "a list holds training runs on the same instances",
+        f"they have {listed([str(size) for size in sizes], most=6)} instances",
+        "join them by np.concatenate(list) if they are batches"
+        + (", or pass Members(probs, member_axis=0) for each if the members are on the first axis" if first else ""),
+        code="member-axis" if first else "mismatch",
+    )
+
+
 def _listed_runs(name: str, value: Any, argument: str) -> list[Any]:
-    if not isinstance(value, (list, tuple)) or is_listed_sample(value):
+    if not isinstance(value, (list, tuple)) or is_one_prediction(value):
         return [value]
     if any(isinstance(v, Prediction) or len(getattr(v, "shape", ())) > 1 for v in value):
         return list(value)
@@ -489,12 +517,14 @@ def _check_same_size(run: Prediction, place: str, first: Prediction, first_name:
             code="mismatch",
         )
     if run.n_instances != first.n_instances:
-        members_first = {run.n_instances, first.n_instances} & {getattr(r, "n_members", 0) for r in (run, first)}
+        members = [getattr(r, "n_members", 0) for r in (run, first)]
+        # (M, n, K) in place of (n, M, K): one model's members are the other's instances, or both have n as members
+        members_first = {run.n_instances, first.n_instances} & set(members) or (members[0] and members[0] == members[1])
         raise InputError(
             place,
             "all models need the same instances",
             f"{run.n_instances} instances, and {first_name} has {first.n_instances}",
-            "pass Members(probs, member_axis=0) for a model whose members are on the first axis"
+            "pass Members(probs, member_axis=0) for each model whose members are on the first axis"
             if members_first
             else "check the files, or select the common rows",
             code="member-axis" if members_first else "mismatch",

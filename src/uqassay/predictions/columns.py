@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import NEAR, rounding
 from uqassay.errors import InputError
-from uqassay.predictions.probabilities import NEAR, rounding
 from uqassay.wording import listed
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import near
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.notes import Note
@@ -23,7 +24,6 @@ from uqassay.predictions.columns import (
     classes_of,
     roles_of,
 )
-from uqassay.predictions.probabilities import near
 from uqassay.wording import named, visible
 
 __all__ = [
@@ -291,7 +291,7 @@ def no_classes(contents: Contents, reading: TableReading = AS_IT_IS) -> InputErr
     if len(free) < 2:
         rule = "one column of probabilities is needed for each class"
         remedy = "name the columns of probabilities proba_<name of the class>"
-        if len(free) == 1 and values.size and np.nanmin(values) >= 0 and np.nanmax(values) <= 1:
+        if len(free) == 1 and values.size and np.nanmin(values) >= -1e-6 and np.nanmax(values) <= 1:
             remedy = (
                 f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
             )
@@ -303,7 +303,7 @@ def no_classes(contents: Contents, reading: TableReading = AS_IT_IS) -> InputErr
             return problem.replace(remedy=f"{problem.remedy}; if it is no class, {choose}")
     elif values.size and np.isfinite(values).all():
         sums, whole = values.sum(axis=1), bool((values == np.round(values)).all())
-        if (values < 0).any() or ((values > 1).any() and not whole and not near(sums, 100.0)):
+        if (values < -1e-6).any() or ((values > 1).any() and not whole and not near(sums, 100.0)):
             look, rule = "logits", "these columns look like logits"
             remedy = choose if reading.logits else f'pass kind="logits" if they are, and {choose}'
         elif whole or near(sums, 100.0):
