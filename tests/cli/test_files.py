@@ -35,7 +35,7 @@ def test_convert_puts_labels_in_the_order_of_the_ids(files, run):
     np.testing.assert_array_equal(uq.load_labels(files / "x.npz"), y)
     refused = run("convert", files / "point.npz", files / "z.npz", "--labels", files / "shuffled.npz")
     assert refused.code == 2
-    assert "shuffled.npz: ids: are given here, and point.npz has none" in refused.err
+    assert "shuffled.npz: has ids and the predictions have none" in refused.err
 
 
 def test_convert_says_what_a_format_cannot_hold(files, run):
@@ -58,7 +58,7 @@ def test_inspect_says_what_is_wrong_with_a_file(files, run):
     assert (ran.code, ran.err) == (0, "")
     (problem,) = (line for line in ran.out.splitlines() if line.startswith("problem"))
     assert "found probs, alpha" in problem
-    assert "uqassay convert --kind" in problem
+    assert "choose one by --kind probs or --kind dirichlet" in problem
 
 
 def test_inspect_refuses_a_file_that_cannot_be_read(files, run):

@@ -4,12 +4,12 @@ import inspect
 from dataclasses import fields
 
 from uqassay.cli import options
-from uqassay.cli.inputs import AssayRequest
+from uqassay.cli.inputs import AssayRequest, Reading
 
 
 def test_every_field_of_the_request_has_an_option(run):
     listed = run("report", "--help").out
-    for name in options.REQUEST_OPTIONS:
+    for name in {**options.REQUEST_OPTIONS, **options.READING_OPTIONS}:
         assert (f"--{name.replace('_', '-')}" in listed) or name == "models"
 
 
@@ -21,11 +21,16 @@ def test_defaults_of_the_options_are_those_of_the_request():
         given.update(request=request, extra=extra)
 
     signature = inspect.signature(command)
-    assert list(signature.parameters) == [*options.REQUEST_OPTIONS, "extra"]
+    request, reading = list(options.REQUEST_OPTIONS), list(options.READING_OPTIONS)
+    split = request.index("tradeoff")  # all inputs stand together
+    assert list(signature.parameters) == [*request[:split], *reading, *request[split:], "extra"]
+    assert reading == [field.name for field in fields(Reading)]
     defaults = {name: p.default for name, p in signature.parameters.items() if p.default is not inspect.Parameter.empty}
     command(models=["a.npz"], **defaults)
     assert given["extra"] == 3
     expected = AssayRequest(["a.npz"])
-    assert {f.name: getattr(given["request"], f.name) or None for f in fields(AssayRequest)} == {
-        f.name: getattr(expected, f.name) or None for f in fields(AssayRequest)
-    }
+    for found, wanted in ((given["request"], expected), (given["request"].reading, expected.reading)):
+        own = [field.name for field in fields(wanted) if field.name != "reading"]
+        assert {name: getattr(found, name) or None for name in own} == {
+            name: getattr(wanted, name) or None for name in own
+        }

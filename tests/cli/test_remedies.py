@@ -26,6 +26,9 @@ FACTS = {
     "bare": True,
     "dtype": "<U1",
     "class_names": ("cat", "dog"),
+    "columns": ("cat", "dog"),
+    "ignorable": -1,
+    "votes_are": ("counts", "single"),
 }
 
 
@@ -92,11 +95,10 @@ def test_wordings_by_parameter_go_before_those_by_code():
     assert "--normalise" not in in_options(masses.replace(parameter="probs", facts={"can_normalise": False})).remedy
 
 
-def test_kinds_are_options_of_convert():
+def test_kinds_are_options_of_every_command_that_reads():
     problem = InputError("keys", "rule", code="ambiguous", facts={"kinds": ("probs", "dirichlet")})
-    assert in_options(problem, "convert").remedy == "choose one by --kind probs or --kind dirichlet"
-    expected = "choose one by uqassay convert --kind probs or uqassay convert --kind dirichlet"
-    assert in_options(problem, "inspect").remedy == expected
+    for command in ("convert", "inspect", "rank"):
+        assert in_options(problem, command).remedy == "choose one by --kind probs or --kind dirichlet"
 
 
 def test_levels_that_draws_cannot_reach():
@@ -139,8 +141,6 @@ def test_files_are_the_source_of_errors_about_what_was_read_from_them():
 @pytest.mark.parametrize(
     ("columns", "example"),
     [
-        ((" ", "truth"), "y.csv:truth"),
-        (("", "my truth"), "'y.csv:my truth'"),
         (("a:b", "it's"), """'y.csv:it'"'"'s'"""),
         (("\u202e", "x"), "y.csv:x"),
     ],
@@ -180,5 +180,5 @@ def test_class_names_of_a_remedy_are_those_of_the_columns_where_they_can_be_type
 
 
 def test_names_in_notes_are_quoted_where_they_could_be_misread():
-    note = Note("different-floors", "", {"floors": {"a, b": 1e-3, "": 1e-6}})
-    assert "('a, b' 0.001, '' 1e-06)" in note_text(note)
+    note = Note("different-numbers-of-members", "", {"members": {"a, b": 5, "": 100}, "common_members": 5})
+    assert "('a, b' 5, '' 100)" in note_text(note)

@@ -16,11 +16,11 @@ from uqassay.predictions.adapters import is_listed_sample
 from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.columns import class_numbers
 from uqassay.predictions.drawn import Drawn, check_draws
-from uqassay.predictions.labels import check_single_meaning, labels_for, vote_totals
+from uqassay.predictions.labels import check_single_meaning, labels_for, single_votes_by_name, vote_totals
 from uqassay.predictions.metadata import checked_class_names, per_instance
 from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.row_numbers import numbered
-from uqassay.predictions.rows import Known, check_positions, counts_up, order_like
+from uqassay.predictions.rows import Known, check_positions, counts_up, in_rows_of, order_like, rows_of_file
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import listed
 
@@ -279,16 +279,24 @@ def without_label(
     )
 
 
-def checked_labels(y_true: Any, found: Aligned) -> NDArray[Any]:
-    """Class indices (n,), or label distributions (n, K), in the order of the models."""
-    return _classes_of(labels_in_order(y_true, found, votes_are="counts")[0], found)
+def checked_labels(y_true: Any, found: Aligned, *, ignore_label: Any = None) -> NDArray[Any]:
+    """Class indices (n,), −1 for the label to ignore, or label distributions (n, K), in the order of the models."""
+    ordered, _ = labels_in_order(y_true, found, votes_are="counts")
+    ignored = np.zeros(len(ordered), dtype=bool)
+    if ignore_label is not None and np.ndim(ordered) == 1 and len(ordered) == found.n_instances:
+        ignored = np.asarray(ordered) == ignore_label
+    if not ignored.any():
+        return _classes_of(ordered, found)
+    classes = np.full(len(ordered), -1)
+    classes[~ignored] = _classes_of(ordered[~ignored], found, int((~ignored).sum()))
+    return classes
 
 
-def _classes_of(ordered: Any, found: Aligned) -> NDArray[Any]:
-    """The same of labels whose rows are in order."""
+def _classes_of(ordered: Any, found: Aligned, n: int | None = None) -> NDArray[Any]:
+    """The same of labels whose rows are in order; of n instances, by default of all."""
     return labels_for(
         ordered,
-        n_instances=found.n_instances,
+        n_instances=found.n_instances if n is None else n,
         n_classes=len(found.class_names),
         class_names=found.class_names if found.named else None,
         class_order=found.class_order,
@@ -311,9 +319,8 @@ def labels_in_order(
     table: Any = y_true
     names = None
     if isinstance(y_true, FromFile):
-        rows = order_like(_known(y_true, found.known, name), found.known)
-        table = y_true if rows is None else y_true[rows]
-        y_true, names = FromFile(table, class_names=table.class_names, class_order=table.class_order), table.class_names
+        y_true = table = in_rows_of(y_true, found.known, name)
+        names = table.class_names
     elif (frame := as_frame(y_true, name)) is None:
         check_positions(found.known, name)
     else:
@@ -323,6 +330,7 @@ def labels_in_order(
         y_true = table = Frame(frame.array if rows is None else frame.array[rows], (None, *frame.labels[1:]))
         names = frame.columns
     if votes_are == "single":
+        table = single_votes_by_name(table) if isinstance(table, FromFile) else table
         counts = counts_of_votes(
             as_array(table, name), len(found.class_names), class_names=found.class_names if found.named else None
         )
@@ -339,7 +347,7 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
     array = as_array(values if frame is None else frame.array, parameter)
     rows = None
     if isinstance(values, FromFile):
-        rows = order_like(_known(values, known, parameter), known)
+        rows = rows_of_file(values, known, parameter)
         array = array if rows is None else array[rows]
     if array.shape != (n,):
         raise InputError(
@@ -353,14 +361,6 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
         return array
     rows = rows_of_index(None if frame is None else frame.index, known, parameter)
     return array if rows is None else array[rows]
-
-
-def _known(values: FromFile, known: Known, parameter: str) -> Known:
-    """What identifies the rows of values from a file; values without anything that tells stand by position."""
-    own = Known(values.ids, values.keys, parameter)
-    if not own.tells(known):
-        check_positions(known, parameter)
-    return own
 
 
 def rows_of_index(index: NDArray[Any] | None, known: Known, parameter: str) -> NDArray[np.int64] | None:
@@ -479,6 +479,7 @@ def _check_same_size(run: Prediction, place: str, first: Prediction, first_name:
             if members_first
             else "check the files, or select the common rows",
             code="member-axis" if members_first else "mismatch",
+            facts={} if members_first else {"instances": (run.n_instances, first.n_instances)},
         )
 
 
@@ -503,8 +504,11 @@ def _names(
                 f"{place}.class_names",
                 "all models need the same class names",
                 first_difference(run.class_names, "here", names, others),
-                "rename the classes",
+                "rename the classes"
+                if given is None
+                else "leave class_names out, or give the names of the models in the order that the result shall have",
                 code="mismatch",
+                facts={} if given is None else {"class_names": run.class_names},
             )
     if given is not None:
         return names, "stated"
@@ -522,7 +526,7 @@ def _names(
         return names, "columns" if any(run.class_order != "stated" for _, run in named) else "stated"
     if any(run.class_order == "keys" for _, run in named):
         return names, "keys"
-    if any(run.class_names != names for _, run in named):
+    if any(run.class_names != names or run.class_order == "differs" for _, run in named):
         return names, "differs"
     return names, "columns" if any(run.class_order == "columns" for _, run in named) else "stated"
 

@@ -73,7 +73,7 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
             f"row {row} sums to {float(totals[tuple(np.argwhere(other)[0])][0]):.6g}",
             "leave out what is no probability of a class, or divide the rows by their sums first if that is what they mean",
             code="sum",
-            facts={"row": row, "can_normalise": False, "normalising": True},
+            facts={"row": row, "can_normalise": False, "normalising": True, "repairs": True},
         )
     huge = np.isinf(totals[..., 0])
     if huge.any():  # the sum overflows: scale these rows alone, because scaling rounds a second time

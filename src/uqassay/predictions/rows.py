@@ -2,7 +2,8 @@
 
 Two things with ids are aligned by them. Otherwise a column of one name on both sides, with different values in every row and
 the same values on both, aligns them; one with other values is refused, because a key that could tell says that the rows are
-not the same. Without either, rows belong together by their position, and only where nothing says that they do not.
+not the same. Without either, rows belong together by their position, and only where nothing says that they do not: a file of
+values with ids is refused where the predictions have none, unless its ids are 0, 1, 2, ….
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,7 @@ from uqassay._array import shown
 from uqassay._frames import FromFile, canonical_ids, positions, same_ids
 from uqassay.errors import InputError
 
-__all__ = ["Known", "check_positions", "counts_up", "in_rows_of", "order_like"]
+__all__ = ["Known", "check_positions", "counts_up", "in_rows_of", "order_like", "rows_of_file"]
 
 
 class Known(NamedTuple):
@@ -48,6 +49,7 @@ def check_positions(known: Known, parameter: str) -> None:
             f"the rows of {known.moved} are in another order than those of the first model",
             "give it as a Series whose index holds the ids, or put all models into one order",
             code="ids",
+            facts={"moved": known.moved},
         )
 
 
@@ -85,9 +87,9 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
             own = set(canonical_ids(here).tolist())
             missing = next(value for value in canonical_ids(there).tolist() if value not in own)
             raise InputError(
-                f"{one.place}, column {name}",
-                f"must hold the same values as the column of that name of {other.place}, because it may tell which rows "
-                "belong together",
+                one.place,
+                f"the column {name} must hold the same values as that of {other.place}, because it may tell which rows belong "
+                "together",
                 f"{shown(missing)} is missing",
                 "select the common rows, or rename the column if it does not identify the instances",
                 code="ids",
@@ -106,16 +108,40 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     return orders[0] if orders and not np.array_equal(orders[0], np.arange(len(orders[0]))) else None
 
 
-def in_rows_of(values: FromFile, prediction: Any, parameter: str) -> FromFile:
-    """Values of a file in the order of the rows of a prediction, without ids.
+def rows_of_file(values: FromFile, known: Known, parameter: str) -> NDArray[np.int64] | None:
+    """Rows of the values of a file in the order of the predictions; None where they stand by position.
 
     Raises
     ------
     InputError
-        Ids or keys with different values.
+        Ids or keys with different values; ids where the predictions have none, or none where the models were put into one
+        order.
     """
     own = Known(values.ids, values.keys, parameter)
-    rows = order_like(own, Known(prediction.ids, prediction.keys, "the predictions"))
+    if own.tells(known):
+        return order_like(own, known)
+    check_positions(known, parameter)
+    if own.ids is not None and known.ids is None and not counts_up(own.ids):
+        raise InputError(
+            parameter,
+            "has ids and the predictions have none, so its rows may be in another order",
+            f"the first id is {shown(own.ids[:1].tolist()[0])}",
+            "put the ids into the file of predictions too, or take them out of this one if the order is the same",
+            code="ids",
+            facts={"without": "the predictions"},
+        )
+    return None
+
+
+def in_rows_of(values: FromFile, known: Known, parameter: str) -> FromFile:
+    """Values of a file in the order of the predictions, without ids.
+
+    Raises
+    ------
+    InputError
+        As for `rows_of_file`.
+    """
+    rows = rows_of_file(values, known, parameter)
     found = values if rows is None else values[rows]
     return FromFile(found, class_names=found.class_names, class_order=found.class_order)
 
