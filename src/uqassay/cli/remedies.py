@@ -133,10 +133,12 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
     command: _COMMON | own for command, own in _OF_COMMAND.items()
 }
 # The library's name of one model, of one of its runs, and of an array of that: models['DE'][1].probs
+_MODEL_IN_TEXT = re.compile(r"""\b(?:models|inside|outside)\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\](?:\[\d+\])?""")
 _MODEL = re.compile(r"""(\w+)\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\](?:\[(\d+)\])?(?:\.(.+))?""", re.DOTALL)
 # Options that say how a file is read: they are meant even where the error is about that file
 _OF_READING = ("columns", "id", "kind", "member_axis", "normalise", "positive", "variance_is")
 _OF_COMMON_INSTANCES = ("rank", "refuse", "report")  # commands with --common-instances
+_WITHOUT_VOTES = ("calibration-test", "gain", "refuse")  # commands without --votes-are
 _MOST_TYPED = 12  # names that a remedy spells out
 
 
@@ -181,7 +183,7 @@ def _probabilities(facts: Facts) -> dict[str, str]:
 
 def _columns(facts: Facts) -> dict[str, str]:
     """A table in which no columns are probabilities, by what its columns look like."""
-    choose = f"name the classes by {_names('--columns', facts.get('columns', ()), 'A,B,C')}, those that are some"
+    choose = f"name those columns that are classes: {_names('--columns', facts.get('columns', ()), 'A,B,C')}"
     return {
         "logits": {"remedy": "pass --kind logits if they are"},
         "counts": {"remedy": "pass --normalise if they are"},
@@ -227,7 +229,11 @@ def _mismatch(facts: Facts) -> dict[str, str]:
 
 
 def _ambiguous(facts: Facts) -> dict[str, str]:
-    return {"remedy": "pass --votes-are counts or --votes-are single"} if "votes_are" in facts else {}
+    if "votes_are" not in facts:
+        return {}
+    if facts["command"] in _WITHOUT_VOTES:
+        return {"remedy": "give one label for each instance"}
+    return {"remedy": "pass --votes-are counts or --votes-are single"}
 
 
 def _outside_the_classes(facts: Facts) -> dict[str, str]:
@@ -468,7 +474,9 @@ def in_options(problem: UqassayError, command: str = "") -> UqassayError:
         if isinstance(wording, str)
         else wording(problem.facts | {"command": command, "parameter": problem.parameter})
     )
-    return problem.replace(**{"parameter": parameter, **fields})
+    found = {"parameter": parameter, "rule": problem.rule, "got": problem.got, **fields}
+    found |= {part: _MODEL_IN_TEXT.sub(lambda at: option_of(at[0], command), found[part]) for part in ("rule", "got")}
+    return problem.replace(**found)
 
 
 def note_text(note: Note) -> str:

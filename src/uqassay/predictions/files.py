@@ -681,7 +681,7 @@ def inspect_file(
             path, kind, reading=TableReading(columns, id, like, asks_logits(kind)), positive=positive
         )
         roles = _taken_for(contents) if path.suffix.lower() in (*TABLES, *RECORDS) else {}
-        made = _made(contents) | _twice(contents)
+        made = _made(contents) | _twice(contents) | {"class_order"}
         everything = {k: array for k, array in (contents.arrays | contents.other).items() if k not in made}
         known = KNOWN_KEYS | {"array"}
         found: dict[str, Any] = {

@@ -2,8 +2,9 @@
 
 Two things with ids are aligned by them. Otherwise a column of one name on both sides, with different values in every row and
 the same values on both, aligns them; one with other values is refused, because a key that could tell says that the rows are
-not the same. Without either, rows belong together by their position, and only where nothing says that they do not: a file of
-values with ids is refused where the predictions have none, unless its ids are 0, 1, 2, ….
+not the same. A column that holds the ids of the other side aligns them too. Without any, rows belong together by their
+position, and only where nothing says that they do not: a file of values with ids is refused where the predictions have none,
+unless its ids are 0, 1, 2, ….
 """
 
 from collections.abc import Mapping
@@ -31,8 +32,17 @@ class Known(NamedTuple):
     moved: str = ""
 
     def tells(self, other: "Known") -> bool:
-        """Whether both sides have ids, or a key of one name."""
-        return (self.ids is not None and other.ids is not None) or bool(set(self.keys) & set(other.keys))
+        """Whether both sides have ids, a key of one name, or one of them a key that holds the ids of the other."""
+        return (self.ids is not None and other.ids is not None) or bool(self.shared(other))
+
+    def shared(self, other: "Known") -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+        """Keys of one name, and keys that hold the ids of the other side; the values of both sides by the name of the key."""
+        found = {name: (self.keys[name], other.keys[name]) for name in self.keys if name in other.keys}
+        if other.ids is not None and self.ids is None:
+            found |= {name: (values, other.ids) for name, values in self.keys.items() if _holds(values, other.ids)}
+        if self.ids is not None and other.ids is None:
+            found |= {name: (self.ids, values) for name, values in other.keys.items() if _holds(self.ids, values)}
+        return found
 
 
 def check_positions(known: Known, parameter: str) -> None:
@@ -77,8 +87,7 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
             return None
         return _places(one.ids, other.ids, one.place)
     found: dict[str, NDArray[np.int64]] = {}
-    for name in [name for name in one.keys if name in other.keys]:
-        here, there = one.keys[name], other.keys[name]
+    for name, (here, there) in one.shared(other).items():
         if len(here) < len(there):
             continue  # the error will be about the number of rows
         try:
@@ -144,6 +153,11 @@ def in_rows_of(values: FromFile, known: Known, parameter: str) -> FromFile:
     rows = rows_of_file(values, known, parameter)
     found = values if rows is None else values[rows]
     return FromFile(found, class_names=found.class_names, class_order=found.class_order)
+
+
+def _holds(values: NDArray[Any], ids: NDArray[Any]) -> bool:
+    """Whether these values are these ids, in any order, and perhaps more."""
+    return len(values) >= len(ids) and set(canonical_ids(ids).tolist()) <= set(canonical_ids(values).tolist())
 
 
 def _places(here: NDArray[Any], there: NDArray[Any], parameter: str) -> NDArray[np.int64]:
