@@ -306,10 +306,12 @@ def as_labels(
         row = int(np.flatnonzero(outside)[0])
         from_one = int(array.min()) == 1 and int(array.max()) == n_classes
         odd = np.unique(array[outside])
-        remedy = "recode the labels so that they index the columns of the predictions"
+        remedy, facts = "recode the labels so that they index the columns of the predictions", dict[str, int]()
         if from_one:
+            facts["from_one"] = n_classes
             remedy = f"subtract 1 from labels that count from 1, or name the classes 1 … {n_classes}"
         elif len(odd) == 1 and not outside.all():  # one value that is no class marks instances without a label
+            facts["ignorable"] = int(odd[0])
             remedy = f"leave such rows out, in uq.assay by ignore_label={int(odd[0])}"
         raise InputError(
             name,
@@ -317,7 +319,7 @@ def as_labels(
             f"row {first_row + row} holds {array[row]:g}",
             remedy,
             code="range",
-            facts={"ignorable": int(odd[0])} if len(odd) == 1 and not outside.all() and not from_one else {},
+            facts=facts,
         )
     return array.astype(np.int64)
 

@@ -279,6 +279,7 @@ def positions(
             found,
             "select the common ones first, or pass .to_numpy() if the order is the same",
             code="ids",
+            facts={"part": part},
         )
     return np.array([place[value] for value in wanted], dtype=np.int64)
 

@@ -12,4 +12,5 @@ PYTHON = re.compile(
     r"|\b\w+\[['\"\d]"  # items
     r"|\.(astype|to_numpy|repaired|mean_probs)\b"
     r"|\bfrom_\w+\b|\bload_labels\b|\b[a-z]+_[a-z_]+\b(?<!focal_sets)(?<!class_names)(?<!js_distance)(?<!row_numbers)"
+    r"(?<!y_prob)(?<!the labels y_true)"
 )

@@ -1,6 +1,7 @@
 """Every bad input is refused with one sentence of its own on standard error and exit code 2."""
 
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,7 @@ PREDICTIONS = {
     "no key that is known": ({"prediction": GOOD}, r"found prediction"),
     "two kinds at once": (
         {"probs": GOOD, "alpha": GOOD},
-        r"choose one by uqassay convert --kind probs or uqassay convert --kind dirichlet",
+        r"choose one by --kind probs or --kind dirichlet",
     ),
     "object arrays": ({"probs": np.array([[None, 1.0], [1.0, 0.0]], dtype=object)}, r"pickled.*never loaded"),
     "text": ({"probs": np.array([["a", "b"], ["c", "d"]])}, r"real numbers"),
@@ -86,14 +87,19 @@ def test_bad_predictions(name, tmp_path, run):
 
 LABELS = {
     "above int64": (np.full(4, 2**64 - 1, dtype=np.uint64), r"must be below 2\^63; row 0 holds 18446744073709551615"),
-    "out of range": (np.array([0, 1, 3, 0]), r"must lie in 0 … 2; row 2 holds 3"),
-    "negative": (np.array([0, -1, 2, 0]), r"must lie in 0 … 2; row 1 holds -1"),
+    "out of range": (np.array([0, 1, 3, 0]), r"must lie in 0 … 2; row 2 holds 3; .* --ignore-label 3"),
+    "negative": (np.array([0, -1, 2, 0]), r"must lie in 0 … 2; row 1 holds -1; .* --ignore-label -1"),
+    "from one": (np.array([1, 2, 3, 1]), r"subtract 1 .*, or pass --class-names 1,2,3"),
     "wrong length": (np.array([0, 1, 2]), r"one label for each of the 4 instances; got 3"),
     "fractions": (np.array([0.0, 1.5, 2.0, 0.0]), r"whole numbers; row 1 holds 1\.5"),
     "nan": (np.array([0.0, 1.0, 2.0, np.nan]), r"whole numbers; row 3 holds nan"),
     "unknown names": (np.array(["cat", "dog", "cat", "cat"]), r"row 0 holds 'cat'"),
     "votes of another number of classes": (np.ones((4, 2)), r"one column for each of the 3 classes; got 2"),
-    "no votes": (spoilt(2, 0.0, np.ones((4, 3))), r"at least one vote; row 2 has none"),
+    "no votes": (spoilt(2, 0.0, np.full((4, 3), 5.0)), r"at least one vote; row 2 has none"),
+    "votes or counts": (
+        np.array([[0, 1, 2], [1, 1, 2], [0, 0, 0], [2, 2, 2]]),
+        r"--votes-are counts or --votes-are single",
+    ),
 }
 
 
@@ -118,8 +124,11 @@ def test_labels_inside_disagree_with_those_given(tmp_path, run):
     np.save(tmp_path / "y.npy", Y)
     sentence = refused(run("rank", tmp_path / "m.npz", "--labels", tmp_path / "y.npy"))
     assert_matches(
-        sentence, r"inside m\.npz differ from y\.npy in 2 of 4 rows; row 2 holds 1 in m\.npz and 2 in y\.npy"
+        sentence, r"inside m\.npz differ from y\.npy in 2 of 4 rows; row 2 is class 1 in m\.npz and 2 in y\.npy"
     )
+    command = shlex.split(re.search(r"uqassay (convert .*)\.$", sentence)[1].replace("NEW", str(tmp_path / "new")))
+    assert run(*command).code == 0
+    assert run("rank", tmp_path / "new.npz", "--labels", tmp_path / "y.npy", "--calibration", "none").code == 0
 
 
 def test_labels_inside_disagree_between_models(tmp_path, run):
@@ -127,7 +136,7 @@ def test_labels_inside_disagree_between_models(tmp_path, run):
     np.savez(tmp_path / "b.npz", probs=GOOD, labels=[0, 1, 2, 1])
     sentence = refused(run("rank", tmp_path / "a.npz", tmp_path / "b.npz"))
     assert_matches(
-        sentence, r"inside b\.npz differ from a\.npz in 1 of 4 rows; row 3 holds 1 in b\.npz and 0 in a\.npz"
+        sentence, r"inside b\.npz differ from a\.npz in 1 of 4 rows; row 3 is class 1 in b\.npz and 0 in a\.npz"
     )
 
 
@@ -135,7 +144,7 @@ def test_labels_inside_of_another_length(tmp_path, run):
     np.savez(tmp_path / "m.npz", probs=GOOD, labels=[0, 1, 2, 0, 1])
     np.save(tmp_path / "y.npy", Y)
     sentence = refused(run("rank", tmp_path / "m.npz", "--labels", tmp_path / "y.npy"))
-    assert_matches(sentence, r"m\.npz holds 5 labels, y\.npy 4 labels")
+    assert_matches(sentence, r"m\.npz: the labels inside: needs one label for each of the 4 instances; got 5")
 
 
 MODELS = {

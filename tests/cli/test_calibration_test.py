@@ -40,7 +40,7 @@ def test_json_is_that_of_the_library(files, run):
 
 
 def test_options_reach_the_library(files, run):
-    np.savez(files / "first.npz", probs=np.moveaxis(3 * np.load(files / "de.npz")["probs"], 1, 0))
+    np.savez(files / "first.npz", probs=np.moveaxis(100 * np.load(files / "de.npz")["probs"], 1, 0))
     options = (
         "--measure",
         "skce-ul",

@@ -1,6 +1,7 @@
 """`uqassay inspect` and `uqassay convert`."""
 
 import numpy as np
+import pytest
 
 import uqassay as uq
 
@@ -35,7 +36,7 @@ def test_convert_puts_labels_in_the_order_of_the_ids(files, run):
     np.testing.assert_array_equal(uq.load_labels(files / "x.npz"), y)
     refused = run("convert", files / "point.npz", files / "z.npz", "--labels", files / "shuffled.npz")
     assert refused.code == 2
-    assert "shuffled.npz: ids: are given here, and point.npz has none" in refused.err
+    assert "shuffled.npz: has ids and the predictions have none" in refused.err
 
 
 def test_convert_says_what_a_format_cannot_hold(files, run):
@@ -58,7 +59,71 @@ def test_inspect_says_what_is_wrong_with_a_file(files, run):
     assert (ran.code, ran.err) == (0, "")
     (problem,) = (line for line in ran.out.splitlines() if line.startswith("problem"))
     assert "found probs, alpha" in problem
-    assert "uqassay convert --kind" in problem
+    assert "choose one by --kind probs or --kind dirichlet" in problem
+
+
+TABLE = (
+    "patient_id,site,image,age,prob_0,prob_10,prob_1,group,id,label\n"
+    "1,n,a,30,.2,.3,.5,x,7,1\n1,n,b,40,.7,.2,.1,x,9,0\n2,s,c,50,.1,.8,.1,y,8,10\n"
+)
+
+
+def test_inspect_shows_what_each_column_is_taken_for(files, run, needs):
+    (files / "t.csv").write_text(TABLE)
+    found = run("inspect", files / "t.csv", "--json").json()
+    assert list(found["columns"].items())[:3] == [("prob_0", "class"), ("prob_1", "class"), ("prob_10", "class")]
+    assert {name: role for name, role in found["columns"].items() if role != "class"} == {
+        "patient_id": "left out",
+        "site": "left out",
+        "image": "may identify the rows",
+        "age": "left out",
+        "group": "group",
+        "id": "id",
+        "label": "label",
+    }
+    assert set(found["arrays"]) == {"probs", *TABLE.split("\n")[0].split(",")} - {"prob_0", "prob_1", "prob_10"}
+    said = (
+        "columns left out: patient_id, site, age; used: label as label, id as id, group as group, image may identify the rows"
+    )
+    assert [note["text"] for note in found["notes"]] == [said]
+    needs("pandas", "pyarrow")
+    import pandas
+
+    pandas.DataFrame({"cat": [0.5, 0.25], "dog": [0.5, 0.75]}, index=[4, 2]).to_parquet(files / "t.parquet")
+    roles = run("inspect", files / "t.parquet", "--json").json()["columns"]
+    assert roles == {"cat": "class", "dog": "class", "__index_level_0__": "id"}
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_inspect_fits_a_terminal(width, files, run, narrow):
+    (files / "t.csv").write_text(TABLE)
+    narrow(width)
+    lines = run("inspect", files / "t.csv").out.splitlines()
+    assert all(len(line.rstrip()) <= width for line in lines)
+    shown = " ".join(" ".join(lines).split())
+    for part in (
+        "columns class: prob_0, prob_1, prob_10",
+        "left out: patient_id, site, age",
+        "may identify the rows: image",
+    ):
+        assert part in shown
+
+
+def test_inspect_says_that_keys_have_no_order(files, run):
+    (files / "j.jsonl").write_text('{"probs": {"b": 0.25, "a": 0.75}, "label": "a"}\n')
+    assert run("inspect", files / "j.jsonl", "--json").json()["class_order"] == "keys"
+    assert "class order the class names are keys of JSON objects, which have no order" in " ".join(
+        run("inspect", files / "j.jsonl").out.split()
+    )
+    assert "class order" not in run("inspect", files / "de.npz").out
+
+
+def test_inspect_says_what_a_table_without_classes_looks_like(files, run):
+    (files / "l.csv").write_text("cat,dog,fox\n3.5,-1.5,2\n0.5,2,-0.5\n")
+    ran = run("inspect", files / "l.csv")
+    assert ran.code == 0
+    assert "these columns look like logits" in " ".join(ran.out.split())
+    assert run("inspect", files / "l.csv", "--kind", "logits", "--json").json()["problem"] is None
 
 
 def test_inspect_refuses_a_file_that_cannot_be_read(files, run):

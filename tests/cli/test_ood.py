@@ -67,8 +67,8 @@ def test_labels_add_the_errors(both, run, monkeypatch):
 
 
 def test_options_reach_the_library(both, run):
-    np.savez(both / "first.npz", probs=np.moveaxis(3 * np.load(both / "de.npz")["probs"], 1, 0))
-    np.savez(both / "first_out.npz", probs=np.moveaxis(3 * np.load(both / "de_out.npz")["probs"], 1, 0))
+    np.savez(both / "first.npz", probs=np.moveaxis(100 * np.load(both / "de.npz")["probs"], 1, 0))
+    np.savez(both / "first_out.npz", probs=np.moveaxis(100 * np.load(both / "de_out.npz")["probs"], 1, 0))
     options = [
         *("--score", "margin", "--score", "nonspecificity", "--positive", "in", "--level", "0.9"),
         *("--groups", both / "patient.npy", "--out-groups", both / "patient_out.npy"),

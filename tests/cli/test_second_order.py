@@ -1,5 +1,7 @@
 """`uqassay second-order`: the numbers are those of the library; votes are read, put in order, or refused by option."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -89,8 +91,15 @@ def test_ids_put_votes_in_order(voted, run):
         assert row["ratio"]["estimate"] == pytest.approx(plainly["ratio"]["estimate"])
     named = np.arange(N) // 3
     np.save(voted / "patient.npy", named)
-    grouped = run("second-order", *files, "--groups", voted / "patient.npy").json()["tests"]
-    assert grouped[0]["gap"]["low"] == pytest.approx(grouped[1]["gap"]["low"])
+    np.savez(voted / "patient.npz", groups=named[back], ids=back + 100)
+    grouped = run("second-order", *files, "--groups", voted / "patient.npz").json()["tests"]
+    alone = run(
+        *("second-order", voted / "de.npz", "--votes", voted / "votes.npy", "--groups", voted / "patient.npy", "--json")
+    ).json()["tests"][0]
+    assert grouped[0]["gap"]["low"] == grouped[1]["gap"]["low"] == pytest.approx(alone["gap"]["low"])
+    refused = run("second-order", *files, "--groups", voted / "patient.npy")
+    assert refused.code == 2
+    assert "patient.npy: groups: must carry ids" in refused.err
 
 
 def test_few_votes(voted, run):
@@ -166,4 +175,4 @@ def test_class_names_put_the_columns_of_votes_in_order(voted, run):
         ran = run("second-order", voted / "named.npz", "--votes", voted / "other_votes.npz", *kind)
         assert ran.code == 2
         assert "other_votes.npz: " in ran.err
-        assert "give the votes the class names of the predictions" in ran.err
+        assert re.search("class names of the (predictions|file)|by these names", ran.err)

@@ -221,7 +221,10 @@ def test_columns_of_decimal_numbers_are_the_classes_where_none_says_so(tmp_path)
     assert found.class_names == ("cat", "dog")
     assert found.probs.tolist() == [[0.25, 0.75], [1, 0]]
     assert [note.code for note in found.notes] == ["columns-ignored"]  # named like the labels
-    assert (found.notes[0].text, list(found.keys)) == ("columns left out: age", ["image"])
+    assert (found.notes[0].text, list(found.keys)) == (
+        "columns left out: age; used: label as label, image may identify the rows",
+        ["image"],
+    )
     assert uq.load_labels(path).tolist() == [1, 0]
     assert uq.load(csv(tmp_path, "0,1\n0.25,0.75\n")).class_names is None
 

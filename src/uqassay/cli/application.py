@@ -17,7 +17,7 @@ COMMANDS = {
     "report": ("report:report_command", "Judge classifiers by their predictions, and write one page to decide from."),
     "rank": ("rank:rank_command", "Rank classifiers at chosen λ, and show where the ranking changes."),
     "demo": ("demo:demo_command", "Train six classifiers on scikit-learn's digits, and report on them."),
-    "inspect": ("files:inspect_command", "Show what a file holds."),
+    "inspect": ("files:inspect_command", "Show what a file holds, and what each column of a table is taken for."),
     "convert": ("files:convert_command", "Write a prediction file in another format; the extension of DST decides."),
     "reproduce": (
         "reproduce:reproduce_app",

@@ -40,7 +40,7 @@ __all__ = ["calibration_test_command"]
 HOW, MORE = "How it is tested", "What else is computed"
 
 
-@takes_reading()
+@takes_reading("votes_are")  # votes are refused
 def calibration_test_command(
     models: Models,
     labels: Labels = None,

@@ -12,17 +12,17 @@ from uqassay.cli import terminal
 from uqassay.cli.inputs import NORMALISED, Reading, class_texts, load_models, member_axes, read_labels
 from uqassay.cli.options import takes_reading
 from uqassay.cli.outputs import check_apart
-from uqassay.cli.remedies import note_text
+from uqassay.cli.remedies import about_files, note_text
 from uqassay.cli.streams import print_json, print_note, print_text, progress
 from uqassay.notes import Note
 from uqassay.predictions import Prediction
 from uqassay.predictions.files import LossyFormatWarning, inspect_file, save, what_is_lost
-from uqassay.predictions.rows import in_rows_of
+from uqassay.predictions.rows import Known, in_rows_of
 
 __all__ = ["convert_command", "inspect_command"]
 
 
-@takes_reading("normalise", "class_names", "ignore_label")
+@takes_reading("normalise", "class_names", "ignore_label", "votes_are")
 def inspect_command(
     file: Annotated[Path, typer.Argument(help="A prediction file.", show_default=False)],
     reading: Reading = Reading(),  # noqa: B008
@@ -39,7 +39,7 @@ def inspect_command(
         terminal.print_file(found)
 
 
-@takes_reading("class_names", "ignore_label")
+@takes_reading("class_names", "ignore_label", "votes_are")
 def convert_command(
     source: Annotated[Path, typer.Argument(metavar="SRC", help="A prediction file.", show_default=False)],
     target: Annotated[Path, typer.Argument(metavar="DST", help="The file to write.", show_default=False)],
@@ -54,7 +54,9 @@ def convert_command(
         prediction = runs[""][0]
         if given is None and facts[source]["labels"]:
             given = read_labels(source, reading)
-        values = None if given is None else in_rows_of(given, prediction, "labels")
+        rows = Known(prediction.ids, prediction.keys, "the predictions")
+        with about_files({"labels": labels or source}, {"labels": ""}):
+            values = None if given is None else in_rows_of(given, rows, "labels")
         say(f"writing {target.name}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LossyFormatWarning)  # said below, as notes

@@ -44,7 +44,7 @@ STUDY = "study.json"  # in the folder of a study
 PAIR = 2
 
 
-@takes_reading()
+@takes_reading("votes_are")  # votes are refused
 def gain_command(
     context: typer.Context,
     files: Annotated[

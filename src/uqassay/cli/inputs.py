@@ -1,7 +1,13 @@
-"""What the commands are given: prediction files by name, labels and settings; from there to arrays and to an assay.
+"""What the commands are given: from the words of a command line to files, predictions, labels and an assay.
 
-From words to files and names, then to predictions, then to labels and values of instances, which carry their ids: `assay`
-puts all of them into one order.
+In this order:
+
+1. `Reading` and `AssayRequest`: the options as they were typed.
+2. `make_assay` and `load_request`: all steps, for the commands that judge models.
+3. Predictions: `load_models`, with the notes of `--normalise`, and the rows of `--common-instances`.
+4. Labels and other values of instances, which keep the ids and class names of their files: `assay` puts them into one order.
+5. `load_kept`: an assay that was kept, in place of all this.
+6. What words stand for: `NAME=FILE`, `FILE:COLUMN`, axes, λ, class names.
 """
 
 import os
@@ -16,7 +22,7 @@ from numpy.typing import NDArray
 from uqassay._array import available_cores, row_chunks, tolerance_of
 from uqassay._threads import share_on_threads
 from uqassay.cli.remedies import about_files
-from uqassay.cli.text import unicode_text
+from uqassay.cli.text import shell_line, unicode_text
 from uqassay.errors import FileFormatError, InputError
 from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
 from uqassay.notes import Note
@@ -35,6 +41,7 @@ __all__ = [
     "Reading",
     "class_texts",
     "file_and_column",
+    "label_to_ignore",
     "labels_of",
     "load_kept",
     "load_models",
@@ -77,6 +84,8 @@ class Reading:
         Names with commas between them, or a file.
     ignore_label : str or None
         Label of instances that are left out.
+    votes_are : str or None
+        "counts" or "single", what a table of whole numbers as labels or votes holds.
     """
 
     member_axis: Sequence[str] = ()
@@ -88,6 +97,7 @@ class Reading:
     positive: str | None = None
     class_names: str | None = None
     ignore_label: str | None = None
+    votes_are: str | None = None
 
     def names(self) -> tuple[str, ...] | None:
         """The class names that are stated."""
@@ -119,7 +129,7 @@ class AssayRequest:
         Uncertainty scores; empty: those of `assay`.
     calibration : list of str
         Measures, or "none" alone; empty: those of `assay`.
-    convention, distance, nonspecificity, floor, repair, common_members, votes_are, level, margin, draws, seed
+    convention, distance, nonspecificity, floor, repair, common_members, level, margin, draws, seed
         As in `assay`.
     cluster : str or None
         Address of a Dask scheduler whose workers score the instances.
@@ -140,7 +150,6 @@ class AssayRequest:
     floor: float | None = None
     repair: bool = False
     common_members: int | None = None
-    votes_are: str | None = None
     score: Sequence[str] = ()
     calibration: Sequence[str] = ()
     level: float = 0.95
@@ -255,7 +264,7 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             ignore_label=loaded.ignore_label,
             repair=request.repair,
             common_members=request.common_members,
-            votes_are=request.votes_are,  # type: ignore[arg-type]
+            votes_are=request.reading.votes_are,  # type: ignore[arg-type]
             level=request.level,
             margin=request.margin,
             n_draws=request.draws,
@@ -289,8 +298,9 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
     labels, source = found
     groups = None if request.groups is None else values_of_instances(request.groups, ("groups", "group"), id=reading.id)
     grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
-    ignored = _label_to_ignore(reading.ignore_label, labels)
-    return Loaded(runs, labels, groups, names, ignored, {"y_true": source, "groups": grouped_by})
+    return Loaded(
+        runs, labels, groups, names, label_to_ignore(reading, labels), {"y_true": source, "groups": grouped_by}
+    )
 
 
 def without_ignored(loaded: Loaded) -> Loaded:
@@ -299,15 +309,16 @@ def without_ignored(loaded: Loaded) -> Loaded:
 
     if loaded.ignore_label is None:
         return loaded
-    kept = without_label(
-        loaded.ignore_label,
-        loaded.runs,
-        loaded.labels,
-        class_names=loaded.class_names,
-        groups=loaded.groups,
-        subgroups=None,
-        uncertainties=None,
-    )
+    with about_files(loaded.files, {"y_true": ""}):
+        kept = without_label(
+            loaded.ignore_label,
+            loaded.runs,
+            loaded.labels,
+            class_names=loaded.class_names,
+            groups=loaded.groups,
+            subgroups=None,
+            uncertainties=None,
+        )
     groups = None if kept.groups is None else FromFile(kept.groups)
     return replace(loaded, runs=kept.predictions, labels=kept.y_true, groups=groups, ignore_label=None)
 
@@ -370,8 +381,8 @@ def load_normalised(path: Path, **options: Any) -> Prediction:
         As for `load`.
     """
     prediction = load(path, normalise=True, **options)
-    table = {name: value for name, value in options.items() if name in ("columns", "id", "like")}
-    values: NDArray[Any] = np.asarray(load_column(path, ["probs", "vertices"], **table))
+    table = {name: value for name, value in options.items() if name in ("columns", "id", "positive", "like")}
+    values: NDArray[Any] = np.asarray(load_column(path, ["probs", "vertices"], normalise=True, **table))
     if isinstance(prediction, Members) and values.ndim == 3:
         values = np.moveaxis(values, options.get("member_axis", 1), 1)
     tolerance = tolerance_of(values)
@@ -464,7 +475,7 @@ def _rows(run: Prediction, order: Sequence[object], n_every: int) -> Prediction:
 # -- labels and other values of instances -----------------------------------------------------------------------------
 
 
-def read_labels(path: Path, reading: Reading | None = None) -> FromFile:
+def read_labels(path: Path, reading: Reading) -> FromFile:
     """Labels from a file, or from ``FILE:COLUMN``, with the ids and class names that stand beside them.
 
     Raises
@@ -473,7 +484,7 @@ def read_labels(path: Path, reading: Reading | None = None) -> FromFile:
         A file that cannot be read.
     """
     path, column = file_and_column(path)
-    return load_labels(path, column, id=None if reading is None else reading.id)
+    return load_labels(path, column, id=reading.id, positive=reading.positive)
 
 
 def labels_of(
@@ -495,7 +506,7 @@ def labels_of(
         return None
     source = next(iter(inside)) if path is None or given is None else file_and_column(path)[0]
     labels = inside[source] if given is None else given
-    _check_agreement(labels, source, inside, runs, reading.names())
+    _check_agreement(labels, source, str(path or source), inside, runs, reading)
     return labels, source
 
 
@@ -525,9 +536,10 @@ def class_texts(names: Sequence[str] | None, labels: FromFile | None) -> tuple[s
 def _check_agreement(
     labels: FromFile,
     source: Path,
+    typed: str,
     inside: Mapping[Path, FromFile],
     runs: Mapping[str, Sequence[Prediction]],
-    names: Sequence[str] | None,
+    reading: Reading,
 ) -> None:
     """Labels inside a prediction file must be those that are used, instance by instance and class by class."""
     others = {path: values for path, values in inside.items() if path != source and values.ndim == labels.ndim}
@@ -535,20 +547,22 @@ def _check_agreement(
         return  # votes cannot contradict a label, nor a label votes; workers of a cluster have the predictions
     from uqassay.evidence.alignment import align_models, checked_labels
 
-    found = align_models(runs, class_names=names)
+    found = align_models(runs, class_names=reading.names())
     with about_files({"y_true": source}, {"y_true": ""}):
-        chosen = checked_labels(labels, found)
+        chosen = checked_labels(labels, found, ignore_label=label_to_ignore(reading, labels))
     for path, values in others.items():
-        with about_files({"y_true": path}, {"y_true": ""}):
-            held = checked_labels(values, found)
+        with about_files({"y_true": path}, {"y_true": "the labels inside"}):
+            held = checked_labels(values, found, ignore_label=label_to_ignore(reading, values))
         differs = held != chosen if held.ndim == 1 else (held != chosen).any(axis=1)
         if differs.any():
             row = int(np.flatnonzero(differs)[0])
+            again = shell_line(["uqassay", "convert", str(path), f"NEW{path.suffix}", "--labels", typed])
             raise InputError(
                 "labels",
                 f"those inside {path.name} differ from {source.name} in {int(differs.sum())} of {len(differs)} rows",
                 f"row {row} is class {held[row].tolist()} in {path.name} and {chosen[row].tolist()} in {source.name}",
-                "check that both come from one split in one order",
+                f"give ids to both if their rows are in different orders; if {source.name} is right, write the other again by "
+                f"{again}",
                 code="mismatch",
             )
 
@@ -575,8 +589,9 @@ def _check_complete(values: NDArray[Any], key: str, path: Path) -> None:
         )
 
 
-def _label_to_ignore(text: str | None, labels: NDArray[Any]) -> int | str | None:
+def label_to_ignore(reading: Reading, labels: NDArray[Any]) -> int | str | None:
     """The label that is left out, as a number where the labels are numbers."""
+    text = reading.ignore_label
     if text is None or labels.dtype.kind == "U":
         return text
     try:

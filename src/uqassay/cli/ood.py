@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rich.text import Text
 
 from uqassay.cli.inputs import (
+    Loaded,
     Reading,
     class_texts,
+    label_to_ignore,
     labels_of,
     load_models,
     model_files,
     normalised_sentences,
     read_labels,
     values_of_instances,
+    without_ignored,
 )
 from uqassay.cli.options import INPUT, Groups, Json, Models, option, takes_reading
-from uqassay.cli.remedies import note_text
+from uqassay.cli.remedies import about_files, note_text
 from uqassay.cli.streams import complain, open_console, print_json, print_note, progress
 from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
@@ -38,7 +41,7 @@ HEADERS = ("ROC-AUC", "FPR95", "AUPR", "SCOD-AURC")
 SHOWN_SCORES = 3  # that a note names before the others are counted
 
 
-@takes_reading("positive", "ignore_label")
+@takes_reading("positive")
 def ood_command(
     models: Models,
     out: Annotated[
@@ -95,31 +98,38 @@ def ood_command(
     _warn_of_both(inside_files, outside_files)
     n_files = sum(len(paths) for files in (inside_files, outside_files) for paths in files.values())
     with progress(n_files + 2 * len(inside_files) + 1) as say:
-        sides, given, said = [], [], list[str]()
-        known: list[Any] = []
         names, asked = reading.names(), None if labels is None else read_labels(labels, reading)
-        for files, path in ((inside_files, groups), (outside_files, out_groups)):
-            runs, facts = load_models(files, reading, like=class_texts(names, asked), say=say)
-            sides.append(runs)
-            said.extend(normalised_sentences(runs))
-            if not known:  # the first side is in distribution
-                found_labels = labels_of(labels, asked, reading, facts, runs)
-                known.append(None if found_labels is None else found_labels[0])
-            given.append(None if path is None else values_of_instances(path, ("groups", "group"), id=reading.id))
-        found = detect_ood_in_predictions(
-            *sides,
-            class_names=names,
-            scores=score or None,
-            groups_in=given[0],
-            groups_out=given[1],
-            level=level,
-            positive=positive,  # type: ignore[arg-type]
-            ties=ties,  # type: ignore[arg-type]
-            labels=known[0],
-            error_cost=error_cost,
-            share_out=share_out,
-            progress=say,
+        like = class_texts(names, asked)
+        inside, facts = load_models(inside_files, reading, like=like, say=say)
+        outside, _ = load_models(outside_files, reading, like=like, say=say)
+        said = [*normalised_sentences(inside), *normalised_sentences(outside)]
+        groups_in, groups_out = (
+            None if path is None else values_of_instances(path, ("groups", "group"), id=reading.id)
+            for path in (groups, out_groups)
         )
+        y, source = labels_of(labels, asked, reading, facts, inside) or (None, None)
+        of_files = {"groups_in": groups, "groups_out": out_groups, "labels": source}
+        with about_files(of_files, {"groups_in": "groups", "groups_out": "groups", "labels": ""}):
+            if y is not None:
+                ignored = label_to_ignore(reading, y)
+                loaded = without_ignored(Loaded(inside, y, groups_in, names, ignored, {"y_true": source}))
+                inside, y, groups_in = loaded.runs, loaded.labels, loaded.groups
+            found = detect_ood_in_predictions(
+                inside,
+                outside,
+                class_names=names,
+                scores=score or None,
+                groups_in=groups_in,
+                groups_out=groups_out,
+                level=level,
+                positive=positive,  # type: ignore[arg-type]
+                ties=ties,  # type: ignore[arg-type]
+                labels=y,
+                error_cost=error_cost,
+                share_out=share_out,
+                votes_are=reading.votes_are,
+                progress=say,
+            )
         say("intervals")
         rows_found = found.rows() if as_json else []
         table = [] if as_json else _estimates(found)

@@ -154,6 +154,14 @@ READING_OPTIONS: dict[str, Any] = {
     "ignore_label": Annotated[
         str | None, option("Label of instances that are left out, such as -1.", INPUT, metavar="LABEL")
     ],
+    "votes_are": Annotated[
+        str | None,
+        option(
+            "What a table of whole numbers holds: counts for each class, or single votes, one column for each annotator.",
+            INPUT,
+            metavar="NAME",
+        ),
+    ],
 }
 REQUEST_OPTIONS: dict[str, Any] = {
     "models": Models,
@@ -182,14 +190,6 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "repair": Annotated[bool, option("Clip and renormalise masses that are no belief function.", HOW, "--repair")],
     "common_members": Annotated[int | None, option("Span every sampled set by this many members.", HOW, metavar="N")],
-    "votes_are": Annotated[
-        str | None,
-        option(
-            "What a table of whole numbers holds: counts for each class, or single votes, one column for each annotator.",
-            INPUT,
-            metavar="NAME",
-        ),
-    ],
     "score": Annotated[
         list[str],
         option(

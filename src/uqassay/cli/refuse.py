@@ -36,7 +36,7 @@ HOW = "What is refused"
 ALWAYS_THERE = "nonspecificity"  # a score that every assay has, and that is no measure to ask for
 
 
-@takes_reading()
+@takes_reading("votes_are")  # votes are refused
 def refuse_command(
     models: Models,
     labels: Labels = None,

@@ -7,7 +7,7 @@ its words. Errors and notes without an entry are shown as they are.
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,8 @@ _COMMON = {
     "id": "--id",
     "ignore_label": "--ignore-label",
     "normalise": "--normalise",
+    "positive": "--positive",
+    "votes_are": "--votes-are",
     "null": "--null",
     "predictions": "models",
     "repair": "--repair",
@@ -124,7 +126,6 @@ _OF_COMMAND = {
         "by": "--by",
         "buckets": "--buckets",
         "few_votes": "--leave-out-few",
-        "votes_are": "--votes-are",
     },
     "tradeoff": {"abstention": "--abstention", "abstention_cost": "--cost"},
 }
@@ -132,9 +133,13 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {"": _COMMON} | {
     command: _COMMON | own for command, own in _OF_COMMAND.items()
 }
 # The library's name of one model, of one of its runs, and of an array of that: models['DE'][1].probs
+_MODEL_IN_TEXT = re.compile(r"""\b(?:models|inside|outside)\[(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\](?:\[\d+\])?""")
 _MODEL = re.compile(r"""(\w+)\[('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\](?:\[(\d+)\])?(?:\.(.+))?""", re.DOTALL)
 # Options that say how a file is read: they are meant even where the error is about that file
-_OF_READING = ("kind", "member_axis", "normalise", "variance_is")
+_OF_READING = ("columns", "id", "kind", "member_axis", "normalise", "positive", "variance_is")
+_OF_COMMON_INSTANCES = ("rank", "refuse", "report")  # commands with --common-instances
+_WITHOUT_VOTES = ("calibration-test", "gain", "refuse")  # commands without --votes-are
+_MOST_TYPED = 12  # names that a remedy spells out
 
 
 # -- remedies ---------------------------------------------------------------------------------------------------------
@@ -147,6 +152,16 @@ _LOGITS = "name the array logits if these are logits"
 _ONE_LABEL = "judge independent labels (sigmoids) one label at a time, each in a file with its p and 1 - p"
 
 
+def _names(option: str, names: Sequence[str], otherwise: str) -> str:
+    """An option with names and commas between them, as it can be typed."""
+    typed = ",".join(names) if len(names) <= _MOST_TYPED and all(_can_be_listed(name) for name in names) else otherwise
+    return f"{option} {shell_line([typed])}"
+
+
+def _can_be_listed(name: str) -> bool:
+    return _can_be_typed(name) and "," not in name
+
+
 def _probabilities(facts: Facts) -> dict[str, str]:
     if facts.get("axis") is not None:
         return {}
@@ -155,23 +170,106 @@ def _probabilities(facts: Facts) -> dict[str, str]:
         "sums": "--normalise repairs rounding, per cent and counts: rows that sum to 1 or 100 within 1 %, or whole numbers",
     }
     rule = {"rule": rules[facts["normalising"]]} if "normalising" in facts else {}
+    if facts.get("normalising") == "sums" and "columns" in facts:
+        columns = _names("--columns", facts["columns"], "A,B,C")
+        return rule | {"remedy": f"leave out what is no probability of a class; all columns are {columns}"}
     if facts.get("look") == "sigmoids":
         return rule | {"remedy": f"leave out the columns that are no classes, or {_ONE_LABEL}"}
     if facts.get("look") == "counts":
         return {"remedy": f"pass --normalise if these are counts, per cent or rounded, or {_LOGITS}"}
-    return rule | {"remedy": f"drop or repair such rows, or {_LOGITS}"}
+    logits = "pass --kind logits if these are logits" if facts.get("look") == "logits" else _LOGITS
+    return rule | {"remedy": f"drop or repair such rows, or {logits}"}
+
+
+def _columns(facts: Facts) -> dict[str, str]:
+    """A table in which no columns are probabilities, by what its columns look like."""
+    choose = f"name those columns that are classes: {_names('--columns', facts.get('columns', ()), 'A,B,C')}"
+    return {
+        "logits": {"remedy": choose if facts.get("said") else f"pass --kind logits if they are, and {choose}"},
+        "counts": {"remedy": choose if facts.get("said") else "pass --normalise if they are"},
+        "sigmoids": {"remedy": f"judge independent labels one at a time, or {choose}"},
+        "binary": {"remedy": "name the column y_prob and the labels y_true, and pass --positive NAME with its class"},
+    }.get(facts.get("look", ""), {"remedy": choose} if len(facts.get("columns", ())) > 1 else {})
+
+
+def _too_few_columns(facts: Facts) -> dict[str, str]:
+    return {"remedy": "name one column for each class, or call the one column y_prob and the labels y_true"}
+
+
+def _positive(facts: Facts) -> dict[str, str]:
+    names = [name for name in facts.get("found", ()) if _can_be_typed(name)][:2]
+    options = [f"--positive {shell_line([name])}" for name in names] or ["--positive NAME"]
+    return {"remedy": f"pass {listed(options, last='or')}"}
+
+
+def _class_order(facts: Facts) -> dict[str, str]:
+    """Numbers as labels of classes without an order, or a model without names beside others."""
+    if "class_names" in facts:
+        stated = _names("--class-names", facts["class_names"], "A,B,C")
+        return {"remedy": f"state the order of its columns by {stated}, in that order, or name the classes in its file"}
+    stated = _names("--class-names", facts.get("names", ()), "A,B,C")
+    return {"remedy": f"give the labels by name, or state which class is 0, 1, … by {stated}, in that order"}
 
 
 def _class_names(facts: Facts) -> dict[str, str]:
     if facts.get("named", True):
-        return {"remedy": "give the labels by the names of the classes, or pass the right --class-names"}
-    found = facts["found"]
-    names = (
-        ",".join(found)
-        if len(found) <= 8 and all(_can_be_typed(name) and "," not in name for name in found)
-        else "A,B,C"
-    )
-    return {"remedy": f"name the classes in the order of the columns, such as --class-names {shell_line([names])}"}
+        return {"remedy": "give the labels by these names, or rename the classes in the prediction files"}
+    stated = _names("--class-names", facts["found"], "A,B,C")
+    return {"remedy": f"name the classes in the order of the columns, such as {stated}"}
+
+
+def _mismatch(facts: Facts) -> dict[str, str]:
+    """Models of other classes or instances."""
+    if "class_names" in facts:
+        stated = _names("--class-names", facts["class_names"], "A,B,C")
+        return {"remedy": f"leave --class-names out, or pass the names of the model, such as {stated}"}
+    if "instances" in facts and facts["command"] in _OF_COMMON_INSTANCES:
+        return {"remedy": "pass --common-instances to judge those that all files have by their ids, or check the files"}
+    return {}
+
+
+def _ambiguous(facts: Facts) -> dict[str, str]:
+    if "votes_are" not in facts:
+        return {}
+    if facts["command"] in _WITHOUT_VOTES:
+        return {"remedy": "give one label for each instance"}
+    return {"remedy": "pass --votes-are counts or --votes-are single"}
+
+
+def _outside_the_classes(facts: Facts) -> dict[str, str]:
+    if "ignorable" in facts:
+        return {"remedy": f"leave such rows out by --ignore-label {facts['ignorable']}"}
+    if "from_one" in facts:
+        numbers = [str(k + 1) for k in range(facts["from_one"])]
+        stated = _names("--class-names", numbers, f"FILE with the names 1 to {facts['from_one']}")
+        return {"remedy": f"subtract 1 from labels that count from 1, or pass {stated}"}
+    return {}
+
+
+def _ids(facts: Facts) -> dict[str, str]:
+    """Rows of two things that do not fit together."""
+    if "columns" in facts:  # that put the rows in different orders
+        options = [f"--id {shell_line([name])}" for name in facts["columns"] if _can_be_typed(name)]
+        return (
+            {"remedy": f"name the column that identifies the instances: {listed(options, last='or')}"}
+            if options
+            else {}
+        )
+    if "column" in facts or "without" in facts:
+        return {}
+    if "moved" in facts:
+        return {"remedy": "give a file with the ids of the predictions, or put all files into one order"}
+    if facts.get("part", "ids") in ("columns", "names", "labels"):
+        return {"remedy": "give both the same class names"}
+    if not _MODEL.fullmatch(facts["parameter"]):
+        return {
+            "remedy": "give it for every instance of the predictions, or leave the others out of the prediction files"
+        }
+    if facts["command"] in _OF_COMMON_INSTANCES:
+        return {
+            "remedy": "pass --common-instances to judge those that every file has, or check that they belong together"
+        }
+    return {"remedy": "give files of the same instances, or check that they belong together"}
 
 
 def _column(facts: Facts) -> dict[str, str]:
@@ -197,9 +295,9 @@ def _keys(facts: Facts) -> dict[str, str]:
 
 
 def _kind(facts: Facts) -> dict[str, str]:
-    option = "--kind" if facts.get("command") == "convert" else "uqassay convert --kind"
-    kinds = facts.get("kinds", ("KIND",))
-    return {"remedy": "choose one by " + listed([f"{option} {kind}" for kind in kinds], last="or")}
+    return {
+        "remedy": "choose one by " + listed([f"--kind {kind}" for kind in facts.get("kinds", ("KIND",))], last="or")
+    }
 
 
 def _alpha(facts: Facts) -> dict[str, str]:
@@ -263,10 +361,12 @@ def _run(facts: Facts) -> dict[str, str]:
 
 
 # By code, or by parameter and code, which goes first: a remedy, or a function of the facts that gives fields of the error.
-# The name of the command is among the facts.
+# Among the facts are the name of the command and the parameter of the error.
 WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     "class-sets": "give the array the key sets: truth values, one column per class",
+    "ambiguous": _ambiguous,
     "class-names": _class_names,
+    "class-order": _class_order,
     "member-axis": "pass --member-axis 0 where the members stand on the first axis, or --member-axis NAME=0 for one model",
     "not-belief-functions": "pass --repair to clip and renormalise them, or --convention paper",
     "not-probabilities": _probabilities,
@@ -278,8 +378,13 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     "type": _type,
     "needs-draws": _alpha,
     ("beliefs", "not-probabilities"): "give beliefs between 0 and 1",
-    "ids": "pass --common-instances to judge those that every prediction file has, or check that they belong together",
+    "ids": _ids,
+    "mismatch": _mismatch,
+    "range": _outside_the_classes,
     ("calibration", "choice"): "choose from them, or pass --calibration none",
+    ("columns", "ambiguous"): _columns,
+    ("columns", "duplicate"): _too_few_columns,
+    ("columns", "missing"): _columns,
     ("common_members", "common-members"): "pass a smaller --common-members",
     ("encoding", "encoding"): "save the file as UTF-8",
     ("keys", "ambiguous"): _kind,
@@ -289,6 +394,8 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("masses", "not-probabilities"): "name the array beliefs if these are beliefs",
     ("masses", "sum"): "name the array beliefs if these are beliefs, and pass --repair to clip and renormalise them",
     ("measure", "choice"): "choose one of them",
+    ("positive", "choice"): _positive,
+    ("positive", "missing"): _positive,
     ("probs", "shape"): _bare_array,
     ("resample", "conflict"): _resample,
     ("run", "missing"): _run,
@@ -298,8 +405,8 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("upper", "not-probabilities"): "give probabilities, not logits",
     ("variance_is", "choice"): _MEANINGS,
     ("variance_is", "missing"): _MEANINGS,
-    ("votes", "ambiguous"): "pass --votes-are counts or --votes-are single",
     ("votes", "empty"): _few_votes,
+    ("votes", "ids"): "give the votes the class names of the predictions",
     ("votes", "shape"): _shape_of_votes,
     ("votes", "type"): _votes,
 }
@@ -362,8 +469,14 @@ def in_options(problem: UqassayError, command: str = "") -> UqassayError:
     if not problem.source or parameter in _OF_READING or _MODEL.fullmatch(parameter):
         parameter = option_of(parameter, command)
     wording = WORDINGS.get((problem.parameter, problem.code), WORDINGS.get(problem.code, problem.remedy))
-    fields = {"remedy": wording} if isinstance(wording, str) else wording(problem.facts | {"command": command})
-    return problem.replace(**{"parameter": parameter, **fields})
+    fields = (
+        {"remedy": wording}
+        if isinstance(wording, str)
+        else wording(problem.facts | {"command": command, "parameter": problem.parameter})
+    )
+    found = {"parameter": parameter, "rule": problem.rule, "got": problem.got, **fields}
+    found |= {part: _MODEL_IN_TEXT.sub(lambda at: option_of(at[0], command), found[part]) for part in ("rule", "got")}
+    return problem.replace(**found)
 
 
 def note_text(note: Note) -> str:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 from rich.text import Text
 
 from uqassay.cli.inputs import (
@@ -15,6 +15,7 @@ from uqassay.cli.inputs import (
     load_models,
     model_files,
     normalised_sentences,
+    read_labels,
     values_of_instances,
 )
 from uqassay.cli.options import INPUT, Groups, Json, Models, option, takes_reading
@@ -24,7 +25,8 @@ from uqassay.cli.tables import explained, fitted_table
 from uqassay.cli.text import printable
 from uqassay.errors import InputError
 from uqassay.predictions import FromFile
-from uqassay.predictions.files import load_column, load_labels
+from uqassay.predictions.files import load_column
+from uqassay.predictions.labels import single_votes_by_name
 from uqassay.predictions.rows import in_rows_of
 from uqassay.wording import count, decimals_for, interval, level_text, named, number, pvalue
 
@@ -36,21 +38,12 @@ __all__ = ["second_order_command"]
 HOW = "How it is tested"
 
 
-@takes_reading("ignore_label", "class_names")
+@takes_reading("ignore_label")
 def second_order_command(
     models: Models,
     votes: Annotated[
         Path | None,
         option("Votes, at least two for each instance: numbers of votes for each class, an array (n, K).", INPUT),
-    ] = None,
-    votes_are: Annotated[
-        str | None,
-        option(
-            "counts, or single: the class of one vote in each column, an array (n, m). Counts unless given; a table that may "
-            "be either is refused.",
-            INPUT,
-            metavar="NAME",
-        ),
     ] = None,
     leave_out_few: Annotated[
         bool, option("Leave out instances with fewer than two votes.", INPUT, "--leave-out-few")
@@ -74,11 +67,12 @@ def second_order_command(
     """Compare stated with observed epistemic variance, from two or more votes per instance."""
     from uqassay.calibration import second_order_test
     from uqassay.calibration.second_order import check_second_order_level
+    from uqassay.evidence.alignment import align_models
     from uqassay.statistics.samples import check_choice
 
     check_second_order_level(alpha, by)
-    if votes_are is not None:
-        check_choice(votes_are, "votes_are", ("counts", "single"))
+    if reading.votes_are is not None:
+        check_choice(reading.votes_are, "votes_are", ("counts", "single"))
     if votes is None:
         raise InputError(
             "--votes",
@@ -89,21 +83,26 @@ def second_order_command(
         )
     files = model_files(models)
     with progress(2 * sum(len(paths) for paths in files.values())) as say:
-        given = _read_votes(votes, reading, single=votes_are == "single")
-        runs, _ = load_models(files, reading, like=class_texts(None, given), say=say)
+        given = _read_votes(votes, reading)
+        names = reading.names()
+        runs, _ = load_models(files, reading, like=class_texts(names, given), say=say)
         units = None if groups is None else values_of_instances(groups, ("groups", "group"), id=reading.id)
+        aligned = align_models(runs, class_names=names)
+        with about_files({"votes": votes, "groups": groups}):
+            given = in_rows_of(given, aligned.known, "votes")
+            units = None if units is None else in_rows_of(units, aligned.known, "groups")
         found = []
-        for name, of_model in runs.items():
+        for name, of_model in aligned.models.items():
             for r, run in enumerate(of_model):
                 say(f"testing {name}")
-                with about_files({"votes": votes}, {"votes": "votes"}), _of_model(name):
+                with about_files({"votes": votes, "groups": groups}), _of_model(name):
                     test = second_order_test(
-                        in_rows_of(given, run, "votes"),
-                        run,
-                        votes_are=votes_are,  # type: ignore[arg-type]
+                        given,
+                        replace(run, class_order=aligned.class_order),
+                        votes_are=reading.votes_are,  # type: ignore[arg-type]
                         by=by,  # type: ignore[arg-type]
                         buckets=buckets,
-                        groups=None if units is None else in_rows_of(units, run, "groups"),
+                        groups=units,
                         few_votes="leave-out" if leave_out_few else "refuse",
                         level=level,
                         rng=seed,
@@ -129,7 +128,7 @@ def second_order_command(
 # -- input --------------------------------------------------------------------------------------------------------------
 
 
-def _read_votes(path: Path, reading: Reading, *, single: bool) -> FromFile:
+def _read_votes(path: Path, reading: Reading) -> FromFile:
     """Numbers of votes for each class, or single votes, with the ids and class names that stand beside them."""
     file, column = file_and_column(path)
     try:
@@ -137,13 +136,8 @@ def _read_votes(path: Path, reading: Reading, *, single: bool) -> FromFile:
     except InputError as problem:
         if problem.code != "missing" or column is not None:
             raise
-        return load_labels(file, id=reading.id)
-    own = votes.class_names
-    if not single or own is None or votes.dtype.kind not in "iu" or not votes.size:
-        return votes
-    if votes.min() < 0 or votes.max() >= len(own):
-        return votes
-    return FromFile(np.array(own)[np.asarray(votes)], ids=votes.ids, keys=votes.keys)  # by name, in any order
+        return read_labels(file, reading)
+    return single_votes_by_name(votes) if reading.votes_are == "single" else votes
 
 
 @contextmanager

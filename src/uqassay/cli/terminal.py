@@ -25,6 +25,7 @@ from uqassay.evidence.margin_words import margin_sentences
 from uqassay.evidence.mistake_ranking import reference_score
 from uqassay.evidence.verdict import details
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.predictions.labels import CLASS_ORDERS
 from uqassay.statistics import Estimate
 from uqassay.wording import (
     ABSENT,
@@ -341,6 +342,13 @@ def print_file(found: dict[str, Any]) -> None:
             value = str(in_options(InputError(**value), "inspect"))
         elif key == "notes":
             value = "\n".join(note["text"] for note in value)
+        elif key == "columns":
+            of_role: dict[str, list[str]] = {}
+            for name, role in value.items():
+                of_role.setdefault(role, []).append(named(name))
+            value = "\n".join(f"{role}: {', '.join(names)}" for role, names in of_role.items())
+        elif key == "class_order":
+            value = CLASS_ORDERS[value or "stated"]
         elif key == "arrays":
             value = "\n".join(f"{name} {tuple(a['shape'])} {a['dtype']}" for name, a in value.items())
         elif isinstance(value, list):

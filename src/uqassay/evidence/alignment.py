@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_array, as_numeric, shown
+from uqassay._array import as_array, as_numeric
 from uqassay._frames import Frame, FromFile, as_frame, columns_of, rows_in_order, same_ids
 from uqassay.errors import InputError
 from uqassay.losses import counts_of_votes
@@ -16,11 +16,11 @@ from uqassay.predictions.adapters import is_one_prediction
 from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.columns import class_numbers
 from uqassay.predictions.drawn import Drawn, check_draws
-from uqassay.predictions.labels import check_single_meaning, labels_for, vote_totals
+from uqassay.predictions.labels import check_single_meaning, labels_for, single_votes_by_name, vote_totals
 from uqassay.predictions.metadata import checked_class_names, per_instance
 from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.row_numbers import numbered
-from uqassay.predictions.rows import Known, check_positions, counts_up, order_like
+from uqassay.predictions.rows import Known, check_moved, check_positions, in_rows_of, order_like, rows_of_file
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import listed
 
@@ -55,6 +55,8 @@ class Aligned:
         The training runs of each model, rows and columns in the same order.
     labels : int array (n,), or array (n, K)
         Labels or label distributions; (n, 0) where none were asked for.
+    silent : str
+        A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
     vote_totals : array (n,) or None
         As the function of that name.
     by_position : bool
@@ -83,6 +85,7 @@ class Aligned:
     class_order: str = "stated"
     keys: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     moved: str = ""
+    silent: str = ""
     vote_totals: NDArray[np.float64] | None = None
     by_position: bool = False
     ignored: int = 0
@@ -95,7 +98,7 @@ class Aligned:
     @property
     def known(self) -> Known:
         """What identifies the rows."""
-        return Known(self.ids, self.keys, "the predictions", self.moved)
+        return Known(self.ids, self.keys, "the predictions", self.moved, self.silent)
 
 
 def align(
@@ -186,23 +189,20 @@ def align_models(
     names, order = _names(class_names, every, first.n_classes, earlier)
     if class_names is None and names and set(names) == set(order_of_classes or ()):
         names = tuple(order_of_classes or ())
-    known = _reference(every)
-    ordered = {id(run): _in_order(run, known, names, place) for place, run in every}
-    moved = next((place for place, run in every if ordered[id(run)][1]), "")
-    keys: dict[str, NDArray[Any]] = {}
-    for _, run in every:
-        keys = dict(ordered[id(run)][0].keys) | keys
-    carried = next((r for r, _ in ordered.values() if r.groups is not None), None)
+    ordered, known = _in_one_order([(place, _classes_in_order(run, names, place)) for place, run in every])
+    of_run = iter(ordered)
+    carried = next((run for run in ordered if run.groups is not None), None)
     found = Aligned(
-        models={name: tuple(ordered[id(run)][0] for run in runs) for name, runs in models.items()},
+        models={name: tuple(next(of_run) for _ in runs) for name, runs in models.items()},
         labels=np.empty((first.n_instances, 0)),
         class_names=names if names is not None else tuple(str(c) for c in range(first.n_classes)),
         named=names is not None,
         ids=None if known.ids is None else np.array(known.ids),
         groups=None,
         class_order=order,
-        keys=keys,
-        moved=moved,
+        keys=known.keys,
+        moved=known.moved,
+        silent=known.silent,
     )
     units = (
         (None if carried is None else carried.groups)
@@ -280,26 +280,34 @@ def without_label(
     )
 
 
-def checked_labels(y_true: Any, found: Aligned) -> NDArray[Any]:
-    """Class indices (n,), or label distributions (n, K), in the order of the models."""
-    return _classes_of(labels_in_order(y_true, found, votes_are="counts")[0], found)
+def checked_labels(y_true: Any, found: Aligned, *, ignore_label: Any = None) -> NDArray[Any]:
+    """Class indices (n,), −1 for the label to ignore, or label distributions (n, K), in the order of the models."""
+    ordered, _ = labels_in_order(y_true, found, votes_are="counts")
+    ignored = np.zeros(len(ordered), dtype=bool)
+    if ignore_label is not None and np.ndim(ordered) == 1 and len(ordered) == found.n_instances:
+        ignored = np.asarray(ordered) == ignore_label
+    if not ignored.any():
+        return _classes_of(ordered, found)
+    classes = np.full(len(ordered), -1)
+    classes[~ignored] = _classes_of(ordered[~ignored], found, int((~ignored).sum()))
+    return classes
 
 
-def _classes_of(ordered: Any, found: Aligned) -> NDArray[Any]:
-    """The same of labels whose rows are in order."""
-    n = len(ordered) if hasattr(ordered, "__len__") else 0
-    runs = next((len(r) for r in found.models.values() if len(r) > 1 and len(r) * found.n_instances == n), 0)
+def _classes_of(ordered: Any, found: Aligned, n: int | None = None) -> NDArray[Any]:
+    """The same of labels whose rows are in order; of n instances, by default of all."""
+    given = len(ordered) if hasattr(ordered, "__len__") else 0
+    runs = next((len(r) for r in found.models.values() if len(r) > 1 and len(r) * found.n_instances == given), 0)
     if runs:
         raise InputError(
             "y_true",
             f"needs one label for each of the {found.n_instances} instances",
-            f"got {n}, as many as the {runs} arrays of a list have together",
+            f"got {given}, as many as the {runs} arrays of a list have together",
             "join the arrays by np.concatenate(list) if they are batches; a list holds training runs",
             code="mismatch",
         )
     return labels_for(
         ordered,
-        n_instances=found.n_instances,
+        n_instances=found.n_instances if n is None else n,
         n_classes=len(found.class_names),
         class_names=found.class_names if found.named else None,
         class_order=found.class_order,
@@ -323,6 +331,7 @@ def labels_in_order(
     table: Any = y_true.array if isinstance(y_true, Frame) else y_true
     names = y_true.columns if isinstance(y_true, Frame) else getattr(y_true, "class_names", None)
     if votes_are == "single":
+        table = single_votes_by_name(table) if isinstance(table, FromFile) else table
         counts = counts_of_votes(
             as_array(table, name), len(found.class_names), class_names=found.class_names if found.named else None
         )
@@ -342,9 +351,7 @@ def in_order(y_true: Any, n: int, known: Known, name: str) -> Any:
         Labels whose rows cannot be told.
     """
     if isinstance(y_true, FromFile):
-        rows = order_like(_known(y_true, known, name), known)
-        table = y_true if rows is None else y_true[rows]
-        return FromFile(table, class_names=table.class_names, class_order=table.class_order)
+        return in_rows_of(y_true, known, name)
     frame = as_frame(y_true, name)
     if frame is None:
         check_positions(known, name)
@@ -359,7 +366,7 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
     array = as_array(values if frame is None else frame.array, parameter)
     rows = None
     if isinstance(values, FromFile):
-        rows = order_like(_known(values, known, parameter), known)
+        rows = rows_of_file(values, known, parameter)
         array = array if rows is None else array[rows]
     if array.shape != (n,):
         raise InputError(
@@ -375,29 +382,13 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
     return array if rows is None else array[rows]
 
 
-def _known(values: FromFile, known: Known, parameter: str) -> Known:
-    """What identifies the rows of values from a file; values without anything that tells stand by position."""
-    own = Known(values.ids, values.keys, parameter)
-    if own.tells(known):
-        return own
-    check_positions(known, parameter)
-    if own.ids is not None and not counts_up(own.ids):
-        raise InputError(
-            parameter,
-            "has ids in its file and the predictions have none, so which row belongs to which is unknown",
-            f"the ids begin with {listed([shown(value) for value in own.ids[:3].tolist()])}",
-            "give the predictions ids, or leave them out of that file if the order is the same",
-            code="ids",
-        )
-    return own
-
-
 def rows_of_index(index: NDArray[Any] | None, known: Known, parameter: str) -> NDArray[np.int64] | None:
     """Where the rows of an index stand in the order of the models; None where they stand as they are."""
     rows = rows_in_order(index, known.ids, parameter)
     said = index is not None and known.ids is not None and same_ids(index, known.ids)
     if rows is None and not said:
         check_positions(known, parameter)
+    check_moved(rows, known, parameter)
     return rows
 
 
@@ -528,6 +519,7 @@ def _check_same_size(run: Prediction, place: str, first: Prediction, first_name:
             if members_first
             else "check the files, or select the common rows",
             code="member-axis" if members_first else "mismatch",
+            facts={} if members_first else {"instances": (run.n_instances, first.n_instances)},
         )
 
 
@@ -552,8 +544,11 @@ def _names(
                 f"{place}.class_names",
                 "all models need the same class names",
                 first_difference(run.class_names, "here", names, others),
-                "rename the classes",
+                "rename the classes"
+                if given is None
+                else "leave class_names out, or give the names of the models in the order that the result shall have",
                 code="mismatch",
+                facts={} if given is None else {"class_names": run.class_names},
             )
     if given is not None:
         return names, "stated"
@@ -571,33 +566,49 @@ def _names(
         return names, "columns" if any(run.class_order != "stated" for _, run in named) else "stated"
     if any(run.class_order == "keys" for _, run in named):
         return names, "keys"
-    if any(run.class_names != names for _, run in named):
+    if any(run.class_names != names or run.class_order == "differs" for _, run in named):
         return names, "differs"
     return names, "columns" if any(run.class_order == "columns" for _, run in named) else "stated"
 
 
-def _reference(every: Sequence[tuple[str, Prediction]]) -> Known:
-    """The rows that all others follow: those of the first model with ids, else of the first.
+def _in_one_order(every: Sequence[tuple[str, Prediction]]) -> tuple[list[Prediction], Known]:
+    """The models with their rows in the order of the first one with ids, else of the first; and what identifies these rows.
 
     Raises
     ------
     InputError
-        Ids of some models alone, which may be in another order than the rows of those without.
+        Ids or keys with different values; a model that stands by its position beside models in different orders.
     """
-    named = [(place, run) for place, run in every if run.ids is not None]
-    place, run = next((pair for pair in named if not counts_up(pair[1].ids)), (named or every)[0])
-    known = Known(run.ids, run.keys, place)
-    for other_place, other in every:
-        told = Known(other.ids, other.keys, other_place).tells(known)
-        if run.ids is not None and not told and not counts_up(run.ids):
-            raise InputError(
-                f"{other_place}.ids",
-                "are needed where other models have ids, because their rows may be in another order",
-                f"got {'none' if other.ids is None else '0, 1, 2, …'}, and {place} has some",
-                "give ids to all models, or to none",
-                code="missing",
-            )
-    return known
+    stated = (i for i, pair in enumerate(every) if _known_of(*pair).stated is not None)
+    first = next(stated, next((i for i, (_, run) in enumerate(every) if run.ids is not None), 0))
+    place, run = every[first]
+    known, ordered = Known(run.ids, run.keys, place), {first: run}
+    rest = [i for i in range(len(every)) if i != first]
+    while rest:  # a model may share a key with a later one alone
+        i = next((i for i in rest if _known_of(*every[i]).tells(known)), rest[0])
+        rest.remove(i)
+        other, (there, run) = _known_of(*every[i]), every[i]
+        rows = order_like(other, known)
+        if not other.tells(known):
+            if known.stated is not None:
+                raise InputError(
+                    f"{there}.ids",
+                    "are needed where other models have ids, because their rows may be in another order",
+                    f"got none, and {place} has some",
+                    "give ids to all models, or to none",
+                    code="missing",
+                )
+            known = known._replace(silent=known.silent or there)
+        check_moved(rows, known, there)
+        ordered[i] = run if rows is None else run[rows]
+        known = known._replace(
+            keys=dict(ordered[i].keys) | dict(known.keys), moved=known.moved or (there if rows is not None else "")
+        )
+    return [ordered[i] for i in range(len(every))], known
+
+
+def _known_of(place: str, run: Prediction) -> Known:
+    return Known(run.ids, run.keys, place)
 
 
 def first_difference(own: Sequence[str], here: str, others: Sequence[str], there: str) -> str:
@@ -618,12 +629,11 @@ def first_difference(own: Sequence[str], here: str, others: Sequence[str], there
     return f"number {i + 1} is {own[i]!r} {here}, {others[i]!r} {there}"
 
 
-def _in_order(run: Prediction, known: Known, names: tuple[str, ...] | None, place: str) -> tuple[Prediction, bool]:
-    """The rows in the order of the ids, the columns in that of the names; and whether rows were moved."""
-    if names is not None and run.class_names is not None and run.class_names != names:
-        run = classes_in_order(run, names, place)
-    order = order_like(Known(run.ids, run.keys, place), known)
-    return (run, False) if order is None else (run[order], True)
+def _classes_in_order(run: Prediction, names: tuple[str, ...] | None, place: str) -> Prediction:
+    """The columns in the order of the names."""
+    if names is None or run.class_names is None or run.class_names == names:
+        return run
+    return classes_in_order(run, names, place)
 
 
 def _comparable(groups: NDArray[Any]) -> NDArray[Any]:

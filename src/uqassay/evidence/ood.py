@@ -4,7 +4,8 @@ Labels are needed for neither side: inputs of another distribution seldom have l
 labels in distribution, errors and inputs of another distribution are judged together too.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -127,6 +128,7 @@ def detect_ood_in_predictions(
     labels: ArrayLike | None = None,
     error_cost: float = 0.5,
     share_out: float | None = None,
+    votes_are: str | None = None,
     class_names: Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> OodDetection:
@@ -146,7 +148,7 @@ def detect_ood_in_predictions(
         Of the inputs in distribution. With them, errors and inputs out of distribution are judged together too.
     error_cost, share_out
         As in `detect_ood`.
-    class_names : sequence of str, optional
+    votes_are, class_names
         As in `uqassay.assay`.
     progress : callable, optional
         Called with the name of what is being computed.
@@ -176,28 +178,40 @@ def detect_ood_in_predictions(
         )
     settings = Settings(level=level)
     check_names({str(name): None for name in inside}, {str(name) for name in outside})
-    own = score_side(
-        inside,
-        settings,
-        argument="inside",
-        measures=scores,
-        class_names=class_names,
-        groups=groups_in,
-        labels=labels,
-        progress=progress,
-    )
-    other = score_side(
-        outside,
-        settings,
-        argument="outside",
-        measures=scores,
-        class_names=class_names,
-        order_of_classes=own.class_names,
-        groups=groups_out,
-        progress=progress,
-    )
+    with _groups_named("groups_in"):
+        own = score_side(
+            inside,
+            settings,
+            argument="inside",
+            measures=scores,
+            class_names=class_names,
+            groups=groups_in,
+            labels=labels,
+            votes_are=votes_are,
+            progress=progress,
+        )
+    with _groups_named("groups_out"):
+        other = score_side(
+            outside,
+            settings,
+            argument="outside",
+            measures=scores,
+            class_names=class_names,
+            order_of_classes=own.class_names,
+            groups=groups_out,
+            progress=progress,
+        )
     check_offered(scores or (), own, other)
     return _matched(own, other, _Options(positive, ties, level, settings.convention, error_cost, share_out))
+
+
+@contextmanager
+def _groups_named(argument: str) -> Iterator[None]:
+    """Give errors about groups the name of this argument."""
+    try:
+        yield
+    except InputError as problem:
+        raise (problem.replace(parameter=argument) if problem.parameter == "groups" else problem) from problem
 
 
 def _is_assay(value: Any) -> "TypeGuard[Assay]":

@@ -103,6 +103,7 @@ def score_side(
     groups: ArrayLike | None = None,
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     labels: ArrayLike | None = None,
+    votes_are: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Side:
     """Compute scores of predictions alone, as `assay` does.
@@ -131,6 +132,8 @@ def score_side(
         As in `assay`.
     labels : int array (n,), array of names (n,), or array (n, K), optional
         From which the errors are found.
+    votes_are : {"counts", "single"}, optional
+        As in `assay`.
     progress : callable, optional
         Called with the name of each model.
 
@@ -146,7 +149,7 @@ def score_side(
     found = align_models(predictions, groups=groups, class_names=stated, order_of_classes=order, argument=argument)
     aligned = _spanned_alike(found, like, settings)
     given = given_scores(uncertainties, aligned)
-    known = None if labels is None else _labels(labels, aligned)
+    known = None if labels is None else _labels(labels, aligned, votes_are)
     if measures is None:
         offered = {name for runs in aligned.models.values() for name in score_names(runs[0])}
         measures = [*(name for name in SCORES if name in offered), "nonspecificity"]
@@ -192,8 +195,8 @@ def _spanned_alike(found: Aligned, like: Side | None, settings: Settings) -> Ali
     return replace(found, models=models)
 
 
-def _labels(labels: ArrayLike, aligned: Aligned) -> NDArray[Any]:
-    ordered, _ = labels_in_order(labels, aligned, name="labels")
+def _labels(labels: ArrayLike, aligned: Aligned, votes_are: str | None) -> NDArray[Any]:
+    ordered, _ = labels_in_order(labels, aligned, votes_are=votes_are, name="labels")
     return labels_for(
         ordered,
         n_instances=aligned.n_instances,

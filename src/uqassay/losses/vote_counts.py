@@ -16,7 +16,7 @@ from uqassay._frames import is_frame, positions
 from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction, class_indices, sum_over_classes
-from uqassay.predictions.labels import MOST_VOTES, check_single_meaning
+from uqassay.predictions.labels import MOST_VOTES, check_order, check_single_meaning
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.pandas_input import in_order_of_ids, take_index, take_table
 from uqassay.statistics.samples import check_choice
@@ -196,8 +196,11 @@ def _of_table(votes: Any, prediction: Prediction, votes_are: VotesAre | None) ->
     counts = _whole_counts(table, prediction.n_instances, prediction.n_classes)
     if names is not None and own is not None:
         counts = counts[:, _columns(names, own)]
-    elif votes_are is None:
-        check_single_meaning(counts, "votes")
+    else:
+        if own is not None:
+            check_order(prediction.class_order, own, "votes")
+        if votes_are is None:
+            check_single_meaning(counts, "votes")
     return in_order_of_ids(counts, index, prediction.ids, "votes")
 
 

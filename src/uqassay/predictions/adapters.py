@@ -210,7 +210,7 @@ def _of_array(obj: Any, kind: str | None) -> dict[str, Any]:
 
 def _of_one_class(obj: Any, positive: str | int, class_names: Sequence[str] | None, *, logits: bool) -> Any:
     """Two columns from the probabilities or logits ``(n,)`` or ``(n, 1)`` of one of two classes."""
-    names = [0, 1] if class_names is None else [str(name) for name in class_names]
+    names: list[Any] = [0, 1] if class_names is None else [str(name) for name in class_names]
     at = int(positive) if class_names is None and str(positive) in ("0", "1") else -1
     at = names.index(str(positive)) if class_names is not None and str(positive) in names else at
     if at < 0 or len(names) != 2:

@@ -172,9 +172,7 @@ def load(
             values = contents.arrays["array"].read()
             arrays = {key_of_bare_array(kind, values): values}
         else:
-            made = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
-            if path.suffix.lower() in TABLES and not made:
-                raise no_classes(contents, reading)
+            _check_classes(contents, path, reading)
             arrays = {
                 key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind, others=contents.other)
             }
@@ -187,9 +185,12 @@ def load(
             )
         except InputError as problem:
             if contents.classes and problem.code in ("sum", "not-probabilities"):
-                problem = problem.replace(got=f"{problem.got}, in the columns {shown_keys(contents.classes)}")
+                facts = problem.facts | {"columns": tuple(contents.classes)}
+                problem = problem.replace(
+                    got=f"{problem.got}, in the columns {shown_keys(contents.classes)}", facts=facts
+                )
                 if problem.code == "not-probabilities":
-                    facts = problem.facts | {"look": "logits"}
+                    facts |= {"look": "logits"}
                     problem = problem.replace(remedy='pass kind="logits" if these are logits', facts=facts)
             row = problem.facts.get("row")
             if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):
@@ -206,6 +207,7 @@ def load_labels(
     class_names: Sequence[str] | None = None,
     columns: Sequence[str] | None = None,
     id: str | None = None,
+    positive: str | None = None,
 ) -> FromFile:
     """Read labels from a file of their own or from a prediction's file.
 
@@ -222,6 +224,8 @@ def load_labels(
         Columns of a table of votes that are the classes.
     id : str, optional
         Column of a table that identifies the instances.
+    positive : str, optional
+        As in `load`.
 
     Returns
     -------
@@ -251,7 +255,7 @@ def load_labels(
         if not isinstance(key, (str, NoneType)):
             fail("key", "must be text", f"got {type(key).__name__}", "leave it out", code="type")
         reading = TableReading(id=id)
-        contents = open_contents(path, None, reading=reading)
+        contents = open_contents(path, None, reading=reading, positive=positive)
         known = _rows_in(contents)
         own, order = _class_names_in(contents)
         if key is None and contents.columns and not _holds(contents, ("labels", "label")):
@@ -292,6 +296,8 @@ def load_column(
     *,
     columns: Sequence[str] | None = None,
     id: str | None = None,
+    positive: str | None = None,
+    normalise: bool = False,
     like: Sequence[str] = (),
 ) -> FromFile:
     """Read one array, with the ids in the same file where it has any.
@@ -303,8 +309,10 @@ def load_column(
     names : sequence of str
         Keys or columns, of which the first that is there is read. A `.npy` file, and a file with one array besides its
         ids, need none of these names.
-    columns, id, like
+    columns, id, positive, like
         As in `load`.
+    normalise : bool
+        Find the columns of the classes as `load` does with this option; the values stay as they are.
 
     Returns
     -------
@@ -329,11 +337,11 @@ def load_column(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path, reading=TableReading(columns, id, like))
+        contents = open_contents(path, reading=TableReading(columns, id, like, normalise=normalise), positive=positive)
         arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.everything()
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
         index = {name for name, column in contents.columns.items() if column.index}
-        others = [key for key in arrays if not _identifies(key, contents) and key not in index]
+        others = [key for key in arrays if not _identifies(key, contents) and key not in index | _twice(contents)]
         wanted = next((key for key in roles if key in arrays), others[0] if len(others) == 1 else None)
         if wanted is None:
             rule, got = "must be a key or column of the file", f"found {shown_keys(others)}"
@@ -380,10 +388,22 @@ def _holds(contents: Contents, names: Sequence[str]) -> bool:
     return any(name in contents.arrays for name in names)
 
 
+def _check_classes(contents: Contents, path: Path, reading: TableReading) -> None:
+    """Refuse a table without columns of classes, unless arrays in it state the prediction."""
+    stated = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
+    if path.suffix.lower() in TABLES and not stated and not contents.bare:
+        raise no_classes(contents, reading)
+
+
 def _made(contents: Contents) -> set[str]:
-    """Keys of this package for columns of a table that have names of their own."""
-    roles = {key for key, array in contents.arrays.items() if array.name != key and array.name in contents.columns}
-    return roles | {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
+    """Keys that the columns of a table were given here."""
+    return {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
+
+
+def _twice(contents: Contents) -> set[str]:
+    """Roles of columns, which are there under their own names too, and what was made of the names of columns."""
+    of_roles = {key for key, array in contents.arrays.items() if key != array.name and array.name in contents.columns}
+    return of_roles | ({"class_names", "class_order"} & set(contents.arrays) if contents.classes else set())
 
 
 def _identifies(key: str, contents: Contents) -> bool:
@@ -418,7 +438,7 @@ def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredAr
     for name in wanted:
         if name in everything:
             return everything[name], name
-    own = [name for name in everything if name not in _made(contents)]
+    own = [name for name in everything if name not in _made(contents) | _twice(contents)]
     found = shown_keys(own)
     what = "labels or label" if key is None else repr(key)
     fail(
@@ -634,9 +654,11 @@ def inspect_file(
     dict
         `file`, `format`, `bytes`; `kind` of the prediction (None where there is none, and then `problem` holds the fields
         of the error that says why); `n_instances`, `n_classes`, `n_members`, `n_vertices`, `n_focal_sets` (None where there
-        are none); `variance_is` of Gaussian logits; `class_names`; whether `labels`, `ids` and `groups` are inside; `arrays`
-        with shape and dtype by key; `columns` of a table, each with what it is taken for ("class", "label", "id", "group",
-        "may identify the rows" or "left out"); `ignored` keys; `notes`, each with code and text.
+        are none); `variance_is` of Gaussian logits; `class_names`, and what their order rests on (`class_order`: "stated",
+        "columns", or "keys" of JSON objects, which have no order); whether `labels`, `ids` and `groups` are inside; `arrays`
+        with shape and dtype by key; `columns` of a table, the classes first in their order, each with what it is taken for
+        ("class", "label", "id", "group", "may identify the rows", "index" or "left out"); `ignored` keys; `notes`, each with
+        code and text.
 
     Raises
     ------
@@ -657,11 +679,11 @@ def inspect_file(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(
-            path, kind, reading=TableReading(columns, id, like, asks_logits(kind)), positive=positive
-        )
-        roles = _taken_for(contents)
-        everything = {k: array for k, array in (contents.arrays | contents.other).items() if k not in _made(contents)}
+        reading = TableReading(columns, id, like, asks_logits(kind))
+        contents = open_contents(path, kind, reading=reading, positive=positive)
+        roles = _taken_for(contents) if path.suffix.lower() in (*TABLES, *RECORDS) else {}
+        made = _made(contents) | _twice(contents) | {"class_order"}
+        everything = {k: array for k, array in (contents.arrays | contents.other).items() if k not in made}
         known = KNOWN_KEYS | {"array"}
         found: dict[str, Any] = {
             "file": path.name,
@@ -672,6 +694,7 @@ def inspect_file(
             **dict.fromkeys(SIZES),
             "variance_is": None,
             "class_names": _texts(contents, "class_names") or None,
+            "class_order": _class_names_in(contents)[1] if _texts(contents, "class_names") else None,
             **{key: any(ALIASES.get(k, k) == key for k in contents.arrays) for key in ("labels", "ids", "groups")},
             "arrays": {key: {"shape": list(a.shape), "dtype": a.dtype} for key, a in everything.items()},
             "columns": roles,
@@ -683,6 +706,7 @@ def inspect_file(
             "notes": [note.to_dict() for note in (*_stated_notes(contents), *contents.notes)],
         }
         try:
+            _check_classes(contents, path, reading)
             sizes = _sizes(contents, None if asks_layout(kind) else kind, member_axis)
             if sizes["kind"] == "gaussian-logits" or variance_is is not None:
                 stated = _texts(contents, "variance_is")
@@ -690,7 +714,8 @@ def inspect_file(
             found |= sizes
         except InputError as problem:
             fields = ("parameter", "rule", "got", "remedy", "code")
-            found["problem"] = {name: getattr(problem, name) for name in fields} | {"source": path.name}
+            own = {name: getattr(problem, name) for name in fields}
+            found["problem"] = own | {"source": path.name, "facts": dict(problem.facts)}
         return found
 
 
@@ -730,19 +755,19 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 def _taken_for(contents: Contents) -> dict[str, str]:
     """What each column of a table is taken for."""
-    roles = {"labels": "label", "ids": "id", "groups": "group"}
+    roles = {"labels": "label", "ids": "id", "groups": "group", "probs": "class"}
     role = {
         array.name: roles[ALIASES.get(key, key)]
         for key, array in contents.arrays.items()
-        if ALIASES.get(key, key) in roles
+        if ALIASES.get(key, key) in roles and array.name
     }
     keys = _texts(contents, "key_names")
-    return {
-        name: "class"
-        if name in contents.classes
-        else role.get(name) or ("may identify the rows" if name in keys else "index" if column.index else "left out")
+    others = {
+        name: role.get(name) or ("may identify the rows" if name in keys else "index" if column.index else "left out")
         for name, column in contents.columns.items()
+        if name not in contents.classes
     }
+    return dict.fromkeys(contents.classes, "class") | role | others  # layouts take columns away
 
 
 def _texts(contents: Contents, key: str) -> list[str]:

@@ -252,6 +252,8 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
         arrays["class_order"] = StoredArray.in_memory(np.array([order_of_names]))
     for role, name in found.used.items():
         column = columns[name]
+        if role == "ids" and column.index and name != reading.id and not _distinct(column):
+            continue
         if role not in arrays:
             arrays[role] = column.written or column
     taken = set() if classes is None else set(classes.columns)
@@ -267,11 +269,15 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     other |= {name: columns[name] for name in (*found.others, *found.used.values()) if name not in taken}
     notes = contents.notes
     left = [name for name in rest if name not in identifying]
+    used_as = {"labels": "label", "ids": "id", "groups": "group"}
+    told = [f"{shown_keys([name])} as {used_as[role]}" for role, name in found.used.items() if not columns[name].index]
+    told += [f"{shown_keys([name])} may identify the rows" for name in identifying if name != found.ids]
     if classes is not None and classes.by_sum:
         taken_text = f"the classes are the columns that together sum to 1: {shown_keys(classes.columns)}"
         notes = (*notes, Note("columns-taken", taken_text, {"columns": classes.columns}))
     if left and (classes is not None or stated):
-        notes = (*notes, Note("columns-ignored", f"columns left out: {shown_keys(left)}", {"columns": tuple(left)}))
+        text = f"columns left out: {shown_keys(left)}" + (f"; used: {', '.join(told)}" if told else "")
+        notes = (*notes, Note("columns-ignored", text, {"columns": tuple(left)}))
     used = {} if classes is None else {name: columns[name] for name in classes.columns}
     return replace(contents, arrays=arrays, other=other, classes=used, notes=notes)
 
@@ -295,6 +301,7 @@ def no_classes(contents: Contents, reading: TableReading = AS_IT_IS) -> InputErr
             remedy = (
                 f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
             )
+            look = "binary"
     elif values.size and np.isnan(values).any():
         broken = free[int(np.flatnonzero(np.isnan(values).any(axis=0))[0])]
         try:
@@ -386,12 +393,23 @@ def _not_by_sum(table: Table, found: Roles, reading: TableReading) -> Classes | 
     return Classes(tuple(free[i] for i in order), names, "columns")
 
 
+def _distinct(column: StoredArray) -> bool:
+    """Whether an index has no value twice; one with a missing value is refused where it is read."""
+    values = _written(column)
+    return values is None or len(np.unique(values)) == len(values)
+
+
 def _is_key(column: StoredArray) -> bool:
     """Whether a column may identify the rows: text or whole numbers, all different."""
     if not column.dtype.startswith(("int", "uint", "str")) or column.name.lower() in OTHERS:
         return False
+    values = _written(column)
+    return values is not None and values.dtype.kind in "iuU" and len(np.unique(values)) == len(values)
+
+
+def _written(column: StoredArray) -> NDArray[Any] | None:
+    """The values as they were written; None if one is missing."""
     try:
-        values = np.asarray((column.written or column).read())
+        return np.asarray((column.written or column).read())
     except InputError:
-        return False
-    return values.dtype.kind in "iuU" and len(np.unique(values)) == len(values)
+        return None

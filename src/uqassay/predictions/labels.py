@@ -29,10 +29,12 @@ from uqassay.wording import named
 
 __all__ = [
     "CLASS_ORDERS",
+    "check_order",
     "check_single_meaning",
     "class_indices",
     "labels_for",
     "portable_labels",
+    "single_votes_by_name",
     "vote_totals",
     "whole_number_in",
 ]
@@ -130,7 +132,7 @@ def _in_order(
     if array.ndim != 2 or class_names is None:
         return array
     if names is None:
-        _check_order(class_order, class_names, name)
+        check_order(class_order, class_names, name)
     elif names != class_names:
         array = array[:, positions(names, np.asarray(class_names), name, part="columns", of="the class names")]
     return array
@@ -164,7 +166,7 @@ def _by_own_names(
     return np.array([place.get(text, -1) for text in own], dtype=np.int64)[indices]
 
 
-def _check_order(class_order: str, names: Sequence[str], name: str) -> None:
+def check_order(class_order: str, names: Sequence[str], name: str) -> None:
     """Refuse numbers as labels of classes whose names have no order."""
     if not CLASS_ORDERS[class_order]:
         return
@@ -193,6 +195,17 @@ def _check_truth_values(names: Sequence[str] | None, n_classes: int, name: str) 
     )  # fmt: skip
 
 
+def single_votes_by_name(votes: FromFile) -> FromFile:
+    """Single votes (n, m) of a file with class names, by name, in which the order of these names means nothing more.
+
+    Votes that are no indices of these names stay as they are, and are refused where they are counted.
+    """
+    own = votes.class_names
+    if own is None or votes.dtype.kind not in "iu" or not votes.size or votes.min() < 0 or votes.max() >= len(own):
+        return votes
+    return FromFile(np.array(own)[np.asarray(votes)], ids=votes.ids, keys=votes.keys)
+
+
 def check_single_meaning(table: NDArray[Any], name: str = "y_true") -> None:
     """Refuse a table of whole numbers, without names, that may hold the single votes of annotators as well as counts.
 
@@ -213,6 +226,7 @@ def check_single_meaning(table: NDArray[Any], name: str = "y_true") -> None:
             f"got {len(table)} rows of {table.shape[1]} values with sums from {low} to {high}",
             "pass votes_are='counts' or votes_are='single'",
             code="ambiguous",
+            facts={"votes_are": ("counts", "single")},
         )
 
 
@@ -351,7 +365,7 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str, order
     numbers: list[int | None] = list(own) if own is not None else [whole_number_in(text) for text in names]
     if all(number is None or number == i for i, number in enumerate(numbers)):
         if names and None in numbers:
-            _check_order(order, names, name)
+            check_order(order, names, name)
         return _as_int64(labels)
     place = {number: i for i, number in enumerate(numbers)}
     if None in place or len(place) < len(names):

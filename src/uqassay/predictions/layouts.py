@@ -432,14 +432,13 @@ def _read_binary(_: Path, contents: Contents, positive: str | None) -> Contents:
     from_file = contents.columns["y_true"]
     truths = _texts(from_file)
     p = np.asarray(contents.matrix(["y_prob"]))[:, 0]
-    arrays = {"probs": StoredArray.in_memory(np.stack([1 - p, p], axis=1))}
+    arrays = {"probs": StoredArray.in_memory(np.stack([1 - p, p], axis=1), "y_prob")}
     found = sorted(set(truths))
     if positive is not None:
         if positive not in found or len(found) > 2:
             got = f"y_true holds {listed(found, most=6)}"
-            fail(
-                "positive", f"must be one of the two values of y_true, not {positive!r}", got, "name one", code="choice"
-            )
+            rule = f"must be one of the two values of y_true, not {positive!r}"
+            fail("positive", rule, got, "name one", code="choice", facts={"found": tuple(found)})
         other = next((value for value in found if value != positive), f"not {positive}")
         arrays["class_names"] = StoredArray.in_memory(np.array([other, positive]))
         arrays["labels"] = StoredArray.in_memory(np.array(truths), "y_true")
@@ -451,12 +450,16 @@ def _read_binary(_: Path, contents: Contents, positive: str | None) -> Contents:
         else:  # the labels can be read; the probabilities are of one of two classes, and which is not said
 
             def unknown() -> NDArray[Any]:
-                got = f"y_true holds {listed(found, most=6)}"
-                remedy = f"pass positive={found[-1]!r} if it is the probability of that class"
-                rule = "must be the probability of a class that is known"
-                fail("y_prob", rule, got, remedy, code="class-names", facts={"row": bad, "found": found})
+                fail(
+                    "positive",
+                    "must name the class that y_prob is of, because y_true is not 0 or 1",
+                    f"row {bad} holds {truths[bad]!r:.40}",
+                    f"pass {listed([f'positive={value!r}' for value in found[:2]], last='or')}",
+                    code="missing",
+                    facts={"row": bad, "found": tuple(found)},
+                )
 
-            arrays["probs"] = StoredArray((len(p), 2), "float64", unknown)
+            arrays["probs"] = StoredArray((len(p), 2), "float64", unknown, name="y_prob")
             arrays["labels"] = StoredArray.in_memory(np.array(truths), "y_true")
     rest = {name: column for name, column in contents.columns.items() if name not in ("y_true", "y_prob")}
     return replace(contents, arrays=arrays, columns=rest)

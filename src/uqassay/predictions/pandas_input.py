@@ -4,7 +4,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from uqassay._frames import Frame, as_frame, rows_in_order
+from uqassay._frames import Frame, FromFile, as_frame, rows_in_order
 from uqassay.errors import InputError
 from uqassay.predictions.columns import class_order
 
@@ -21,7 +21,21 @@ def take_table(values: Any, name: str) -> tuple[Any, tuple[str, ...] | None, NDA
     """Array, class names and ids of a table with one column per class; other values unchanged, with None twice.
 
     Columns ``0 … K−1`` or ``proba_0 … proba_{K−1}`` are sorted by their numbers and give no class names.
+
+    Raises
+    ------
+    InputError
+        A table of a file with class names of another number.
     """
+    own = values.class_names if isinstance(values, FromFile) and values.ndim == 2 else None
+    if own is not None and len(own) != values.shape[1]:
+        raise InputError(
+            name,
+            "needs one class name for each column",
+            f"the file has {values.shape[1]} columns and {len(own)} class names",
+            "repair the class names of the file",
+            code="mismatch",
+        )
     frame = as_frame(values, name)
     if frame is None:
         return values, None, None

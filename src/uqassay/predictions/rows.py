@@ -2,7 +2,8 @@
 
 Two things with ids are aligned by them. Otherwise a column of one name on both sides, with different values in every row and
 the same values on both, aligns them; one with other values is refused, because a key that could tell says that the rows are
-not the same. Without either, rows belong together by their position, and only where nothing says that they do not.
+not the same. Without either, rows belong together by their position, and only where nothing says that they do not: as soon as
+the rows of one thing were moved, nothing else stands by its position.
 """
 
 from collections.abc import Mapping
@@ -15,32 +16,55 @@ from uqassay._array import shown
 from uqassay._frames import FromFile, canonical_ids, positions, same_ids
 from uqassay.errors import InputError
 
-__all__ = ["Known", "check_positions", "counts_up", "in_rows_of", "order_like"]
+__all__ = [
+    "Known",
+    "check_moved",
+    "check_positions",
+    "counts_up",
+    "in_rows_of",
+    "order_like",
+    "rows_of_file",
+]
 
 
 class Known(NamedTuple):
     """What identifies the rows of one thing: ids, keys by name, and how errors call it.
 
-    `moved` names a model whose rows were put into another order: then nothing belongs to the rows by its position.
+    `moved` names a model whose rows were put into another order: then nothing belongs to the rows by its position. `silent`
+    names a model that stands by its position, because it has nothing in common that identifies its rows: then nothing moves.
     """
 
     ids: NDArray[Any] | None
     keys: Mapping[str, NDArray[Any]]
     place: str
     moved: str = ""
+    silent: str = ""
+
+    @property
+    def stated(self) -> NDArray[Any] | None:
+        """The ids, unless they are a default."""
+        return None if counts_up(self.ids) else self.ids
 
     def comparable(self, other: "Known") -> bool:
         """Whether both sides have ids; 0, 1, 2, … is a default, which says nothing about ids that are no whole numbers."""
         if self.ids is None or other.ids is None:
             return False
-        counted, whole = counts_up(self.ids), canonical_ids(self.ids).dtype.kind in "iu"
-        return not (
-            (counted and canonical_ids(other.ids).dtype.kind not in "iu") or (counts_up(other.ids) and not whole)
-        )
+        sides = [(self.ids, other.ids), (other.ids, self.ids)]
+        return not any(counts_up(ids) and canonical_ids(others).dtype.kind not in "iu" for ids, others in sides)
+
+    def shared(self, other: "Known") -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+        """Keys of one name, and keys that hold the ids of the other side; the values of both sides by the name of the key."""
+        found = {name: (self.keys[name], other.keys[name]) for name in self.keys if name in other.keys}
+        mine, theirs = self.stated, other.stated
+        if theirs is not None and mine is None:
+            found |= {name: (values, theirs) for name, values in self.keys.items() if _holds(values, theirs)}
+        if mine is not None and theirs is None:
+            found |= {name: (mine, values) for name, values in other.keys.items() if _holds(mine, values)}
+        return found
 
     def tells(self, other: "Known") -> bool:
-        """Whether both sides have ids, or a key of one name."""
-        return self.comparable(other) or bool(set(self.keys) & set(other.keys))
+        """Whether something identifies the rows of both sides."""
+        return self.comparable(other) or bool(self.shared(other))
 
 
 def check_positions(known: Known, parameter: str) -> None:
@@ -57,6 +81,25 @@ def check_positions(known: Known, parameter: str) -> None:
             f"the rows of {known.moved} are in another order than those of the first model",
             "give it as a Series whose index holds the ids, or put all models into one order",
             code="ids",
+            facts={"moved": known.moved},
+        )
+
+
+def check_moved(rows: NDArray[np.int64] | None, known: Known, parameter: str) -> None:
+    """Refuse to put the rows of something into another order where a model stands by its position: in which of the two orders?
+
+    Raises
+    ------
+    InputError
+    """
+    if known.silent and rows is not None and (np.diff(rows) < 0).any():
+        raise InputError(
+            f"{known.silent}.ids",
+            f"are needed, because {parameter} lists the instances in another order than the models",
+            "got neither ids nor a column that identifies the rows and that the others have, too",
+            f"give ids to all models, or put {parameter} into the order of the models",
+            code="ids",
+            facts={"model": known.silent},
         )
 
 
@@ -79,14 +122,12 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     >>> order_like(Known(None, {"image": image[[2, 0, 1]]}, "y_true"), Known(None, {"image": image}, "m")).tolist()
     [1, 2, 0]
     """
-    if one.comparable(other):
-        assert one.ids is not None and other.ids is not None  # noqa: PT018
+    if one.ids is not None and other.ids is not None and one.comparable(other):
         if len(one.ids) == len(other.ids) and same_ids(one.ids, other.ids):
             return None
         return _places(one.ids, other.ids, one.place)
     found: dict[str, NDArray[np.int64]] = {}
-    for name in [name for name in one.keys if name in other.keys]:
-        here, there = one.keys[name], other.keys[name]
+    for name, (here, there) in one.shared(other).items():
         if len(here) < len(there):
             continue  # the error will be about the number of rows
         try:
@@ -95,9 +136,9 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
             own = set(canonical_ids(here).tolist())
             missing = next(value for value in canonical_ids(there).tolist() if value not in own)
             raise InputError(
-                f"{one.place}, column {name}",
-                f"must hold the same values as the column of that name of {other.place}, because it may tell which rows "
-                "belong together",
+                one.place,
+                f"the column {name} must hold the same values as that of {other.place}, because it may tell which rows belong "
+                "together",
                 f"{shown(missing)} is missing",
                 "select the common rows, or rename the column if it does not identify the instances",
                 code="ids",
@@ -116,18 +157,49 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     return orders[0] if orders and not np.array_equal(orders[0], np.arange(len(orders[0]))) else None
 
 
-def in_rows_of(values: FromFile, prediction: Any, parameter: str) -> FromFile:
-    """Values of a file in the order of the rows of a prediction, without ids.
+def rows_of_file(values: FromFile, known: Known, parameter: str) -> NDArray[np.int64] | None:
+    """Rows of the values of a file in the order of the predictions; None where they stand by position.
 
     Raises
     ------
     InputError
-        Ids or keys with different values.
+        Ids or keys with different values; ids where the predictions have none, or none where the models were put into one
+        order.
     """
     own = Known(values.ids, values.keys, parameter)
-    rows = order_like(own, Known(prediction.ids, prediction.keys, "the predictions"))
+    if own.tells(known):
+        rows = order_like(own, known)
+        check_moved(rows, known, parameter)
+        return rows
+    check_positions(known, parameter)
+    if own.stated is not None:
+        raise InputError(
+            parameter,
+            "has ids and the predictions have none, so its rows may be in another order",
+            f"the first id is {shown(own.stated[:1].tolist()[0])}",
+            "put the ids into the file of predictions too, or take them out of this one if the order is the same",
+            code="ids",
+            facts={"without": "the predictions"},
+        )
+    return None
+
+
+def in_rows_of(values: FromFile, known: Known, parameter: str) -> FromFile:
+    """Values of a file in the order of the predictions, without ids.
+
+    Raises
+    ------
+    InputError
+        As for `rows_of_file`.
+    """
+    rows = rows_of_file(values, known, parameter)
     found = values if rows is None else values[rows]
     return FromFile(found, class_names=found.class_names, class_order=found.class_order)
+
+
+def _holds(values: NDArray[Any], ids: NDArray[Any]) -> bool:
+    """Whether these values are these ids, in any order, and perhaps more."""
+    return len(values) >= len(ids) and set(canonical_ids(ids).tolist()) <= set(canonical_ids(values).tolist())
 
 
 def _places(here: NDArray[Any], there: NDArray[Any], parameter: str) -> NDArray[np.int64]:
