@@ -20,7 +20,7 @@ from uqassay.predictions.labels import check_single_meaning, labels_for, vote_to
 from uqassay.predictions.metadata import checked_class_names, per_instance
 from uqassay.predictions.pandas_input import take_index
 from uqassay.predictions.row_numbers import numbered
-from uqassay.predictions.rows import Known, check_positions, counts_up, order_like
+from uqassay.predictions.rows import Known, check_moved, check_positions, counts_up, order_like
 from uqassay.statistics.samples import check_choice
 from uqassay.wording import listed
 
@@ -71,6 +71,8 @@ class Aligned:
         Columns that may identify the rows, in the order of the result.
     moved : str
         The model whose rows were put into another order; values without ids have no place then. Empty if none was.
+    silent : str
+        A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
     """
 
     models: Runs
@@ -82,6 +84,7 @@ class Aligned:
     class_order: str = "stated"
     keys: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     moved: str = ""
+    silent: str = ""
     vote_totals: NDArray[np.float64] | None = None
     by_position: bool = False
     ignored: int = 0
@@ -94,7 +97,7 @@ class Aligned:
     @property
     def known(self) -> Known:
         """What identifies the rows."""
-        return Known(self.ids, self.keys, "the predictions", self.moved)
+        return Known(self.ids, self.keys, "the predictions", self.moved, self.silent)
 
 
 def align(
@@ -185,23 +188,20 @@ def align_models(
     names, order = _names(class_names, every, first.n_classes, earlier)
     if class_names is None and names and set(names) == set(order_of_classes or ()):
         names = tuple(order_of_classes or ())
-    known = _reference(every)
-    ordered = {id(run): _in_order(run, known, names, place) for place, run in every}
-    moved = next((place for place, run in every if ordered[id(run)][1]), "")
-    keys: dict[str, NDArray[Any]] = {}
-    for _, run in every:
-        keys = dict(ordered[id(run)][0].keys) | keys
-    carried = next((r for r, _ in ordered.values() if r.groups is not None), None)
+    ordered, known = _in_one_order([(place, _classes_in_order(run, names, place)) for place, run in every])
+    of_run = iter(ordered)
+    carried = next((run for run in ordered if run.groups is not None), None)
     found = Aligned(
-        models={name: tuple(ordered[id(run)][0] for run in runs) for name, runs in models.items()},
+        models={name: tuple(next(of_run) for _ in runs) for name, runs in models.items()},
         labels=np.empty((first.n_instances, 0)),
         class_names=names if names is not None else tuple(str(c) for c in range(first.n_classes)),
         named=names is not None,
         ids=None if known.ids is None else np.array(known.ids),
         groups=None,
         class_order=order,
-        keys=keys,
-        moved=moved,
+        keys=known.keys,
+        moved=known.moved,
+        silent=known.silent,
     )
     units = (
         (None if carried is None else carried.groups)
@@ -311,7 +311,7 @@ def labels_in_order(
     table: Any = y_true
     names = None
     if isinstance(y_true, FromFile):
-        rows = order_like(_known(y_true, found.known, name), found.known)
+        rows = _rows_of_file(y_true, found.known, name)
         table = y_true if rows is None else y_true[rows]
         y_true, names = FromFile(table, class_names=table.class_names, class_order=table.class_order), table.class_names
     elif (frame := as_frame(y_true, name)) is None:
@@ -339,7 +339,7 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
     array = as_array(values if frame is None else frame.array, parameter)
     rows = None
     if isinstance(values, FromFile):
-        rows = order_like(_known(values, known, parameter), known)
+        rows = _rows_of_file(values, known, parameter)
         array = array if rows is None else array[rows]
     if array.shape != (n,):
         raise InputError(
@@ -355,12 +355,14 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
     return array if rows is None else array[rows]
 
 
-def _known(values: FromFile, known: Known, parameter: str) -> Known:
-    """What identifies the rows of values from a file; values without anything that tells stand by position."""
+def _rows_of_file(values: FromFile, known: Known, parameter: str) -> NDArray[np.int64] | None:
+    """Where the rows of values from a file stand in the order of the models; without anything that tells, by position."""
     own = Known(values.ids, values.keys, parameter)
     if not own.tells(known):
         check_positions(known, parameter)
-    return own
+    rows = order_like(own, known)
+    check_moved(rows, known, parameter)
+    return rows
 
 
 def rows_of_index(index: NDArray[Any] | None, known: Known, parameter: str) -> NDArray[np.int64] | None:
@@ -369,6 +371,7 @@ def rows_of_index(index: NDArray[Any] | None, known: Known, parameter: str) -> N
     said = index is not None and known.ids is not None and same_ids(index, known.ids)
     if rows is None and not said:
         check_positions(known, parameter)
+    check_moved(rows, known, parameter)
     return rows
 
 
@@ -527,27 +530,43 @@ def _names(
     return names, "columns" if any(run.class_order == "columns" for _, run in named) else "stated"
 
 
-def _reference(every: Sequence[tuple[str, Prediction]]) -> Known:
-    """The rows that all others follow: those of the first model with ids, else of the first.
+def _in_one_order(every: Sequence[tuple[str, Prediction]]) -> tuple[list[Prediction], Known]:
+    """The models with their rows in the order of the first one with ids, else of the first; and what identifies these rows.
 
     Raises
     ------
     InputError
-        Ids of some models alone, which may be in another order than the rows of those without.
+        Ids or keys with different values; a model that stands by its position beside models in different orders.
     """
-    place, run = next(((place, run) for place, run in every if run.ids is not None), every[0])
-    known = Known(run.ids, run.keys, place)
-    for other_place, other in every:
-        shared = set(other.keys) & set(known.keys)
-        if run.ids is not None and other.ids is None and not shared and not counts_up(run.ids):
-            raise InputError(
-                f"{other_place}.ids",
-                "are needed where other models have ids, because their rows may be in another order",
-                f"got none, and {place} has some",
-                "give ids to all models, or to none",
-                code="missing",
-            )
-    return known
+    first = next((i for i, (_, run) in enumerate(every) if run.ids is not None), 0)
+    place, run = every[first]
+    known, ordered = Known(run.ids, run.keys, place), {first: run}
+    rest = [i for i in range(len(every)) if i != first]
+    while rest:  # a model may share a key with a later one alone
+        i = next((i for i in rest if _known_of(*every[i]).tells(known)), rest[0])
+        rest.remove(i)
+        other, (there, run) = _known_of(*every[i]), every[i]
+        rows = order_like(other, known)
+        if not other.tells(known):
+            if known.ids is not None and not counts_up(known.ids):
+                raise InputError(
+                    f"{there}.ids",
+                    "are needed where other models have ids, because their rows may be in another order",
+                    f"got none, and {place} has some",
+                    "give ids to all models, or to none",
+                    code="missing",
+                )
+            known = known._replace(silent=known.silent or there)
+        check_moved(rows, known, there)
+        ordered[i] = run if rows is None else run[rows]
+        known = known._replace(
+            keys=dict(ordered[i].keys) | dict(known.keys), moved=known.moved or (there if rows is not None else "")
+        )
+    return [ordered[i] for i in range(len(every))], known
+
+
+def _known_of(place: str, run: Prediction) -> Known:
+    return Known(run.ids, run.keys, place)
 
 
 def first_difference(own: Sequence[str], here: str, others: Sequence[str], there: str) -> str:
@@ -568,12 +587,11 @@ def first_difference(own: Sequence[str], here: str, others: Sequence[str], there
     return f"number {i + 1} is {own[i]!r} {here}, {others[i]!r} {there}"
 
 
-def _in_order(run: Prediction, known: Known, names: tuple[str, ...] | None, place: str) -> tuple[Prediction, bool]:
-    """The rows in the order of the ids, the columns in that of the names; and whether rows were moved."""
-    if names is not None and run.class_names is not None and run.class_names != names:
-        run = classes_in_order(run, names, place)
-    order = order_like(Known(run.ids, run.keys, place), known)
-    return (run, False) if order is None else (run[order], True)
+def _classes_in_order(run: Prediction, names: tuple[str, ...] | None, place: str) -> Prediction:
+    """The columns in the order of the names."""
+    if names is None or run.class_names is None or run.class_names == names:
+        return run
+    return classes_in_order(run, names, place)
 
 
 def _comparable(groups: NDArray[Any]) -> NDArray[Any]:

@@ -7,7 +7,8 @@ leave two readings, the table is refused.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -113,6 +114,8 @@ _DECORATIONS = tuple(
         rf"(?P<before>{_WORD})(?P<core>\d+)(?P<after>)",  # p10
     )
 )
+# words of a decoration that say what the numbers are; after "pred" or "class" there may be features or single predictions, too
+_PROBABILITIES = re.compile(r"prob|^p[^a-z]*$|softmax|posterior|^confidence\(|^\.pred", re.IGNORECASE)
 _SAVED = "proba_"  # what `save` writes before the name of a class, which may be empty
 _NUMBERED = re.compile(r"(.*?)([+-]?[0-9]+)(?:\.0*)?", re.DOTALL)
 MOST_ROWS = 100_000  # from which it is told whether columns sum to 1
@@ -259,26 +262,34 @@ def classes_of(
     if len(saved) > 1 or saved == [_SAVED]:
         return _ordered(saved)
     named = _named_like(table, numbers, tuple(like))
-    if named is not None:
-        return named
     families = _families(numbers)
     sure = [family for family in families if table.sums(family)]
-    if len(sure) == 1:
-        return _ordered(sure[0])
-    by_sum = None if sure else _summing(table, [name for name in numbers if name.lower() not in OTHERS])
-    if by_sum is not None:
-        return _ordered(by_sum)._replace(by_sum=True)
-    if len(sure) > 1 or len(families) > 1:
-        shown = [listed(list(family), most=4) for family in (sure or families)[:3]]
+    readings: list[tuple[str, ...]] = []
+    if named:
+        readings = [one.columns for one in named]
+        readings += [one for one in sure if _says_probabilities(one) and not any(set(one) == set(r) for r in readings)]
+    elif sure:
+        readings = list(sure)
+        rest = [name for name in numbers if name not in sure[0] and name.lower() not in OTHERS]
+        also = None if len(sure) > 1 or _says_probabilities(sure[0]) else _summing(table, rest)
+        readings += [] if also is None else [also]
+    else:
+        by_sum = _summing(table, [name for name in numbers if name.lower() not in OTHERS])
+        if by_sum is not None:
+            return _ordered(by_sum)._replace(by_sum=True)
+        readings = families
+    if len(readings) > 1:
+        shown = [listed(list(reading), most=4) for reading in readings[:3]]
         raise InputError(
             "columns",
             "one set of columns must be the classes",
             f"{listed(shown, last='or')} may be",
-            f"name the classes, columns=[{', '.join(repr(name) for name in (sure or families)[0][:3])}, …]",
+            f"name the classes, columns=[{', '.join(repr(name) for name in readings[0][:3])}"
+            f"{', …' if len(readings[0]) > 3 else ''}]",
             code="ambiguous",
-            facts={"columns": (sure or families)[0]},
+            facts={"columns": readings[0]},
         )
-    return _ordered(families[0]) if families else None
+    return named[0] if named else _ordered(readings[0]) if readings else None
 
 
 def _asked(table: Table, asked: tuple[str, ...]) -> Classes:
@@ -308,40 +319,51 @@ def _ordered(columns: Sequence[str]) -> Classes:
     return Classes(tuple(columns[i] for i in order), names, "columns")
 
 
-def _named_like(table: Table, numbers: Sequence[str], like: tuple[str, ...]) -> Classes | None:
-    """Columns named by the labels alone, or by the labels within one decoration; others of that decoration are classes too."""
-    if not like or any(not name for name in like):
-        return None
-    alone = [name for name in numbers if name in like]
-    if len(alone) == len(set(like)):
-        if len(alone) > 1 and table.sums(alone):
-            return _ordered(alone)
+def _named_like(table: Table, numbers: Sequence[str], like: tuple[str, ...]) -> list[Classes]:
+    """Columns named by the labels alone, or by the labels within one decoration, as often as there are such sets.
+
+    Others of that decoration are classes, too.
+    """
+    labels = set(like)
+    if not labels or "" in labels:
+        return []
+    found = []
+    alone = [name for name in numbers if name in labels]
+    if len(alone) == len(labels):
         # a class that no label has is a column without which the rows do not sum to 1, or one of zeros
-        rest = [name for name in numbers if name not in alone and name.lower() not in OTHERS]
-        found = _summing(table, [*alone, *rest], kept=alone)
-        return _ordered([name for name in numbers if name in found]) if found else None
-    around = [_around(name, like) for name in numbers]
-    shared = {pair for pair in around if pair is not None}
+        rest = [name for name in numbers if name not in labels and name.lower() not in OTHERS]
+        whole = len(alone) > 1 and table.sums(alone)
+        classes = alone if whole else _summing(table, [*alone, *rest], kept=alone)
+        if classes:
+            found.append(_ordered([name for name in numbers if name in classes]))
+    around = Counter(pair for name in numbers for pair in set(_around(name, like)) if any(pair))
+    shared = [pair for pair, count in around.items() if count >= len(labels)]
     for before, after in sorted(shared, key=lambda pair: (-len(pair[0]) - len(pair[1]), pair)):
         inside = [
             n for n in numbers if n.startswith(before) and n.endswith(after) and len(n) > len(before) + len(after)
         ]
-        cores = {n[len(before) : len(n) - len(after)].strip() for n in inside}
-        if len(inside) > 1 and set(like) <= cores and (before or after):
-            if not table.sums(inside):
-                continue
-            order, names = class_order([n[len(before) : len(n) - len(after)].strip() for n in inside])
-            return Classes(tuple(inside[i] for i in order), names, "columns")
-    return None
+        cores = [n[len(before) : len(n) - len(after)].strip() for n in inside]
+        if len(inside) > 1 and labels <= set(cores) and table.sums(inside):
+            order, names = class_order(cores)
+            one = Classes(tuple(inside[i] for i in order), names, "columns")
+            if not any(set(one.columns) == set(other.columns) for other in found):
+                found.append(one)
+    return found
 
 
-def _around(name: str, like: Sequence[str]) -> tuple[str, str] | None:
-    """What stands before and after the first label that a name holds."""
-    for label in sorted(like, key=len, reverse=True):
+def _around(name: str, like: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What stands before and after each label that a name holds."""
+    for label in like:
         at = name.find(label)
-        if at >= 0:
-            return name[:at], name[at + len(label) :]
-    return None
+        while at >= 0:
+            yield name[:at], name[at + len(label) :]
+            at = name.find(label, at + 1)
+
+
+def _says_probabilities(columns: Sequence[str]) -> bool:
+    """Whether the decoration of columns says that they are probabilities."""
+    match = next((m for p in _DECORATIONS if (m := p.fullmatch(columns[0]))), None)
+    return match is not None and any(_PROBABILITIES.search(match[part]) for part in ("before", "after") if match[part])
 
 
 def _families(numbers: Sequence[str]) -> list[tuple[str, ...]]:

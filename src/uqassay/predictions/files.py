@@ -280,6 +280,8 @@ def load_labels(
             found = labels_for(held, n_instances=len(values), n_classes=count, class_names=wanted, name=name)
             return FromFile(portable_labels(np.array(wanted)[found], wanted, name=name), class_names=wanted, **known)
         plain = portable_labels(values, own, name=name) if own is not None or values.dtype.kind not in "UOS" else values
+        if values.dtype.kind in "UOS" and plain.dtype.kind in "iu":
+            order = "stated"  # names became indices among the names of the file
         return FromFile(plain, class_names=own, class_order=order, **known)
 
 

@@ -2,7 +2,8 @@
 
 Two things with ids are aligned by them. Otherwise a column of one name on both sides, with different values in every row and
 the same values on both, aligns them; one with other values is refused, because a key that could tell says that the rows are
-not the same. Without either, rows belong together by their position, and only where nothing says that they do not.
+not the same. Without either, rows belong together by their position, and only where nothing says that they do not: as soon as
+the rows of one thing were moved, nothing else stands by its position.
 """
 
 from collections.abc import Mapping
@@ -15,19 +16,21 @@ from uqassay._array import shown
 from uqassay._frames import FromFile, canonical_ids, positions, same_ids
 from uqassay.errors import InputError
 
-__all__ = ["Known", "check_positions", "counts_up", "in_rows_of", "order_like"]
+__all__ = ["Known", "check_moved", "check_positions", "counts_up", "in_rows_of", "order_like"]
 
 
 class Known(NamedTuple):
     """What identifies the rows of one thing: ids, keys by name, and how errors call it.
 
-    `moved` names a model whose rows were put into another order: then nothing belongs to the rows by its position.
+    `moved` names a model whose rows were put into another order: then nothing belongs to the rows by its position. `silent`
+    names a model that stands by its position, because it has nothing in common that identifies its rows: then nothing moves.
     """
 
     ids: NDArray[Any] | None
     keys: Mapping[str, NDArray[Any]]
     place: str
     moved: str = ""
+    silent: str = ""
 
     def tells(self, other: "Known") -> bool:
         """Whether both sides have ids, or a key of one name."""
@@ -48,6 +51,24 @@ def check_positions(known: Known, parameter: str) -> None:
             f"the rows of {known.moved} are in another order than those of the first model",
             "give it as a Series whose index holds the ids, or put all models into one order",
             code="ids",
+        )
+
+
+def check_moved(rows: NDArray[np.int64] | None, known: Known, parameter: str) -> None:
+    """Refuse to put the rows of something into another order where a model stands by its position: in which of the two orders?
+
+    Raises
+    ------
+    InputError
+    """
+    if known.silent and rows is not None and (np.diff(rows) < 0).any():
+        raise InputError(
+            f"{known.silent}.ids",
+            f"are needed, because {parameter} lists the instances in another order than the models",
+            "got neither ids nor a column that identifies the rows and that the others have, too",
+            f"give ids to all models, or put {parameter} into the order of the models",
+            code="ids",
+            facts={"model": known.silent},
         )
 
 
