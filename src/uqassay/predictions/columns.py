@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,7 +110,7 @@ _DECORATIONS = tuple(
     for pattern in (
         r"(?P<before>scored probabilities for class [\"'])(?P<core>.+)(?P<after>[\"'])",  # Azure Machine Learning
         rf"(?P<before>{_WORD} ?\((?:\w+ ?= ?)?)(?P<core>.+)(?P<after>\))",  # P (y=cat) of Orange, confidence(cat) of RapidMiner
-        rf"(?P<before>\.?{_WORD}[._\-: ]+)(?P<core>.+)(?P<after>)",  # proba_cat, prob.cat of mlr3, .pred_cat of tidymodels
+        rf"(?P<before>\.?{_WORD}(?:: |__|[._\-: ]))(?P<core>.+)(?P<after>)",  # proba_cat, prob.cat of mlr3, .pred_cat of tidymodels
         rf"(?P<before>)(?P<core>.+)(?P<after>[._\-: ]+{_WORD})",  # cat_probability
         rf"(?P<before>{_WORD})(?P<core>\d+)(?P<after>)",  # p10
     )
@@ -117,9 +118,10 @@ _DECORATIONS = tuple(
 # words of a decoration that say what the numbers are; after "pred" or "class" there may be features or single predictions, too
 _PROBABILITIES = re.compile(r"prob|^p[^a-z]*$|softmax|posterior|^confidence\(|^\.pred", re.IGNORECASE)
 _SAVED = "proba_"  # what `save` writes before the name of a class, which may be empty
-_NUMBERED = re.compile(r"(.*?)([+-]?[0-9]+)(?:\.0*)?", re.DOTALL)
+_NUMBERED = re.compile(r"([+-](?=[0-9]+(?:\.0*)?$)|.*?)([0-9]+)(?:\.0*)?", re.DOTALL)
 MOST_ROWS = 100_000  # from which it is told whether columns sum to 1
 MOST_LEFT_OUT = 3  # columns of numbers without which the others sum to 1
+MOST_CHOICES = 200_000  # of columns to leave out that are tried; a table of 500 numbers has 20 million of three
 
 
 class Classes(NamedTuple):
@@ -191,11 +193,13 @@ def class_numbers(names: Sequence[str], order: str = "stated") -> list[int] | No
     """
     found = [_NUMBERED.fullmatch(name) for name in names if len(name) < 1000]
     matches = [match for match in found if match is not None]
-    if len(matches) < len(names) or not names or len({match[1] for match in matches}) > 1:
+    signs = [match[1] if match[1] in ("+", "-") else "" for match in matches]
+    prefixes = {match[1].removeprefix(sign) for match, sign in zip(matches, signs, strict=True)}
+    if len(matches) < len(names) or not names or len(prefixes) > 1:
         return None
-    if matches[0][1] and order == "stated":
+    if any(prefixes) and order == "stated":
         return None
-    return [int(match[2]) for match in matches]
+    return [int(sign + match[2]) for match, sign in zip(matches, signs, strict=True)]
 
 
 # -- which columns are classes ------------------------------------------------------------------------------------------
@@ -213,14 +217,19 @@ class Table:
         Those that hold numbers alone.
     matrix : callable
         The values of some columns of numbers side by side, (n, k).
+    of : str
+        What the classes have: "probabilities", "logits", or "counts" and per cent.
     """
 
     names: Sequence[str]
     numbers: frozenset[str]
     matrix: Callable[[Sequence[str]], NDArray[Any]]
+    of: str = "probabilities"
 
     def sums(self, columns: Sequence[str]) -> bool:
-        """Whether these columns are probabilities whose rows sum to 1, but for rounding."""
+        """Whether these columns are probabilities whose rows sum to 1, but for rounding; other numbers may have any sum."""
+        if self.of != "probabilities":
+            return len(columns) > 1
         values = self.values(columns)
         if not len(values) or values.shape[1] < 2:
             return False
@@ -263,6 +272,8 @@ def classes_of(
         return _ordered(saved)
     named = _named_like(table, numbers, tuple(like))
     families = _families(numbers)
+    if table.of == "logits":  # of the families, those that say so, or those that do not say that they are probabilities
+        families = [f for f in families if "logit" in f[0].lower()] or [f for f in families if not _says_probabilities(f)]
     sure = [family for family in families if table.sums(family)]
     readings: list[tuple[str, ...]] = []
     if named:
@@ -271,13 +282,16 @@ def classes_of(
     elif sure:
         readings = list(sure)
         rest = [name for name in numbers if name not in sure[0] and name.lower() not in OTHERS]
-        also = None if len(sure) > 1 or _says_probabilities(sure[0]) else _summing(table, rest)
+        said = _says_probabilities(sure[0]) or table.of != "probabilities"
+        also = None if len(sure) > 1 or said else _summing(table, rest)
         readings += [] if also is None else [also]
     else:
         by_sum = _summing(table, [name for name in numbers if name.lower() not in OTHERS])
         if by_sum is not None:
             return _ordered(by_sum)._replace(by_sum=True)
-        readings = families
+        # columns of one name with a number may be features where there are others, too
+        alone = len([name for name in numbers if name.lower() not in OTHERS]) == len(max(families, key=len, default=()))
+        readings = [family for family in families if alone or _says_probabilities(family)]
     if len(readings) > 1:
         shown = [listed(list(reading), most=4) for reading in readings[:3]]
         raise InputError(
@@ -393,11 +407,14 @@ def _summing(table: Table, numbers: Sequence[str], kept: Sequence[str] = ()) -> 
         return None
     free = [i for i in held if numbers[i] not in kept and values[:, i].any()]  # a column of zeros changes no sum
     total, near = values[:, held].sum(axis=1), rounding(values[:, held])
+    above, first = float(total[0]) - 1.0, values[0].tolist()  # of the first row, which excludes most choices soonest
     for left_out in range(min(MOST_LEFT_OUT, len(free)) + 1):
+        if comb(len(free), left_out) > MOST_CHOICES:
+            return None
         fits = [
             out
             for out in combinations(free, left_out)
-            if np.abs(total[0] - values[0, list(out)].sum() - 1.0) <= near
+            if abs(above - sum(first[i] for i in out)) <= near
             and (np.abs(total - values[:, list(out)].sum(axis=1) - 1.0) <= near).all()
         ]
         if len(fits) > 1:

@@ -217,14 +217,21 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     columns = contents.columns
     stated = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
     table = _table(contents, excepted=columns if stated else ())
-    found = roles_of(
-        table,
+    if reading.logits:
+        table = replace(table, of="logits")
+    decide = partial(
+        roles_of,
         columns=reading.columns,
         id=reading.id,
         like=reading.like,
         index=[name for name, column in columns.items() if column.index],
         label_values=lambda name: _names_in(columns[name]),
     )
+    found = decide(table)
+    if found.classes is None and reading.normalise and not stated:
+        of_counts = decide(replace(table, of="counts"))
+        if of_counts.classes is not None and _normalisable(table, of_counts.classes.columns):
+            found = of_counts
     classes = found.classes
     free = [name for name in found.others if name in table.numbers and name.lower() not in OTHERS]
     if classes is None and len(free) > 1 and (reading.logits or (reading.normalise and _normalisable(table, free))):
