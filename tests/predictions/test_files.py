@@ -144,7 +144,7 @@ def test_round_trip_of_a_point_in_tables(tmp_path, needs, extension, dtype):
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(weights=hnp.arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(2, 5)), elements=st.floats(1e-9, 1e9)))
 def test_csv_gives_back_every_float64_exactly(tmp_path, weights):
-    prediction = uq.Point(weights, normalise=True)
+    prediction = uq.Point(weights / weights.sum(axis=1, keepdims=True))
     uq.save(prediction, tmp_path / "p.csv")
     np.testing.assert_array_equal(uq.load(tmp_path / "p.csv").probs, prediction.probs)
 

@@ -74,6 +74,8 @@ class Aligned:
         Columns that may identify the rows, in the order of the result.
     moved : str
         The model whose rows were put into another order; values without ids have no place then. Empty if none was.
+    silent : str
+        A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
     """
 
     models: Runs

@@ -7,9 +7,11 @@ leave two readings, the table is refused.
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,17 +111,19 @@ _DECORATIONS = tuple(
     for pattern in (
         r"(?P<before>scored probabilities for class [\"'])(?P<core>.+)(?P<after>[\"'])",  # Azure Machine Learning
         rf"(?P<before>{_WORD} ?\((?:\w+ ?= ?)?)(?P<core>.+)(?P<after>\))",  # P (y=cat) of Orange, confidence(cat) of RapidMiner
-        rf"(?P<before>\.?{_WORD}[._\-: ]+)(?P<core>.+)(?P<after>)",  # proba_cat, prob.cat of mlr3, .pred_cat of tidymodels
+        rf"(?P<before>\.?{_WORD}(?:: |__|[._\-: ]))(?P<core>.+)(?P<after>)",  # proba_cat, prob.cat of mlr3, .pred_cat
         rf"(?P<before>)(?P<core>.+)(?P<after>[._\-: ]+{_WORD})",  # cat_probability
         rf"(?P<before>{_WORD})(?P<core>\d+)(?P<after>)",  # p10
         r"(?P<before>[^()]+\()(?P<core>.+)(?P<after>\))",  # Logistic Regression (cat): the model's name of Orange
     )
 )
+# words of a decoration that say what the numbers are; after "pred" or "class" there may be features or single predictions, too
+_PROBABILITIES = re.compile(r"prob|^p[^a-z]*$|softmax|posterior|^confidence\(|^\.pred", re.IGNORECASE)
 _SAVED = "proba_"  # what `save` writes before the name of a class, which may be empty
-_NUMBERED = re.compile(r"(.*?)([+-]?[0-9]+)(?:\.0*)?", re.DOTALL)
+_NUMBERED = re.compile(r"([+-](?=[0-9]+(?:\.0*)?$)|.*?)([0-9]+)(?:\.0*)?", re.DOTALL)
 MOST_ROWS = 100_000  # from which it is told whether columns sum to 1
 MOST_LEFT_OUT = 3  # columns of numbers without which the others sum to 1
-MOST_TRIED = 100_000  # choices of such columns
+MOST_CHOICES = 200_000  # of columns to leave out that are tried; a table of 500 numbers has 20 million of three
 
 
 class Classes(NamedTuple):
@@ -191,11 +195,13 @@ def class_numbers(names: Sequence[str], order: str = "stated") -> list[int] | No
     """
     found = [_NUMBERED.fullmatch(name) for name in names if len(name) < 1000]
     matches = [match for match in found if match is not None]
-    if len(matches) < len(names) or not names or len({match[1] for match in matches}) > 1:
+    signs = [match[1] if match[1] in ("+", "-") else "" for match in matches]
+    prefixes = {match[1].removeprefix(sign) for match, sign in zip(matches, signs, strict=True)}
+    if len(matches) < len(names) or not names or len(prefixes) > 1:
         return None
-    if matches[0][1] and order == "stated":
+    if any(prefixes) and order == "stated":
         return None
-    return [int(match[2]) for match in matches]
+    return [int(sign + match[2]) for match, sign in zip(matches, signs, strict=True)]
 
 
 # -- which columns are classes ------------------------------------------------------------------------------------------
@@ -213,14 +219,19 @@ class Table:
         Those that hold numbers alone.
     matrix : callable
         The values of some columns of numbers side by side, (n, k).
+    of : str
+        What the classes have: "probabilities", "logits", or "counts" and per cent.
     """
 
     names: Sequence[str]
     numbers: frozenset[str]
     matrix: Callable[[Sequence[str]], NDArray[Any]]
+    of: str = "probabilities"
 
     def sums(self, columns: Sequence[str]) -> bool:
-        """Whether these columns are probabilities whose rows sum to 1, but for rounding."""
+        """Whether these columns are probabilities whose rows sum to 1, but for rounding; other numbers may have any sum."""
+        if self.of != "probabilities":
+            return len(columns) > 1
         values = self.values(columns)
         if not len(values) or values.shape[1] < 2:
             return False
@@ -262,26 +273,41 @@ def classes_of(
     if len(saved) > 1 or saved == [_SAVED]:
         return _ordered(saved)
     named = _named_like(table, numbers, tuple(like))
-    if named is not None:
-        return named
     families = _families(numbers)
+    if table.of == "logits":  # of the families, those that say so, or those that do not say that they are probabilities
+        families = [f for f in families if "logit" in f[0].lower()] or [
+            f for f in families if not _says_probabilities(f)
+        ]
     sure = [family for family in families if table.sums(family)]
-    if len(sure) == 1:
-        return _ordered(sure[0])
-    by_sum = None if sure else _summing(table, [name for name in numbers if name.lower() not in OTHERS])
-    if by_sum is not None:
-        return _ordered(by_sum)._replace(by_sum=True)
-    if len(sure) > 1 or len(families) > 1:
-        shown = [listed(list(family), most=4) for family in (sure or families)[:3]]
+    readings: list[tuple[str, ...]] = []
+    if named:
+        readings = [one.columns for one in named]
+        readings += [one for one in sure if _says_probabilities(one) and not any(set(one) == set(r) for r in readings)]
+    elif sure:
+        readings = list(sure)
+        rest = [name for name in numbers if name not in sure[0] and name.lower() not in OTHERS]
+        said = _says_probabilities(sure[0]) or table.of != "probabilities"
+        also = None if len(sure) > 1 or said else _summing(table, rest)
+        readings += [] if also is None else [also]
+    else:
+        by_sum = _summing(table, [name for name in numbers if name.lower() not in OTHERS])
+        if by_sum is not None:
+            return _ordered(by_sum)._replace(by_sum=True)
+        # columns of one name with a number may be features where there are others, too
+        alone = len([name for name in numbers if name.lower() not in OTHERS]) == len(max(families, key=len, default=()))
+        readings = [family for family in families if alone or _says_probabilities(family)]
+    if len(readings) > 1:
+        shown = [listed(list(reading), most=4) for reading in readings[:3]]
         raise InputError(
             "columns",
             "one set of columns must be the classes",
             f"{listed(shown, last='or')} may be",
-            f"name the classes, columns=[{', '.join(repr(name) for name in (sure or families)[0][:3])}, …]",
+            f"name the classes, columns=[{', '.join(repr(name) for name in readings[0][:3])}"
+            f"{', …' if len(readings[0]) > 3 else ''}]",
             code="ambiguous",
-            facts={"columns": (sure or families)[0]},
+            facts={"columns": readings[0]},
         )
-    return _ordered(families[0]) if families else None
+    return named[0] if named else _ordered(readings[0]) if readings else None
 
 
 def _asked(table: Table, asked: tuple[str, ...]) -> Classes:
@@ -311,43 +337,57 @@ def _ordered(columns: Sequence[str]) -> Classes:
     return Classes(tuple(columns[i] for i in order), names, "columns")
 
 
-def _named_like(table: Table, numbers: Sequence[str], like: tuple[str, ...]) -> Classes | None:
-    """Columns named by the labels alone, or by the labels within one decoration; others of that decoration are classes too."""
-    if not like or any(not name for name in like):
-        return None
-    alone = [name for name in numbers if name in like]
-    if len(alone) == len(set(like)):
+def _named_like(table: Table, numbers: Sequence[str], like: tuple[str, ...]) -> list[Classes]:
+    """Columns named by the labels alone, or by the labels within one decoration, as often as there are such sets.
+
+    Others of that decoration are classes, too.
+    """
+    labels = set(like)
+    if not labels or "" in labels:
+        return []
+    found = []
+    alone = [name for name in numbers if name in labels]
+    if len(alone) == len(labels):
         # a class that no label has is a column without which the rows do not sum to 1, or one of zeros
-        rest = [name for name in numbers if name not in alone and name.lower() not in OTHERS]
-        found: Sequence[str] | None = None
-        if len(alone) > 1 and table.sums(alone):
-            found = [*alone, *(name for name in rest if not table.values([name]).any())]
-        found = found or _summing(table, [*alone, *rest], kept=alone)
-        if found is None:
-            return None
-        return _ordered([name for name in numbers if name in found])._replace(by_sum=len(found) > len(alone))
-    around = [_around(name, like) for name in numbers]
-    shared = {pair for pair in around if pair is not None}
+        rest = [name for name in numbers if name not in labels and name.lower() not in OTHERS]
+        classes: Sequence[str] | None = None
+        if table.of != "probabilities":  # whose sums do not tell: a column beside them may be a class, or not
+            classes = alone if len(alone) > 1 and not rest else None
+        elif len(alone) > 1 and table.sums(alone):
+            classes = [*alone, *(name for name in rest if not table.values([name]).any())]
+        else:
+            classes = _summing(table, [*alone, *rest], kept=alone)
+        if classes:
+            ordered = _ordered([name for name in numbers if name in classes])
+            found.append(ordered._replace(by_sum=len(classes) > len(alone)))
+    around = Counter(pair for name in numbers for pair in set(_around(name, like)) if any(pair))
+    shared = [pair for pair, count in around.items() if count >= len(labels)]
     for before, after in sorted(shared, key=lambda pair: (-len(pair[0]) - len(pair[1]), pair)):
         inside = [
             n for n in numbers if n.startswith(before) and n.endswith(after) and len(n) > len(before) + len(after)
         ]
-        cores = {n[len(before) : len(n) - len(after)].strip() for n in inside}
-        if len(inside) > 1 and set(like) <= cores and (before or after):
-            if not table.sums(inside):
-                continue
-            order, names = class_order([n[len(before) : len(n) - len(after)].strip() for n in inside])
-            return Classes(tuple(inside[i] for i in order), names, "columns")
-    return None
+        cores = [n[len(before) : len(n) - len(after)].strip() for n in inside]
+        if len(inside) > 1 and labels <= set(cores) and table.sums(inside):
+            order, names = class_order(cores)
+            one = Classes(tuple(inside[i] for i in order), names, "columns")
+            if not any(set(one.columns) == set(other.columns) for other in found):
+                found.append(one)
+    return found
 
 
-def _around(name: str, like: Sequence[str]) -> tuple[str, str] | None:
-    """What stands before and after the first label that a name holds."""
-    for label in sorted(like, key=len, reverse=True):
+def _around(name: str, like: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What stands before and after each label that a name holds."""
+    for label in like:
         at = name.find(label)
-        if at >= 0:
-            return name[:at], name[at + len(label) :]
-    return None
+        while at >= 0:
+            yield name[:at], name[at + len(label) :]
+            at = name.find(label, at + 1)
+
+
+def _says_probabilities(columns: Sequence[str]) -> bool:
+    """Whether the decoration of columns says that they are probabilities."""
+    match = next((m for p in _DECORATIONS if (m := p.fullmatch(columns[0]))), None)
+    return match is not None and any(_PROBABILITIES.search(match[part]) for part in ("before", "after") if match[part])
 
 
 def _families(numbers: Sequence[str]) -> list[tuple[str, ...]]:
@@ -382,12 +422,14 @@ def _summing(
         return None
     free = [i for i in held if numbers[i] not in kept and values[:, i].any()]  # a column of zeros changes no sum
     total, near = values[:, held].sum(axis=1), rounding(values[:, held])
-    most = next(k for k in range(MOST_LEFT_OUT, -1, -1) if len(free) ** k <= MOST_TRIED)
-    for left_out in range(min(most, len(free)) + 1):
+    above, first = float(total[0]) - 1.0, values[0].tolist()  # of the first row, which excludes most choices soonest
+    for left_out in range(min(MOST_LEFT_OUT, len(free)) + 1):
+        if comb(len(free), left_out) > MOST_CHOICES:
+            return None
         fits = [
             out
             for out in combinations(free, left_out)
-            if np.abs(total[0] - values[0, list(out)].sum() - 1.0) <= near
+            if abs(above - sum(first[i] for i in out)) <= near
             and (np.abs(total - values[:, list(out)].sum(axis=1) - 1.0) <= near).all()
         ]
         if len(fits) > 1:

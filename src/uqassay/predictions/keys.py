@@ -17,13 +17,13 @@ from uqassay.predictions.columns import (
     OTHERS,
     ROLE_NAMES,
     Classes,
-    Roles,
     Table,
     class_order,
     classes_by_sum,
     classes_of,
     roles_of,
 )
+from uqassay.predictions.probabilities import not_normalisable
 from uqassay.wording import named, visible
 
 __all__ = [
@@ -227,17 +227,24 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     columns = contents.columns
     stated = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
     table = _table(contents, excepted=columns if stated else ())
-    found = roles_of(
-        table,
+    if reading.logits:
+        table = replace(table, of="logits")
+    decide = partial(
+        roles_of,
         columns=reading.columns,
         id=reading.id,
         like=reading.like,
         index=[name for name, column in columns.items() if column.index],
         label_values=lambda name: _names_in(columns[name]),
     )
+    found = decide(table)
     classes = found.classes
-    if classes is None and not stated and (reading.logits or reading.normalise):
-        classes = _not_by_sum(table, found, reading)
+    if classes is None and reading.normalise and not stated:
+        free = [name for name in found.others if name in table.numbers and name.lower() not in OTHERS]
+        classes = classes_by_sum(table, free, 100.0)
+        of_counts = None if classes is not None else decide(replace(table, of="counts")).classes
+        if of_counts is not None and not not_normalisable(table.values(of_counts.columns)).any():
+            classes = of_counts
     arrays, other = dict(contents.arrays), dict(contents.other)
     order_of_names = contents.class_order
     if classes is not None and not stated:
@@ -375,22 +382,6 @@ def _names_in(column: StoredArray) -> list[str]:
     if column.dtype != "str":
         return []
     return [text for text in np.unique(np.asarray(column.read())).tolist() if text.strip()]
-
-
-def _not_by_sum(table: Table, found: Roles, reading: TableReading) -> Classes | None:
-    """Columns of per cent; or of logits and counts, whose sums do not tell, where all columns of numbers are named like labels.
-
-    A class that no label has would be left out otherwise, or a column of something else become a class.
-    """
-    free = [name for name in found.others if name in table.numbers and name.lower() not in OTHERS]
-    if reading.normalise and (percent := classes_by_sum(table, free, 100.0)) is not None:
-        return percent
-    if len(free) < 2 or not set(free) <= found.like:
-        return None
-    if reading.normalise and not (table.values(free) == np.round(table.values(free))).all():
-        return None
-    order, names = class_order(free)
-    return Classes(tuple(free[i] for i in order), names, "columns")
 
 
 def _distinct(column: StoredArray) -> bool:
