@@ -184,7 +184,7 @@ def test_the_command_of_the_workflow_runs(here, capsys):
     (line,) = (line for line in script.splitlines() if line.lstrip().startswith("uqassay "))
     argv = shlex.split(line.partition(" || ")[0])[1:]
     assert main(argv) in (0, 1, 3)
-    assert Path("summary.md").read_text(encoding="utf-8").startswith("## Uncertainty of DE, EDL")
+    assert Path("summary.md").read_text(encoding="utf-8").startswith("## Uncertainty of DE and EDL")
     capsys.readouterr()
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse
 from tests.refusals import refuses
@@ -581,8 +582,15 @@ def test_the_positive_class_is_one_of_two_names():
     for positive, names in (("spam", None), ("eggs", ["ham", "spam"]), (2, None), ("b", ["a", "b", "c"])):
         with refuses("positive", "choice"):
             uq.from_object(p, positive=positive, class_names=names)
-    with refuses("positive", "conflict", got=r"\(40, 3\)"):
-        uq.from_object(P, positive=1)
+    for obj, kind in ((P, None), (uq.Point(P), None), ({"probs": p}, None), (p, "dirichlet")):
+        with refuses("positive", "conflict"):
+            uq.from_object(obj, kind=kind, positive=1)
+
+
+def test_mappings_of_whole_predictions_are_no_records():
+    for whole in ([{"probs": P}] * 2, [{"probs": P.tolist()}] * 2, [{"probs": pandas.DataFrame(P)}] * 2, [{}]):
+        with refuses("obj", "type", got="must be one prediction"):
+            uq.from_object(whole)
 
 
 def test_an_index_of_one_column_is_kept(needs):

@@ -44,7 +44,7 @@ from uqassay.predictions.base import Prediction
 from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.formats import is_record, read_objects
 from uqassay.predictions.gaussian_logits import GaussianLogits
-from uqassay.predictions.keys import holds_truth_values, key_of_bare_array, needed_keys, roles
+from uqassay.predictions.keys import form_of_kind, holds_truth_values, key_of_bare_array, needed_keys, roles
 from uqassay.predictions.members import Members
 from uqassay.predictions.named_arrays import prediction_from_arrays, variance_meaning
 from uqassay.predictions.point import Point, two_columns
@@ -131,13 +131,16 @@ def from_object(
     """
     carried = {"class_names": class_names, "ids": ids, "groups": groups}
     carried = {key: value for key, value in carried.items() if value is not None}
+    logits = kind is not None and form_of_kind(kind) == "logits"
+    if positive is not None and (isinstance(obj, (Prediction, Mapping)) or (kind is not None and not logits)):
+        rule, got = "is for one column of probabilities or logits", f"got {type(obj).__name__} and kind={kind!r:.40}"
+        raise InputError("positive", rule, got, "leave it out", code="conflict")
     if isinstance(obj, Prediction):
         if isinstance(obj, GaussianLogits):
             variance_meaning("gaussian-logits", obj.variance_is, variance_is)
         return obj.with_metadata(**carried) if carried else obj  # type: ignore[arg-type]
     if positive is not None:
-        column = _of_one_class(obj, positive, class_names, logits=kind == "logits")
-        kind, arrays = None, {"logits" if kind == "logits" else "probs": column}
+        arrays = {"logits" if logits else "probs": _of_one_class(obj, positive, class_names, logits=logits)}
     elif isinstance(obj, Mapping):
         _refuse_members_last(obj, member_axis)
         arrays = {key: obj[key] for key in needed_keys(obj, kind)}
@@ -180,7 +183,7 @@ def is_one_prediction(obj: Any) -> bool:
 def _of_array(obj: Any, kind: str | None) -> dict[str, Any]:
     """One array under its key."""
     values = as_frame(obj, "obj") or _numeric(obj, "obj")
-    logits = kind == "logits"
+    logits = kind is not None and form_of_kind(kind) == "logits"
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         with np.errstate(invalid="ignore"):
             inside = bool(((np.asarray(values) >= -1e-6) & (np.asarray(values) <= 1 + 1e-6)).all())
@@ -210,9 +213,8 @@ def _of_array(obj: Any, kind: str | None) -> dict[str, Any]:
 
 def _of_one_class(obj: Any, positive: str | int, class_names: Sequence[str] | None, *, logits: bool) -> Any:
     """Two columns from the probabilities or logits ``(n,)`` or ``(n, 1)`` of one of two classes."""
-    names: list[Any] = [0, 1] if class_names is None else [str(name) for name in class_names]
-    at = int(positive) if class_names is None and str(positive) in ("0", "1") else -1
-    at = names.index(str(positive)) if class_names is not None and str(positive) in names else at
+    names = ["0", "1"] if class_names is None else [str(name) for name in class_names]
+    at = names.index(str(positive)) if str(positive) in names else -1
     if at < 0 or len(names) != 2:
         raise InputError(
             "positive",
@@ -295,7 +297,12 @@ def _of_trainer(obj: Any, kind: str | None) -> dict[str, Any]:
 def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
     """Refuse lists of predictions, and lists of arrays (n, K) without `member_axis`, which are ambiguous."""
     items = obj if isinstance(obj, (list, tuple)) else ()
-    if items and isinstance(items[0], Mapping) and all(isinstance(value, (int, float)) for value in items[0].values()):
+    if (
+        items
+        and isinstance(items[0], Mapping)
+        and items[0]
+        and all(isinstance(value, (int, float)) for value in items[0].values())
+    ):
         raise InputError(
             "obj",
             "a list of {class: p} must hold probabilities that sum to 1",

@@ -701,12 +701,10 @@ def is_record(value: Any) -> bool:
     """Whether an object states one instance: in a layout of another program, or as `read_json` reads it."""
     stated = [value[key] for key in STATEMENTS if key in value] if isinstance(value, Mapping) else []
     if stated:  # numbers of one instance; an array (n, K) in each would be a training run
-        each = next(iter(stated[0]), None) if isinstance(stated[0], (list, tuple, np.ndarray)) else 0.0
-        return (
-            len(stated) == 1
-            and np.ndim(stated[0] if isinstance(stated[0], np.ndarray) else 1) < 2
-            and not isinstance(each, Sequence)
-        )
+        one = stated[0]
+        flat = isinstance(one, (list, tuple)) and bool(one) and isinstance(one[0], (int, float, np.number))
+        flat |= isinstance(one, Mapping) or (isinstance(one, np.ndarray) and one.ndim == 1)
+        return len(stated) == 1 and flat
     return isinstance(value, (Mapping, list, tuple)) and record_layout(_plain(value)) is not None
 
 
