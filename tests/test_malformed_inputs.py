@@ -47,7 +47,7 @@ def schedule():
 
     shares = {
         files.file_of(".npy", 0.6): 10,
-        files.file_of(".npz", 0.5): 12,
+        files.file_of(".npz", 0.5): 11,
         files.file_of(".csv", 0.6): 10,
         files.file_of(".tsv", 0.6): 1,
         files.file_of(".jsonl", 0.6): 9,
@@ -57,7 +57,7 @@ def schedule():
         files.file_of(".pt", 0.3): 5,
         stores.zarr_store: 2,
         files.odd_call: 5,
-        arrays.constructor: 12,
+        arrays.constructor: 11,
         arrays.from_object: 8,
         arrays.saving: 3,
         arrays.judging: 1,

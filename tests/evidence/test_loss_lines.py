@@ -6,7 +6,7 @@ from tests.evidence.cases import judge
 
 import uqassay as uq
 from uqassay.evidence.findings import loss_estimate, one_run
-from uqassay.evidence.loss_lines import Reading, loss_lines
+from uqassay.evidence.loss_lines import LossReading, loss_lines
 from uqassay.evidence.prior_of_the_others import loss_of
 from uqassay.statistics import paired_mean_test, pairwise_mean_tests
 
@@ -30,8 +30,8 @@ def found(request, random_generator):
 @pytest.mark.parametrize("tradeoff", [0.0, 0.5, 20.0])
 def test_tests_and_estimates_against_those_of_the_losses(found, tradeoff):
     lines = loss_lines(found)
-    prior = Reading(found["class-prior"], held_out=True)
-    readings = [*(Reading(m) for m in found.models), prior]
+    prior = LossReading(found["class-prior"], held_out=True)
+    readings = [*(LossReading(m) for m in found.models), prior]
     losses = {str(k): one_run(loss_of(r.model, tradeoff, held_out=r.held_out)) for k, r in enumerate(readings)}
     bound = [3.0] * len(readings)
     _, tests = lines.tests(
@@ -65,9 +65,12 @@ def test_lines_are_made_once_for_an_assay(found):
 
 
 def test_numbers_of_instances_and_runs_are_found_only_where_they_are_wanted(found):
-    others, options = [Reading(found["runs"]), Reading(found["point"])], {"bounds": np.zeros(2), "alphas": [0.05, 0.01]}
+    others, options = (
+        [LossReading(found["runs"]), LossReading(found["point"])],
+        {"bounds": np.zeros(2), "alphas": [0.05, 0.01]},
+    )
     with_plans, without = (
-        loss_lines(found).detectable(others, Reading(found["a"]), 0.5, plans=plans, **options)
+        loss_lines(found).detectable(others, LossReading(found["a"]), 0.5, plans=plans, **options)
         for plans in (True, False)
     )
     assert [one.difference for one in without] == [one.difference for one in with_plans]

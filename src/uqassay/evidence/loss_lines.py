@@ -24,12 +24,12 @@ from uqassay.statistics import (
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["LossLines", "Reading", "loss_lines"]
+__all__ = ["LossLines", "LossReading", "loss_lines"]
 
 Array = NDArray[np.float64]
 
 
-class Reading(NamedTuple):
+class LossReading(NamedTuple):
     """Losses of a model or baseline; those of the class frequencies have two readings."""
 
     model: ModelScores
@@ -48,10 +48,10 @@ class LossLines:
 
     def __init__(self, assay: "Assay", rows: NDArray[np.bool_] | None = None) -> None:
         chosen = slice(None) if rows is None else rows
-        readings = [Reading(m) for m in assay.models]
+        readings = [LossReading(m) for m in assay.models]
         self._names = {(m.name, False): m.name for m in assay.models}
         for m in filter(has_held_out, assay.models):
-            readings.append(Reading(m, held_out=True))
+            readings.append(LossReading(m, held_out=True))
             self._names[m.name, True] = _new_name(f"{m.name} of the others", tuple(self._names.values()))
         self._places = {name: k for k, name in enumerate(self._names.values())}
         terms = ("distance", "nonspecificity")
@@ -65,11 +65,11 @@ class LossLines:
 
     def tests(
         self,
-        readings: Sequence[Reading],
+        readings: Sequence[LossReading],
         tradeoffs: Sequence[float],
         *,
         bounds: Array,
-        references: Sequence[Reading],
+        references: Sequence[LossReading],
     ) -> list[PairwiseComparisons]:
         """`statistics.pairwise_mean_tests` of E at each of T λ, with bounds (T, J); the names are those of this object."""
         names = [self._name(r) for r in readings]
@@ -84,7 +84,7 @@ class LossLines:
         )
 
     def against(
-        self, one: Reading, others: Sequence[Reading], tradeoffs: Array, *, bounds: Array | None
+        self, one: LossReading, others: Sequence[LossReading], tradeoffs: Array, *, bounds: Array | None
     ) -> tuple[Array, Array]:
         """Mean E of others minus that of one, and the p-values of `tests`, not adjusted, ``(T, P)`` each at T λ."""
         names, at = [self._name(r) for r in others], self._places[self._name(one)]
@@ -94,18 +94,20 @@ class LossLines:
 
     def estimates(self, models: Sequence[ModelScores], tradeoff: float) -> list[Estimate]:
         """Mean E of models at one λ, with Hall's interval for skewed losses."""
-        names = [self._name(Reading(m)) for m in models]
+        names = [self._name(LossReading(m)) for m in models]
         return self._lines.estimates((1.0, tradeoff), names, level=self._level, method="hall")
 
-    def differences(self, readings: Sequence[Reading], other: Reading, tradeoff: float) -> list[PairedComparison]:
+    def differences(
+        self, readings: Sequence[LossReading], other: LossReading, tradeoff: float
+    ) -> list[PairedComparison]:
         """`statistics.paired_mean_test` of readings against another one at one λ."""
         names = [self._name(r) for r in readings]
         return self._lines.differences((1.0, tradeoff), names, self._name(other), level=self._level)
 
     def margins(
         self,
-        readings: Sequence[Reading],
-        other: Reading,
+        readings: Sequence[LossReading],
+        other: LossReading,
         tradeoff: float,
         *,
         margin: float,
@@ -120,8 +122,8 @@ class LossLines:
 
     def detectable(
         self,
-        readings: Sequence[Reading],
-        other: Reading,
+        readings: Sequence[LossReading],
+        other: LossReading,
         tradeoff: float,
         *,
         bounds: Array,
@@ -135,7 +137,7 @@ class LossLines:
             self._lines, (1.0, tradeoff), names, one, alphas=alphas, bounds=bounds, extra=extra, plans=plans
         )
 
-    def _name(self, reading: Reading) -> str:
+    def _name(self, reading: LossReading) -> str:
         return self._names[reading.model.name, reading.held_out]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.evidence.loss_lines import Reading, loss_lines
+from uqassay.evidence.loss_lines import LossReading, loss_lines
 from uqassay.evidence.prior_of_the_others import has_held_out
 from uqassay.evidence.rank_sets import greatest_excess
 from uqassay.statistics import DetectableDifference, Estimate, MarginTest, no_worse_than_best, shaffer_factor
@@ -65,7 +65,7 @@ def smallest_shown(assay: "Assay", one: str, others: Sequence[str], tradeoff: fl
     alpha, tests = 1 - assay.settings.level, assay.rank_sets(tradeoff).comparisons
     each = [alpha / shaffer_factor(tests.pvalue, alpha)] * len(others)
     found = _detectable(
-        assay, [Reading(assay[name]) for name in others], Reading(assay[one]), tradeoff, each, plans=False
+        assay, [LossReading(assay[name]) for name in others], LossReading(assay[one]), tradeoff, each, plans=False
     )
     return {name: d.difference for name, d in zip(others, found, strict=True)}
 
@@ -77,8 +77,8 @@ def no_worse_at(assay: "Assay", tradeoff: float, margin: float) -> dict[str, flo
         names = assay.model_names
         pvalues = np.zeros((len(names), len(names)))
         for k, name in enumerate(names[:-1]):
-            rest = [Reading(assay[other]) for other in names[k + 1 :]]
-            tests = _margins(assay, rest, Reading(assay[name]), tradeoff, margin)
+            rest = [LossReading(assay[other]) for other in names[k + 1 :]]
+            tests = _margins(assay, rest, LossReading(assay[name]), tradeoff, margin)
             pvalues[k + 1 :, k] = [test.pvalue_no_worse for test in tests]
             pvalues[k, k + 1 :] = [test.pvalue_no_better for test in tests]
         return dict(zip(names, no_worse_than_best(pvalues).tolist(), strict=True))
@@ -89,22 +89,22 @@ def no_worse_at(assay: "Assay", tradeoff: float, margin: float) -> dict[str, flo
 # -- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def _readings(assay: "Assay", a: str, b: str) -> list[tuple[Reading, Reading]]:
+def _readings(assay: "Assay", a: str, b: str) -> list[tuple[LossReading, LossReading]]:
     """The two models, and once more with the second reading of the class frequencies where one of them has it."""
     one, other = assay[a], assay[b]
-    found = [(Reading(one), Reading(other))]
+    found = [(LossReading(one), LossReading(other))]
     if has_held_out(one) != has_held_out(other):
-        found.append((Reading(one, held_out=has_held_out(one)), Reading(other, held_out=has_held_out(other))))
+        found.append((LossReading(one, held_out=has_held_out(one)), LossReading(other, held_out=has_held_out(other))))
     return found
 
 
-def _bounds(assay: "Assay", readings: Sequence[Reading], tradeoff: float) -> Array:
+def _bounds(assay: "Assay", readings: Sequence[LossReading], tradeoff: float) -> Array:
     each = [greatest_excess(assay, m, "unified", tradeoff, held_out=held_out) for m, held_out in readings]
     return np.array([float(bound) for bound in each])
 
 
 def _margins(
-    assay: "Assay", readings: Sequence[Reading], other: Reading, tradeoff: float, margin: float
+    assay: "Assay", readings: Sequence[LossReading], other: LossReading, tradeoff: float, margin: float
 ) -> list[MarginTest]:
     over = _bounds(assay, readings, tradeoff)
     under = np.full(over.shape, _bounds(assay, [other], tradeoff)[0])
@@ -113,8 +113,8 @@ def _margins(
 
 def _detectable(
     assay: "Assay",
-    readings: Sequence[Reading],
-    other: Reading,
+    readings: Sequence[LossReading],
+    other: LossReading,
     tradeoff: float,
     alphas: Sequence[float],
     *,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.evidence.findings import one_run
-from uqassay.evidence.loss_lines import LossLines, Reading, loss_lines
+from uqassay.evidence.loss_lines import LossLines, LossReading, loss_lines
 from uqassay.evidence.mistake_ranking import compare_rankings, scores_of
 from uqassay.evidence.order_errors import order_errors
 from uqassay.evidence.prior_of_the_others import column_of, has_held_out
@@ -135,15 +135,15 @@ def _agreeing(
     assay: "Assay",
     names: Sequence[str],
     references: Sequence[str],
-    tests: Callable[[Mapping[str, Reading], Sequence[str]], list[PairwiseComparisons]],
+    tests: Callable[[Mapping[str, LossReading], Sequence[str]], list[PairwiseComparisons]],
 ) -> list[PairwiseComparisons]:
     """Tests of readings, with some as references; those of both readings of the class frequencies agree."""
-    readings = {name: Reading(assay[name]) for name in names}
+    readings = {name: LossReading(assay[name]) for name in names}
     found = tests(readings, references)
     seen = next((name for name in names if has_held_out(assay[name])), None)
     if seen is None:
         return found
-    readings |= {seen: Reading(assay[seen], held_out=True)}
+    readings |= {seen: LossReading(assay[seen], held_out=True)}
     second = tests(readings, [name for name in names if name != seen])
     return [agreeing_comparisons(*both) for both in zip(found, second, strict=True)]
 
@@ -169,30 +169,30 @@ def compare_with_one(
 
     at = np.asarray(tradeoffs, dtype=np.float64)
 
-    def found(one: Reading, several: Sequence[Reading]) -> tuple[Array, Array]:
+    def found(one: LossReading, several: Sequence[LossReading]) -> tuple[Array, Array]:
         bounds = _bounds(assay, (one, *several), at) if guard else None
         return lines.against(one, several, at, bounds=bounds)
 
-    first, rest = Reading(assay[one]), [Reading(assay[name]) for name in others]
+    first, rest = LossReading(assay[one]), [LossReading(assay[name]) for name in others]
     difference, p = found(first, rest)
     # the class frequencies have a second reading
     if has_held_out(first.model):
-        return difference, agreeing_pvalues(difference, p, *found(Reading(first.model, held_out=True), rest))
+        return difference, agreeing_pvalues(difference, p, *found(LossReading(first.model, held_out=True), rest))
     twice = [k for k, r in enumerate(rest) if has_held_out(r.model)]
     if twice:
-        second = found(first, [Reading(rest[k].model, held_out=True) for k in twice])
+        second = found(first, [LossReading(rest[k].model, held_out=True) for k in twice])
         p[:, twice] = agreeing_pvalues(difference[:, twice], p[:, twice], *second)
     return difference, p
 
 
-def _bounds(assay: "Assay", readings: Iterable[Reading], tradeoffs: Array) -> Array:
+def _bounds(assay: "Assay", readings: Iterable[LossReading], tradeoffs: Array) -> Array:
     """`greatest_excess` of the readings by E at each λ, ``(T, J)``."""
     each = [greatest_excess(assay, m, "unified", tradeoffs, held_out=h) for m, h in readings]
     return np.stack([np.broadcast_to(bound, tradeoffs.shape) for bound in each], axis=1)
 
 
 def _tested_at(
-    assay: "Assay", tradeoffs: Sequence[float], readings: Mapping[str, Reading], references: Sequence[str]
+    assay: "Assay", tradeoffs: Sequence[float], readings: Mapping[str, LossReading], references: Sequence[str]
 ) -> list[PairwiseComparisons]:
     several, held = list(readings.values()), [readings[name] for name in references]
     bounds = _bounds(assay, several, np.array(tradeoffs, dtype=np.float64))
@@ -201,7 +201,7 @@ def _tested_at(
 
 
 def _tested(
-    assay: "Assay", metric: str, readings: Mapping[str, Reading], references: Sequence[str]
+    assay: "Assay", metric: str, readings: Mapping[str, LossReading], references: Sequence[str]
 ) -> PairwiseComparisons:
     factor = 1.0 if metric == "nonspecificity" else 0.0
     return pairwise_mean_tests(

@@ -10,7 +10,7 @@ from scipy.special import stdtr, stdtrit
 
 from uqassay.errors import InputError
 from uqassay.evidence.findings import one_run, widened
-from uqassay.evidence.loss_lines import Reading, loss_lines
+from uqassay.evidence.loss_lines import LossReading, loss_lines
 from uqassay.evidence.order_errors import order_error
 from uqassay.evidence.pair_margins import detectable_at, margin_test_at, no_worse_at, smallest_shown
 from uqassay.evidence.prior_of_the_others import has_held_out, loss_of
@@ -177,7 +177,7 @@ def _compared(
 
     def tested(held_out: bool, several: Sequence[ModelScores]) -> list[PairedComparison]:
         if method == "student-t":
-            readings = [Reading(m, held_out=held_out and has_held_out(m)) for m in (*several, other)]
+            readings = [LossReading(m, held_out=held_out and has_held_out(m)) for m in (*several, other)]
             tests = loss_lines(assay).differences(readings[:-1], readings[-1], tradeoff)
         else:
             tests = [_resampled(assay, m, other, tradeoff, method, held_out=held_out) for m in several]
