@@ -212,6 +212,8 @@ def _class_order(facts: Facts) -> dict[str, str]:
 
 
 def _class_names(facts: Facts) -> dict[str, str]:
+    if "ignorable" in facts:
+        return {"remedy": f"give the labels by these names, or {_outside_the_classes(facts)['remedy']}"}
     if facts.get("named", True):
         return {"remedy": "give the labels by these names, or rename the classes in the prediction files"}
     stated = _names("--class-names", facts["found"], "A,B,C")
@@ -238,7 +240,7 @@ def _ambiguous(facts: Facts) -> dict[str, str]:
 
 def _outside_the_classes(facts: Facts) -> dict[str, str]:
     if "ignorable" in facts:
-        return {"remedy": f"leave such rows out by --ignore-label {facts['ignorable']}"}
+        return {"remedy": f"leave such rows out by --ignore-label {shell_line([str(facts['ignorable'])])}"}
     if "from_one" in facts:
         numbers = [str(k + 1) for k in range(facts["from_one"])]
         stated = _names("--class-names", numbers, f"FILE with the names 1 to {facts['from_one']}")
