@@ -69,7 +69,7 @@ def flat(path: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Walk through a value and give every number and name in it with its path; of long arrays a digest."""
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, np.ndarray):
-        value = value.tolist() if value.size <= 12 else digest(value)
+        value = value.tolist() if value.size <= 12 or value.dtype.kind == "U" else digest(value)
     if isinstance(value, float) and hasattr(value, "low"):  # an estimate
         value = {"value": float(value)} | {k: getattr(value, k) for k in ("low", "high", "level", "n", "method")}
     elif is_dataclass(value):
@@ -201,10 +201,11 @@ def save_assays(numbers: dict, data: dict) -> None:
     elsewhere = cifar10(data, slice(5000, 5400))
     outside = uq.assay(elsewhere, y[5000:5400], calibration=())
     for other, more in ((outside, {}), (outside, {"positive": "in"}), (elsewhere, {"groups": y[:400]})):
-        found, path, metrics = inside.ood(other, **more), f"ood {', '.join(more)}", tuple(find("OOD_METRICS"))
+        found, path, metrics = inside.ood(other, **more), f"ood {', '.join(more)}", find("OOD_METRICS")
         keep(numbers, f"{path}/findings", lambda found=found: keyed(table(found), *FINDING))
-        keep(numbers, f"{path}/estimate", found.estimate, "networks", "margin", metric=metrics)
-        keep(numbers, f"{path}/compare", found.compare, ("networks", "margin"), ("SNN", "margin"), metric=metrics)
+        tested = tuple(name for name, metric in metrics.items() if metric.statistic is not None)
+        keep(numbers, f"{path}/estimate", found.estimate, "networks", "margin", metric=tuple(metrics))
+        keep(numbers, f"{path}/compare", found.compare, ("networks", "margin"), ("SNN", "margin"), metric=tested)
 
 
 def save_predictions(numbers: dict, data: dict, n: int = 100) -> None:

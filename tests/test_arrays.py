@@ -47,7 +47,7 @@ def test_the_first_broken_row_is_named_in_every_chunk():
     probs[299_999, 3] += 1e-3
     with refuses("probs", "sum", got=r"row 299999 sums to 1\.001") as refusal:
         check_rows(probs, "probs", tolerance=1e-6)
-    assert refusal.value.facts == {"row": 299_999, "can_normalise": True}
+    assert refusal.value.facts == {"row": 299_999, "look": "counts"}
     probs[250_000, 7] = np.nan
     with refuses("probs", "finite", got=r"row 250000 holds nan at \[250000, 7\]"):
         check_rows(probs, "probs", tolerance=1e-6)

@@ -60,7 +60,7 @@ def here(tmp_path, monkeypatch):
     beliefs = np.column_stack([0.9 * members.mean(axis=1), np.full(N, 0.97)])
     beliefs[0] = 0.5, 0.4, 0.3, 0.9  # no belief function
     arrays = {
-        "ensemble": {"probs": members, "ids": ids, "class_names": np.array(["cat", "dog", "fox"])},
+        "ensemble": {"probs": members},
         "softmax": {"probs": network()},
         "ensemble_out": {"probs": softmax(0.5 * g.normal(size=(60, 5, K)))},
         "softmax_out": {"probs": softmax(0.5 * g.normal(size=(60, K)))},
@@ -74,7 +74,8 @@ def here(tmp_path, monkeypatch):
             doubt = noise * more.random((N, 1, 1)) * more.normal(size=(N, 5, K))
             arrays[f"{name}{tag}"] = {"probs": softmax(2 * np.eye(K)[y][:, None] + doubt + doubt[:, :1])}
     for name, held in arrays.items():
-        np.savez(tmp_path / f"{name}.npz", **held)
+        rows = {} if name.endswith("_out") else {"ids": ids}
+        np.savez(tmp_path / f"{name}.npz", **held, **rows, class_names=np.array(["cat", "dog", "fox"]))
     for name, array in {
         "labels": y,
         "labels2": y,

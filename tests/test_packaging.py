@@ -1,6 +1,8 @@
-"""Files around the package say what the package is: citation, contribution, security."""
+"""Files around the package say what the package is: citation, contribution, security; and what it is without extras."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,3 +44,27 @@ def test_forms_of_issues_have_fields_with_labels(form):
         return
     assert {"name", "description", "body"} <= set(held)
     assert all(field["attributes"]["label"] and field["id"] for field in held["body"])
+
+
+BARE = """
+import sys
+sys.modules |= dict.fromkeys(("pandas", "pyarrow", "polars", "xarray", "safetensors", "zarr", "rich", "typer"))
+import numpy as np
+import uqassay as uq
+np.savez("p.npz", probs=[[0.9, 0.1], [0.2, 0.8]], labels=[0, 1])
+a = uq.assay({"m": uq.load("p.npz")}, uq.load_labels("p.npz"), calibration=(), n_draws=5)
+print(next(row["estimate"] for row in a.rows("findings") if row["metric"] == "accuracy"))
+for act in (lambda: uq.load("p.csv"), lambda: uq.load_labels("p.parquet"), a.findings):
+    try:
+        act()
+    except uq.errors.MissingDependencyError as problem:
+        print(problem.parameter, problem.facts["extra"])
+"""
+
+
+def test_without_optional_packages_it_works_and_names_their_extras(tmp_path):
+    for name in ("p.csv", "p.parquet"):
+        (tmp_path / name).write_bytes(b"a,b\n0.9,0.1\n0.2,0.8\n")
+    found = subprocess.run([sys.executable, "-c", BARE], cwd=tmp_path, capture_output=True, text=True)
+    assert found.stderr == ""
+    assert found.stdout.splitlines() == ["1.0", "pyarrow files", "pyarrow files", "pandas tables"]

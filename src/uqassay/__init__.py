@@ -26,7 +26,7 @@ _WHERE = {
     "load": "predictions.files",
     "load_labels": "predictions.files",
     "save": "predictions.files",
-    "from_classifier": "predictions.classifiers",
+    "from_classifier": "predictions.adapters",
     "from_object": "predictions.adapters",
     "from_laplace": "predictions.adapters",
     "Estimate": "statistics",
@@ -106,8 +106,7 @@ if TYPE_CHECKING:
         Prediction,
         Vertices,
     )
-    from uqassay.predictions.adapters import from_laplace, from_object
-    from uqassay.predictions.classifiers import from_classifier
+    from uqassay.predictions.adapters import from_classifier, from_laplace, from_object
     from uqassay.predictions.files import load, load_labels, save
     from uqassay.statistics import Estimate
 

@@ -22,12 +22,23 @@ from uqassay._chunks import (
     still_whole,
     taken,
 )
-from uqassay._conversion import as_array, as_bfloat16, as_numeric, lone_surrogates, precision_of, shown
+from uqassay._conversion import (
+    as_array,
+    as_bfloat16,
+    as_numeric,
+    lone_surrogates,
+    one_row_for_each_pixel,
+    precision_of,
+    shown,
+)
 from uqassay.errors import InputError
 
 __all__ = [
     "CACHE_BYTES",
     "CHUNK_BYTES",
+    "NEAR",
+    "ONE_LABEL",
+    "REMEDIES",
     "SCATTERED_ROWS",
     "SCRATCH_BYTES",
     "Floats",
@@ -45,8 +56,11 @@ __all__ = [
     "generator",
     "index_text",
     "lone_surrogates",
+    "near",
+    "one_row_for_each_pixel",
     "precision_of",
     "release",
+    "rounding",
     "row_chunks",
     "scratch",
     "shown",
@@ -61,6 +75,15 @@ RandomState = int | np.random.Generator | np.random.SeedSequence | None
 # about their precision; all other dtypes have 1e-6. The probabilities of a softmax in bfloat16, which has 8 bits, sum to
 # 1 within 2⁻⁸ for any number of classes, because each is rounded by at most 2⁻⁸ of itself; twice that is allowed
 _TOLERANCES = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 1e-4}
+NEAR = 0.01  # of a sum: rounded probabilities
+
+ONE_LABEL = "judge independent labels (sigmoids) one label at a time, by Point.from_binary(values[:, k]) for label k"
+REMEDIES = {  # by what rows that are no distributions look like
+    "counts": "pass normalise=True if these are counts, per cent or rounded, or use Point.from_logits "
+    "(Members.from_logits) if these are logits",
+    "sigmoids": f"leave out the columns that are no classes, or {ONE_LABEL}",
+    "logits": "use Point.from_logits (Members.from_logits) if these are logits",
+}
 
 
 # -- input -----------------------------------------------------------------------------------------------------------
@@ -108,14 +131,14 @@ def check_rows(
             at = np.argwhere((block < low - tolerance) | (block > high + tolerance))[0]
             probabilities = (low, high) == (0.0, 1.0)
             rule = f"between {low:g} and {high:g}" if np.isfinite(high) else f"at least {low:g}"
-            can_normalise = probabilities and unit_sum and _can_normalise(array)
+            look = _look(array, tolerance) if probabilities and unit_sum else "logits"
             raise InputError(
                 name,
                 f"values must be {rule}",
                 f"row {start + at[0]} holds {float(block[tuple(at)]):.6g} at {index_text(start, at)}",
-                remedy or _remedy(can_normalise),
+                remedy or REMEDIES[look],
                 code="not-probabilities" if probabilities else "range",
-                facts={"row": int(start + at[0]), "can_normalise": can_normalise},
+                facts={"row": int(start + at[0]), "look": look},
             )
         if unit_sum:
             sums = np.einsum("...k->...", block, dtype=np.float64, casting="same_kind")  # `sum` is slow for few classes
@@ -126,7 +149,7 @@ def check_rows(
                 got = f"row {start + at[0]}{where} sums to {_shown_sum(float(sums[tuple(at)]))}"
                 if _is_zero_one(array):
                     raise _class_sets(name, f"all values are 0 or 1, and {got}")
-                can_normalise = _can_normalise(array)
+                look = _look(array, tolerance)
                 axis = _axis_of_classes(array, tolerance)
                 elsewhere = (
                     "" if axis is None else f"move the classes to the last axis: the values along axis {axis} sum to 1"
@@ -135,10 +158,9 @@ def check_rows(
                     name,
                     f"each row must sum to 1 within {tolerance:g}",
                     got,
-                    elsewhere or remedy or _remedy(can_normalise),
+                    elsewhere or remedy or REMEDIES[look],
                     code="sum",
-                    facts={"row": int(start + at[0]), "can_normalise": can_normalise}
-                    | ({} if axis is None else {"axis": axis}),
+                    facts={"row": int(start + at[0]), "look": look} | ({} if axis is None else {"axis": axis}),
                 )
         release(array)
 
@@ -151,9 +173,40 @@ def _all_within(block: NDArray[Any], low: float, high: float) -> bool:
     return bool(np.isfinite(most) and least >= low and most <= high)
 
 
-def _remedy(can_normalise: bool) -> str:
-    logits = "use Point.from_logits (Members.from_logits) if these are logits"
-    return f"pass normalise=True if these are counts, per cent or rounded, or {logits}" if can_normalise else logits
+def _look(array: NDArray[Any], tolerance: float) -> str:
+    """What values ``(n, …, K)`` that are no distributions look like: a key of `REMEDIES`."""
+    whole = hundred = near_one = inside = True
+    for rows in row_chunks(len(array), array[:1].nbytes * 2):
+        block = np.asarray(array[rows])
+        if not np.isfinite(block).all() or (block < -tolerance).any() or not (block.max(axis=-1) > 0).all():
+            return "logits"
+        totals = block.sum(axis=-1, dtype=np.float64)
+        whole &= bool((block == np.round(block)).all())
+        hundred &= near(totals, 100.0)
+        near_one &= bool((np.abs(totals - 1.0) <= rounding(block)).all())
+        inside &= bool((block <= 1 + tolerance).all())
+    return "counts" if whole or hundred or near_one else "sigmoids" if inside else "logits"
+
+
+def near(totals: NDArray[Any], whole: float) -> bool:
+    """Whether all sums are this number within 1 %."""
+    return bool((np.abs(totals - whole) <= NEAR * whole * (1 + 1e-9)).all())
+
+
+def rounding(values: NDArray[Any]) -> float:
+    """How far from 1 the sum of rounded probabilities ``(…, K)`` may be: 1 %, or half a unit of the last digit for each class.
+
+    Examples
+    --------
+    >>> [round(rounding(np.array([row])), 6) for row in ([0.33, 0.33, 0.34], [0.1] * 20, [0.12345, 0.87655])]
+    [0.015, 1.0, 0.01]
+    """
+    for digits in range(1, 4):
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = values * 10.0**digits
+            if (np.abs(scaled - np.round(scaled)) < 1e-3).all():
+                return float(max(NEAR, values.shape[-1] * 0.5 * 10.0**-digits) * (1 + 1e-9))
+    return NEAR * (1 + 1e-9)
 
 
 def _shown_sum(value: float) -> str:
@@ -189,14 +242,6 @@ def _is_zero_one(array: NDArray[Any]) -> bool:
     )
 
 
-def _can_normalise(array: NDArray[Any]) -> bool:
-    """True if every row is finite and non-negative and has a positive sum."""
-    return all(
-        bool(np.isfinite(block).all() and (block >= 0).all() and (block.max(axis=-1) > 0).all())
-        for block in (np.asarray(array[rows]) for rows in row_chunks(len(array), array[:1].nbytes))
-    )
-
-
 def index_text(start: int, at: NDArray[np.integer[Any]]) -> str:
     """Index of a value as text, ``[row, …]``; `at` is its index in a chunk that begins at row `start`."""
     inside = ", ".join(str(int(i)) for i in at[1:])
@@ -210,7 +255,9 @@ def check_class_count(n_classes: int, name: str) -> None:
             name,
             "needs at least two classes in the last axis",
             f"got {n_classes}",
-            "give one column per class, or pass the probabilities of class 1 to Point.from_binary or Members.from_binary",
+            'give one column per class, or pass uq.from_object(logits, kind="logits", positive=1) for logits of class 1'
+            if name == "logits"
+            else "give one column per class, or pass the probabilities of class 1 to Point.from_binary or Members.from_binary",
             code="one-column",
         )
 

@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 from uqassay._frames import as_frame
 from uqassay.errors import InputError
 
-__all__ = ["as_array", "as_bfloat16", "as_numeric", "lone_surrogates", "precision_of", "shown"]
+__all__ = [
+    "as_array",
+    "as_bfloat16",
+    "as_numeric",
+    "lone_surrogates",
+    "one_row_for_each_pixel",
+    "precision_of",
+    "shown",
+]
 
 # NumPy has no bfloat16. Its values are kept as float32, and the dtype says where they come from.
 _BFLOAT16 = np.dtype(np.float32, metadata={"precision": "bfloat16"})
@@ -61,14 +69,29 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
         allowed = (ndim,) if isinstance(ndim, int) else ndim
         if array.ndim not in allowed:
             wanted = " or ".join(str(d) for d in allowed)
-            raise InputError(
-                name, f"must have {wanted} dimensions", f"got shape {array.shape}", "reshape it", code="shape"
-            )
+            remedy = "reshape it"
+            if array.ndim == 4 and 2 in allowed:
+                remedy = one_row_for_each_pixel(name, array.shape[1], tensor=hasattr(values, "permute"))
+            elif array.ndim == 3 and allowed == (1, 2) and array.dtype.kind in "iu":
+                remedy = f"pass {name}.reshape(-1) if there is a label for each pixel"
+            raise InputError(name, f"must have {wanted} dimensions", f"got shape {array.shape}", remedy, code="shape")
         if array.shape[0] == 0:
             raise InputError(
                 name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="shape"
             )
     return array
+
+
+def one_row_for_each_pixel(name: str, n_classes: int, *, tensor: bool = False) -> str:
+    """The remedy for predictions ``(n, K, H, W)`` of images.
+
+    Examples
+    --------
+    >>> one_row_for_each_pixel("probs", 3)
+    'for images (n, K, H, W) pass probs.transpose(0, 2, 3, 1).reshape(-1, 3), and labels.reshape(-1)'
+    """
+    move = "permute" if tensor else "transpose"
+    return f"for images (n, K, H, W) pass {name}.{move}(0, 2, 3, 1).reshape(-1, {n_classes}), and labels.reshape(-1)"
 
 
 def as_array(values: Any, name: str) -> NDArray[Any]:

@@ -1,10 +1,12 @@
 """Inputs cut into chunks: the widest dask array decides, or the bytes of predictions in memory."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay._frames import FromFile
 from uqassay._messages import unpacked
 from uqassay.evidence import dask_inputs
 from uqassay.evidence.dask_inputs import DaskInputs, holds_dask
@@ -18,8 +20,9 @@ def da(needs):
     return dask.array
 
 
-def inputs(predictions, n=12, **more):
-    return DaskInputs.of(predictions, np.arange(n) % 2, here=lambda value: value, **more)
+def inputs(predictions, n=12, y_true=None, **more):
+    y_true = np.arange(n) % 2 if y_true is None else y_true
+    return DaskInputs.of(predictions, y_true, here=lambda value: value, **more)
 
 
 def cuts(found):
@@ -74,7 +77,11 @@ def test_lists_with_a_dask_array_hold_runs(da):
 def test_rows_follow_the_ids_of_the_first_model(da):
     ids, p = np.array(list("wxyz")), np.array([[0.8, 0.2], [0.3, 0.7], [0.6, 0.4], [0.1, 0.9]])
     first = uq.DaskPrediction(uq.Point, da.from_array(p, chunks=(2, 2)), ids=ids)
-    found = inputs({"a": first, "b": uq.Point(p[::-1], ids=ids[::-1])}, n=4)
+    models, labels = {"a": first, "b": uq.Point(p[::-1], ids=ids[::-1])}, pd.Series([1, 0, 1, 0], index=ids[::-1])
+    found = inputs(models, n=4, y_true=labels)
+    assert found.y_true.tolist() == [0, 1, 0, 1]
+    with refuses("y_true", "ids"):
+        inputs(models, n=4)
     moved = unpacked(found.chunks(lambda tasks: tasks)[1].arguments["b"][0][0])
     assert (moved.probs.tolist(), moved.ids.tolist()) == (p[2:].tolist(), ["y", "z"])
     with refuses("models['b'].ids", "ids", got="row 0"):
@@ -105,3 +112,15 @@ def test_masked_arrays_are_refused_as_those_of_numpy_are(told):
     for name in ("ids", "groups"):
         with refuses(name, "masked"):
             uq.assay({"m": uq.DaskPrediction(uq.Point, plain, **{name: hidden})}, [0, 1] * 4)
+
+
+def test_labels_of_a_file_keep_their_own_order_of_classes(da):
+    """Indices among class names that stand beside the labels, and a column that tells the rows."""
+    p = np.array([[0.8, 0.2], [0.3, 0.7], [0.6, 0.4], [0.1, 0.9]])
+    key = np.array(list("wxyz"))
+    held = uq.Point(p, class_names=("no", "yes"), keys={"image": key})
+    labels = FromFile([0, 1, 1, 0], class_names=("yes", "no"), keys={"image": key[::-1]})  # of z, y, x, w
+    models = {"a": uq.DaskPrediction(uq.Point, da.from_array(p), class_names=("no", "yes")), "b": held}
+    for order in ("ab", "ba"):
+        found = uq.assay({name: models[name] for name in order}, labels, calibration=(), n_draws=10)
+        assert found.labels.tolist() == [1, 0, 0, 1]

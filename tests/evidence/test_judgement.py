@@ -38,7 +38,8 @@ def test_findings_against_their_parts_for_all_kinds(all_kinds):
 def test_real_predictions_against_the_paper_table(cifar10):
     rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"], class_names=cifar10["classes"])
     models = {"SNN": uq.Point(cifar10["snn"]), "DE Avg": uq.Point(cifar10["de_avg"]), "RS-NN": rs}
-    result = uq.assay(models, cifar10["labels"], convention="paper", n_draws=200, calibration=())
+    names = {"class_names": cifar10["classes"]}
+    result = uq.assay(models, cifar10["labels"], convention="paper", n_draws=200, calibration=(), **names)
     table = result.findings().set_index(["model", "metric"])
 
     def mean(model, metric):

@@ -49,6 +49,12 @@ def test_one_member_is_the_same_in_all_readings_and_groups_count():
     assert found.notes[0].code == "groups"
 
 
+def test_whole_numbers_that_name_the_classes(random_generator):
+    members, y = random_generator.dirichlet(np.ones(3), (30, 4)), random_generator.integers(0, 3, 30)
+    named = uq.Members(members, class_names=["2", "0", "1"])
+    assert repr(three_readings(np.array([2, 0, 1])[y], named)) == repr(three_readings(y, members))
+
+
 def test_draws_of_second_order_distributions_and_refusals():
     drawn = three_readings([0, 1], uq.Dirichlet([[5.0, 1.0], [2.0, 2.0]]))
     assert drawn.n_members > 1

@@ -312,11 +312,14 @@ def inputs_of(kind, votes):
     rng = np.random.default_rng(3)
     model = random_prediction("Members" if kind == "weighted" else kind, rng, 40, 4)
     weighted = {"weights": np.array([0.5, 0.3, 0.2])} if kind == "weighted" else {}
-    model = replace(model, ids=np.array([f"i{i}" for i in range(40)]), groups=np.arange(40) // 3, **weighted)
+    model = replace(model, groups=np.arange(40) // 3, **weighted)
     y = rng.integers(1, 9, (40, 4)) if votes else rng.integers(0, 4, 40)
     others = {"uncertainties": {"array": {"density": rng.random(40)}}, "subgroups": {"site": np.arange(40) % 3}}
     others |= {"groups": np.arange(40) // 2} if votes else {}
-    return {"m": model, "array": rng.dirichlet(np.ones(4), 40)}, y, others
+    array = rng.dirichlet(np.ones(4), 40)
+    if not votes:  # all models have ids, or none
+        model, array = (replace(p, ids=np.array([f"i{i}" for i in range(40)])) for p in (model, uq.Point(array)))
+    return {"m": model, "array": array}, y, others
 
 
 @pytest.mark.slow

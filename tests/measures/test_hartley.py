@@ -108,7 +108,8 @@ def test_vacuous_sets_have_the_logarithm_at_once(n_classes):
     start = time.process_time()
     found = generalised_hartley(uq.Intervals(lower[[0, 2]], upper[[0, 2]]))
     assert time.process_time() - start < 5
-    np.testing.assert_allclose(found.values, np.log(n_classes), rtol=1e-12)
+    # the weights come from logarithms of binomials, which grow with K
+    np.testing.assert_allclose(found.values, np.log(n_classes), rtol=max(1e-12, 1e-15 * n_classes))
     assert not found.standard_error.any()
     if n_classes == 20:
         both = generalised_hartley(uq.Intervals(lower, upper))

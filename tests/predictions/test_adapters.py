@@ -3,8 +3,9 @@
 The stand-ins have the attributes of probly 0.9.1 (read from its wheel); `test_probly` uses the package itself.
 """
 
+import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -372,3 +373,262 @@ def test_members_on_the_last_axis_beside_pred_are_not_taken_for_classes():
         uq.from_object(outputs)
     assert uq.from_object(outputs, member_axis=1).n_members == 3
     assert isinstance(uq.from_object(outputs | {"logits": logits[..., 0]}), uq.Point)  # of a single network
+
+
+# -- one object for each instance, and outputs of a Trainer --------------------------------------------------------------
+
+P, Y, NAMES = rows(40, 3), np.arange(40) % 3, np.array(["cat", "dog", "owl"])
+ACCURACY = float((P.argmax(axis=1) == Y).mean())
+
+
+def accuracy(prediction: Any, y: Any = Y) -> float:
+    found = uq.assay({"m": prediction}, y, calibration=()).findings()
+    return float(found.query("model == 'm' and metric == 'accuracy'")["estimate"].item())
+
+
+def zip_maps(names=NAMES) -> list[dict[Any, Any]]:
+    return [dict(zip(names.tolist(), row.tolist(), strict=True)) for row in P]
+
+
+def scores() -> list[list[dict[str, Any]]]:
+    """As `pipeline(texts, top_k=None)` returns them: every row in the order of its own scores."""
+    each = [[{"label": k, "score": p} for k, p in row.items()] for row in zip_maps()]
+    return [sorted(row, key=lambda one: -one["score"]) for row in each]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        zip_maps(),
+        zip_maps()[::-1][::-1],
+        tuple(zip_maps()),
+        scores(),
+        [{"output": row, "id": i} for i, row in enumerate(scores())],
+        [{"probs": row} for row in zip_maps()],
+        [{"logits": {k: np.log(p) for k, p in row.items()}} for row in zip_maps()],
+    ],
+)
+def test_one_object_for_each_instance_is_one_prediction(records):
+    found = uq.from_object(records)
+    assert isinstance(found, uq.Point)
+    assert (found.class_order, sorted(found.class_names)) == ("keys", NAMES.tolist())
+    order = [found.class_names.index(name) for name in NAMES]
+    np.testing.assert_allclose(found.probs[:, order], P, rtol=1e-12)
+    assert accuracy(records, NAMES[Y]) == ACCURACY
+    with refuses("y_true", "class-order", got="class_names="):
+        accuracy(records)
+    stated = uq.from_object(records, class_names=NAMES)
+    np.testing.assert_allclose(stated.probs, P, rtol=1e-12)
+    assert accuracy(stated) == ACCURACY
+    for other in (["ant", "bee", "fly"], ["cat", "dog"]):
+        with refuses("obj.class_names", "ids"):
+            uq.from_object(records, class_names=other)
+
+
+def test_objects_and_files_are_read_alike(tmp_path):
+    for records in (zip_maps(), scores()):
+        path = tmp_path / "p.json"
+        path.write_text(json.dumps(records))
+        there, here = uq.load(path), uq.from_object(records)
+        np.testing.assert_array_equal(here.probs, there.probs)
+        assert (here.class_names, here.class_order) == (there.class_names, there.class_order)
+
+
+def test_whole_numbers_as_keys_are_the_labels():
+    for names in (np.arange(3), np.array([0, 1, 2], dtype=np.int8)):
+        records = [{names[k]: np.float32(p) for k, p in enumerate(row)} for row in P]
+        assert accuracy(uq.from_object(records, normalise=True)) == ACCURACY
+    for number, row in ((0, {"cat": 0.5, "dog": 0.5}), (7, {"cat": 0.5, "dog": "x", "owl": 0.5}), (3, [0.5, 0.5])):
+        broken = [*zip_maps()[:number], row, *zip_maps()[number + 1 :]]
+        if number:
+            with refuses("probs", "type", got=f"row {number}"):
+                uq.from_object(broken)
+        else:  # a class that a row lacks has the probability 0 there
+            assert uq.from_object(broken).notes[0].code == "padded-options"
+
+
+def test_a_list_of_logits_by_class_names_what_to_write():
+    logits = [{k: float(np.log(p)) + 3 for k, p in row.items()} for row in zip_maps()]
+    with refuses("obj", "not-probabilities", got=r"row 0 has 'cat'.*\[\{'logits': row\} for row in rows\]"):
+        uq.from_object(logits)
+    assert accuracy([{"logits": row} for row in logits], NAMES[Y]) == ACCURACY
+    with refuses("scores", "shape", got="row 0.*top_k=None"):  # the best class alone, the default of older pipelines
+        uq.from_object([{"label": "cat", "score": 0.9}, {"label": "owl", "score": 0.6}])
+
+
+class PredictionOutput(NamedTuple):
+    """As in transformers/trainer_utils.py."""
+
+    predictions: Any
+    label_ids: Any
+    metrics: Any = None
+
+
+class EvalPrediction:
+    """As in transformers/trainer_utils.py: it can be unpacked."""
+
+    def __init__(self, predictions: Any, label_ids: Any) -> None:
+        self.predictions, self.label_ids = predictions, label_ids
+
+    def __iter__(self) -> Any:
+        return iter((self.predictions, self.label_ids))
+
+    def __getitem__(self, i: int) -> Any:
+        return (self.predictions, self.label_ids)[i]
+
+
+@pytest.mark.parametrize("make", [PredictionOutput, EvalPrediction])
+def test_outputs_of_a_trainer_need_their_kind_and_are_no_training_runs(make):
+    output = make(np.log(P), Y)
+    for call in (uq.from_object, accuracy):
+        with refuses("obj" if call is uq.from_object else "models['m']", "missing", got='kind="logits"'):
+            call(output)
+    found = uq.from_object(output, kind="logits")
+    np.testing.assert_allclose(found.probs, P, rtol=1e-12)
+    assert accuracy(found) == ACCURACY
+    np.testing.assert_array_equal(uq.from_object(make(P, Y), kind="point").probs, P)
+    several = make((np.log(P), np.zeros((40, 8))), Y)
+    with refuses("obj", "ambiguous", got=r"shapes \(40, 3\), \(40, 8\); .*predictions\[0\]"):
+        uq.from_object(several, kind="logits")
+    np.testing.assert_allclose(uq.from_object(several.predictions[0], kind="logits").probs, P, rtol=1e-12)
+
+
+# -- shapes: batches, images, one column ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(25, 15), (16, 16, 8)])
+def test_batches_are_joined_only_when_asked(sizes):
+    batches = np.split(P, np.cumsum(sizes)[:-1])
+    with refuses("models['m']", "mismatch", got=r"16, 16 and 8|25 and 15.*np\.concatenate"):
+        accuracy(batches)
+    for axis in (None, 0, 1):
+        with refuses("obj", "ragged", got=r"np\.concatenate\(list\)"):
+            uq.from_object(batches, member_axis=axis)
+    assert accuracy(np.concatenate(batches)) == ACCURACY
+
+
+def test_batches_of_one_size_are_refused_with_all_readings():
+    batches = np.split(P, 2)
+    with refuses("y_true", "mismatch", got=r"as many as the 2 arrays of a list.*np\.concatenate"):
+        accuracy(batches)
+    with refuses("obj", "member-axis", got="members, training runs, instances or batches") as refusal:
+        uq.from_object(batches)
+    for remedy in ("member_axis=0", "member_axis=1", "np.concatenate(list)"):
+        assert remedy in refusal.value.remedy
+    assert uq.from_object(batches, member_axis=0).n_instances == 20
+    assert uq.from_object(batches, member_axis=1).n_instances == 2
+    assert accuracy(np.concatenate(batches)) == ACCURACY
+
+
+@pytest.mark.parametrize("kind", [None, "logits"])
+def test_images_are_one_row_for_each_pixel(kind, needs):
+    needs("torch")
+    import torch
+
+    probs = np.moveaxis(rows(4, 5, 6, 3), -1, 1)  # (n, K, H, W)
+    values = np.log(probs) if kind else probs
+    labels = np.random.default_rng(0).integers(0, 3, (4, 5, 6))
+    name = "logits" if kind else "probs"
+    with refuses(name, "shape", got=rf"{name}\.transpose\(0, 2, 3, 1\)\.reshape\(-1, 3\), and labels\.reshape\(-1\)"):
+        uq.from_object(values, kind=kind)
+    with refuses("probs", "shape", got=r"probs\.permute\(0, 2, 3, 1\)\.reshape\(-1, 3\)"):
+        uq.from_object(torch.tensor(values))
+    flat = uq.from_object(values.transpose(0, 2, 3, 1).reshape(-1, 3), kind=kind)
+    np.testing.assert_array_equal(
+        uq.from_object(torch.tensor(values).permute(0, 2, 3, 1).reshape(-1, 3), kind=kind).probs, flat.probs
+    )
+    with refuses("y_true", "shape", got=r"y_true\.reshape\(-1\)"):
+        accuracy(flat, labels)
+    assert accuracy(flat, labels.reshape(-1)) == (probs.argmax(axis=1) == labels).mean()
+    for made in (uq.Point, uq.Point.from_logits):
+        with refuses("probs" if made is uq.Point else "logits", "shape", got=r"transpose\(0, 2, 3, 1\)"):
+            made(values)
+
+
+@pytest.mark.parametrize("axes", [1, 2])
+def test_one_column_is_the_probability_or_logit_of_one_class(axes):
+    p = rows(40, 2)[:, 1]
+    y = np.arange(40) % 2
+    right = ((p > 0.5) == (y == 1)).mean()
+    shaped = (lambda v: v) if axes == 1 else (lambda v: v[:, None])
+    code = "shape" if axes == 1 else "one-column"
+    logits = np.log(p / (1 - p))
+    with refuses("models['m']", code, got=r"from_object\(probs, positive=1\)"):
+        accuracy(shaped(p), y)
+    assert accuracy(uq.from_object(shaped(p), positive=1), y) == right
+    with refuses("models['m']", code, got=r'from_object\(logits, kind="logits", positive=1\)'):
+        accuracy(shaped(logits), y)
+    found = uq.from_object(shaped(logits), kind="logits", positive=1)
+    np.testing.assert_allclose(found.probs[:, 1], p, rtol=1e-12)
+    assert accuracy(found, y) == right
+    for call in (uq.Point.from_binary, uq.Point.from_logits, lambda v: uq.from_object(v, kind="logits")):
+        with pytest.raises(uq.InputError, match=r'from_object\(logits, kind="logits", positive=1\)'):
+            call(shaped(logits))
+    with refuses("probs", code, got="not the predicted labels"):
+        uq.from_object(shaped(y))
+
+
+def test_the_positive_class_is_one_of_two_names():
+    p = rows(40, 2)[:, 1]
+    named = np.array(["ham", "spam"])
+    y = named[np.arange(40) % 2]
+    right = (named[(p > 0.5).astype(int)] == y).mean()
+    for names in (["ham", "spam"], ["spam", "ham"]):
+        found = uq.from_object(p, positive="spam", class_names=names)
+        assert accuracy(found, y) == right
+        np.testing.assert_array_equal(found.probs[:, names.index("spam")], p)
+    np.testing.assert_array_equal(uq.from_object(p, positive=0).probs[:, 0], p)
+    for positive, names in (("spam", None), ("eggs", ["ham", "spam"]), (2, None), ("b", ["a", "b", "c"])):
+        with refuses("positive", "choice"):
+            uq.from_object(p, positive=positive, class_names=names)
+    with refuses("positive", "conflict", got=r"\(40, 3\)"):
+        uq.from_object(P, positive=1)
+
+
+def test_an_index_of_one_column_is_kept(needs):
+    needs("pandas")
+    import pandas as pd
+
+    series = pd.Series([0.25, 0.5], index=["x", "y"])
+    found = uq.from_object(series, positive=0)
+    assert (found.ids.tolist(), found.probs[:, 0].tolist()) == (["x", "y"], [0.25, 0.5])
+
+
+def test_members_on_the_first_axis_are_named_where_their_numbers_differ():
+    five, seven = rows(5, 40, 3), rows(7, 40, 3)
+    for models in ({"a": five, "b": seven}, {"p": P, "ens": five}, {"ens": five, "p": P}, {"m": [five, seven]}):
+        with pytest.raises(uq.InputError, match=r"Members\(probs, member_axis=0\)") as refusal:
+            uq.assay(models, Y, calibration=())
+        assert refusal.value.code == "member-axis"
+    right = uq.assay({"a": uq.Members(five, member_axis=0), "b": uq.Members(seven, member_axis=0)}, Y, calibration=())
+    assert right.n_instances == 40
+
+
+def test_independent_sigmoids_are_judged_one_label_at_a_time():
+    p = np.random.default_rng(0).random((40, 3))
+    truth = np.random.default_rng(1).integers(0, 2, (40, 3))
+    for call in (accuracy, uq.from_object, uq.Point, lambda v: uq.Point(v, normalise=True)):
+        with pytest.raises(uq.InputError, match=r"one label at a time, by Point\.from_binary\(values\[:, k\]\)"):
+            call(p)
+    for k in range(3):
+        assert accuracy(uq.Point.from_binary(p[:, k]), truth[:, k]) == ((p[:, k] > 0.5) == truth[:, k]).mean()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".npz", ".parquet", ""])
+def test_negative_rounding_is_treated_alike_with_and_without_normalise(suffix, tmp_path):
+    probs = P.copy()
+    probs[3] = [-2e-16, 0.5, 0.5 + 2e-16]
+    if suffix:
+        point = uq.Point(probs, class_names=NAMES)
+        uq.save(point, tmp_path / f"p{suffix}")
+    read = [
+        uq.load(tmp_path / f"p{suffix}", normalise=normalise) if suffix else uq.from_object(probs, normalise=normalise)
+        for normalise in (False, True)
+    ]
+    np.testing.assert_allclose(read[0].mean_probs(), read[1].mean_probs(), atol=1e-15)
+    assert read[1].mean_probs().min() == 0
+    per_cent = np.where(probs < 0, -2e-14, 100 * probs)
+    np.testing.assert_allclose(uq.Point(per_cent, normalise=True).mean_probs(), read[0].mean_probs(), atol=1e-15)
+    for normalise in (False, True):  # no rounding
+        with refuses("probs", "not-probabilities"):
+            uq.Point([[-1e-3, 0.5, 0.501]], normalise=normalise)

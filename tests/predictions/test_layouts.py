@@ -284,8 +284,9 @@ def test_probabilities_of_one_of_two_classes(tmp_path, needs):
     assert (found.probs.tolist(), found.class_names) == ([[0.25, 0.75], [0.75, 0.25]], None)
     assert uq.load_labels(tmp_path / "t.csv").tolist() == [1, 0]
     named = csv(tmp_path, "y_true,y_prob\nyes,0.75\nno,0.25\n")
-    with refuses("positive", "missing", got="row 0 holds 'yes'", error=FileFormatError):
+    with refuses("y_prob", "class-names", got="no and yes; pass positive='yes'", error=FileFormatError):
         uq.load(named)
+    assert uq.load_labels(named).tolist() == ["yes", "no"]
     assert uq.load(named, positive="no").probs.tolist() == [[0.25, 0.75], [0.75, 0.25]]
     found = uq.load_labels(named, positive="yes")
     assert (found.tolist(), found.class_names) == ([1, 0], ("no", "yes"))

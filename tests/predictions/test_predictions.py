@@ -86,14 +86,14 @@ def test_normalise_is_advised_only_where_it_helps():
         with refuses("probs") as refusal:
             uq.Point(probs)
         assert "normalise=True" in refusal.value.remedy
-        assert refusal.value.facts["can_normalise"]
+        assert refusal.value.facts["look"] == "counts"
         np.testing.assert_allclose(uq.Point(probs, normalise=True).probs.sum(axis=1), 1)
     logits, zeros, sets = [[3.0, -1.0]], [[0.0, 0.0]], [[1, 1, 0]]
     for probs, normalise in ((logits, False), (zeros, False), (sets, False), (logits, True), (zeros, True)):
         with refuses("probs") as refusal:
             uq.Point(probs, normalise=normalise)
         assert "normalise" not in refusal.value.remedy
-        assert not refusal.value.facts.get("can_normalise")
+        assert refusal.value.facts.get("look") != "counts"
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ def hostile_assay(n=120, k=3, *, seed=0, names=CLASSES, **options):
     members = softmax(z[:, None, :] + 0.6 * rng.normal(size=(n, 5, k)))
     p = softmax(1.3 * z)
     models = {
-        HOSTILE: uq.Members(members, class_names=names[:k] if names else None),
+        HOSTILE: uq.Members(members),
         "%{x} {{js}}": uq.Point(p),
         "box": uq.Intervals(np.maximum(p - 0.1, 0), np.minimum(p + 0.1, 1)),
         "runs": [uq.Point(softmax(z + 0.3 * rng.normal(size=z.shape))) for _ in range(2)],
     }
-    return uq.assay(models, y, **options)
+    return uq.assay(models, y, class_names=names[:k] if names else None, **options)
 
 
 def number(value):

@@ -33,12 +33,13 @@ def assay():
         return p / p.sum(axis=-1, keepdims=True)
 
     models = {
-        HOSTILE: uq.Members(softmax(z[:, None, :] + 0.9 * rng.normal(size=(n, 6, k))), class_names=CLASSES),
+        HOSTILE: uq.Members(softmax(z[:, None, :] + 0.9 * rng.normal(size=(n, 6, k)))),
         "point": uq.Point(softmax(1.2 * z)),
         TURNED: uq.Point(softmax(0.4 * z)),
         "box": uq.Intervals(np.maximum(softmax(z) - 0.1, 0), np.minimum(softmax(z) + 0.1, 1)),
     }
-    return uq.assay(models, y, subgroups={"<i>site": np.where(rng.random(n) < 0.5, "<b>A", "B")}, n_draws=500)
+    subgroups = {"<i>site": np.where(rng.random(n) < 0.5, "<b>A", "B")}
+    return uq.assay(models, y, class_names=CLASSES, subgroups=subgroups, n_draws=500)
 
 
 @pytest.fixture(scope="module")

@@ -81,12 +81,12 @@ def assay():
 
 
 def sent(value):
-    return value if math.isfinite(value) else repr(value)
+    return value if isinstance(value, str) or math.isfinite(value) else repr(value)
 
 
 def shown(page, expression, values=VALUES):
     script = f"""
-      const read = (v) => (typeof v === "string" ? {{ nan: NaN, inf: Infinity, "-inf": -Infinity }}[v] : v);
+      const read = (v) => (typeof v === "string" ? ({{ nan: NaN, inf: Infinity, "-inf": -Infinity }}[v] ?? v) : v);
       return arguments[0].map(read).map((x) => {expression});
     """
     return page.execute_script(script, [sent(v) for v in values])

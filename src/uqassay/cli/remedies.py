@@ -149,6 +149,7 @@ Wording = str | Callable[[Facts], dict[str, str]]
 
 _MEANINGS = "pass --variance-is aleatoric or --variance-is epistemic"
 _LOGITS = "name the array logits if these are logits"
+_ONE_LABEL = "judge independent labels (sigmoids) one label at a time, each in a file with its p and 1 - p"
 
 
 def _names(option: str, names: Sequence[str], otherwise: str) -> str:
@@ -162,34 +163,33 @@ def _can_be_listed(name: str) -> bool:
 
 
 def _probabilities(facts: Facts) -> dict[str, str]:
-    logits = "pass --kind logits if these are logits" if facts.get("look") == "logits" else _LOGITS
-    if facts.get("repairs"):
-        rule = (
-            "--normalise repairs rounding, per cent and counts: rows that sum to 1 or 100 within 1 %, or whole numbers"
-        )
-        if "columns" not in facts:
-            return {"rule": rule}
-        columns = _names("--columns", facts["columns"], "A,B,C")
-        return {"rule": rule, "remedy": f"leave out what is no probability of a class; all columns are {columns}"}
-    if facts.get("normalising"):
-        rule = "--normalise needs finite, non-negative rows with a positive sum"
-        return {"rule": rule, "remedy": f"drop or repair such rows, or {logits}"}
+    logits = "pass --kind logits if these are logits" if "columns" in facts else _LOGITS
     if facts.get("axis") is not None:
         return {}
-    if not facts.get("can_normalise"):
-        return {"remedy": f"drop or repair such rows, or {logits}"}
-    return {"remedy": f"pass --normalise if these are counts, per cent or rounded, or {logits}"}
+    rules = {
+        "rows": "--normalise needs finite, non-negative rows with a positive sum",
+        "sums": "--normalise repairs rounding, per cent and counts: rows that sum to 1 or 100 within 1 %, or whole numbers",
+    }
+    rule = {"rule": rules[facts["normalising"]]} if "normalising" in facts else {}
+    if facts.get("look") == "sigmoids":
+        return rule | {"remedy": f"leave out the columns that are no classes, or {_ONE_LABEL}"}
+    if facts.get("look") == "counts":
+        return {"remedy": f"pass --normalise if these are counts, per cent or rounded, or {logits}"}
+    return rule | {"remedy": f"drop or repair such rows, or {logits}"}
 
 
 def _columns(facts: Facts) -> dict[str, str]:
     """A table in which no columns are probabilities, by what its columns look like."""
-    choose = f"name those columns that are classes: {_names('--columns', facts.get('columns', ()), 'A,B,C')}"
-    return {
-        "logits": {"remedy": "pass --kind logits if they are"},
-        "counts": {"remedy": "pass --normalise if they are"},
-        "sigmoids": {"remedy": f"judge independent labels one at a time, or {choose}"},
-        "binary": {"remedy": "name the column y_prob and the labels y_true, and pass --positive NAME with its class"},
-    }.get(facts.get("look", ""), {"remedy": choose} if len(facts.get("columns", ())) > 1 else {})
+    columns = facts.get("columns", ())
+    choose = f"name those columns that are classes: {_names('--columns', columns, 'A,B,C')}"
+    if facts.get("look") == "binary":
+        return {"remedy": "name the column y_prob and the labels y_true, and pass --positive NAME with its class"}
+    if len(columns) < 2:
+        return {}
+    if facts.get("look") == "sigmoids":
+        return {"remedy": f"{_ONE_LABEL}, or {choose}"}
+    option = {"logits": "--kind logits", "counts": "--normalise"}.get(facts.get("look", ""))
+    return {"remedy": choose if option is None or facts.get("said") else f"pass {option} if they are, and {choose}"}
 
 
 def _too_few_columns(facts: Facts) -> dict[str, str]:
@@ -396,8 +396,8 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("masses", "not-probabilities"): "name the array beliefs if these are beliefs",
     ("masses", "sum"): "name the array beliefs if these are beliefs, and pass --repair to clip and renormalise them",
     ("measure", "choice"): "choose one of them",
+    ("y_prob", "class-names"): _positive,
     ("positive", "choice"): _positive,
-    ("positive", "missing"): _positive,
     ("probs", "shape"): _bare_array,
     ("resample", "conflict"): _resample,
     ("run", "missing"): _run,

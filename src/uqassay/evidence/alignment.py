@@ -12,7 +12,7 @@ from uqassay._frames import Frame, FromFile, as_frame, columns_of, rows_in_order
 from uqassay.errors import InputError
 from uqassay.losses import counts_of_votes
 from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
-from uqassay.predictions.adapters import is_listed_sample
+from uqassay.predictions.adapters import is_one_prediction
 from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.columns import class_numbers
 from uqassay.predictions.drawn import Drawn, check_draws
@@ -33,6 +33,7 @@ __all__ = [
     "as_runs",
     "checked_labels",
     "first_difference",
+    "in_order",
     "labels_in_order",
     "rows_of_index",
     "spanned_by",
@@ -294,6 +295,16 @@ def checked_labels(y_true: Any, found: Aligned, *, ignore_label: Any = None) -> 
 
 def _classes_of(ordered: Any, found: Aligned, n: int | None = None) -> NDArray[Any]:
     """The same of labels whose rows are in order; of n instances, by default of all."""
+    found_n = len(ordered) if hasattr(ordered, "__len__") else 0
+    runs = next((len(r) for r in found.models.values() if len(r) > 1 and len(r) * found.n_instances == found_n), 0)
+    if runs:
+        raise InputError(
+            "y_true",
+            f"needs one label for each of the {found.n_instances} instances",
+            f"got {found_n}, as many as the {runs} arrays of a list have together",
+            "join the arrays by np.concatenate(list) if they are batches; a list holds training runs",
+            code="mismatch",
+        )
     return labels_for(
         ordered,
         n_instances=found.n_instances if n is None else n,
@@ -316,19 +327,9 @@ def labels_in_order(
     """
     if votes_are is not None:
         check_choice(votes_are, "votes_are", ("counts", "single"))
-    table: Any = y_true
-    names = None
-    if isinstance(y_true, FromFile):
-        y_true = table = in_rows_of(y_true, found.known, name)
-        names = table.class_names
-    elif (frame := as_frame(y_true, name)) is None:
-        check_positions(found.known, name)
-    else:
-        rows = None
-        if len(frame) == found.n_instances:
-            rows = rows_of_index(frame.index, found.known, name)
-        y_true = table = Frame(frame.array if rows is None else frame.array[rows], (None, *frame.labels[1:]))
-        names = frame.columns
+    y_true = in_order(y_true, found.n_instances, found.known, name)
+    table: Any = y_true.array if isinstance(y_true, Frame) else y_true
+    names = y_true.columns if isinstance(y_true, Frame) else getattr(y_true, "class_names", None)
     if votes_are == "single":
         table = single_votes_by_name(table) if isinstance(table, FromFile) else table
         counts = counts_of_votes(
@@ -339,6 +340,24 @@ def labels_in_order(
     if totals is not None and names is None and votes_are is None:
         check_single_meaning(as_numeric(as_array(table, name), name), name)
     return y_true, totals
+
+
+def in_order(y_true: Any, n: int, known: Known, name: str) -> Any:
+    """Labels with their rows in the order of the models, as values that carry no ids any more.
+
+    Raises
+    ------
+    InputError
+        Labels whose rows cannot be told.
+    """
+    if isinstance(y_true, FromFile):
+        return in_rows_of(y_true, known, name)
+    frame = as_frame(y_true, name)
+    if frame is None:
+        check_positions(known, name)
+        return y_true
+    rows = rows_of_index(frame.index, known, name) if len(frame) == n else None
+    return Frame(frame.array if rows is None else frame.array[rows], (None, *frame.labels[1:]))
 
 
 def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[Any]:
@@ -422,6 +441,7 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     """The training runs of one model: each entry of a list of predictions or arrays, else the one thing given."""
     values = _listed_runs(name, value, argument)
     runs = tuple(as_prediction_here_and_there(one, _place(argument, name, r, values)) for r, one in enumerate(values))
+    _check_batches(runs, _place(argument, name))
     spanned = "GaussianLogits spanned by {}".format
     kinds = {spanned(r.spanned_by) if isinstance(r, GaussianLogits) else type(r).__name__ for r in runs}
     if len(kinds) > 1:
@@ -435,8 +455,25 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     return runs
 
 
+def _check_batches(runs: Sequence[Prediction], place: str) -> None:
+    """Refuse a list with different numbers of instances, which holds no training runs."""
+    sizes = [run.n_instances for run in runs]
+    if len(set(sizes)) < 2:
+        return
+    members = {getattr(run, "n_members", 0) for run in runs}
+    first = len(members) == 1 and members != {0}  # arrays (M, n, K) with another M in each
+    raise InputError(
+        place,
+        "a list holds training runs on the same instances",
+        f"they have {listed([str(size) for size in sizes], most=6)} instances",
+        "join them by np.concatenate(list) if they are batches"
+        + (", or pass Members(probs, member_axis=0) for each if the members are on the first axis" if first else ""),
+        code="member-axis" if first else "mismatch",
+    )
+
+
 def _listed_runs(name: str, value: Any, argument: str) -> list[Any]:
-    if not isinstance(value, (list, tuple)) or is_listed_sample(value):
+    if not isinstance(value, (list, tuple)) or is_one_prediction(value):
         return [value]
     if any(isinstance(v, Prediction) or len(getattr(v, "shape", ())) > 1 for v in value):
         return list(value)
@@ -470,12 +507,14 @@ def _check_same_size(run: Prediction, place: str, first: Prediction, first_name:
             code="mismatch",
         )
     if run.n_instances != first.n_instances:
-        members_first = {run.n_instances, first.n_instances} & {getattr(r, "n_members", 0) for r in (run, first)}
+        members = [getattr(r, "n_members", 0) for r in (run, first)]
+        # (M, n, K) in place of (n, M, K): one model's members are the other's instances, or both have n as members
+        members_first = {run.n_instances, first.n_instances} & set(members) or (members[0] and members[0] == members[1])
         raise InputError(
             place,
             "all models need the same instances",
             f"{run.n_instances} instances, and {first_name} has {first.n_instances}",
-            "pass Members(probs, member_axis=0) for a model whose members are on the first axis"
+            "pass Members(probs, member_axis=0) for each model whose members are on the first axis"
             if members_first
             else "check the files, or select the common rows",
             code="member-axis" if members_first else "mismatch",
@@ -539,15 +578,16 @@ def _reference(every: Sequence[tuple[str, Prediction]]) -> Known:
     InputError
         Ids of some models alone, which may be in another order than the rows of those without.
     """
-    place, run = next(((place, run) for place, run in every if run.ids is not None), every[0])
+    named = [(place, run) for place, run in every if run.ids is not None]
+    place, run = next((pair for pair in named if not counts_up(pair[1].ids)), (named or every)[0])
     known = Known(run.ids, run.keys, place)
     for other_place, other in every:
-        shared = set(other.keys) & set(known.keys)
-        if run.ids is not None and other.ids is None and not shared and not counts_up(run.ids):
+        told = Known(other.ids, other.keys, other_place).tells(known)
+        if run.ids is not None and not told and not counts_up(run.ids):
             raise InputError(
                 f"{other_place}.ids",
                 "are needed where other models have ids, because their rows may be in another order",
-                f"got none, and {place} has some",
+                f"got {'none' if other.ids is None else '0, 1, 2, …'}, and {place} has some",
                 "give ids to all models, or to none",
                 code="missing",
             )

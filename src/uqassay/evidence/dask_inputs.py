@@ -1,7 +1,7 @@
 """The inputs of an assay over dask arrays, cut into the same chunks of instances."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Self
 
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay._array import as_array, row_chunks
-from uqassay._frames import is_frame, positions
+from uqassay._frames import Frame, FromFile, is_frame
 from uqassay._messages import packed
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import Aligned, align_values, as_runs
+from uqassay.evidence.alignment import Aligned, align_values, as_runs, in_order, rows_of_index
 from uqassay.evidence.dask_chunks import WorkerRun
 from uqassay.evidence.stream_chunk import refuse_mixed
 from uqassay.evidence.subgroups import subgroup_values
@@ -21,13 +21,13 @@ from uqassay.predictions import (
     Point,
     Prediction,
     check_chunks,
-    in_order_of_ids,
     is_dask_array,
     labels_for,
     per_instance,
     take_index,
 )
-from uqassay.predictions.rows import Known
+from uqassay.predictions.pandas_input import take_table
+from uqassay.predictions.rows import Known, order_like
 
 __all__ = ["DaskInputs", "InputChunk", "holds_dask"]
 
@@ -89,20 +89,24 @@ class DaskInputs:
         as_runs(names)  # refuses names, and what is no mapping
         runs = {str(name): _runs(str(name), _listed(value), here) for name, value in predictions.items()}
         n = _common_rows([pair for of_model in runs.values() for pair in of_model])
-        ids = next((run.ids for of_model in runs.values() for _, run in of_model if run.ids is not None), None)
+        given = [pair for of_model in runs.values() for pair in of_model]
+        known = next((run.known(place) for place, run in given if run.ids is not None), given[0][1].known(given[0][0]))
         runs = {
-            name: [(place, _in_order(run, ids, place)) for place, run in of_model] for name, of_model in runs.items()
+            name: [(place, _in_order(run, known, place)) for place, run in of_model] for name, of_model in runs.items()
         }
         every = [pair for of_model in runs.values() for pair in of_model]
+        moved = next((place for (place, old), (_, new) in zip(given, every, strict=True) if old is not new), "")
+        keys = {name: values for _, run in reversed(every) for name, values in run.keys.items()}
+        known = known._replace(place="the predictions", moved=moved, keys=keys)
         return cls(
             models={name: tuple(run.how for _, run in of_model) for name, of_model in runs.items()},
             n_instances=n,
-            y_true=_labels(y_true, n, ids),
-            groups=_groups(here(groups), every, n, ids),
+            y_true=_labels(y_true, n, known),
+            groups=_groups(here(groups), every, n, known),
             _cuts=_cuts(every, n),
             _runs={name: [run for _, run in of_model] for name, of_model in runs.items()},
-            _subgroups=subgroup_values(here(subgroups), n, Known(ids, {}, "the predictions")),
-            _uncertainties=_uncertainties(here(uncertainties), n, ids),
+            _subgroups=subgroup_values(here(subgroups), n, known),
+            _uncertainties=_uncertainties(here(uncertainties), n, known),
         )
 
     def check(self, head: Aligned) -> None:
@@ -152,6 +156,11 @@ class _Run:
     arguments: Sequence[Any]
     ids: NDArray[Any] | None = None
     groups: NDArray[Any] | None = None
+    keys: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+    def known(self, place: str) -> Known:
+        """What identifies its rows."""
+        return Known(self.ids, self.keys, place)
 
     @property
     def n_instances(self) -> int:
@@ -232,18 +241,17 @@ def _run_in_memory(run: Prediction, place: str) -> _Run:
             "make it a dask array, or a .npy or .zarr file that workers can read",
             code="size",
         )
-    return _Run(WorkerRun(None, (), {}, packed=True), [run], run.ids, run.groups)
+    return _Run(WorkerRun(None, (), {}, packed=True), [run], run.ids, run.groups, run.keys)
 
 
-def _in_order(run: _Run, ids: NDArray[Any] | None, place: str) -> _Run:
-    """The run with its rows in the order of the ids; rows of dask arrays are not moved."""
-    if ids is None or run.ids is None or np.array_equal(run.ids, ids):
+def _in_order(run: _Run, known: Known, place: str) -> _Run:
+    """The run with its rows in the order of the others; rows of dask arrays are not moved."""
+    order = order_like(run.known(place), known)
+    if order is None:
         return run
-    order = positions(run.ids, ids, place, part="ids")
     if run.how.packed:
-        return replace(
-            run, arguments=[run.arguments[0][order]], ids=ids, groups=None if run.groups is None else run.groups[order]
-        )
+        moved = run.arguments[0][order]
+        return replace(run, arguments=[moved], ids=moved.ids, groups=moved.groups, keys=moved.keys)
     raise InputError(
         f"{place}.ids",
         "must be in the order of the first model, because rows of dask arrays are not moved",
@@ -297,7 +305,7 @@ def _with_kept(value: Any, kept: Callable[[Sequence[Any]], Sequence[Any]]) -> An
 # -- values of instances -------------------------------------------------------------------------------------------------
 
 
-def _labels(y_true: Any, n: int, ids: NDArray[Any] | None) -> Any:
+def _labels(y_true: Any, n: int, known: Known) -> Any:
     """Labels as a dask array, a table, or an array in the order of the ids."""
     if is_dask_array(y_true):
         if check_chunks(y_true, "y_true") != n:
@@ -317,28 +325,25 @@ def _labels(y_true: Any, n: int, ids: NDArray[Any] | None) -> Any:
             "of a dask Series take to_dask_array(lengths=True)",
             code="type",
         )
-    values, index = take_index(y_true, "y_true")
-    if is_frame(y_true) and values.ndim == 2:  # label distributions by the names of the classes
-        return y_true
-    return in_order_of_ids(as_array(values, "y_true"), index, ids, "y_true")
+    ordered = in_order(y_true, n, known, "y_true")
+    if isinstance(ordered, Frame):
+        array, names, _ = take_table(ordered, "y_true")
+        return FromFile(array, class_names=names, class_order="columns")
+    return ordered if isinstance(ordered, FromFile) else as_array(ordered, "y_true")
 
 
-def _groups(given: Any, every: Sequence[tuple[str, _Run]], n: int, ids: NDArray[Any] | None) -> NDArray[Any] | None:
+def _groups(given: Any, every: Sequence[tuple[str, _Run]], n: int, known: Known) -> NDArray[Any] | None:
     """Groups in the order of the ids: those given, else those that a prediction carries."""
     carried = [run for _, run in every if run.groups is not None]
     if given is None and not carried:
         return None
-    groups = (
-        np.asarray(carried[0].groups)
-        if given is None
-        else align_values(given, n, Known(ids, {}, "the predictions"), "groups")
-    )
+    groups = np.asarray(carried[0].groups) if given is None else align_values(given, n, known, "groups")
     refuse_mixed(groups, {})
     groups = per_instance(groups, "groups", n)
     return groups.astype(np.str_) if groups.dtype.kind == "O" else groups
 
 
-def _uncertainties(given: Any, n: int, ids: NDArray[Any] | None) -> Any:
+def _uncertainties(given: Any, n: int, known: Known) -> Any:
     """Further scores as arrays (n,) or (R, n); what is no mapping is left to the check of the first chunk."""
     if not isinstance(given, Mapping) or not all(isinstance(scores, Mapping) for scores in given.values()):
         return given
@@ -356,5 +361,6 @@ def _uncertainties(given: Any, n: int, ids: NDArray[Any] | None) -> Any:
                     "align it",
                     code="shape",
                 )
-            found.setdefault(model, {})[name] = in_order_of_ids(array.T, index, ids, parameter).T
+            rows = rows_of_index(index, known, parameter)
+            found.setdefault(model, {})[name] = array if rows is None else array[..., rows]
     return found

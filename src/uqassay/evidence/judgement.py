@@ -22,7 +22,7 @@ from uqassay.evidence.scored_models import score_models, valid_runs
 from uqassay.evidence.subgroups import of_same_instances, subgroup_values
 from uqassay.evidence.vote_tests import vote_tests
 from uqassay.predictions import Prediction
-from uqassay.predictions.classifiers import predicted_by_classifiers
+from uqassay.predictions.adapters import predicted_by_classifiers
 
 if TYPE_CHECKING:
     import pandas as pd

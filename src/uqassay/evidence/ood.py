@@ -196,7 +196,8 @@ def detect_ood_in_predictions(
             settings,
             argument="outside",
             measures=scores,
-            class_names=own.class_names,
+            class_names=class_names,
+            order_of_classes=own.class_names,
             groups=groups_out,
             progress=progress,
         )

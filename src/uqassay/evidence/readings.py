@@ -187,6 +187,7 @@ def three_readings(
         raise InputError(
             "y_true", "needs one label for each instance", f"got shape {y.shape}", "pass class indices", code="shape"
         )
+    ensemble = ensemble.without_class_names()  # the labels are indices from here on
     units = given.groups if groups is None else groups
     loss = unified_loss(y, ensemble, tradeoff=tradeoff)
     mean = Point(ensemble.mean_probs(), normalise=True)

@@ -99,6 +99,7 @@ def score_side(
     measures: Sequence[str] | None = None,
     like: "Side | None" = None,
     class_names: Sequence[str] | None = None,
+    order_of_classes: Sequence[str] | None = None,
     groups: ArrayLike | None = None,
     uncertainties: Mapping[str, Mapping[str, ArrayLike]] | None = None,
     labels: ArrayLike | None = None,
@@ -122,7 +123,9 @@ def score_side(
         The other sample: its order of the classes is taken, and the number of members or draws that span each model's sets,
         where more of them are given.
     class_names : sequence of str, optional
-        Order of the classes, where `like` is not given.
+        Stated order of the classes, where `like` is not given.
+    order_of_classes : sequence of str, optional
+        Order in which named classes are put, where `class_names` and `like` are not given.
     groups : array (n,), optional
         By default those that a prediction carries.
     uncertainties
@@ -141,7 +144,10 @@ def score_side(
     >>> side.models["m"].columns
     {'margin': array([[1.]])}
     """
-    aligned = _aligned(predictions, settings, like, groups, class_names, argument)
+    order = order_of_classes if like is None else like.class_names
+    stated = class_names if like is None else None
+    found = align_models(predictions, groups=groups, class_names=stated, order_of_classes=order, argument=argument)
+    aligned = _spanned_alike(found, like, settings)
     given = given_scores(uncertainties, aligned)
     known = None if labels is None else _labels(labels, aligned, votes_are)
     if measures is None:
@@ -180,18 +186,8 @@ def score_side(
     )
 
 
-def _aligned(
-    predictions: Mapping[str, Any],
-    settings: Settings,
-    like: Side | None,
-    groups: ArrayLike | None,
-    class_names: Sequence[str] | None,
-    argument: str,
-) -> Aligned:
-    """The rows of all models in one order, each set spanned by as many points as on the other side."""
-    names = class_names if like is None else like.class_names
-    stated = class_names if like is None else None
-    found = align_models(predictions, groups=groups, class_names=stated, order_of_classes=names, argument=argument)
+def _spanned_alike(found: Aligned, like: Side | None, settings: Settings) -> Aligned:
+    """The same models, each set spanned by as many points as on the other side."""
     points = {} if like is None else {name: model.n_points for name, model in like.models.items()}
     models = {
         name: tuple(_spanned(run, points.get(name), settings) for run in runs) for name, runs in found.models.items()

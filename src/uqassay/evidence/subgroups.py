@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._frames import columns_of
+from uqassay._frames import FromFile, columns_of
 from uqassay._one_order import aligned
 from uqassay.errors import InputError
 from uqassay.evidence.alignment import align_values
@@ -61,9 +61,17 @@ def of_same_instances(y_true: Any, groups: Any, subgroups: Any, uncertainties: A
         "subgroups": None if subgroups is None else _columns(subgroups),
         "uncertainties": uncertainties,
     }
-    found = aligned({name: value for name, value in given.items() if value is not None}, axes={"uncertainties": -1})
-    y, units, parts, scores = (found.get(name) for name in given)
+    # values of files are put in the order of the predictions one by one: they may be of more instances, and labels may
+    # have class names of their own
+    moving = {name: value for name, value in given.items() if value is not None and not _from_files(value)}
+    found = given | aligned(moving, axes={"uncertainties": -1})
+    y, units, parts, scores = (found[name] for name in given)
     return y, units, parts, scores
+
+
+def _from_files(value: Any) -> bool:
+    values = value.values() if isinstance(value, Mapping) else [value]
+    return any(isinstance(one, FromFile) for one in values)
 
 
 def _columns(subgroups: Any) -> Mapping[Any, Any]:

@@ -12,7 +12,7 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from uqassay.errors import InputError
 from uqassay.methods.base import UncertaintyClassifier, check_count, seed_sequence
 from uqassay.predictions import Members
-from uqassay.predictions.classifiers import member_probs
+from uqassay.predictions.adapters import member_probs
 
 __all__ = ["Bagging", "RandomForest"]
 

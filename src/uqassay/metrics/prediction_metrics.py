@@ -86,6 +86,7 @@ class PredictionMetric:
         """The columns of some instances."""
         p = as_prediction(prediction)
         y = labels_of(y_true, p)
+        p = p.without_class_names()  # the labels are indices from here on, also where the class names are whole numbers
         match self.metric:
             case "accuracy":
                 return MetricPart((is_correct(y, p),))

@@ -73,7 +73,8 @@ def prediction_metric(
     if isinstance(y_true, Prediction) or (np.ndim(y_true) > 1 and _are_classes(y_prob)):
         raise swapped_arguments("y_true", "y_prob")
     prediction = _prediction(y_prob)
-    return definition.estimate([definition.part(_labels(y_true, prediction, labels), prediction)])
+    y = _labels(y_true, prediction, labels)
+    return definition.estimate([definition.part(y, prediction.without_class_names())])
 
 
 @dataclass(frozen=True)
@@ -132,7 +133,8 @@ class UncertaintyScorer:
             )
         prediction = _prediction(predict(X))
         definition = self._definition
-        found = definition.estimate([definition.part(_labels(y, prediction, estimator.classes_), prediction)])
+        labels = _labels(y, prediction, estimator.classes_)
+        found = definition.estimate([definition.part(labels, prediction.without_class_names())])
         return float(found) if definition.higher_is_better else -float(found)
 
 
@@ -152,7 +154,10 @@ def _prediction(y_prob: Any) -> Prediction:
 
 def _labels(y_true: Any, prediction: Prediction, labels: Sequence[Any] | None) -> Any:
     """Class indices, or label distributions."""
-    names = prediction.class_names if labels is None else _names(labels)
+    own = prediction.class_names
+    names = own if labels is None else _names(labels)
+    if own is not None and names is not None and set(own) == set(names):
+        names = own  # the prediction says the order of its columns
     if names is not None and len(names) != prediction.n_classes:
         raise InputError(
             "labels",

@@ -55,7 +55,7 @@ def raised_as(problem: InputError, value: Any, name: str) -> InputError:
     if isinstance(value, Mapping) and problem.parameter != "obj":
         return problem.inside(name)  # prediction.lower
     # normalise is no option of the calling function
-    if problem.facts.get("can_normalise") and problem.facts.get("axis") is None:
+    if problem.facts.get("look") == "counts" and problem.facts.get("axis") is None:
         remedy = (
             "pass uq.Point or uq.Members with normalise=True if these are counts, per cent or rounded, or from_logits"
         )

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import NEAR, rounding
 from uqassay.errors import InputError
-from uqassay.predictions.probabilities import NEAR, rounding
 from uqassay.wording import listed
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Table",
     "class_numbers",
     "class_order",
+    "classes_by_sum",
     "classes_of",
     "roles_of",
     "undecorated",
@@ -111,12 +112,14 @@ _DECORATIONS = tuple(
         rf"(?P<before>\.?{_WORD}[._\-: ]+)(?P<core>.+)(?P<after>)",  # proba_cat, prob.cat of mlr3, .pred_cat of tidymodels
         rf"(?P<before>)(?P<core>.+)(?P<after>[._\-: ]+{_WORD})",  # cat_probability
         rf"(?P<before>{_WORD})(?P<core>\d+)(?P<after>)",  # p10
+        r"(?P<before>[^()]+\()(?P<core>.+)(?P<after>\))",  # Logistic Regression (cat): the model's name of Orange
     )
 )
 _SAVED = "proba_"  # what `save` writes before the name of a class, which may be empty
 _NUMBERED = re.compile(r"(.*?)([+-]?[0-9]+)(?:\.0*)?", re.DOTALL)
 MOST_ROWS = 100_000  # from which it is told whether columns sum to 1
 MOST_LEFT_OUT = 3  # columns of numbers without which the others sum to 1
+MOST_TRIED = 100_000  # choices of such columns
 
 
 class Classes(NamedTuple):
@@ -314,12 +317,15 @@ def _named_like(table: Table, numbers: Sequence[str], like: tuple[str, ...]) -> 
         return None
     alone = [name for name in numbers if name in like]
     if len(alone) == len(set(like)):
-        if len(alone) > 1 and table.sums(alone):
-            return _ordered(alone)
         # a class that no label has is a column without which the rows do not sum to 1, or one of zeros
         rest = [name for name in numbers if name not in alone and name.lower() not in OTHERS]
-        found = _summing(table, [*alone, *rest], kept=alone)
-        return _ordered([name for name in numbers if name in found]) if found else None
+        found: Sequence[str] | None = None
+        if len(alone) > 1 and table.sums(alone):
+            found = [*alone, *(name for name in rest if not table.values([name]).any())]
+        found = found or _summing(table, [*alone, *rest], kept=alone)
+        if found is None:
+            return None
+        return _ordered([name for name in numbers if name in found])._replace(by_sum=len(found) > len(alone))
     around = [_around(name, like) for name in numbers]
     shared = {pair for pair in around if pair is not None}
     for before, after in sorted(shared, key=lambda pair: (-len(pair[0]) - len(pair[1]), pair)):
@@ -357,11 +363,16 @@ def _families(numbers: Sequence[str]) -> list[tuple[str, ...]]:
     return [tuple(names) for names in found.values() if len(names) > 1]
 
 
-def _summing(table: Table, numbers: Sequence[str], kept: Sequence[str] = ()) -> tuple[str, ...] | None:
-    """The largest set of columns whose rows sum to 1, with as few as possible left out; None if there is none or two."""
+def _summing(
+    table: Table, numbers: Sequence[str], kept: Sequence[str] = (), whole: float = 1.0
+) -> tuple[str, ...] | None:
+    """The largest set of columns whose rows sum to `whole`, with as few as possible left out; None if there is none or two.
+
+    Columns of zeros change no sum and stay.
+    """
     if len(numbers) < 2:
         return None
-    values = table.values(numbers)
+    values = table.values(numbers) / whole
     if not len(values):
         return None
     with np.errstate(invalid="ignore"):
@@ -371,7 +382,8 @@ def _summing(table: Table, numbers: Sequence[str], kept: Sequence[str] = ()) -> 
         return None
     free = [i for i in held if numbers[i] not in kept and values[:, i].any()]  # a column of zeros changes no sum
     total, near = values[:, held].sum(axis=1), rounding(values[:, held])
-    for left_out in range(min(MOST_LEFT_OUT, len(free)) + 1):
+    most = next(k for k in range(MOST_LEFT_OUT, -1, -1) if len(free) ** k <= MOST_TRIED)
+    for left_out in range(min(most, len(free)) + 1):
         fits = [
             out
             for out in combinations(free, left_out)
@@ -383,6 +395,12 @@ def _summing(table: Table, numbers: Sequence[str], kept: Sequence[str] = ()) -> 
         if fits and len(held) - left_out > 1:
             return tuple(numbers[i] for i in held if i not in fits[0])
     return None
+
+
+def classes_by_sum(table: Table, numbers: Sequence[str], whole: float) -> Classes | None:
+    """The columns of numbers whose rows sum to `whole`, such as 100 per cent."""
+    found = _summing(table, numbers, whole=whole)
+    return None if found is None else _ordered(found)._replace(by_sum=True)
 
 
 # -- all roles ----------------------------------------------------------------------------------------------------------
@@ -397,6 +415,7 @@ class Roles:
     ids: str | None
     groups: str | None
     others: tuple[str, ...]
+    like: frozenset[str] = frozenset()  # names that labels have
 
     @property
     def used(self) -> dict[str, str]:
@@ -455,5 +474,10 @@ def roles_of(
     classes = classes_of(table, asked=columns, like=sorted(known), taken=taken)
     used = taken | set(classes.columns if classes else ())
     return Roles(
-        classes, found["labels"], found["ids"], found["groups"], tuple(name for name in table.names if name not in used)
+        classes,
+        found["labels"],
+        found["ids"],
+        found["groups"],
+        tuple(name for name in table.names if name not in used),
+        frozenset(known),
     )

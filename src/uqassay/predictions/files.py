@@ -1,4 +1,4 @@
-"""TableReading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
+"""Reading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
 
 The extension decides the format and the named keys decide the kind of prediction; nothing is ever unpickled.
 
@@ -172,7 +172,7 @@ def load(
             values = contents.arrays["array"].read()
             arrays = {key_of_bare_array(kind, values): values}
         else:
-            _check_classes(contents, path)
+            _check_classes(contents, path, reading)
             arrays = {
                 key: contents.arrays[key].read() for key in needed_keys(contents.arrays, kind, others=contents.other)
             }
@@ -276,7 +276,7 @@ def load_labels(
             got = f"row {row} holds {values[row]}"
             fail(name, "must be below 2^63", got, "mark it otherwise or drop it", code="range", facts={"row": row})
         if values.ndim != 1:
-            return FromFile(values, class_names=own, class_order=order, **known)
+            return FromFile(values, class_names=None if order == "keys" else own, class_order=order, **known)
         if key is not None and values.dtype.kind in "iuf":  # other columns may hold any numbers
             return FromFile(values, class_names=own, class_order=order, **known)
         if class_names is not None:
@@ -392,16 +392,17 @@ def _holds(contents: Contents, names: Sequence[str]) -> bool:
     return any(name in contents.arrays for name in names)
 
 
-def _check_classes(contents: Contents, path: Path) -> None:
+def _check_classes(contents: Contents, path: Path, reading: TableReading) -> None:
     """Refuse a table without columns of classes, unless arrays in it state the prediction."""
     stated = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
     if path.suffix.lower() in TABLES and not stated and not contents.bare:
-        raise no_classes(contents)
+        raise no_classes(contents, reading)
 
 
 def _made(contents: Contents) -> set[str]:
-    """Keys that the columns of a table were given here."""
-    return {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
+    """Keys of this package for columns of a table that have names of their own."""
+    roles = {key for key, array in contents.arrays.items() if array.name != key and array.name in contents.columns}
+    return roles | {key for key in contents.arrays if key == "key_names" or is_key_column(key, contents.arrays)}
 
 
 def _twice(contents: Contents) -> set[str]:
@@ -437,12 +438,13 @@ def _check_draws_ordered(arrays: Mapping[str, Any], path: Path) -> None:
 def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredArray, str]:
     if contents.bare and key is None:
         return contents.arrays["array"], "labels"
-    everything = {key: each for key, each in contents.everything().items() if key not in _made(contents)}
+    everything = contents.everything()
     wanted = ("labels", "label") if key is None else (key, ALIASES.get(key, key))
     for name in wanted:
         if name in everything:
             return everything[name], name
-    found = shown_keys(everything)
+    own = [name for name in everything if name not in _made(contents)]
+    found = shown_keys(own)
     what = "labels or label" if key is None else repr(key)
     fail(
         "key",
@@ -450,7 +452,7 @@ def _labels_in(contents: Contents, key: str | None, file: str) -> tuple[StoredAr
         f"found {found}",
         "give one of them as key, or labels of their own",
         code="missing",
-        facts={"file": file, "found": tuple(key for key in everything if ALIASES.get(key, key) != "ids")},
+        facts={"file": file, "found": tuple(name for name in own if ALIASES.get(name, name) != "ids")},
     )
 
 
@@ -682,9 +684,8 @@ def inspect_file(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(
-            path, kind, reading=TableReading(columns, id, like, asks_logits(kind)), positive=positive
-        )
+        reading = TableReading(columns, id, like, asks_logits(kind))
+        contents = open_contents(path, kind, reading=reading, positive=positive)
         roles = _taken_for(contents) if path.suffix.lower() in (*TABLES, *RECORDS) else {}
         made = _made(contents) | _twice(contents) | {"class_order"}
         everything = {k: array for k, array in (contents.arrays | contents.other).items() if k not in made}
@@ -710,7 +711,7 @@ def inspect_file(
             "notes": [note.to_dict() for note in (*_stated_notes(contents), *contents.notes)],
         }
         try:
-            _check_classes(contents, path)
+            _check_classes(contents, path, reading)
             sizes = _sizes(contents, None if asks_layout(kind) else kind, member_axis)
             if sizes["kind"] == "gaussian-logits" or variance_is is not None:
                 stated = _texts(contents, "variance_is")

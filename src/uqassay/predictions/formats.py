@@ -63,9 +63,11 @@ __all__ = [
     "TABLES",
     "Format",
     "check_sums",
+    "is_record",
     "read_csv",
     "read_json",
     "read_json_lines",
+    "read_objects",
     "read_parquet",
     "read_tsv",
     "refuse_empty_cell",
@@ -511,7 +513,7 @@ def read_parquet(path: Path) -> Contents:
         some = partial(_parquet_rows, path, name) if kind == "str" else None
         columns[name] = StoredArray((n_rows,), kind, read, some, name, index)
     for name, steps in ranges.items():
-        if name not in columns and len(steps) == n_rows and steps != range(n_rows):
+        if name not in columns and len(steps) == n_rows:
             values = np.arange(steps.start, steps.stop, steps.step)
             columns[name] = StoredArray((n_rows,), "int64", partial(np.array, values), name=name, index=True)
     return Contents(columns=columns, read_matrix=partial(_parquet_matrix, path))
@@ -647,7 +649,7 @@ def _from_objects(values: list[Any], name: str, kind: Any) -> NDArray[Any]:
 class _Records:
     """The values of the records so far, side by side; `widths` says how many options each has."""
 
-    unit: str  # what a record is: a "line" or an "item"
+    unit: str  # what a record is: a "line", an "item" or a "row"
     options: tuple[str, ...] | None = None  # of layouts that need them
     layout: RecordLayout | None = None
     key: str = ""
@@ -675,14 +677,46 @@ def read_json_lines(path: Path, options: Sequence[str] | None = None) -> Content
     options : sequence of str, optional
         Names of the classes, for layouts that do not list them all.
     """
-    return _read_records(path, "line", partial(_lines, path), options)
+    return _read_records("line", partial(_lines, path), options, path.stat().st_size)
 
 
 def read_json(path: Path, options: Sequence[str] | None = None) -> Contents:
     """A list of objects, or one object of lists of one length; the whole file is held as Python objects meanwhile."""
     check_expansion("file", (path.stat().st_size,), OBJECT_BYTES, path.stat().st_size)
     items = _items(path)
-    return _read_records(path, "item", lambda: iter(items), options)
+    return _read_records("item", lambda: iter(items), options, path.stat().st_size)
+
+
+def read_objects(records: Sequence[Any], options: Sequence[str] | None = None) -> Contents:
+    """The same of Python objects, one for each instance, such as a pipeline of Hugging Face returns; rows count from 0.
+
+    Keys may be numbers, and numbers those of NumPy.
+    """
+    plain = [_plain(record) for record in records]
+    size = len(json.dumps(plain, default=str))  # as large as a file of them
+    return _read_records("row", lambda: enumerate(plain), options, size)
+
+
+def is_record(value: Any) -> bool:
+    """Whether an object states one instance: in a layout of another program, or as `read_json` reads it."""
+    stated = [value[key] for key in STATEMENTS if key in value] if isinstance(value, Mapping) else []
+    if stated:  # numbers of one instance; an array (n, K) in each would be a training run
+        each = next(iter(stated[0]), None) if isinstance(stated[0], (list, tuple, np.ndarray)) else 0.0
+        return (
+            len(stated) == 1
+            and np.ndim(stated[0] if isinstance(stated[0], np.ndarray) else 1) < 2
+            and not isinstance(each, Sequence)
+        )
+    return isinstance(value, (Mapping, list, tuple)) and record_layout(_plain(value)) is not None
+
+
+def _plain(value: Any) -> Any:
+    """Mappings, lists and numbers as those of JSON."""
+    if isinstance(value, Mapping):
+        return _once([(key if isinstance(key, str) else str(_plain(key)), _plain(each)) for key, each in value.items()])
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def write_json_lines(path: Path, arrays: Arrays) -> None:
@@ -730,7 +764,7 @@ def _named(values: list[Any], names: list[str] | None) -> Any:
 
 
 def _read_records(
-    path: Path, unit: str, records: Callable[[], Iterator[tuple[int, Any]]], options: Sequence[str] | None
+    unit: str, records: Callable[[], Iterator[tuple[int, Any]]], options: Sequence[str] | None, stored: int
 ) -> Contents:
     first = next(records(), None)
     if first is None:
@@ -742,7 +776,7 @@ def _read_records(
         order = "keys"
     for number, record in records():
         _take(table, _in_own_form(table, record, number), number)
-    return _contents(table, path.stat().st_size, order)
+    return _contents(table, stored, order)
 
 
 def _in_own_form(table: _Records, record: Any, line: int) -> dict[str, Any]:

@@ -8,12 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array import near
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
-from uqassay.predictions.columns import OTHERS, ROLE_NAMES, Classes, Table, class_order, classes_of, roles_of
-from uqassay.predictions.probabilities import near, not_normalisable
+from uqassay.predictions.columns import (
+    OTHERS,
+    ROLE_NAMES,
+    Classes,
+    Roles,
+    Table,
+    class_order,
+    classes_by_sum,
+    classes_of,
+    roles_of,
+)
 from uqassay.wording import named, visible
 
 __all__ = [
@@ -226,10 +236,8 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
         label_values=lambda name: _names_in(columns[name]),
     )
     classes = found.classes
-    free = [name for name in found.others if name in table.numbers and name.lower() not in OTHERS]
-    if classes is None and len(free) > 1 and (reading.logits or (reading.normalise and _normalisable(table, free))):
-        order, names = class_order(free)
-        classes = Classes(tuple(free[i] for i in order), names, "columns")
+    if classes is None and not stated and (reading.logits or reading.normalise):
+        classes = _not_by_sum(table, found, reading)
     arrays, other = dict(contents.arrays), dict(contents.other)
     order_of_names = contents.class_order
     if classes is not None and not stated:
@@ -274,39 +282,48 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     return replace(contents, arrays=arrays, other=other, classes=used, notes=notes)
 
 
-def no_classes(contents: Contents) -> InputError:
+def no_classes(contents: Contents, reading: TableReading = AS_IT_IS) -> InputError:
     """The refusal of a table in which no columns are probabilities, with what its columns look like."""
     table = _table(contents)
     names = [name for name in contents.columns if not contents.columns[name].index]
     of_roles = {each for of_role in ROLE_NAMES.values() for each in of_role}
     free = [name for name in names if name in table.numbers and name.lower() not in (*OTHERS, *of_roles)]
+    labels = next((name for name in names if name.lower() in ROLE_NAMES["labels"]), None)
+    like = {*reading.like, *(_names_in(contents.columns[labels]) if labels else [])}
+    likely = [name for name in free if name in like] if len(set(free) & like) > 1 else free
+    choose = f"name the classes by columns=[{', '.join(map(repr, likely[:8]))}{', …' if len(likely) > 8 else ''}]"
+    rule, got, remedy, look = "the columns of the classes must be known by their names", "", choose, ""
     values = table.values(free) if free else np.empty((0, 0))
-    got = f"found {shown_keys(names)}"
-    choose = f"name them by columns=[{', '.join(repr(name) for name in free[:3])}{', …' if len(free) > 3 else ''}]"
-    rule, remedy, look = "the columns of the classes must be known by their names", choose, ""
     if len(free) < 2:
         rule = "one column of probabilities is needed for each class"
         remedy = "name the columns of probabilities proba_<name of the class>"
-        if len(free) == 1 and values.size and np.nanmin(values) >= 0 and np.nanmax(values) <= 1:
+        if len(free) == 1 and values.size and np.nanmin(values) >= -1e-6 and np.nanmax(values) <= 1:
             remedy = (
                 f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
             )
             look = "binary"
+    elif values.size and np.isnan(values).any():
+        broken = free[int(np.flatnonzero(np.isnan(values).any(axis=0))[0])]
+        try:
+            contents.matrix([broken])
+        except InputError as problem:  # names the row and the cell
+            return problem.replace(remedy=f"{problem.remedy}; if it is no class, {choose}")
     elif values.size and np.isfinite(values).all():
-        row = values.sum(axis=1)
-        if (values < 0).any() or ((values > 1).any() and (values != np.round(values)).any() and not near(row, 100.0)):
-            look = "logits"
-            rule, remedy = "these columns look like logits", 'pass kind="logits" if they are'
-        elif (values == np.round(values)).all() or near(row, 100.0):
-            look = "counts"
-            rule, remedy = "these columns look like counts or per cent", "pass normalise=True if they are"
+        sums, whole = values.sum(axis=1), bool((values == np.round(values)).all())
+        if (values < -1e-6).any() or ((values > 1).any() and not whole and not near(sums, 100.0)):
+            look, rule = "logits", "these columns look like logits"
+            remedy = choose if reading.logits else f'pass kind="logits" if they are, and {choose}'
+        elif whole or near(sums, 100.0):
+            look, rule = "counts", "these columns look like counts or per cent"
+            tell = "pass normalise=True if they are"
+            remedy = choose if reading.normalise else tell if near(sums, 100.0) else f"{tell}, and {choose}"
         elif (values <= 1).all():
             look = "sigmoids"
             rule = "the rows of these columns do not sum to 1, as probabilities of classes that exclude each other do"
             remedy = f"judge independent labels one at a time, or {choose}"
-    if look in ("logits", "counts", "sigmoids"):
-        got = f"{shown_keys(free)}; row 0 sums to {values[0].sum():.4g}"
-    return InputError("columns", rule, got, remedy, code="missing", facts={"columns": tuple(free), "look": look})
+        got = f"{shown_keys(free)}; row 0 sums to {sums[0]:.4g}"
+    facts = {"columns": tuple(likely), "look": look, "said": reading.logits or reading.normalise}
+    return InputError("columns", rule, got or f"found {shown_keys(names)}", remedy, code="missing", facts=facts)
 
 
 def vote_columns(contents: Contents, reading: TableReading = AS_IT_IS) -> Classes | None:
@@ -360,9 +377,20 @@ def _names_in(column: StoredArray) -> list[str]:
     return [text for text in np.unique(np.asarray(column.read())).tolist() if text.strip()]
 
 
-def _normalisable(table: Table, names: Sequence[str]) -> bool:
-    values = table.values(names)
-    return bool(values.size) and not not_normalisable(values).any()
+def _not_by_sum(table: Table, found: Roles, reading: TableReading) -> Classes | None:
+    """Columns of per cent; or of logits and counts, whose sums do not tell, where all columns of numbers are named like labels.
+
+    A class that no label has would be left out otherwise, or a column of something else become a class.
+    """
+    free = [name for name in found.others if name in table.numbers and name.lower() not in OTHERS]
+    if reading.normalise and (percent := classes_by_sum(table, free, 100.0)) is not None:
+        return percent
+    if len(free) < 2 or not set(free) <= found.like:
+        return None
+    if reading.normalise and not (table.values(free) == np.round(table.values(free))).all():
+        return None
+    order, names = class_order(free)
+    return Classes(tuple(free[i] for i in order), names, "columns")
 
 
 def _tells(column: StoredArray) -> bool:

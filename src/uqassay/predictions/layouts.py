@@ -444,17 +444,19 @@ def _read_binary(_: Path, contents: Contents, positive: str | None) -> Contents:
         arrays["labels"] = StoredArray.in_memory(np.array(truths), "y_true")
     else:
         bad = next((row for row, value in enumerate(truths) if value.lower() not in TRUTHS), None)
-        if bad is not None:
-            fail(
-                "positive",
-                "must name the class that y_prob is of, because y_true is not 0 or 1",
-                f"row {bad} holds {truths[bad]!r:.40}",
-                f"pass {listed([f'positive={value!r}' for value in found[:2]], last='or')}",
-                code="missing",
-                facts={"row": bad, "found": tuple(found)},
-            )
-        values = np.array([TRUTHS[value.lower()] for value in truths], dtype=np.int64)
-        arrays["labels"] = StoredArray.in_memory(values, "y_true")
+        if bad is None:
+            truths_as_numbers = np.array([TRUTHS[value.lower()] for value in truths], dtype=np.int64)
+            arrays["labels"] = StoredArray.in_memory(truths_as_numbers, "y_true")
+        else:  # the labels can be read; the probabilities are of one of two classes, and which is not said
+
+            def unknown() -> NDArray[Any]:
+                got = f"y_true holds {listed(found, most=6)}"
+                remedy = f"pass positive={found[-1]!r} if it is the probability of that class"
+                rule = "must be the probability of a class that is known"
+                fail("y_prob", rule, got, remedy, code="class-names", facts={"row": bad, "found": found})
+
+            arrays["probs"] = StoredArray((len(p), 2), "float64", unknown)
+            arrays["labels"] = StoredArray.in_memory(np.array(truths), "y_true")
     rest = {name: column for name, column in contents.columns.items() if name not in ("y_true", "y_prob")}
     return replace(contents, arrays=arrays, columns=rest)
 

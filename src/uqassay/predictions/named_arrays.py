@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, as_bfloat16, as_numeric, precision_of
+from uqassay._array import as_array, as_bfloat16, as_numeric, one_row_for_each_pixel, precision_of
 from uqassay._frames import Frame, as_frame, is_frame
 from uqassay.errors import InputError
 from uqassay.notes import Note
@@ -334,7 +334,7 @@ def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
             "probs",
             "must be (n, K) for one distribution per instance or (n, M, K) for members",
             f"got shape {tuple(shape)}",
-            "reshape it",
+            one_row_for_each_pixel("probs", shape[1]) if len(shape) == 4 else "reshape it",
             code="shape",
         )
     return len(shape) == 3

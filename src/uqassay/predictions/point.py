@@ -78,7 +78,9 @@ class Point(Prediction):
         ([[0.5, 0.5]], [1.6931])
         """
         given = as_frame(logits, "logits")
-        probs, log_partition = softmax_and_partition(as_numeric(given or logits, "logits", ndim=2), "logits")
+        array = as_numeric(given or logits, "logits", ndim=(1, 2))
+        check_class_count(1 if array.ndim == 1 else array.shape[1], "logits")
+        probs, log_partition = softmax_and_partition(array, "logits")
         named = probs if given is None else Frame(probs, given.labels)
         return cls(named, log_partition=log_partition, **metadata)  # type: ignore[arg-type]
 
@@ -225,7 +227,7 @@ def checked_log_partition(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
 def two_columns(positive: NDArray[Any]) -> NDArray[Any]:
     """(1 − p, p) on a new last axis."""
     tolerance = tolerance_of(positive)
-    remedy = "give the probability of class 1, not a logit"
+    remedy = 'pass uq.from_object(logits, kind="logits", positive=1) for logits of class 1'
     check_rows(positive[..., None], "probs", tolerance=tolerance, unit_sum=False, remedy=remedy)
     p = np.clip(np.asarray(positive, dtype=np.float64), 0.0, 1.0)
     return np.stack([1.0 - p, p], axis=-1)

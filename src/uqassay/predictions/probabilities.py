@@ -5,24 +5,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_numeric, check_rows, release, row_chunks, still_whole
+from uqassay._array import (
+    REMEDIES,
+    as_numeric,
+    check_rows,
+    near,
+    release,
+    rounding,
+    row_chunks,
+    still_whole,
+    tolerance_of,
+)
 from uqassay._kernels import kernel
 from uqassay._namespaces import compute_dtype, namespace
 from uqassay.errors import InputError
 
 __all__ = [
     "event_and_rest",
-    "near",
     "normalised",
     "not_negative",
     "not_normalisable",
     "refuse_truth_values",
-    "rounding",
     "take_probabilities",
 ]
 
 Array = NDArray[np.float64]
-NEAR = 0.01  # of a sum: rounded probabilities
 
 
 def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
@@ -46,11 +53,15 @@ def refuse_truth_values(array: NDArray[Any], name: str, remedy: str) -> None:
 
 
 def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
-    """Non-negative rows divided by their sums."""
+    """Non-negative rows divided by their sums; a value that rounding made negative counts as 0."""
     if array.dtype == bool:
         check_rows(array, name, tolerance=0.0)  # refuses truth values as sets of classes
     values = np.asarray(array, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # inf − inf; such rows are refused below
+        totals = values.sum(axis=-1, keepdims=True)
+        rounded = (values < 0) & (values >= -tolerance_of(array) * np.maximum(totals, 1.0))  # such as −2e-16
+    if rounded.any():
+        values = np.where(rounded, 0.0, values)
         totals = values.sum(axis=-1, keepdims=True)
     broken = ~(np.isfinite(values) & (values >= 0)).all(axis=-1) | ~(totals[..., 0] > 0)
     if broken.any():
@@ -63,17 +74,19 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
             f"row {at[0]} holds {row[odd][0]:g}" if odd.any() else f"all of row {at[0]} is 0",
             "use Point.from_logits (Members.from_logits) if these are logits, or drop such rows",
             code="not-probabilities",
-            facts={"row": int(at[0]), "can_normalise": False, "normalising": True},
+            facts={"row": int(at[0]), "look": "logits", "normalising": "rows"},
         )
     if (other := not_normalisable(values)).any():
-        row = int(np.argwhere(other)[0][0])
+        row, inside = int(np.argwhere(other)[0][0]), bool((values <= 1).all())
         raise InputError(
             name,
             "normalise=True repairs rounding, per cent and counts: rows that sum to 1 or 100 within 1 %, or whole numbers",
             f"row {row} sums to {float(totals[tuple(np.argwhere(other)[0])][0]):.6g}",
-            "leave out what is no probability of a class, or divide the rows by their sums first if that is what they mean",
+            REMEDIES["sigmoids"]
+            if inside
+            else "leave out what is no probability of a class, or divide the rows by their sums first, if that is meant",
             code="sum",
-            facts={"row": row, "can_normalise": False, "normalising": True, "repairs": True},
+            facts={"row": row, "look": "sigmoids" if inside else "logits", "normalising": "sums"},
         )
     huge = np.isinf(totals[..., 0])
     if huge.any():  # the sum overflows: scale these rows alone, because scaling rounds a second time
@@ -90,27 +103,6 @@ def not_normalisable(values: NDArray[Any]) -> NDArray[np.bool_]:
         if near(totals, 100.0) or (values == np.round(values)).all():
             return np.zeros(totals.shape, dtype=bool)
         return np.asarray(~(np.abs(totals - 1.0) <= rounding(values)))
-
-
-def near(totals: NDArray[Any], whole: float) -> bool:
-    """Whether all sums are this number within 1 %."""
-    return bool((np.abs(totals - whole) <= NEAR * whole * (1 + 1e-9)).all())
-
-
-def rounding(values: NDArray[Any]) -> float:
-    """How far from 1 the sum of rounded probabilities ``(…, K)`` may be: 1 %, or half a unit of the last digit for each class.
-
-    Examples
-    --------
-    >>> [round(rounding(np.array([row])), 6) for row in ([0.33, 0.33, 0.34], [0.1] * 20, [0.12345, 0.87655])]
-    [0.015, 1.0, 0.01]
-    """
-    for digits in range(1, 4):
-        with np.errstate(over="ignore", invalid="ignore"):
-            scaled = values * 10.0**digits
-            if (np.abs(scaled - np.round(scaled)) < 1e-3).all():
-                return float(max(NEAR, values.shape[-1] * 0.5 * 10.0**-digits) * (1 + 1e-9))
-    return NEAR * (1 + 1e-9)
 
 
 def event_and_rest(probs: NDArray[Any], k: int) -> Array:

@@ -31,9 +31,18 @@ class Known(NamedTuple):
     place: str
     moved: str = ""
 
+    def comparable(self, other: "Known") -> bool:
+        """Whether both sides have ids; 0, 1, 2, … is a default, which says nothing about ids that are no whole numbers."""
+        if self.ids is None or other.ids is None:
+            return False
+        counted, whole = counts_up(self.ids), canonical_ids(self.ids).dtype.kind in "iu"
+        return not (
+            (counted and canonical_ids(other.ids).dtype.kind not in "iu") or (counts_up(other.ids) and not whole)
+        )
+
     def tells(self, other: "Known") -> bool:
         """Whether both sides have ids, a key of one name, or one of them a key that holds the ids of the other."""
-        return (self.ids is not None and other.ids is not None) or bool(self.shared(other))
+        return self.comparable(other) or bool(self.shared(other))
 
     def shared(self, other: "Known") -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
         """Keys of one name, and keys that hold the ids of the other side; the values of both sides by the name of the key."""
@@ -82,7 +91,8 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     >>> order_like(Known(None, {"image": image[[2, 0, 1]]}, "y_true"), Known(None, {"image": image}, "m")).tolist()
     [1, 2, 0]
     """
-    if one.ids is not None and other.ids is not None:
+    if one.comparable(other):
+        assert one.ids is not None and other.ids is not None  # noqa: PT018
         if len(one.ids) == len(other.ids) and same_ids(one.ids, other.ids):
             return None
         return _places(one.ids, other.ids, one.place)

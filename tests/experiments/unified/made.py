@@ -77,7 +77,5 @@ def whole_set():
         "DDU": [uq.Point(softmax(0.7 * near))] * 2,
     }
     names = ("air", "bird", "cat", "deer", "eel", "frog")
-    said = {
-        name: [replace(run, class_names=names) if name == "SNN" else run for run in runs] for name, runs in said.items()
-    }
+    said = {name: [replace(run, class_names=names) for run in runs] for name, runs in said.items()}
     return said, y, judge_predictions("made", said, y, np.full(k, 50), draws=30)

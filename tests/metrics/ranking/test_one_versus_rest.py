@@ -109,6 +109,6 @@ def test_bad_input_is_refused():
     with refuses("score", "choice"):
         one_versus_rest_scores([0], p, score="entropy")
     with refuses("metric", "choice"):
-        one_versus_rest_scores([0], p, metric="auroc")
+        one_versus_rest_scores([0], p, metric="roc")
     with refuses("score", "choice", got="Intervals.*'variation-ratio'"):
         one_versus_rest_scores([0], p, score="variation-ratio")

@@ -295,7 +295,9 @@ def _stated(said: Mapping[str, Sequence[Prediction]], convention: Convention) ->
             continue
         runs = list(said[predictor.name])
         if predictor.averaged:
-            points[f"{predictor.name} Avg"] = [Point(run.mean_probs()) for run in runs]
+            points[f"{predictor.name} Avg"] = [
+                Point(run.mean_probs(), class_names=run.class_names, class_order=run.class_order) for run in runs
+            ]
         if convention == "paper" and predictor.name == "EDL":
             runs = [_divided(run) for run in runs]
         (sets if predictor.credal else points)[predictor.name] = runs

@@ -9,7 +9,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import InputError
-from uqassay.predictions.classifiers import from_classifier, is_classifier, member_probs
+from uqassay.predictions.adapters import from_classifier, is_classifier, member_probs
 
 ensemble = pytest.importorskip("sklearn.ensemble")
 linear_model = pytest.importorskip("sklearn.linear_model")
