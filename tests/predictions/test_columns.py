@@ -71,7 +71,7 @@ def test_names_are_no_patterns(word):
 def test_numbered_columns_are_sorted_by_number():
     twelve = np.full((4, 12), 1 / 12)
     columns = sorted(f"prob_{k}" for k in range(12))
-    found = classes_of(table({name: twelve[:, 0] for name in columns}))
+    found = classes_of(table(dict.fromkeys(columns, twelve[:, 0])))
     assert found.columns == tuple(f"prob_{k}" for k in range(12))
     assert found.names is None
     assert class_order(["Class_2", "Class_10", "Class_1"]) == ([2, 0, 1], ("1", "2", "10"))
@@ -91,7 +91,13 @@ def test_a_class_that_is_never_predicted_stays_and_a_constant_does_not_come():
 
 
 def test_columns_that_are_no_class_are_left_out():
-    numbers = {"age": np.array([30, 41, 22, 67]), "humidity": P[:, 1] / 2, "loss": P[:, 2], "x1": np.ones(4) * 7, "x2": -np.ones(4)}
+    numbers = {
+        "age": np.array([30, 41, 22, 67]),
+        "humidity": P[:, 1] / 2,
+        "loss": P[:, 2],
+        "x1": np.ones(4) * 7,
+        "x2": -np.ones(4),
+    }
     found = classes_of(table(named("{}") | numbers))
     assert (found.columns, found.by_sum) == (WORDS, True)
     assert classes_of(table(named("prob.{}") | numbers)).by_sum is False
@@ -168,7 +174,12 @@ def test_columns_asked_for():
     found = classes_of(table(named("{}", age=P[:, 0])), asked=["dog", "age", "cat"])
     assert (found.columns, found.names, found.order) == (("dog", "age", "cat"), ("dog", "age", "cat"), "stated")
     assert classes_of(table(named("prob_{}")), asked=["prob_dog", "prob_cat"]).names == ("dog", "cat")
-    for asked, code in ((["cat", "bird"], "choice"), (["cat"], "duplicate"), ([], "duplicate"), (["cat", "cat"], "duplicate")):
+    for asked, code in (
+        (["cat", "bird"], "choice"),
+        (["cat"], "duplicate"),
+        ([], "duplicate"),
+        (["cat", "cat"], "duplicate"),
+    ):
         with refuses("columns", code):
             classes_of(table(named("{}")), asked=asked)
 

@@ -59,7 +59,9 @@ def test_nothing_stands_by_position_where_rows_moved():
     check_moved(TURN, silent._replace(silent=""), "y_true")
 
 
-@pytest.mark.parametrize(("ids", "counts"), [(None, False), ([0, 1, 2], True), ([0.0, 1.0], True), ([1, 2], False), (["0"], False)])
+@pytest.mark.parametrize(
+    ("ids", "counts"), [(None, False), ([0, 1, 2], True), ([0.0, 1.0], True), ([1, 2], False), (["0"], False)]
+)
 def test_counting_ids(ids, counts):
     assert counts_up(None if ids is None else np.array(ids)) is counts
 

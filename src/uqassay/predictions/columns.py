@@ -110,7 +110,7 @@ _DECORATIONS = tuple(
     for pattern in (
         r"(?P<before>scored probabilities for class [\"'])(?P<core>.+)(?P<after>[\"'])",  # Azure Machine Learning
         rf"(?P<before>{_WORD} ?\((?:\w+ ?= ?)?)(?P<core>.+)(?P<after>\))",  # P (y=cat) of Orange, confidence(cat) of RapidMiner
-        rf"(?P<before>\.?{_WORD}(?:: |__|[._\-: ]))(?P<core>.+)(?P<after>)",  # proba_cat, prob.cat of mlr3, .pred_cat of tidymodels
+        rf"(?P<before>\.?{_WORD}(?:: |__|[._\-: ]))(?P<core>.+)(?P<after>)",  # prob.cat of mlr3, .pred_cat of tidymodels
         rf"(?P<before>)(?P<core>.+)(?P<after>[._\-: ]+{_WORD})",  # cat_probability
         rf"(?P<before>{_WORD})(?P<core>\d+)(?P<after>)",  # p10
     )
@@ -270,10 +270,10 @@ def classes_of(
     saved = [name for name in free if name.startswith(_SAVED)]
     if len(saved) > 1 or saved == [_SAVED]:
         return _ordered(saved)
+    if table.of == "logits" and len(said := [name for name in numbers if "logit" in name.lower()]) > 1:
+        numbers = said  # beside probabilities of the same model
     named = _named_like(table, numbers, tuple(like))
     families = _families(numbers)
-    if table.of == "logits":  # of the families, those that say so, or those that do not say that they are probabilities
-        families = [f for f in families if "logit" in f[0].lower()] or [f for f in families if not _says_probabilities(f)]
     sure = [family for family in families if table.sums(family)]
     readings: list[tuple[str, ...]] = []
     if named:

@@ -1,4 +1,4 @@
-"""TableReading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
+"""Reading and writing predictions: load, save, what_is_lost, load_labels, load_column, inspect_file, file_hash.
 
 The extension decides the format and the named keys decide the kind of prediction; nothing is ever unpickled.
 
@@ -62,6 +62,7 @@ from uqassay.predictions.labels import class_indices, labels_for, portable_label
 from uqassay.predictions.layouts import asks_layout, file_layout
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
+from uqassay.predictions.probabilities import not_normalisable
 from uqassay.wording import listed, visible
 
 __all__ = [
@@ -189,8 +190,14 @@ def load(
             if contents.classes and problem.code in ("sum", "not-probabilities"):
                 problem = problem.replace(got=f"{problem.got}, in the columns {shown_keys(contents.classes)}")
                 if problem.code == "not-probabilities":
-                    facts = problem.facts | {"look": "logits"}
-                    problem = problem.replace(remedy='pass kind="logits" if these are logits', facts=facts)
+                    counted = not not_normalisable(contents.matrix(list(contents.classes))).any()
+                    remedy = (
+                        "normalise=True if these are counts or per cent"
+                        if counted
+                        else 'kind="logits" if these are logits'
+                    )
+                    facts = problem.facts | {"look": "counts" if counted else "logits"}
+                    problem = problem.replace(remedy=f"pass {remedy}", facts=facts)
             row = problem.facts.get("row")
             if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):
                 raise problem from None
@@ -328,7 +335,9 @@ def load_column(
     """
     path = as_path(path)
     with problems_named(path):
-        contents = open_contents(path, reading=TableReading(columns, id, like))
+        # who asks for probabilities may divide them by their sums afterwards
+        reading = TableReading(columns, id, like, normalise=names[0] == "probs")
+        contents = open_contents(path, reading=reading)
         arrays = contents.arrays if contents.classes and names[0] == "probs" else contents.everything()
         roles = [name for key in names for name in (key, ALIASES.get(key, key))]
         index = {name for name, column in contents.columns.items() if column.index}

@@ -446,7 +446,10 @@ def _read_binary(_: Path, contents: Contents, positive: str | None) -> Contents:
     else:
         bad = next((row for row, value in enumerate(truths) if value.lower() not in TRUTHS), None)
         if bad is not None:
-            rule, remedy = "must be 0 or 1, of which y_prob is the probability of 1", "write 1 for the positive class"
+            rule = "must be 0 or 1, of which y_prob is the probability of 1"
+            remedy = (
+                f"pass positive= with the class that y_prob is of, {listed([repr(v) for v in found[:2]], last='or')}"
+            )
             fail("y_true", rule, f"row {bad} holds {truths[bad]!r:.40}", remedy, code="class-names", facts={"row": bad})
         values = np.array([TRUTHS[value.lower()] for value in truths], dtype=np.int64)
         arrays["labels"] = StoredArray.in_memory(values, "y_true")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_numeric, check_rows, release, row_chunks, still_whole
+from uqassay._array import as_numeric, check_rows, release, row_chunks, still_whole, tolerance_of
 from uqassay._kernels import kernel
 from uqassay._namespaces import compute_dtype, namespace
 from uqassay.errors import InputError
@@ -50,6 +50,10 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
     if array.dtype == bool:
         check_rows(array, name, tolerance=0.0)  # refuses truth values as sets of classes
     values = np.asarray(array, dtype=np.float64)
+    if (
+        (values < 0) & (values >= -tolerance_of(array))
+    ).any():  # rounding, which is allowed without normalise=True, too
+        values = np.where(values >= -tolerance_of(array), np.maximum(values, 0.0), values)
     with np.errstate(over="ignore", invalid="ignore"):  # inf − inf; such rows are refused below
         totals = values.sum(axis=-1, keepdims=True)
     broken = ~(np.isfinite(values) & (values >= 0)).all(axis=-1) | ~(totals[..., 0] > 0)
