@@ -20,9 +20,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -445,16 +445,25 @@ def _read_binary(_: Path, contents: Contents, positive: str | None) -> Contents:
         arrays["labels"] = StoredArray.in_memory(np.array(truths), "y_true")
     else:
         bad = next((row for row, value in enumerate(truths) if value.lower() not in TRUTHS), None)
-        if bad is not None:
-            rule = "must be 0 or 1, of which y_prob is the probability of 1"
-            remedy = (
-                f"pass positive= with the class that y_prob is of, {listed([repr(v) for v in found[:2]], last='or')}"
-            )
-            fail("y_true", rule, f"row {bad} holds {truths[bad]!r:.40}", remedy, code="class-names", facts={"row": bad})
-        values = np.array([TRUTHS[value.lower()] for value in truths], dtype=np.int64)
+        values = np.array(truths if bad is not None else [TRUTHS[value.lower()] for value in truths])
         arrays["labels"] = StoredArray.in_memory(values, "y_true")
+        if bad is not None:  # labels alone can be read
+            refuse = partial(_refuse_names, truths, bad)
+            arrays["probs"] = StoredArray((len(p), 2), "float64", refuse)
     rest = {name: column for name, column in contents.columns.items() if name not in ("y_true", "y_prob")}
     return replace(contents, arrays=arrays, columns=rest)
+
+
+def _refuse_names(truths: Sequence[str], row: int) -> NoReturn:
+    either = listed([repr(value) for value in sorted(set(truths))[:2]], last="or")
+    fail(
+        "y_true",
+        "must be 0 or 1, of which y_prob is the probability of 1",
+        f"row {row} holds {truths[row]!r:.40}",
+        f"pass positive= with the class that y_prob is of, {either}",
+        code="class-names",
+        facts={"row": row},
+    )
 
 
 # -- vectors as text --------------------------------------------------------------------------------------------------
