@@ -34,6 +34,7 @@ def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
         n_instances=prediction.n_instances,
         n_classes=prediction.n_classes,
         ids=prediction.ids,
+        keys=prediction.keys,
         class_names=prediction.class_names,
         class_order=prediction.class_order,
         n_members=getattr(prediction, "n_members", None),

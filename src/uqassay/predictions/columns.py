@@ -272,12 +272,12 @@ def classes_of(
     saved = [name for name in free if name.startswith(_SAVED)]
     if len(saved) > 1 or saved == [_SAVED]:
         return _ordered(saved)
+    if table.of == "logits" and len(said := [name for name in numbers if "logit" in name.lower()]) > 1:
+        numbers = said  # beside probabilities of the same model
     named = _named_like(table, numbers, tuple(like))
     families = _families(numbers)
-    if table.of == "logits":  # of the families, those that say so, or those that do not say that they are probabilities
-        families = [f for f in families if "logit" in f[0].lower()] or [
-            f for f in families if not _says_probabilities(f)
-        ]
+    if table.of == "logits":  # a family that says that it holds probabilities has no part in it
+        families = [f for f in families if not _says_probabilities(f)]
     sure = [family for family in families if table.sums(family)]
     readings: list[tuple[str, ...]] = []
     if named:

@@ -62,6 +62,7 @@ from uqassay.predictions.labels import class_indices, labels_for, portable_label
 from uqassay.predictions.layouts import asks_layout, file_layout
 from uqassay.predictions.metadata import checked_class_names
 from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
+from uqassay.predictions.probabilities import not_normalisable
 from uqassay.wording import listed, visible
 
 __all__ = [
@@ -190,8 +191,14 @@ def load(
                     got=f"{problem.got}, in the columns {shown_keys(contents.classes)}", facts=facts
                 )
                 if problem.code == "not-probabilities":
-                    facts |= {"look": "logits"}
-                    problem = problem.replace(remedy='pass kind="logits" if these are logits', facts=facts)
+                    counted = not not_normalisable(contents.matrix(list(contents.classes))).any()
+                    remedy = (
+                        "normalise=True if these are counts or per cent"
+                        if counted
+                        else 'kind="logits" if these are logits'
+                    )
+                    facts = problem.facts | {"look": "counts" if counted else "logits"}
+                    problem = problem.replace(remedy=f"pass {remedy}", facts=facts)
             row = problem.facts.get("row")
             if contents.lines is None or not isinstance(row, (int, np.integer)) or row >= len(contents.lines):
                 raise problem from None

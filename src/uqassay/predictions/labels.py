@@ -25,6 +25,7 @@ from uqassay._frames import FromFile, positions
 from uqassay.errors import InputError
 from uqassay.predictions.columns import class_numbers, undecorated
 from uqassay.predictions.pandas_input import in_order_of_ids, take_table
+from uqassay.predictions.rows import Known, order_like
 from uqassay.wording import named
 
 __all__ = [
@@ -57,6 +58,7 @@ def labels_for(
     n_instances: int,
     n_classes: int,
     ids: NDArray[Any] | None = None,
+    keys: Mapping[str, NDArray[Any]] | None = None,
     class_names: tuple[str, ...] | None = None,
     class_order: str = "stated",
     n_members: int | None = None,
@@ -74,6 +76,8 @@ def labels_for(
         n and K of the predictions.
     ids : array (n,), optional
         Ids of the predictions.
+    keys : dict of str to array (n,), optional
+        Columns that may identify the rows of the predictions; labels of a file are aligned to them.
     class_names : tuple of str, optional
         Names of the classes, in the order of the predictions.
     class_order : str
@@ -88,6 +92,10 @@ def labels_for(
     InputError
         Labels that are unknown, ambiguous or missing, or a number of labels other than n.
     """
+    if isinstance(y_true, FromFile) and (keys or ids is not None):
+        rows = order_like(Known(y_true.ids, y_true.keys, name), Known(ids, keys or {}, "the predictions"))
+        found = y_true if rows is None else y_true[rows]
+        y_true = FromFile(found, class_names=found.class_names, class_order=found.class_order)
     # names without an order give numbers no meaning of their own; the order that the models state does
     own = y_true.class_names if isinstance(y_true, FromFile) and y_true.class_order != "keys" else None
     array = _in_order(y_true, ids, class_names, name, class_order)

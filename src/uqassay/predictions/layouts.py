@@ -20,9 +20,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -444,25 +444,26 @@ def _read_binary(_: Path, contents: Contents, positive: str | None) -> Contents:
         arrays["labels"] = StoredArray.in_memory(np.array(truths), "y_true")
     else:
         bad = next((row for row, value in enumerate(truths) if value.lower() not in TRUTHS), None)
-        if bad is None:
-            truths_as_numbers = np.array([TRUTHS[value.lower()] for value in truths], dtype=np.int64)
-            arrays["labels"] = StoredArray.in_memory(truths_as_numbers, "y_true")
-        else:  # the labels can be read; the probabilities are of one of two classes, and which is not said
-
-            def unknown() -> NDArray[Any]:
-                fail(
-                    "positive",
-                    "must name the class that y_prob is of, because y_true is not 0 or 1",
-                    f"row {bad} holds {truths[bad]!r:.40}",
-                    f"pass {listed([f'positive={value!r}' for value in found[:2]], last='or')}",
-                    code="missing",
-                    facts={"row": bad, "found": tuple(found)},
-                )
-
-            arrays["probs"] = StoredArray((len(p), 2), "float64", unknown, name="y_prob")
-            arrays["labels"] = StoredArray.in_memory(np.array(truths), "y_true")
+        values = np.array(truths if bad is not None else [TRUTHS[value.lower()] for value in truths])
+        arrays["labels"] = StoredArray.in_memory(values, "y_true")
+        if (
+            bad is not None
+        ):  # the labels can be read; the probabilities are of one of two classes, and which is not said
+            refuse = partial(_refuse_names, truths, bad, found)
+            arrays["probs"] = StoredArray((len(p), 2), "float64", refuse, name="y_prob")
     rest = {name: column for name, column in contents.columns.items() if name not in ("y_true", "y_prob")}
     return replace(contents, arrays=arrays, columns=rest)
+
+
+def _refuse_names(truths: Sequence[str], row: int, names: Sequence[str]) -> NoReturn:
+    fail(
+        "positive",
+        "must name the class that y_prob is of, because y_true is not 0 or 1",
+        f"row {row} holds {truths[row]!r:.40}",
+        f"pass {listed([f'positive={name!r}' for name in names[:2]], last='or')}",
+        code="missing",
+        facts={"row": row, "found": tuple(names)},
+    )
 
 
 # -- vectors as text --------------------------------------------------------------------------------------------------

@@ -318,7 +318,9 @@ def _storable_labels(labels: Any, prediction: Prediction) -> NDArray[Any]:
         n_instances=prediction.n_instances,
         n_classes=prediction.n_classes,
         ids=prediction.ids,
+        keys=prediction.keys,
         class_names=names,
+        class_order=prediction.class_order,
         name="labels",
     )
     if is_frame(labels):  # aligned to the ids
