@@ -129,7 +129,12 @@ BESIDE: dict[str, Callable[[World, np.ndarray, np.random.Generator], dict[str, n
     "loss": lambda w, p, rng: {"loss": -np.log(p[np.arange(N), w.y])},
     "entropy": lambda w, p, rng: {"entropy": -(p * np.log(p)).sum(axis=1)},
     "weight": lambda w, p, rng: {"weight": rng.random(N)},
-    "several": lambda w, p, rng: {"age": rng.integers(18, 80, N), "fold": np.zeros(N), "loss": rng.random(N), "confidence": p.max(axis=1)},
+    "several": lambda w, p, rng: {
+        "age": rng.integers(18, 80, N),
+        "fold": np.zeros(N),
+        "loss": rng.random(N),
+        "confidence": p.max(axis=1),
+    },
     "logits": lambda w, p, rng: {f"logit_{name}": np.log(p[:, k]) for k, name in enumerate(WORDS)},
     "numbered logits": lambda w, p, rng: {f"logit_{k}": np.log(p[:, k]) + 3 for k in range(3)},
     "features": lambda w, p, rng: {f"x{k}": rng.normal(size=N) for k in range(4)},

@@ -82,7 +82,8 @@ def test_inspect_shows_what_each_column_is_taken_for(files, run, needs):
         "label": "label",
     }
     assert set(found["arrays"]) == {"probs", *TABLE.split("\n")[0].split(",")} - {"prob_0", "prob_1", "prob_10"}
-    said = "columns left out: patient_id, site, age; used: label as label, id as id, group as group, image may identify the rows"
+    said = "columns left out: patient_id, site, age; used: label as label, id as id, group as group, image may identify"
+    said += " the rows"
     assert [note["text"] for note in found["notes"]] == [said]
     needs("pandas", "pyarrow")
     import pandas

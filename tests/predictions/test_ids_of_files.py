@@ -69,7 +69,7 @@ def test_rows_align_by_ids_beyond_63_bits(suffix, tmp_path):
 @pytest.mark.parametrize("role", ["ids", "groups"])
 def test_text_with_nul_is_refused_where_a_format_would_cut_it(suffix, role, tmp_path):
     given = uq.Point(P, **{role: ["a\0b", "a\0c", "a"]})
-    with pytest.raises(FileFormatError, match="NUL.*save it as .npz"):
+    with pytest.raises(FileFormatError, match=r"NUL.*save it as .npz"):
         uq.save(given, tmp_path / f"m{suffix}")
     uq.save(given, tmp_path / "m.npz")
     assert getattr(uq.load(tmp_path / "m.npz"), role).tolist() == ["a\0b", "a\0c", "a"]
@@ -78,7 +78,7 @@ def test_text_with_nul_is_refused_where_a_format_would_cut_it(suffix, role, tmp_
 @pytest.mark.parametrize("write", [json_lines, parquet])
 @pytest.mark.parametrize("values", [["a\0b", "a\0c", "a"], ["\0a", "\0b", "a"]], ids=["inside", "first"])
 def test_text_with_nul_is_refused_by_its_row(write, values, tmp_path):
-    with pytest.raises(FileFormatError, match="NUL.*row 0"):
+    with pytest.raises(FileFormatError, match=r"NUL.*row 0"):
         uq.load(write(tmp_path, "id", values))
 
 

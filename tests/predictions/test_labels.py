@@ -139,7 +139,7 @@ def test_labels_that_count_from_one_are_recognised():
         labels_for([2, 1], n_instances=2, n_classes=2)
     with pytest.raises(InputError, match="recode the labels"):
         labels_for([2, 3, 0], n_instances=3, n_classes=2)
-    with pytest.raises(InputError, match="leave such rows out, in uq.assay by ignore_label=-1"):
+    with pytest.raises(InputError, match=r"leave such rows out, in uq\.assay by ignore_label=-1"):
         labels_for([-1, 1, 0], n_instances=3, n_classes=2)
 
 
