@@ -82,8 +82,8 @@ def test_inspect_shows_what_each_column_is_taken_for(files, run, needs):
         "label": "label",
     }
     assert set(found["arrays"]) == {"probs", *TABLE.split("\n")[0].split(",")} - {"prob_0", "prob_1", "prob_10"}
-    said = "columns left out: patient_id, site, age; used: label as label, id as id, group as group, image may identify"
-    said += " the rows"
+    used = "label as label, id as id, group as group, image may identify the rows"
+    said = f"columns left out: patient_id, site, age; used: {used}"
     assert [note["text"] for note in found["notes"]] == [said]
     needs("pandas", "pyarrow")
     import pandas
@@ -122,7 +122,11 @@ def test_inspect_says_what_a_table_without_classes_looks_like(files, run):
     ran = run("inspect", files / "l.csv")
     assert ran.code == 0
     assert "these columns look like logits" in " ".join(ran.out.split())
-    assert run("inspect", files / "l.csv", "--kind", "logits", "--json").json()["problem"] is None
+    words = ("--kind", "logits", "--columns", "cat,dog,fox")
+    assert " ".join(words) in " ".join(ran.out.split()).replace(
+        "if they are, and name those columns that are classes: ", ""
+    )
+    assert run("inspect", files / "l.csv", *words, "--json").json()["problem"] is None
 
 
 def test_inspect_refuses_a_file_that_cannot_be_read(files, run):

@@ -114,7 +114,7 @@ def all_rows(path, probs):
 
 
 VARIANTS = {
-    "--kind": (by_kind, lambda: np.save("y.npy", Y), ["--kind", "logits"]),
+    "--kind": (by_kind, lambda: np.save("y.npy", Y), ["--kind", "logits", "--columns", "a,b,c"]),
     "--columns": (by_columns, lambda: np.save("y.npy", Y), ["--columns", "new_a,new_b,new_c"]),
     "--id": (
         by_id,

@@ -55,6 +55,7 @@ __all__ = [
     "only_common_instances",
     "parse_tradeoffs",
     "read_class_names",
+    "read_groups",
     "read_labels",
     "values_of_instances",
     "without_ignored",
@@ -296,7 +297,7 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
             "--labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="missing"
         )
     labels, source = found
-    groups = None if request.groups is None else values_of_instances(request.groups, ("groups", "group"), id=reading.id)
+    groups = read_groups(request.groups, reading)
     grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
     return Loaded(
         runs, labels, groups, names, label_to_ignore(reading, labels), {"y_true": source, "groups": grouped_by}
@@ -484,7 +485,7 @@ def read_labels(path: Path, reading: Reading) -> FromFile:
         A file that cannot be read.
     """
     path, column = file_and_column(path)
-    return load_labels(path, column, id=reading.id, positive=reading.positive)
+    return load_labels(path, column, id=reading.id, positive=reading.positive, ignore_label=reading.ignore_label)
 
 
 def labels_of(
@@ -508,6 +509,11 @@ def labels_of(
     labels = inside[source] if given is None else given
     _check_agreement(labels, source, str(path or source), inside, runs, reading)
     return labels, source
+
+
+def read_groups(path: Path | None, reading: Reading) -> FromFile | None:
+    """The group of each instance, from a file or from ``FILE:COLUMN``; None if no file is given."""
+    return None if path is None else values_of_instances(path, ("groups", "group"), id=reading.id)
 
 
 def values_of_instances(path: Path, keys: Sequence[str], *, id: str | None = None) -> FromFile:

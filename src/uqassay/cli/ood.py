@@ -17,8 +17,8 @@ from uqassay.cli.inputs import (
     load_models,
     model_files,
     normalised_sentences,
+    read_groups,
     read_labels,
-    values_of_instances,
     without_ignored,
 )
 from uqassay.cli.options import INPUT, Groups, Json, Models, option, takes_reading
@@ -103,10 +103,7 @@ def ood_command(
         inside, facts = load_models(inside_files, reading, like=like, say=say)
         outside, _ = load_models(outside_files, reading, like=like, say=say)
         said = [*normalised_sentences(inside), *normalised_sentences(outside)]
-        groups_in, groups_out = (
-            None if path is None else values_of_instances(path, ("groups", "group"), id=reading.id)
-            for path in (groups, out_groups)
-        )
+        groups_in, groups_out = read_groups(groups, reading), read_groups(out_groups, reading)
         y, source = labels_of(labels, asked, reading, facts, inside) or (None, None)
         of_files = {"groups_in": groups, "groups_out": out_groups, "labels": source}
         with about_files(of_files, {"groups_in": "groups", "groups_out": "groups", "labels": ""}):

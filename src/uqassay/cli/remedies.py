@@ -173,23 +173,26 @@ def _probabilities(facts: Facts) -> dict[str, str]:
     if facts.get("normalising") == "sums" and "columns" in facts:
         columns = _names("--columns", facts["columns"], "A,B,C")
         return rule | {"remedy": f"leave out what is no probability of a class; all columns are {columns}"}
+    logits = "pass --kind logits if these are logits" if "columns" in facts else _LOGITS
     if facts.get("look") == "sigmoids":
         return rule | {"remedy": f"leave out the columns that are no classes, or {_ONE_LABEL}"}
     if facts.get("look") == "counts":
-        return {"remedy": f"pass --normalise if these are counts, per cent or rounded, or {_LOGITS}"}
-    logits = "pass --kind logits if these are logits" if facts.get("look") == "logits" else _LOGITS
+        return {"remedy": f"pass --normalise if these are counts, per cent or rounded, or {logits}"}
     return rule | {"remedy": f"drop or repair such rows, or {logits}"}
 
 
 def _columns(facts: Facts) -> dict[str, str]:
     """A table in which no columns are probabilities, by what its columns look like."""
-    choose = f"name those columns that are classes: {_names('--columns', facts.get('columns', ()), 'A,B,C')}"
-    return {
-        "logits": {"remedy": choose if facts.get("said") else f"pass --kind logits if they are, and {choose}"},
-        "counts": {"remedy": choose if facts.get("said") else "pass --normalise if they are"},
-        "sigmoids": {"remedy": f"judge independent labels one at a time, or {choose}"},
-        "binary": {"remedy": "name the column y_prob and the labels y_true, and pass --positive NAME with its class"},
-    }.get(facts.get("look", ""), {"remedy": choose} if len(facts.get("columns", ())) > 1 else {})
+    columns = facts.get("columns", ())
+    choose = f"name those columns that are classes: {_names('--columns', columns, 'A,B,C')}"
+    if facts.get("look") == "binary":
+        return {"remedy": "name the column y_prob and the labels y_true, and pass --positive NAME with its class"}
+    if len(columns) < 2:
+        return {}
+    if facts.get("look") == "sigmoids":
+        return {"remedy": f"{_ONE_LABEL}, or {choose}"}
+    option = {"logits": "--kind logits", "counts": "--normalise"}.get(facts.get("look", ""))
+    return {"remedy": choose if option is None or facts.get("said") else f"pass {option} if they are, and {choose}"}
 
 
 def _too_few_columns(facts: Facts) -> dict[str, str]:
@@ -212,6 +215,8 @@ def _class_order(facts: Facts) -> dict[str, str]:
 
 
 def _class_names(facts: Facts) -> dict[str, str]:
+    if "ignorable" in facts:
+        return {"remedy": f"give the labels by these names, or {_outside_the_classes(facts)['remedy']}"}
     if facts.get("named", True):
         return {"remedy": "give the labels by these names, or rename the classes in the prediction files"}
     stated = _names("--class-names", facts["found"], "A,B,C")
@@ -238,7 +243,7 @@ def _ambiguous(facts: Facts) -> dict[str, str]:
 
 def _outside_the_classes(facts: Facts) -> dict[str, str]:
     if "ignorable" in facts:
-        return {"remedy": f"leave such rows out by --ignore-label {facts['ignorable']}"}
+        return {"remedy": f"leave such rows out by --ignore-label {shell_line([str(facts['ignorable'])])}"}
     if "from_one" in facts:
         numbers = [str(k + 1) for k in range(facts["from_one"])]
         stated = _names("--class-names", numbers, f"FILE with the names 1 to {facts['from_one']}")
@@ -394,8 +399,8 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("masses", "not-probabilities"): "name the array beliefs if these are beliefs",
     ("masses", "sum"): "name the array beliefs if these are beliefs, and pass --repair to clip and renormalise them",
     ("measure", "choice"): "choose one of them",
+    ("y_prob", "class-names"): _positive,
     ("positive", "choice"): _positive,
-    ("positive", "missing"): _positive,
     ("probs", "shape"): _bare_array,
     ("resample", "conflict"): _resample,
     ("run", "missing"): _run,

@@ -15,8 +15,8 @@ from uqassay.cli.inputs import (
     load_models,
     model_files,
     normalised_sentences,
+    read_groups,
     read_labels,
-    values_of_instances,
 )
 from uqassay.cli.options import INPUT, Groups, Json, Models, option, takes_reading
 from uqassay.cli.remedies import about_files, note_text
@@ -86,7 +86,7 @@ def second_order_command(
         given = _read_votes(votes, reading)
         names = reading.names()
         runs, _ = load_models(files, reading, like=class_texts(names, given), say=say)
-        units = None if groups is None else values_of_instances(groups, ("groups", "group"), id=reading.id)
+        units = read_groups(groups, reading)
         aligned = align_models(runs, class_names=names)
         with about_files({"votes": votes, "groups": groups}):
             given = in_rows_of(given, aligned.known, "votes")

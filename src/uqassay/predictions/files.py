@@ -208,6 +208,7 @@ def load_labels(
     columns: Sequence[str] | None = None,
     id: str | None = None,
     positive: str | None = None,
+    ignore_label: str | None = None,
 ) -> FromFile:
     """Read labels from a file of their own or from a prediction's file.
 
@@ -226,6 +227,9 @@ def load_labels(
         Column of a table that identifies the instances.
     positive : str, optional
         As in `load`.
+    ignore_label : str, optional
+        A text that is no class and marks instances without a label; labels among which it is stay text, for `assay`, which
+        leaves these instances out by its argument of this name.
 
     Returns
     -------
@@ -283,11 +287,12 @@ def load_labels(
             held = FromFile(values, class_names=own, class_order=order)
             found = labels_for(held, n_instances=len(values), n_classes=count, class_names=wanted, name=name)
             return FromFile(portable_labels(np.array(wanted)[found], wanted, name=name), class_names=wanted, **known)
-        if own is not None and values.dtype.kind in "UOS":
-            order = "stated"  # found by name: indices into the names as they stand here
-        if own is not None or values.dtype.kind not in "UOS":
-            values = portable_labels(values, own, name=name)
-        return FromFile(values, class_names=own, class_order=order, **known)
+        text = values.dtype.kind in "UOS"
+        ignored = text and ignore_label is not None and bool((values == ignore_label).any())
+        plain = values if ignored or (text and own is None) else portable_labels(values, own, name=name)
+        # indices that were names a moment ago mean the order of `own`, whatever that rests on
+        order = "stated" if text and plain.dtype.kind in "iu" else order
+        return FromFile(plain, class_names=own, class_order=order, **known)
 
 
 def load_column(

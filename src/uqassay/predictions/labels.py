@@ -336,16 +336,19 @@ def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str, order: s
     unknown = [i for i, text in enumerate(texts) if text not in place]
     if unknown:
         at = min(unknown, key=lambda i: first[i])
+        ignorable = len(unknown) == 1 < len(texts)  # one text that is no class marks instances without a label
         known = f"the class names are {_shown_names(names)}" if names else "there are no class names"
         raise InputError(
             name,
             "labels given as text must be class names",
             f"row {first[at]} holds {texts[at]!r:.60} and {known}",
-            "give the labels by these names, or pass the right class_names"
+            f"give the labels by these names, or leave such rows out, in uq.assay by ignore_label={texts[at]!r}"
+            if ignorable
+            else "give the labels by these names, or pass the right class_names"
             if names
             else "pass class_names in the order of the columns (classes_ of a classifier of scikit-learn), or labels 0, 1, …",
             code="class-names",
-            facts={"found": texts, "named": bool(names)},
+            facts={"found": texts, "named": bool(names)} | ({"ignorable": texts[at]} if ignorable else {}),
         )
     return np.array([place[text] for text in texts], dtype=np.int64)[inverse]
 
