@@ -273,7 +273,7 @@ def look_at_benchmark(path: Path) -> None:
             if found.state == "done" and verify:
                 store.result(found.key)
     try:
-        code = main(["bench", "report", str(path)])
+        code = main(["bench", "status", str(path)])
     except UqassayError as problem:
         raise AssertionError(problem) from problem
     assert code in (0, 2), code

@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from tests.refusals import refuses
 
+import uqassay as uq
+from uqassay.errors import InputError
 from uqassay.evidence.options import AssayOptions
 
 
@@ -54,3 +56,11 @@ def test_a_prior_is_named_by_its_index():
 def test_refusals(option, value, code):
     with refuses(option, code):
         AssayOptions(**{option: value})
+
+
+def test_values_that_cannot_be_copied_are_refused():
+    with refuses("tradeoffs", "range"):
+        AssayOptions(tradeoffs=(t for t in (0.5, 0.25)))
+    p = uq.Point([[0.9, 0.1], [0.2, 0.8]])
+    with pytest.raises(InputError, match="class_names"):
+        uq.assay({"m": p}, [0, 1], class_names=memoryview(b"ab"), calibration=(), n_draws=5)

@@ -43,6 +43,7 @@ DAMAGE = {
     "models of another kind": lambda folder: change_facts(folder, lambda f: f.update(models=[1, 2])),
     "no kind": lambda folder: change_facts(folder, lambda f: f["models"][0].pop("kind")),
     "unknown fact": lambda folder: change_facts(folder, lambda f: f["models"][0].update(colour="red")),
+    "negative floor": lambda folder: change_facts(folder, lambda f: f["models"][0].update(floor=-1.0)),
     "no notes": lambda folder: change_facts(folder, lambda f: f["models"][0].update(notes=None)),
     "no settings": lambda folder: change_facts(folder, lambda f: f.pop("settings")),
     "settings of another kind": lambda folder: change_facts(folder, lambda f: f.update(settings=[])),

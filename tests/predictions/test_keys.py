@@ -1,10 +1,12 @@
 """Which keys make which kind of prediction."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.refusals import refuses
 
-from uqassay.errors import InputError
+import uqassay as uq
+from uqassay.errors import FileFormatError, InputError
 from uqassay.predictions.keys import (
     ALIASES,
     FORMS,
@@ -92,3 +94,10 @@ def test_unknown_keys_are_answered_by_what_they_may_hold(keys, remedy):
     assert remedy in caught.value.remedy
     with pytest.raises(InputError, match=f"found labels, {keys[0]}"):
         choose_form(["labels"], others=keys)
+
+
+def test_a_single_column_without_numbers_is_refused(tmp_path):
+    path = tmp_path / "p.parquet"
+    pd.DataFrame({"group": [1, 1, 2], "proba_1": [np.nan] * 3}).to_parquet(path)
+    with pytest.raises(FileFormatError, match="one column of probabilities is needed for each class"):
+        uq.load(path)

@@ -9,6 +9,7 @@ import pytest
 from tests.report.html_pages import open_all, open_once, wait_until
 
 import uqassay as uq
+from uqassay import wording
 from uqassay.evidence.mistake_ranking import RankedScore
 from uqassay.evidence.verdict import details
 from uqassay.report.page import write_page
@@ -343,7 +344,7 @@ def test_findings_download(page, assay, tmp_path):
     with (tmp_path / "findings.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     expected = assay.rows("findings")
-    assert [r["model"] for r in rows] == [r["model"] for r in expected]
+    assert [r["model"] for r in rows] == [wording.visible(r["model"]) for r in expected]
     assert [float(r["estimate"] or "nan") for r in rows] == pytest.approx(
         [r["estimate"] for r in expected], nan_ok=True
     )

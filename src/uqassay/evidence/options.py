@@ -1,6 +1,7 @@
 """The options of an assay: what is computed, and how. They are checked once, before any prediction is read."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -72,7 +73,10 @@ class AssayOptions:
 
     def __post_init__(self) -> None:
         for name in COPIED:
-            object.__setattr__(self, name, deepcopy(getattr(self, name)))
+            with suppress(
+                Exception
+            ):  # an iterator has no copy; what is no value for an option is refused where it is read
+                object.__setattr__(self, name, deepcopy(getattr(self, name)))
         _ = self.lambdas, self.seed
         if not (isinstance(self.level, (int, float)) and 0 < self.level < 1):
             raise InputError("level", "must lie between 0 and 1", f"got {self.level!r}", "0.95 is usual", code="range")

@@ -275,6 +275,10 @@ def _settings(facts: dict[str, Any], arrays: dict[str, np.ndarray], n_classes: i
 def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], n: int, settings: Settings) -> ModelScores:
     prefix = f"model/{i}/"
     values = checked_fields(ModelScores, entry, f"models[{i}]", without=("columns", "notes"))
+    if not 0 <= values["floor"] < 1:
+        raise InputError(
+            f"models[{i}].floor", "must lie in [0, 1)", f"got {values['floor']!r}", "make the assay again", code="range"
+        )
     runs = checked_array(arrays, f"{prefix}distance", "f", (None, n)).shape[0]
     if not runs:
         raise InputError(f"{prefix}distance", "needs at least one run", "got none", "", code="empty")

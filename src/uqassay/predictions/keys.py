@@ -304,7 +304,7 @@ def no_classes(contents: Contents, reading: TableReading = AS_IT_IS) -> InputErr
     if len(free) < 2:
         rule = "one column of probabilities is needed for each class"
         remedy = "name the columns of probabilities proba_<name of the class>"
-        if len(free) == 1 and values.size and np.nanmin(values) >= -1e-6 and np.nanmax(values) <= 1:
+        if len(free) == 1 and not np.isnan(values).all() and np.nanmin(values) >= -1e-6 and np.nanmax(values) <= 1:
             remedy = (
                 f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
             )
