@@ -86,7 +86,8 @@ def test_a_class_that_is_never_predicted_stays_and_a_constant_does_not_come():
     assert classes_of(table(named("prob_{}", probs=never, fold=np.zeros(4)))).names == WORDS
     plain = named("{}", probs=never, fold=np.zeros(4))
     assert classes_of(table(plain)).columns == WORDS  # by the sums
-    assert classes_of(table(plain), like=["cat", "dog"]).columns == WORDS[:2]  # neither label nor probability: no class
+    unseen = classes_of(table(plain), like=["cat", "dog"])
+    assert (unseen.columns, unseen.by_sum) == (WORDS, True)  # neither label nor probability, which is told
     assert classes_of(table(plain | {"humidity": P[:, 1]}), like=WORDS).columns == WORDS
 
 
@@ -148,10 +149,11 @@ def test_features_are_no_classes_where_no_sum_tells():
 def test_logits_and_counts_are_found_by_names_alone():
     logits = named("logit_{}", probs=np.log(P)) | named("prob_{}") | {"x1": P[:, 0], "x2": P[:, 1]}
     assert classes_of(dataclasses.replace(table(logits), of="logits")).columns == tuple(f"logit_{w}" for w in WORDS)
-    plain = dataclasses.replace(table(named("{}", probs=np.log(P), humidity=P[:, 0])), of="logits")
-    assert classes_of(plain, like=WORDS).columns == WORDS
-    votes = dataclasses.replace(table(named("{}", probs=DUMMIES * 3, n_words=np.arange(4))), of="counts")
-    assert classes_of(votes, like=WORDS).columns == WORDS
+    for of, probs in (("logits", np.log(P)), ("counts", DUMMIES * 3)):
+        alone = dataclasses.replace(table(named("{}", probs=probs)), of=of)
+        assert classes_of(alone, like=WORDS).columns == WORDS
+        beside = dataclasses.replace(table(named("{}", probs=probs, n_words=np.arange(4))), of=of)
+        assert classes_of(beside, like=WORDS) is None  # one more class, or no class: no sum tells
 
 
 @pytest.mark.parametrize("pattern", ["prob_{}", "P (y={})", "{}_probability", "{}"])

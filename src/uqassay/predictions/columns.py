@@ -272,12 +272,12 @@ def classes_of(
     saved = [name for name in free if name.startswith(_SAVED)]
     if len(saved) > 1 or saved == [_SAVED]:
         return _ordered(saved)
-    if table.of == "logits" and len(said := [name for name in numbers if "logit" in name.lower()]) > 1:
-        numbers = said  # beside probabilities of the same model
+    if table.of == "logits" and len(logits := [name for name in numbers if "logit" in name.lower()]) > 1:
+        numbers = logits  # beside probabilities of the same model
     named = _named_like(table, numbers, tuple(like))
     families = _families(numbers)
     if table.of == "logits":  # a family that says that it holds probabilities has no part in it
-        families = [f for f in families if not _says_probabilities(f)]
+        families = [f for f in families if not _says_probabilities(f)] or families
     sure = [family for family in families if table.sums(family)]
     readings: list[tuple[str, ...]] = []
     if named:

@@ -45,6 +45,11 @@ class Known(NamedTuple):
         """The ids, unless they are a default."""
         return None if counts_up(self.ids) else self.ids
 
+    @property
+    def by_default(self) -> bool:
+        """Whether the ids are 0, 1, 2, … and stand in no column of their own."""
+        return counts_up(self.ids) and not any(counts_up(values) for values in self.keys.values())
+
     def comparable(self, other: "Known") -> bool:
         """Whether both sides have ids; 0, 1, 2, … is a default, which says nothing about ids that are no whole numbers."""
         if self.ids is None or other.ids is None:
@@ -122,7 +127,9 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     >>> order_like(Known(None, {"image": image[[2, 0, 1]]}, "y_true"), Known(None, {"image": image}, "m")).tolist()
     [1, 2, 0]
     """
-    if one.ids is not None and other.ids is not None and one.comparable(other):
+    # two default indexes, such as those that pandas writes, say less than a column of one name
+    by_keys = one.by_default and other.by_default and bool(one.shared(other))
+    if one.ids is not None and other.ids is not None and one.comparable(other) and not by_keys:
         if len(one.ids) == len(other.ids) and same_ids(one.ids, other.ids):
             return None
         return _places(one.ids, other.ids, one.place)
