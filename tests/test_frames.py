@@ -136,7 +136,15 @@ def test_whole_numbers_are_one_id_in_any_form(ids):
 
 
 def test_other_ids_stay_apart():
-    assert canonical_ids(["007", "7", "7.0", "+7", "٧"]).tolist() == ["007", 7, "7.0", "+7", "٧"]
+    assert canonical_ids(["007", "7", "7.0", "7.00", "-0.5", "+7", "٧"]).tolist() == [
+        "007",
+        7,
+        7,
+        "7.00",
+        -0.5,
+        "+7",
+        "٧",
+    ]
     moments = np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")
     assert np.array_equal(canonical_ids(moments), canonical_ids(moments.astype("datetime64[us]")))
     with refuses("labels", "ids", got="'007' first"):

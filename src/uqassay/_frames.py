@@ -214,11 +214,11 @@ def columns_of(values: Any, name: str) -> dict[str, Frame] | None:
 
 
 def canonical_ids(ids: Any) -> NDArray[Any]:
-    """Ids in the form in which they are compared: 7, 7.0 and "7" are one id; "007" is another.
+    """Ids in the form in which they are compared: 7, 7.0, "7" and "7.0" are one id; "007" is another.
 
     Examples
     --------
-    >>> canonical_ids(["7", "12"]).tolist(), canonical_ids([7.0, 0.5]).tolist(), canonical_ids(["007", "b"]).tolist()
+    >>> canonical_ids(["7", "12.0"]).tolist(), canonical_ids([7.0, 0.5]).tolist(), canonical_ids(["007", "b"]).tolist()
     ([7, 12], [7, 0.5], ['007', 'b'])
     """
     array = np.asarray(ids)
@@ -240,8 +240,13 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if isinstance(value, str):
-        digits = value.isascii() and value.removeprefix("-").isdigit() and len(value) < 40
-        return int(value) if digits and str(int(value)) == value else value
+        whole, point, _ = value.removeprefix("-").partition(".")
+        if not (value.isascii() and whole.isdigit() and len(value) < 40):
+            return value
+        if not point:
+            return int(value) if str(int(value)) == value else value
+        decimal = value[-1].isdigit() and repr(float(value)) == value  # as a table of text writes 7.0
+        return _canonical(float(value)) if decimal else value
     if isinstance(value, tuple):  # an index of several levels
         return tuple(_canonical(part) for part in value)
     return _UNDEFINED if value is None or type(value).__name__ in ("NAType", "NaTType") else value

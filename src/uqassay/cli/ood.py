@@ -95,14 +95,17 @@ def ood_command(
             code="missing",
         )
     inside_files, outside_files = model_files(models), model_files(out, option="--out")
-    _warn_of_both(inside_files, outside_files)
     n_files = sum(len(paths) for files in (inside_files, outside_files) for paths in files.values())
     with progress(n_files + 2 * len(inside_files) + 1) as say:
         names, asked = reading.names(), None if labels is None else read_labels(labels, reading)
         like = class_texts(names, asked)
         inside, facts = load_models(inside_files, reading, like=like, say=say)
         outside, _ = load_models(outside_files, reading, like=like, say=say)
-        said = [*normalised_sentences(inside), *normalised_sentences(outside)]
+        said = [
+            *_on_both_sides(inside_files, outside_files),
+            *normalised_sentences(inside),
+            *normalised_sentences(outside),
+        ]
         groups_in, groups_out = read_groups(groups, reading), read_groups(out_groups, reading)
         y, source = labels_of(labels, asked, reading, facts, inside) or (None, None)
         of_files = {"groups_in": groups, "groups_out": out_groups, "labels": source}
@@ -138,12 +141,14 @@ def ood_command(
         _print(found, table, score or ())
 
 
-def _warn_of_both(inside: dict[str, list[Path]], outside: dict[str, list[Path]]) -> None:
+def _on_both_sides(inside: dict[str, list[Path]], outside: dict[str, list[Path]]) -> list[str]:
     """A file on both sides is allowed (it shows the values of a useless score), but seldom meant."""
     places = {os.path.realpath(path) for paths in inside.values() for path in paths}
-    for path in dict.fromkeys(path for paths in outside.values() for path in paths):
-        if os.path.realpath(path) in places:
-            complain(f"Warning: --out: {path.name} is given in distribution too; no score can tell a file from itself.")
+    return [
+        f"Warning: --out: {path.name} is given in distribution too; no score can tell a file from itself."
+        for path in dict.fromkeys(path for paths in outside.values() for path in paths)
+        if os.path.realpath(path) in places
+    ]
 
 
 # -- output -------------------------------------------------------------------------------------------------------------
