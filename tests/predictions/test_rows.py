@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-import uqassay as uq
 from uqassay._frames import FromFile
 from uqassay.predictions.rows import Known, check_moved, check_positions, counts_up, in_rows_of, order_like
 
