@@ -5,6 +5,7 @@ right number, or is refused; then the remedy that the error names is obeyed, whi
 """
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -449,3 +450,59 @@ def test_members_on_the_first_axis():
         align({"m": P, "ens": members}, Y)
     found = align({"m": P, "ens": uq.Members(members, member_axis=0)}, Y)
     assert (found.models["ens"][0].probs.mean(axis=1).argmax(axis=1) == Y).mean() == RIGHT
+
+
+def test_an_image_and_independent_labels_are_refused_with_what_works():
+    images = RNG.dirichlet(np.ones(3), (4, 2, 5)).transpose(0, 3, 1, 2)
+    with refuses("models['m']", "shape", got=re.escape("probs.transpose(0, 2, 3, 1).reshape(-1, 3)")):
+        align({"m": images}, np.zeros(4))
+    pixels = images.transpose(0, 2, 3, 1).reshape(-1, 3)
+    truth = pixels.argmax(axis=1).reshape(4, 2, 5)
+    assert accuracy(pixels, truth.reshape(-1)) == 1.0
+    sigmoids = RNG.random((N, 3))
+    with refuses("models['m']", "sum", got=re.escape("Point.from_binary(values[:, k])")):
+        align({"m": sigmoids}, Y)
+    assert accuracy(uq.Point.from_binary(sigmoids[:, 1]), sigmoids[:, 1] > 0.5) == 1.0
+
+
+def test_logits_of_one_class(tmp_path):
+    logits = RNG.normal(size=N)
+    np.save(tmp_path / "m.npy", logits)
+    with refuses("logits", "shape", got=re.escape('uq.from_object(array, kind="logits", positive=1)')):
+        uq.load(tmp_path / "m.npy", kind="logits")
+    assert accuracy(uq.from_object(logits, kind="logits", positive=1), (logits > 0).astype(int)) == 1.0
+
+
+def test_a_list_beside_named_numbers_has_no_order(tmp_path):
+    path = tmp_path / "m.jsonl"
+    for first, second in (({"a": 0.6, "b": 0.4}, [0.3, 0.7]), ([0.3, 0.7], {"a": 0.6, "b": 0.4})):
+        path.write_text(f"{json.dumps({'probs': first})}\n{json.dumps({'probs': second})}\n")
+        with refuses("probs", got="line 2"):
+            uq.load(path)
+    for first, second in (({"a": 3, "b": 1}, [1, 3]), ([1, 3], {"a": 3, "b": 1})):
+        path.write_text(f"{json.dumps({'label': first})}\n{json.dumps({'label': second})}\n")
+        with refuses("label", got="line 2"):
+            uq.load_labels(path)
+
+
+def test_predictions_of_one_class_each_are_judged_alike_in_every_type():
+    hard = np.eye(3)[P.argmax(axis=1)]
+    reports = {str(uq.assay({"m": hard.astype(kind)}, Y, rng=0)) for kind in ("f2", "f4", "f8", "i8", "?")}
+    assert len(reports) == 1
+
+
+def test_arrays_of_the_caller_may_be_used_again():
+    groups = np.arange(N) % 7
+    labels = Y.copy()
+    found = uq.assay({"m": P}, labels, groups=groups, rng=0)
+    groups[:], labels[:] = 0, 0
+    assert str(found.ranking(0.5)) == str(uq.assay({"m": P}, Y, groups=np.arange(N) % 7, rng=0).ranking(0.5))
+    buffers = {"p": np.empty((30, 3)), "y": np.empty(30, int), "g": np.empty(30, int)}
+    streams = {name: uq.AssayStream(rng=0) for name in ("buffers", "arrays")}
+    for at in range(0, N, 30):
+        rows = slice(at, at + 30)
+        buffers["p"][:], buffers["y"][:], buffers["g"][:] = P[rows], Y[rows], np.arange(N)[rows] % 7
+        streams["buffers"].update({"m": buffers["p"]}, buffers["y"], groups=buffers["g"])
+        streams["arrays"].update({"m": P[rows]}, Y[rows], groups=np.arange(N)[rows] % 7)
+    one, other = (str(stream.compute().ranking(0.5)) for stream in streams.values())
+    assert one == other

@@ -401,6 +401,7 @@ WORDINGS: Mapping[str | tuple[str, str], Wording] = {
     ("measure", "choice"): "choose one of them",
     ("positive", "choice"): _positive,
     ("positive", "missing"): _positive,
+    ("logits", "shape"): _bare_array,
     ("probs", "shape"): _bare_array,
     ("resample", "conflict"): _resample,
     ("run", "missing"): _run,

@@ -172,12 +172,14 @@ def key_of_bare_array(kind: str | None, array: Any) -> str:
         rule = f"{kind!r} needs {' and '.join(form.keys)}, and this is one array without a name"
         fail("kind", rule, "", "give the arrays under these names", code="missing")
     if len(shape) < 2:
+        of_one_class = "probabilities of one class go through Point.from_binary or Members.from_binary"
+        if form.keys[0] == "logits":
+            of_one_class = 'logits of one class go through uq.from_object(array, kind="logits", positive=1)'
         fail(
             form.keys[0],
             "must be (n, K), one column per class",
             f"got shape {shape}",
-            "labels are read by load_labels, and probabilities of one class go through "
-            "Point.from_binary or Members.from_binary",
+            f"labels are read by load_labels, and {of_one_class}",
             code="shape",
             facts={"bare": True},
         )
