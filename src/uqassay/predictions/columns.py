@@ -270,8 +270,8 @@ def classes_of(
     saved = [name for name in free if name.startswith(_SAVED)]
     if len(saved) > 1 or saved == [_SAVED]:
         return _ordered(saved)
-    if table.of == "logits" and len(said := [name for name in numbers if "logit" in name.lower()]) > 1:
-        numbers = said  # beside probabilities of the same model
+    if table.of == "logits" and len(logits := [name for name in numbers if "logit" in name.lower()]) > 1:
+        numbers = logits  # beside probabilities of the same model
     named = _named_like(table, numbers, tuple(like))
     families = _families(numbers)
     sure = [family for family in families if table.sums(family)]
