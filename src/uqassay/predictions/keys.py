@@ -290,7 +290,7 @@ def no_classes(contents: Contents) -> InputError:
     if len(free) < 2:
         rule = "one column of probabilities is needed for each class"
         remedy = "name the columns of probabilities proba_<name of the class>"
-        if len(free) == 1 and values.size and np.nanmin(values) >= 0 and np.nanmax(values) <= 1:
+        if len(free) == 1 and values.size and ((values >= 0) & (values <= 1) | np.isnan(values)).all():
             remedy = (
                 f"name the column {free[0]!r} y_prob and the labels y_true, and pass positive= with the class it is of"
             )
