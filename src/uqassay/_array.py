@@ -180,7 +180,8 @@ def _look(array: NDArray[Any], tolerance: float) -> str:
         block = np.asarray(array[rows])
         if not np.isfinite(block).all() or (block < -tolerance).any() or not (block.max(axis=-1) > 0).all():
             return "logits"
-        totals = block.sum(axis=-1, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            totals = block.sum(axis=-1, dtype=np.float64)
         whole &= bool((block == np.round(block)).all())
         hundred &= near(totals, 100.0)
         near_one &= bool((np.abs(totals - 1.0) <= rounding(block)).all())

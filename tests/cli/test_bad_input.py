@@ -249,7 +249,7 @@ OPTIONS = {
     "subgroup without a name": (("--subgroup", "short.npy"), r"--subgroup: must read NAME=FILE; got 'short\.npy'"),
     "subgroup of another length": (
         ("--subgroup", "site=short.npy"),
-        r"^short\.npy: site: needs one value for each of the 4",
+        r"^short\.npy: subgroup 'site': needs one value for each of the 4",
     ),
     "subgroup with a taken name": (("--subgroup", "class=y.npy"), r"--subgroup: names must differ .*; got 'class'"),
     "missing focal sets": (("--focal-sets", "nothing.npy"), r"nothing\.npy: path: must lead to a file"),

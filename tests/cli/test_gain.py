@@ -87,7 +87,9 @@ def test_groups_and_ids(pair, run):
     np.savez(pair / "before.npz", probs=before, ids=np.arange(60), labels=np.load(pair / "labels.npy"))
     np.savez(pair / "after.npz", probs=after[order], ids=order)
     moved = run("gain", *words(pair, labels=False), *QUICK, "--json").json()["scores"][0]
-    assert moved == plain
+    assert moved.pop("notes") == plain.pop("notes")
+    for name, value in plain.items():  # another order of the sums
+        assert moved[name] == (pytest.approx(value, rel=1e-12) if isinstance(value, float) else value), name
 
 
 def test_studies_are_saved_and_shown_again(pair, run):

@@ -159,7 +159,7 @@ def test_workers_of_a_cluster_read_rows_and_give_the_same_assay(folder, needs):
     rng = np.random.default_rng(0)
     p, y = rng.dirichlet(np.ones(3), (40, 2)), rng.integers(0, 3, 40)
     np.save("a.npy", p)
-    uq.save(uq.Dirichlet(5 * p[:, 0], ids=np.arange(40) + 3, groups=np.arange(40) // 4, n_draws=20), "b.zarr")
+    uq.save(uq.Dirichlet(5 * p[:, 0], ids=np.arange(40), groups=np.arange(40) // 4, n_draws=20), "b.zarr")
     np.savetxt("c.csv", np.c_[p[:, 1]], delimiter=",", header="proba_0,proba_1,proba_2", comments="")
     np.save("labels.npy", y)
     request = AssayRequest(["a.npy", "b.zarr", "c.csv"], labels=Path("labels.npy"), draws=10, calibration=["none"])

@@ -14,11 +14,12 @@ from uqassay.cli import main
 
 
 def test_bad_input_in_a_process(tmp_path, run_process):
-    np.savez(tmp_path / "m.npz", probs=np.full((3, 3), 0.5))
+    np.savez(tmp_path / "m.npz", probs=np.full((3, 3), 0.3))
+    np.save(tmp_path / "y.npy", [0, 1, 2])
     ran = run_process("rank", tmp_path / "m.npz", "--labels", tmp_path / "y.npy")
     assert (ran.code, ran.out) == (2, "")
     assert re.fullmatch(
-        r"m\.npz: probs: each row must sum to 1 within [^;]+; row 0 sums to 1\.5; pass --normalise .*\n", ran.err
+        r"m\.npz: probs: each row must sum to 1 within [^;]+; row 0 sums to 0\.9; pass --normalise .*\n", ran.err
     )
     assert ran.err.count("\n") == 1
 

@@ -45,7 +45,7 @@ def test_repair_of_beliefs_that_are_no_belief_function(files, run):
 
 
 def test_normalise_leaves_kinds_alone_that_have_no_probabilities(files, run):
-    np.savez(files / "counts.npz", probs=3.0 * np.load(files / "point.npz")["probs"])
+    np.savez(files / "counts.npz", probs=100.0 * np.load(files / "point.npz")["probs"])
     labels = ("--labels", files / "labels.npy", "--json", "--normalise")
     ran = run("rank", f"P={files / 'counts.npz'}", f"EDL={files / 'edl.npz'}", *labels)
     assert ran.code == 0

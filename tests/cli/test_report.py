@@ -95,8 +95,10 @@ def test_report_against_paper_table(shared, run):
     """Paper 000, Table 1, CIFAR-10: KL, non-specificity and accuracy of RS-NN and SNN, rounded as printed there."""
     folder = shared / "data" / "cifar10_test"
     models = [f"RS-NN={folder / 'rs_nn_beliefs.npz'}", f"SNN={folder / 'snn.npz'}"]
-    ran = run("report", *models, "--labels", folder / "labels.npy", "--convention", "paper", "--draws", "10", "--json")
-    assert ran.code == 0
+    names = ",".join(np.load(folder / "rs_nn_beliefs.npz")["class_names"].tolist())
+    options = ("--class-names", names, "--convention", "paper", "--draws", "10", "--json")
+    ran = run("report", *models, "--labels", folder / "labels.npy", *options)
+    assert ran.code == 0, ran.err
     found = {(row["model"], row["metric"]): row["estimate"] for row in ran.json()["findings"]}
     printed = {("RS-NN", "kl"): 0.398, ("RS-NN", "nonspecificity"): 0.009, ("SNN", "kl"): 0.481}
     for cell, value in printed.items():

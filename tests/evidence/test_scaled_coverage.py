@@ -20,7 +20,7 @@ SMALL = {"scales": SCALES, "n_draws": 10}
 @pytest.mark.parametrize("labels", ["classes", "votes"])
 def test_the_curve_is_the_public_one(kind, labels, random_generator):
     p = random_prediction(kind, random_generator, 60, 4)
-    y = random_generator.integers(0, 4, 60) if labels == "classes" else random_generator.integers(1, 4, (60, 4))
+    y = random_generator.integers(0, 4, 60) if labels == "classes" else random_generator.integers(1, 9, (60, 4))
     groups = np.repeat(np.arange(20), 3)
     a = uq.assay({"m": p}, y, groups=groups, **SMALL)
     public = coverage_curve(y, p, scales=SCALES, groups=groups, rng=0)

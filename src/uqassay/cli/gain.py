@@ -279,6 +279,7 @@ def _sample(
     from dataclasses import replace
 
     from uqassay.evidence import sample_of_pair
+    from uqassay.predictions.class_order import classes_in_order
 
     models = [f"{side}={path}" for side, path in zip(("before", "after"), files, strict=True)]
     loaded: Loaded = without_ignored(load_request(replace(request, models=models, labels=labels, groups=groups), say))
@@ -286,9 +287,10 @@ def _sample(
         complain(sentence)
     (before,), (after,) = loaded.runs["before"], loaded.runs["after"]
     if loaded.class_names is not None:
+        names = loaded.class_names  # state the order, in which labels are numbers
         before, after = (
-            one if one.class_names is not None else one.with_metadata(class_names=loaded.class_names)
-            for one in (before, after)
+            classes_in_order(one, names, side).with_metadata(class_names=names)
+            for side, one in (("before", before), ("after", after))
         )
     with about_files(loaded.files, {"y_true": ""}):
         return sample_of_pair(loaded.labels, before, after, groups=loaded.groups, **chosen), before

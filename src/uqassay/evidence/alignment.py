@@ -554,7 +554,8 @@ def _names(
             )
     if given is not None:
         return names, "stated"
-    if len(named) < len(every):
+    numbered = tuple(str(k) for k in range(n_classes))  # names that say no more than the position of an unnamed column
+    if len(named) < len(every) and names != numbered:
         place = next(place for place, run in every if run.class_names is None)
         raise InputError(
             f"{place}.class_names",

@@ -186,7 +186,8 @@ def _of_array(obj: Any, kind: str | None) -> dict[str, Any]:
     logits = kind is not None and form_of_kind(kind) == "logits"
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
         with np.errstate(invalid="ignore"):
-            inside = bool(((np.asarray(values) >= -1e-6) & (np.asarray(values) <= 1 + 1e-6)).all())
+            column = np.asarray(values)
+            inside = column.dtype.kind in "biuf" and bool(((column >= -1e-6) & (column <= 1 + 1e-6)).all())
         remedy = "pass from_object(probs, positive=1) for probabilities of class 1"
         if np.asarray(values).dtype.kind in "iub" and not logits:
             remedy = "pass probabilities, as of predict_proba, not the predicted labels"

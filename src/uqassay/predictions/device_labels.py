@@ -40,7 +40,8 @@ def labels_on_device(y_true: Any, prediction: DeviceProbs, name: str = "y_true")
             code="mismatch",
         )
     if tuple(y_true.shape) not in ((n,), (n, n_classes)):
-        labels_for(np.zeros(tuple(y_true.shape), dtype=np.int64), name=name, **sizes)  # type: ignore[arg-type]
+        kind = np.float64 if namespace(y_true).isdtype(y_true.dtype, "real floating") else np.int64
+        labels_for(np.zeros(tuple(y_true.shape), dtype=kind), name=name, **sizes)  # type: ignore[arg-type]
     return _indices(y_true, prediction, name) if y_true.ndim == 1 else _distributions(y_true, prediction, name)
 
 
@@ -53,7 +54,7 @@ def _indices(y_true: Any, prediction: DeviceProbs, name: str) -> Any:
         valid = (y_true >= 0) & (y_true < prediction.n_classes)
     row = first_true(xp, ~valid)
     if row is not None:
-        as_labels(np.array([float(y_true[row])]), prediction.n_classes, name=name, first_row=row)
+        as_labels([float(y_true[i]) for i in range(y_true.shape[0])], prediction.n_classes, name=name)
     return xp.astype(y_true, dtype)
 
 

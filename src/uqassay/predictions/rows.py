@@ -51,8 +51,14 @@ class Known(NamedTuple):
         return counts_up(self.ids) and not any(counts_up(values) for values in self.keys.values())
 
     def comparable(self, other: "Known") -> bool:
-        """Whether both sides have ids; 0, 1, 2, … is a default, which says nothing about ids that are no whole numbers."""
+        """Whether both sides have ids that say something of each other.
+
+        0, 1, 2, … is a default: it says nothing of ids that are no whole numbers, nor, as an index beside keys, of other ids
+        that count up.
+        """
         if self.ids is None or other.ids is None:
+            return False
+        if counts_up(self.ids) and counts_up(other.ids) and any(s.by_default and s.keys for s in (self, other)):
             return False
         sides = [(self.ids, other.ids), (other.ids, self.ids)]
         return not any(counts_up(ids) and canonical_ids(others).dtype.kind not in "iu" for ids, others in sides)
@@ -127,9 +133,7 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     >>> order_like(Known(None, {"image": image[[2, 0, 1]]}, "y_true"), Known(None, {"image": image}, "m")).tolist()
     [1, 2, 0]
     """
-    # two default indexes, such as those that pandas writes, say less than a column of one name
-    by_keys = one.by_default and other.by_default and bool(one.shared(other))
-    if one.ids is not None and other.ids is not None and one.comparable(other) and not by_keys:
+    if one.ids is not None and other.ids is not None and one.comparable(other):
         if len(one.ids) == len(other.ids) and same_ids(one.ids, other.ids):
             return None
         return _places(one.ids, other.ids, one.place)
