@@ -312,13 +312,7 @@ def without_ignored(loaded: Loaded) -> Loaded:
         return loaded
     with about_files(loaded.files, {"y_true": ""}):
         kept = without_label(
-            loaded.ignore_label,
-            loaded.runs,
-            loaded.labels,
-            class_names=loaded.class_names,
-            groups=loaded.groups,
-            subgroups=None,
-            uncertainties=None,
+            loaded.ignore_label, loaded.runs, loaded.labels, class_names=loaded.class_names, groups=loaded.groups
         )
     groups = None if kept.groups is None else FromFile(kept.groups)
     return replace(loaded, runs=kept.predictions, labels=kept.y_true, groups=groups, ignore_label=None)

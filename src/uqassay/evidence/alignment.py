@@ -232,8 +232,8 @@ def without_label(
     *,
     class_names: Sequence[str] | None,
     groups: Any,
-    subgroups: Any,
-    uncertainties: Any,
+    subgroups: Any = None,
+    uncertainties: Any = None,
     first_row: int = 0,
 ) -> Kept:
     """Leave out the instances whose label is `label`, such as −1, from everything; draws keep the numbers of their rows.

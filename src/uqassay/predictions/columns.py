@@ -1,4 +1,4 @@
-"""Which columns of a table are classes, and which are labels, ids, groups and keys: decided by names, never by type.
+"""Which columns of a table are classes, labels, ids and groups: decided by names, and by sums where names say nothing.
 
 Classes are, in this order: the columns asked for; those named like the labels; those of one name with a number
 (``prob_10``) or of one decoration (``prob.cat``, ``P (y=cat)``, ``cat_probability``); those that together sum to 1. A class
@@ -44,64 +44,14 @@ ROLE_NAMES: Mapping[str, tuple[str, ...]] = {
     "groups": ("group", "groups"),
 }  # fmt: skip
 #: Names of columns of numbers that are no class, unless they are asked for or named like a label.
-OTHERS = frozenset(
-    [
-        "age",
-        "confidence",
-        "conf",
-        "cost",
-        "count",
-        "density",
-        "entropy",
-        "epoch",
-        "error",
-        "fold",
-        "index",
-        "iteration",
-        "latency",
-        "length",
-        "logit",
-        "loss",
-        "margin",
-        "max_prob",
-        "max_proba",
-        "max_probability",
-        "maxprob",
-        "msp",
-        "nll",
-        "numpy_index",
-        "pred",
-        "predicted",
-        "predicted_class",
-        "prediction",
-        "rank",
-        "response",
-        "row",
-        "run",
-        "score",
-        "seed",
-        "size",
-        "sex",
-        "split",
-        "step",
-        "time",
-        "timestamp",
-        "uncertainty",
-        "variance",
-        "weight",
-        "weights",
-        "width",
-        "year",
-        "y_pred",
-        ".pred_class",
-        "sample_weight",
-        "inst#",
-        "entropy_nats",
-        "duration",
-        "price",
-        "temperature",
-    ]
-)
+OTHERS = frozenset((
+    ".pred_class", "age", "conf", "confidence", "cost", "count", "density", "duration", "entropy", "entropy_nats",
+    "epoch", "error", "fold", "index", "inst#", "iteration", "latency", "length", "logit", "loss", "margin",
+    "max_prob", "max_proba", "max_probability", "maxprob", "msp", "nll", "numpy_index", "pred", "predicted",
+    "predicted_class", "prediction", "price", "rank", "response", "row", "run", "sample_weight", "score", "seed",
+    "sex", "size", "split", "step", "temperature", "time", "timestamp", "uncertainty", "variance", "weight",
+    "weights", "width", "y_pred", "year",
+))  # fmt: skip
 _WORD = (
     r"(?:proba?|probs|probabilit(?:y|ies)|p|pr|pred|prediction|score|scores|confidence|conf|softmax|class|posterior|logits?"
     r"|votes?|counts?|y_?(?:pred|hat|prob|proba|score)|output)"
@@ -321,7 +271,7 @@ def _asked(table: Table, asked: tuple[str, ...]) -> Classes:
             code="choice",
         )
     text = next((name for name in asked if name not in table.numbers), None)
-    if text is not None and asked:
+    if text is not None:
         table.matrix([text])  # names the cell that is no number
     twice = next((name for i, name in enumerate(asked) if name in asked[:i]), None)
     if twice is not None or len(asked) < 2:
