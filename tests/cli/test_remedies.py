@@ -211,10 +211,16 @@ def json_lines(path, rows):
     Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
+STATED = (
+    "--class-names with",
+    "--class-names a,b,c with",
+)  # the order is the user's to state: one shown would be copied
+
+
 def keys_without_order():
     json_lines("m.jsonl", [{"probs": dict(zip("cab", p[[2, 0, 1]].tolist(), strict=True))} for p in P])
     np.save("y.npy", Y)
-    return ["m.jsonl", "--labels", "y.npy"], ("c,a,b", "a,b,c")  # the order is the user's to state
+    return ["m.jsonl", "--labels", "y.npy"], STATED
 
 
 def two_orders():
@@ -228,7 +234,7 @@ def one_model_without_names():
     np.savez("m.npz", probs=P, class_names=list("abc"))
     np.savez("k.npz", probs=P)
     np.save("y.npy", Y)
-    return ["m.npz", "k.npz", "--labels", "y.npy"], None
+    return ["m.npz", "k.npz", "--labels", "y.npy"], STATED
 
 
 def other_class_names():
@@ -355,7 +361,7 @@ def test_classes_in_two_orders_are_stated_or_named(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     argv, _ = two_orders()
     refused = run("rank", *argv)
-    assert (refused.code, "--class-names a,b,c, in that order" in refused.err) == (2, True)
+    assert (refused.code, "--class-names with these names, that of class 0 first" in refused.err) == (2, True)
     accuracies = []
     np.save("words.npy", np.array(list("abc"))[Y])
     for words in ([*argv, "--class-names", "a,b,c"], [*argv[:2], "--labels", "words.npy"]):

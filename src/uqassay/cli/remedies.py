@@ -206,12 +206,14 @@ def _positive(facts: Facts) -> dict[str, str]:
 
 
 def _class_order(facts: Facts) -> dict[str, str]:
-    """Numbers as labels of classes without an order, or a model without names beside others."""
+    """Numbers as labels of classes without an order, or a model without names beside others.
+
+    The names are not written out: any order that stands here would be copied, and would be wrong without a word.
+    """
     if "class_names" in facts:
-        stated = _names("--class-names", facts["class_names"], "A,B,C")
-        return {"remedy": f"state the order of its columns by {stated}, in that order, or name the classes in its file"}
-    stated = _names("--class-names", facts.get("names", ()), "A,B,C")
-    return {"remedy": f"give the labels by name, or state which class is 0, 1, … by {stated}, in that order"}
+        columns = "pass --class-names with these names in the order of its columns"
+        return {"remedy": f"{columns}, or name the classes in its file"}
+    return {"remedy": "give the labels by name, or pass --class-names with these names, that of class 0 first"}
 
 
 def _class_names(facts: Facts) -> dict[str, str]:

@@ -178,12 +178,11 @@ def check_order(class_order: str, names: Sequence[str], name: str) -> None:
     """Refuse numbers as labels of classes whose names have no order."""
     if not CLASS_ORDERS[class_order]:
         return
-    some = ", ".join(map(repr, sorted(names)[:4])) + (", …" if len(names) > 4 else "")
     raise InputError(
         name,
         f"whole numbers have no meaning as labels here, because {CLASS_ORDERS[class_order]}",
         f"the class names are {_shown_names(tuple(names))}",
-        f"give the labels by name, or state the order by class_names=[{some}]",
+        "give the labels by name, or pass class_names= with these names, that of class 0 first",  # any order would be copied
         code="class-order",
         facts={"names": tuple(names)},
     )
