@@ -90,6 +90,13 @@ def test_function_must_be_importable_by_name(function):
         Cell(function, dataset="d", method="m", seed=0)
 
 
+@pytest.mark.parametrize("name", ["function", "dataset", "method", "data_hash", "source"])
+@pytest.mark.parametrize("value", [True, -1, None, ["a"]])
+def test_what_must_be_text_is_text(name, value):
+    with refuses(name, "type", got="must be text"):
+        Cell(**{"function": "json:dumps", "dataset": "a", "method": "b", "seed": 0, name: value})
+
+
 @pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "1"])
 def test_seed_out_of_range_is_refused(seed):
     with refuses("seed", "range", got=f"got {seed!r}"):

@@ -98,6 +98,28 @@ def test_a_meaning_may_stand_in_the_metadata_as_plain_text(tmp_path, needs):
         assert inspect_file(tmp_path / f"p{extension}")["variance_is"] == "epistemic"
 
 
+def test_a_torch_file_of_one_value_is_read_as_rows_or_refused(tmp_path, needs):
+    needs("torch")
+    import torch
+
+    torch.save([[0.5, 0.5], [0.2, 0.8]], tmp_path / "rows.pt")
+    assert uq.load(tmp_path / "rows.pt").n_instances == 2
+    for value, name, code in (
+        ("x", "array", "type"),
+        ([[0.5, 0.5], [1.0]], "array", "ragged"),
+        ((1, 0), "probs", "shape"),
+    ):
+        torch.save(value, tmp_path / "p.pt")
+        with refuses(name, code, error=FileFormatError):
+            uq.load(tmp_path / "p.pt")
+
+
+def test_a_single_value_is_no_list_of_labels(tmp_path):
+    np.save(tmp_path / "y.npy", np.uint64(2**64 - 1))
+    with refuses("labels", "shape", got="one label per instance", error=FileFormatError):
+        uq.load_labels(tmp_path / "y.npy")
+
+
 @pytest.mark.parametrize("extension", FULL_FORMATS)
 def test_a_prediction_in_bfloat16_comes_back_with_its_tolerance(tmp_path, needs, extension):
     needs("torch", *{PACKAGES.get(extension, "numpy")})

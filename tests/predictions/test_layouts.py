@@ -77,6 +77,12 @@ def test_only_the_name_or_the_kind_makes_it_one(tmp_path):
     [
         ({"arr_0": LOGITS + 0.5}, "arr_0", "type", "row 0 holds .* as label"),
         ({"arr_0": np.column_stack([LOGITS, LABELS, SETS + 0.5])}, "arr_0", "type", "row 0 holds 0.5 as dataset_idx"),
+        (
+            {"arr_0": np.column_stack([LOGITS, LABELS, SETS + 1e300])},
+            "arr_0",
+            "type",
+            "row 0 holds 1e.300 as dataset_idx",
+        ),
         ({"arr_0": LOGITS[:, :3]}, "arr_0", "shape", r"got shape \(6, 3\)"),
         ({"arr_0": LOGITS, "arr_1": LOGITS}, "kind", "missing", "found arr_0, arr_1"),
     ],

@@ -27,3 +27,8 @@ def test_one_class_against_the_rest_keeps_small_sums_exact():
     coarse = np.array([[0.2, 0.8005]], np.float16)  # misses 1 by more than double precision allows
     found = event_and_rest(coarse, 1)
     np.testing.assert_array_equal(found.sum(axis=1), 1)
+
+
+def test_rows_whose_sum_overflows_are_scaled():
+    counts = np.array([[1e308, 1e308, -1.0]])  # -1 is rounding beside such numbers
+    assert uq.Point(counts, normalise=True).probs.tolist() == [[0.5, 0.5, 0.0]]

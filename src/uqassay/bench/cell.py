@@ -96,6 +96,9 @@ class Cell:
     threads: int = 1
 
     def __post_init__(self) -> None:
+        for name in ("function", "dataset", "method", "data_hash", "source"):
+            if not isinstance(value := getattr(self, name), str):
+                raise InputError(name, "must be text", f"got {value!r:.60}", "pass a str", code="type")
         if not all(part.isidentifier() for part in self.function.replace(":", ".", 1).split(".")) or (
             ":" not in self.function
         ):

@@ -23,6 +23,7 @@ from uqassay.evidence.saved_folder import (
 )
 from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
+from uqassay.evidence.set_columns import column_names
 from uqassay.evidence.vote_tests import VoteTests
 from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.metrics.calibration.reliability import Reliability
@@ -195,7 +196,8 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
     per_row = {name: checked_array(arrays, name, PLAIN, (n,)) for name in ("ids", "groups") if name in arrays}
     settings = _settings(facts, arrays, n_classes)
     models = [
-        _model(i, entry, arrays, n, settings) for i, entry in enumerate(entry_of(facts, "models", tuple[Any, ...]))
+        _model(i, entry, arrays, (n, n_classes), settings)
+        for i, entry in enumerate(entry_of(facts, "models", tuple[Any, ...]))
     ]
     names = [m.name for m in models]
     if len(set(names)) < len(names) or [m.name for m in models if m.baseline] != list(BASELINES):
@@ -249,7 +251,7 @@ def _labels(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]
     names = tuple(checked_array(arrays, "class_names", "U", (None,)).tolist())
     if len(names) < 2 or len(set(names)) < len(names):
         raise InputError("class_names", "must be two different names at least", f"got {names!r:.80}", "", code="range")
-    if arrays["labels"].ndim == 1:
+    if "labels" not in arrays or arrays["labels"].ndim == 1:
         labels = checked_array(arrays, "labels", "iu", (None,), low=0, high=len(names) - 1)
     else:
         labels = checked_array(arrays, "labels", "f", (None, len(names)), low=0, high=1, finite=True)
@@ -272,7 +274,8 @@ def _settings(facts: dict[str, Any], arrays: dict[str, np.ndarray], n_classes: i
     return settings
 
 
-def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], n: int, settings: Settings) -> ModelScores:
+def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], size: tuple[int, int], settings: Settings) -> ModelScores:
+    n, n_classes = size
     prefix = f"model/{i}/"
     values = checked_fields(ModelScores, entry, f"models[{i}]", without=("columns", "notes"))
     if not 0 <= values["floor"] < 1:
@@ -283,7 +286,9 @@ def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], n: int, settings: 
     if not runs:
         raise InputError(f"{prefix}distance", "needs at least one run", "got none", "", code="empty")
     names = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
-    wanted = dict.fromkeys([*COLUMNS, *settings.measures, *names])
+    of_sets = column_names(n_classes)
+    stated = () if set(of_sets).isdisjoint(names) else of_sets  # all of them, or none
+    wanted = dict.fromkeys([*COLUMNS, *settings.measures, *stated, *names])
     columns = {}
     for name in wanted:
         finite = name in FINITE

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, lone_surrogates, still_whole
+from uqassay._array import as_array, as_numeric, lone_surrogates, still_whole
 from uqassay._files import draft_of
 from uqassay._frames import FromFile
 from uqassay.checks import fail
@@ -171,6 +171,7 @@ def load(
         kind = None if asks_layout(kind) else kind
         if contents.bare:
             values = contents.arrays["array"].read()
+            values = values if hasattr(values, "shape") else as_numeric(values, "array")  # lists and text in .pt
             arrays = {key_of_bare_array(kind, values): values}
         else:
             _check_classes(contents, path, reading)
@@ -276,6 +277,8 @@ def load_labels(
                 return FromFile(values, class_names=votes.names, class_order=votes.order, **known)
         stored, name = _labels_in(contents, key, path.name)
         values = np.array(as_array(stored.read(), name))
+        if not values.ndim:
+            fail(name, "must be a list with one label per instance", f"got {str(values)!r:.60}", "", code="shape")
         if contents.in_text and "" not in (own or ()):
             _refuse_empty(values, stored.name or name)
         if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:

@@ -344,7 +344,8 @@ def _read_fd_shifts(path: Path, contents: Contents, _: str | None) -> Contents:
 
 def _whole_column(values: NDArray[Any], name: str) -> NDArray[np.int64]:
     wide = values.astype(np.float64)
-    broken = ~np.isfinite(wide) | (wide != np.round(np.where(np.isfinite(wide), wide, 0.0)))
+    broken = ~(np.abs(wide) < 2**53)  # nan, too; greater numbers of this type are no counts
+    broken |= wide != np.round(np.where(broken, 0.0, wide))
     if broken.any():
         row = int(np.flatnonzero(broken)[0])
         rule = "its last two columns must be whole numbers, the label and the index of the data set"

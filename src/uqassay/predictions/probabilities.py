@@ -60,9 +60,9 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
     with np.errstate(over="ignore", invalid="ignore"):  # inf − inf; such rows are refused below
         totals = values.sum(axis=-1, keepdims=True)
         rounded = (values < 0) & (values >= -tolerance_of(array) * np.maximum(totals, 1.0))  # such as −2e-16
-    if rounded.any():
-        values = np.where(rounded, 0.0, values)
-        totals = values.sum(axis=-1, keepdims=True)
+        if rounded.any():
+            values = np.where(rounded, 0.0, values)
+            totals = values.sum(axis=-1, keepdims=True)
     broken = ~(np.isfinite(values) & (values >= 0)).all(axis=-1) | ~(totals[..., 0] > 0)
     if broken.any():
         at = tuple(np.argwhere(broken)[0])
