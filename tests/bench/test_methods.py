@@ -110,7 +110,12 @@ def test_class_that_a_limit_removes_for_one_seed_is_told_before_anything_is_trai
 def test_parameters_out_of_range_are_refused_by_their_full_name_and_nothing_is_trained(
     method, option, value, code, got, monkeypatch
 ):
-    for trained in ("uqassay.methods.training.train", "sklearn.ensemble.RandomForestClassifier.fit"):
+    # first where it is used: that module would import what stands in for it, and keep it after this test
+    for trained in (
+        "uqassay.methods.stacking.train",
+        "uqassay.methods.training.train",
+        "sklearn.ensemble.RandomForestClassifier.fit",
+    ):
         monkeypatch.setattr(trained, lambda *_, **__: pytest.fail("nothing is trained"))
     label = method.partition("=")[0]
     methods = ["random-forest", method] if label != "random-forest" else method

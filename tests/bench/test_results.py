@@ -113,6 +113,9 @@ DAMAGE = {
     "of another format": (lambda place: change(place, schema="other/1"), True),
     "no files": (lambda place: change(place, files={}), True),
     "files no digests": (lambda place: change(place, files={PREDICTION: {"a": float("nan")}}), True),
+    "no sizes": (lambda place: change(place, bytes=None), True),
+    "sizes of other files": (lambda place: change(place, bytes={}), True),
+    "made longer": (lambda place: os.truncate(place / PREDICTION, 2**40), False),  # sparse: nobody waits for its hash
     "another hash": (lambda place: change(place, hash="x"), True),
     "seconds a text": (lambda place: change(place, seconds="abc"), True),
     "seconds missing": (lambda place: change(place, seconds=None), True),

@@ -38,6 +38,7 @@ DAMAGE = {
         folder, lambda a: a.update({"model/0/label": a["model/0/label"][:, 1:]})
     ),
     "no size of sets": lambda folder: change_arrays(folder, lambda a: a.pop("model/0/set-size-by-maximality")),
+    "no column listed": lambda folder: change_facts(folder, lambda f: f["models"][0]["columns"].remove("gap")),
     "no set": lambda folder: change_arrays(folder, lambda a: a.pop("set/0/lower")),
     "no models": lambda folder: change_facts(folder, lambda f: f.pop("models")),
     "empty models": lambda folder: change_facts(folder, lambda f: f.update(models=[])),

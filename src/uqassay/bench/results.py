@@ -101,6 +101,7 @@ def write_result(folder: Path, cell: Cell, result: CellResult, seconds: float) -
         "key": cell.key,
         "cell": json.loads(cell.to_json()),
         "files": files,
+        "bytes": {name: (folder / name).stat().st_size for name in files},
         "hash": _hash_of(files),
         "seconds": seconds,
         "accuracy": _accuracy(result),
@@ -121,6 +122,8 @@ def metadata_of(folder: Path, key: str) -> dict[str, Any] | None:
         and metadata.get("key") == key
         and isinstance(metadata.get("cell"), dict)
         and isinstance(files, dict)
+        and isinstance(sizes := metadata.get("bytes"), dict)
+        and sizes.keys() == files.keys()
         and all(isinstance(digest, str) for digest in files.values())
         and PREDICTION in files
         and files.keys() <= {PREDICTION, SCORES}
@@ -137,8 +140,13 @@ def whole_metadata(folder: Path, key: str) -> dict[str, Any] | None:
     if metadata is None:
         return None
     try:
-        # is_file first: opening a pipe would wait without end
-        same = all((folder / name).is_file() and file_hash(folder / name) == d for name, d in metadata["files"].items())
+        # opening a pipe would wait without end, and a file that was made longer may have any size
+        same = all(
+            (folder / name).is_file()
+            and (folder / name).stat().st_size == metadata["bytes"][name]
+            and file_hash(folder / name) == digest
+            for name, digest in metadata["files"].items()
+        )
     except (OSError, ValueError, FileFormatError):
         return None
     return metadata if same else None

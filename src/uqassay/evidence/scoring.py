@@ -118,8 +118,8 @@ class ModelScores:
         Points that span each set; None for intervals and masses.
     columns : dict of str to array (R, n)
         "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", and the
-        measures; of models with sets those of `set_columns`; nan where a measure does not apply. "label" is -1 where a class
-        set does not have a single class.
+        measures; of models with sets `SET_COLUMNS`; nan where a measure does not apply. "label" is -1 where a class set does
+        not have a single class.
     nonspecificity_error : float
         Standard error that the estimator adds to the mean non-specificity (0 where exact).
     order_deviations : sequence of float

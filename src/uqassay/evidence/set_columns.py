@@ -10,7 +10,7 @@ from uqassay.measures.class_sets import class_sets_by_rule
 from uqassay.metrics.sets.class_set_scores import share_covered
 from uqassay.predictions import Prediction
 
-__all__ = ["column_names", "covered_column", "rules_for", "set_columns", "size_column"]
+__all__ = ["SET_COLUMNS", "covered_column", "rules_for", "set_columns", "size_column"]
 
 # Most classes at which an assay uses a rule. The time grows with the square of the classes that are left, and for
 # E-admissibility with a linear program for each of them: at most 2 s for 10,000 instances of vague sets.
@@ -38,9 +38,7 @@ def size_column(rule: str) -> str:
     return f"set-size-by-{rule}"
 
 
-def column_names(n_classes: int) -> tuple[str, ...]:
-    """Names of the columns that `set_columns` gives with so many classes."""
-    return tuple(name(rule) for rule in rules_for(n_classes) for name in (covered_column, size_column))
+SET_COLUMNS = tuple(name(rule) for rule in CLASS_RULES for name in (covered_column, size_column))
 
 
 def set_columns(y: NDArray[Any], prediction: Prediction) -> dict[str, NDArray[np.float64]]:

@@ -23,7 +23,6 @@ from uqassay.evidence.saved_folder import (
 )
 from uqassay.evidence.scaled_sets import ScaledScores
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings
-from uqassay.evidence.set_columns import column_names
 from uqassay.evidence.vote_tests import VoteTests
 from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.metrics.calibration.reliability import Reliability
@@ -151,7 +150,7 @@ def _facts(assay: "Assay") -> dict[str, Any]:
     return {
         "models": [
             {k: getattr(m, k) for k in ModelScores.__dataclass_fields__ if k not in ("columns", "notes")}
-            | {"notes": [note_values(note) for note in m.notes]}
+            | {"columns": sorted(m.columns), "notes": [note_values(note) for note in m.notes]}
             for m in assay.models
         ],
         "subgroups": list(assay.subgroups),
@@ -196,8 +195,7 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
     per_row = {name: checked_array(arrays, name, PLAIN, (n,)) for name in ("ids", "groups") if name in arrays}
     settings = _settings(facts, arrays, n_classes)
     models = [
-        _model(i, entry, arrays, (n, n_classes), settings)
-        for i, entry in enumerate(entry_of(facts, "models", tuple[Any, ...]))
+        _model(i, entry, arrays, n, settings) for i, entry in enumerate(entry_of(facts, "models", tuple[Any, ...]))
     ]
     names = [m.name for m in models]
     if len(set(names)) < len(names) or [m.name for m in models if m.baseline] != list(BASELINES):
@@ -274,8 +272,7 @@ def _settings(facts: dict[str, Any], arrays: dict[str, np.ndarray], n_classes: i
     return settings
 
 
-def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], size: tuple[int, int], settings: Settings) -> ModelScores:
-    n, n_classes = size
+def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], n: int, settings: Settings) -> ModelScores:
     prefix = f"model/{i}/"
     values = checked_fields(ModelScores, entry, f"models[{i}]", without=("columns", "notes"))
     if not 0 <= values["floor"] < 1:
@@ -286,9 +283,11 @@ def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], size: tuple[int, i
     if not runs:
         raise InputError(f"{prefix}distance", "needs at least one run", "got none", "", code="empty")
     names = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
-    of_sets = column_names(n_classes)
-    stated = () if set(of_sets).isdisjoint(names) else of_sets  # all of them, or none
-    wanted = dict.fromkeys([*COLUMNS, *settings.measures, *stated, *names])
+    if sorted(names) != sorted(entry_of(entry, "columns", tuple[str, ...])):
+        raise InputError(
+            f"models[{i}].columns", "must be those of the arrays", f"got {sorted(names)!r:.80}", "", code="missing"
+        )
+    wanted = dict.fromkeys([*COLUMNS, *settings.measures, *names])
     columns = {}
     for name in wanted:
         finite = name in FINITE

@@ -175,6 +175,15 @@ def test_numbers_that_make_no_sense_are_refused(tmp_path):
         error_rates(SMALL, 1, resume=tmp_path / "file")
 
 
+def test_settings_that_are_a_link_to_itself_are_told(tmp_path):
+    error_rates(SMALL, 1, resume=tmp_path)
+    (settings,) = tmp_path.glob("credal-*/settings.json")
+    settings.unlink()
+    settings.symlink_to(settings)
+    with refuses("resume", "unwritable", got="settings.json"):
+        error_rates(SMALL, 1, resume=tmp_path)
+
+
 @pytest.mark.parametrize(
     "make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path), lambda path: os.symlink(path, path)]
 )

@@ -296,7 +296,13 @@ class _Kept:
                 "check its permissions",
                 code="unwritable",
             ) from None
-        self._write(SETTINGS, plan.facts)
+        try:
+            self._write(SETTINGS, plan.facts)
+        except OSError as problem:  # such as a symbolic link to itself in its place
+            got = f"{SETTINGS} in {folder}: {problem.strerror}"
+            raise InputError(
+                "resume", "must be a folder that takes files", got, "choose another one", code="unwritable"
+            ) from None
 
     def read(self, n_runs: int) -> dict[int, Record]:
         """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing.
