@@ -110,8 +110,8 @@ def calibration_errors() -> Calls:
         for binning in ("width", "mass")
     }
     return calls | {
-        "debiased": lambda: metrics.confidence_calibration_error(y, p, norm="l2", debiased=True),
-        "too sure": lambda: metrics.confidence_calibration_error(y, p, direction="overconfidence"),
+        "debiased": lambda: metrics.confidence_calibration_error(y, p, norm="squared", debiased=True),
+        "too sure": lambda: metrics.confidence_calibration_error(y, p, direction="over"),
         "batched": lambda: metrics.confidence_calibration_error(y, data.members().transpose(1, 0, 2), batched=True),
         "estimate": lambda: metrics.calibration_error_estimate(y, p, groups=g),
         "cumulative": lambda: metrics.cumulative_calibration_error(y, p),
@@ -147,7 +147,7 @@ def set_metrics() -> Calls:
             f"{kind}, cost": partial(metrics.set_decision_cost, y, p, price=0.1),
         }
     return calls | {
-        "three readings": lambda: uq.evidence.three_readings(y, data.prediction("Intervals")),
+        "three readings": lambda: uq.evidence.three_readings(y, data.prediction("Members")),
         "coverage curve": lambda: uq.evidence.coverage_curve(y, data.prediction("Members"), scales=[0.5, 1.0, 2.0]),
     }
 
@@ -159,10 +159,11 @@ def of_predictions() -> Calls:
     stream = metrics.StreamingMetric("unified", tradeoff=0.3)
 
     def streamed() -> Any:
-        stream.update(y[:30], uq.Members(p[:30])).update(y[30:], uq.Members(p[30:]))
+        stream.update(uq.Members(p[:30]), y[:30])
+        stream.update(uq.Members(p[30:]), y[30:])
         return stream.compute()
 
-    names = ("unified", "accuracy", "log-loss", "brier", "uq-auc", "ece")
+    names = ("unified", "accuracy", "log-loss", "brier", "uq-auc", "aurc", "distance")
     calls: Calls = {n: partial(metrics.prediction_metric, y, p[:, 0], metric=n) for n in names}
     return calls | {
         "stream": streamed,
@@ -184,13 +185,13 @@ def gain_metrics() -> Calls:
         "bins": lambda: metrics.gain_bins(e, bins=5),
         "bins of equal width": lambda: metrics.gain_bins(e, bins=4, binning="equal-width"),
         "error": lambda: metrics.epistemic_calibration_error(g, e, bins=8),
-        "error in groups": lambda: metrics.epistemic_calibration_error(g, e, bins=5, groups=groups, normalisation="bins"),
+        "error in groups": lambda: metrics.epistemic_calibration_error(g, e, bins=5, groups=groups, normalisation="printed"),
         "correlation": lambda: metrics.epistemic_correlation_score(g, e, groups=groups),
         "delay": lambda: metrics.delay_curve_of_gains(g, e, correct_before=d["before"], correct_after=d["after"]),
         "delay of predictions": lambda: metrics.delay_curve(y, before, after, before.max(axis=1)),
         "mapped": lambda: metrics.mapped_calibration_error(g, e * 0.9, e, edges=np.quantile(e, [0, 0.5, 1])),
         "true uncertainty": lambda: metrics.true_uncertainty(data.votes() / 5, before.argmax(axis=1)),
-        "map": lambda: cal.EpistemicMap.fit(g, e, bins=6) if hasattr(cal.EpistemicMap, "fit") else None,
+        "map": lambda: cal.EpistemicMap(n_bins=6, bins="own").fit(e, g),
         "cross-fitted map": lambda: cal.cross_fitted_map(g, e, bins=6),
     }
 
@@ -199,16 +200,17 @@ def disentanglement_metrics() -> Calls:
     rng = np.random.default_rng(0)
     accuracy = np.linspace(0.5, 0.9, 6) + 0.01 * rng.normal(size=(4, 6))
     noise = np.linspace(0.9, 0.4, 6) + 0.01 * rng.normal(size=(4, 6))
+    conditions = (0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
     wobble = partial(rng.normal, 0.5, 0.02, (4, 6))
-    size = metrics.Curves(accuracy, wobble(), 1 - accuracy + 0.1 * wobble())
-    label = metrics.Curves(noise, 1 - noise + 0.1 * wobble(), wobble())
-    other = metrics.Curves(accuracy, 1 - accuracy, 1 - accuracy)
+    size = metrics.Curves(accuracy, wobble(), 1 - accuracy + 0.1 * wobble(), conditions)
+    label = metrics.Curves(noise, 1 - noise + 0.1 * wobble(), wobble(), conditions)
+    other = metrics.Curves(accuracy, 1 - accuracy, 1 - accuracy, conditions)
     a, b = metrics.disentanglement_error(size, label), metrics.disentanglement_error(other, label)
     draws = rng.normal(size=(4, 3, 20))
     shares = [0.1, 0.5, 1.0]
     return {
         "error": lambda: a,
-        "error, root mean square": lambda: metrics.disentanglement_error(size, label, aggregate="rms"),
+        "error as a sum": lambda: metrics.disentanglement_error(size, label, aggregate="sum"),
         "below chance": lambda: metrics.below_chance_test(size, label, n_draws=199, rng=0),
         "swapped": lambda: metrics.swap_test(size, label, n_draws=199, rng=0),
         "paired": lambda: metrics.paired_disentanglement_test(a, b, n_draws=199, rng=0),
@@ -319,7 +321,7 @@ def estimates() -> Calls:
         "Pearson, bootstrap": lambda: st.pearson_estimate(x, y, method="bca", n_draws=200, rng=0),
         "Spearman": lambda: st.spearman_estimate(x, y, groups=g),
         "mean correlation": lambda: st.mean_correlation_estimate([0.1, 0.5, 0.4]),
-        "bootstrap": lambda: st.bootstrap_estimate(lambda weights: weights @ x / weights.sum(axis=1), 60, n_draws=200, rng=0),
+        "bootstrap": lambda: st.bootstrap_estimate(lambda weights: weights @ x / weights.sum(), 60, n_draws=200, rng=0),
         "bootstrap means": lambda: st.bootstrap_means(x, n_draws=50, rng=0),
         "bootstrap weights": lambda: st.bootstrap_weights(20, n_draws=30, rng=0),
         "percentiles": lambda: st.percentile_interval(np.sort(x)),
@@ -389,16 +391,20 @@ def over_data_sets() -> Calls:
 
 def planning() -> Calls:
     e, u, v = data.errors()
-    pilot = np.random.default_rng(4).normal(0.1, 0.5, 50)
+    truth = u + np.random.default_rng(4).normal(0.0, 0.3, len(u))
+    first, second = st.kendall_tau_influence(truth, u), st.kendall_tau_influence(truth, v)
     return {
         "AUC by width": lambda: st.plan_auc(0.8, 0.2, width=0.1),
         "AUC by number": lambda: st.plan_auc(0.8, 0.2, n=500),
         "difference of AUC": lambda: st.plan_auc_difference(0.8, 0.75, 0.2, correlation=0.5, power=0.8),
         "AUC from a pilot": lambda: st.plan_auc_from_pilot(e, u, width=0.1),
-        "mean from a pilot": lambda: st.plan_from_pilot(pilot, width=0.1, scale="identity"),
-        "difference from a pilot": lambda: st.plan_difference_from_pilot(pilot, power=0.8),
+        "mean from a pilot": lambda: st.plan_from_pilot(first, width=0.1, scale="identity"),
+        "difference from a pilot": lambda: st.plan_difference_from_pilot(first - second, power=0.8),
         "power": lambda: cal.calibration_power(
-            uq.Point(data.members(20)[:, 0]), "overconfident", 40, n_samples=8, n_draws=19, rng=0
+            uq.Point(data.members(20)[:, 0]), cal.Miscalibration.temperature(2.0), 40, n_samples=8, n_draws=19, rng=0
+        ),
+        "instances": lambda: cal.required_instances(
+            uq.Point(data.members(20)[:, 0]), cal.Miscalibration.overconfidence(0.3), n_samples=8, n_draws=19, rng=0
         ),
     }
 
@@ -445,10 +451,11 @@ def credal_sets() -> Calls:
     target = g.dirichlet(np.ones(3), 5)
     sets = credal.all_focal_sets(3)
     masses = g.dirichlet(np.ones(len(sets)), 5)
-    beliefs = credal.zeta_transform(np.hstack([np.zeros((5, 1)), masses])) if masses.shape[1] == 7 else masses
+    events = np.vstack([np.zeros((1, 5)), g.dirichlet(np.ones(7), 5).T])  # (2^K, n), in binary order
+    beliefs = credal.zeta_transform(events)
     return {
         "focal sets": lambda: sets.astype(int),
-        "as focal sets": lambda: credal.as_focal_sets([(0,), (1, 2)], 3),
+        "as focal sets": lambda: credal.as_focal_sets([{0}, {1, 2}], 3),
         "vertices of boxes": lambda: credal.box_vertices(lower, upper),
         "vertices of permutations": lambda: credal.permutation_vertices(masses, sets),
         "reachable": lambda: credal.reachable(lower, upper),
@@ -466,7 +473,7 @@ def credal_sets() -> Calls:
         "undominated in core": lambda: credal.undominated_in_core(masses, sets),
         "closest corner": lambda: credal.closest_corner(target),
         "paper's masses": lambda: credal.paper_masses(masses, sets),
-        "family": lambda: credal.family_moebius(np.array([[0.2, 0.3, 1.0]]), [(0,), (0, 1), (0, 1, 2)]),
+        "family": lambda: credal.family_moebius(np.array([[0.2, 0.3, 1.0]]), [[1, 0, 0], [1, 1, 0], [1, 1, 1]]),
         "budget": lambda: credal.budget_from_confusion(data.members(30)[:, 0], data.labels(30), 2),
     }
 
