@@ -59,7 +59,8 @@ def scrubbed(text: str) -> str:
     text = text.replace(str(Path(uq.__file__).resolve().parents[2]), "<source>").replace(uq.__version__, "<version>")
     text = re.sub(r"(?<![\w.])-?\d+\.\d{9,}(?:e[-+]?\d+)?(?![\w.])", lambda m: number(float(m[0])), text)
     text = re.sub(r"Python 3[\d.]+\w*, NumPy [\d.]+\w*, SciPy [\d.]+\w*", "<versions>", text)
-    text = re.sub(r"^\d+(\.\d+)? s$", "<seconds>", text, flags=re.M)
+    text = re.sub(r"^(less than )?\d+(\.\d+)? s$", "<seconds>", text, flags=re.M)
+    text = re.sub(r"^compiled kernels: .*$", "compiled kernels: <kernels>", text, flags=re.M)
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
