@@ -89,6 +89,7 @@ def kept(a: uq.Assay) -> dict[str, Callable[[], Any]]:
 
 
 N = 60
+SOME = ("Point", "Members", "Dirichlet", "ClassSets", "Masses", "GaussianLogits")
 
 
 def made(models: data.Models, n: int = N, k: int = 3, **options: Any) -> Callable[[], uq.Assay]:
@@ -101,7 +102,7 @@ def made(models: data.Models, n: int = N, k: int = 3, **options: Any) -> Callabl
 @cache
 def cases() -> dict[str, Callable[[], uq.Assay]]:
     """Assays by name."""
-    rivals, kinds, point = data.rivals(), data.all_kinds(), data.rivals(kind="Point")
+    rivals, kinds, point = data.rivals(n_models=2), data.all_kinds(), data.rivals(kind="Point")
     found = {f"kind {kind}": made({"m": prediction}, calibration=TESTED, measures=None) for kind, prediction in kinds.items()}
     found |= {f"{n} models": made(data.rivals(n_models=n), calibration=TESTED if n == 3 else ()) for n in (2, 3, 6)}
     found["all kinds"] = made(kinds)
@@ -109,11 +110,11 @@ def cases() -> dict[str, Callable[[], uq.Assay]]:
     found["vertices alone"] = made(data.rivals(kind="Vertices"))
     found["runs"] = made({"runs": data.runs(), "one": kinds["Members"]}, calibration=TESTED)
     found["runs of points"] = made({"runs": [uq.Point(data.members()[:, r]) for r in range(5)], "Point": kinds["Point"]}, calibration=TESTED)
-    found["groups"] = made(rivals, groups=data.groups(), calibration=TESTED)
+    found["groups"] = made(data.rivals(), groups=data.groups(), calibration=TESTED)
     found["groups and runs"] = made({"runs": data.runs(), **rivals}, groups=data.groups())
     found["few groups"] = made(rivals, groups=data.groups(size=20))
     found["subgroups"] = made(rivals, subgroups={"site": data.sites(), "odd": np.arange(N) % 2 == 1})
-    found["votes"] = made(kinds, y=data.votes())
+    found["votes"] = made(data.all_kinds(names=SOME), y=data.votes())
     found["single votes"] = made(rivals, y=data.votes(per_instance=1), votes_are="counts")
     found["distributions"] = made(rivals, y=data.votes() / 5, calibration=TESTED)
     found["votes and groups"] = made(rivals, y=data.votes(), groups=data.groups())
@@ -124,13 +125,13 @@ def cases() -> dict[str, Callable[[], uq.Assay]]:
     )
     ids = [f"case {i}" for i in range(N)]
     found["ids"] = made({"m": data.prediction("Members", ids=ids), "p": data.prediction("Point", ids=ids)})
-    found["two classes"] = made(data.all_kinds(k=2), k=2, calibration=TESTED)
-    found["five classes"] = made(data.all_kinds(k=5), k=5)
+    found["two classes"] = made(data.all_kinds(k=2, names=SOME), k=2, calibration=TESTED)
+    found["five classes"] = made(data.all_kinds(k=5, names=SOME), k=5)
     found["seventeen classes"] = made({"m": data.prediction("Members", 40, 17)}, 40, 17)
-    found["one instance"] = made(data.all_kinds(1), 1, calibration=TESTED)
+    found["one instance"] = made(data.all_kinds(1, names=SOME), 1, calibration=TESTED)
     found["two instances"] = made(data.rivals(2), 2)
     found["nine instances"] = made(data.rivals(9), 9, calibration=TESTED)
-    found["many instances"] = made(data.rivals(600), 600)
+    found["many instances"] = made(data.rivals(600, n_models=2), 600)
     found["a class missing"] = made(rivals, y=np.minimum(data.labels(), 1))
     found["one class only"] = made(rivals, y=np.zeros(N, dtype=int))
     sure = np.eye(3)[data.labels()]
@@ -143,10 +144,10 @@ def cases() -> dict[str, Callable[[], uq.Assay]]:
         found[f"nonspecificity {measure}"] = made(rivals, nonspecificity=measure)
     found["paper's convention"] = made({"m": kinds["Members"], "b": kinds["Masses"]}, convention="paper")
     found["margin"] = made(data.rivals(400, n_models=2), 400, margin=0.05)
-    found["bounded distance and margin"] = made(data.rivals(400), 400, margin=0.02, distance="brier", level=0.9)
+    found["bounded distance and margin"] = made(data.rivals(400, n_models=2), 400, margin=0.02, distance="brier", level=0.9)
     found["options"] = made(rivals, tradeoffs=(0.25, 4.0), level=0.9, floor=0.01, prior=[0.2, 0.3, 0.5], rng=3)
     found["measures"] = made(rivals, measures=("margin", "epistemic-variance", "vote-entropy", "credal-width"))
-    found["common members"] = made(kinds, common_members=3)
+    found["common members"] = made(data.all_kinds(names=SOME), common_members=3)
     found["other calibration"] = made(rivals, calibration=("skce-ul", "hosmer-lemeshow", "ece-confidence"))
     found["scores given"] = made(rivals, uncertainties={"a": {"density": np.linspace(0, 1, N)}})
     found["ignored label"] = made(rivals, y=np.where(np.arange(N) % 9 == 0, -1, data.labels()), ignore_label=-1)
@@ -204,9 +205,8 @@ def pages() -> dict[str, Callable[[], uq.Assay]]:
     return {
         "two models": made(two, n, calibration=TESTED),
         "some kinds": made(data.all_kinds(n, names=some), n),
-        "groups and runs": made({"runs": data.runs(n, n_runs=2)}, n, groups=data.groups(n)),
+        "groups, runs and subgroups": made({"runs": data.runs(n, n_runs=2)}, n, groups=data.groups(n), subgroups={"site": data.sites(n)}),
         "votes": made({"m": two["a"]}, y=data.votes(n)),
-        "subgroups": made({"m": two["a"]}, n, calibration=TESTED, subgroups={"site": data.sites(n)}),
         "margin": made(two, n, margin=0.1, distance="brier", level=0.9),
         "one instance": made(data.rivals(1, n_models=2), 1),
         "class sets": made({"s": data.prediction("ClassSets", n)}, n, measures=None),

@@ -258,7 +258,7 @@ def page_text(page: str) -> list[str]:
 def sentences_of(payload: Any) -> dict[str, None]:
     """The texts of a page's values that are more than a word, each once, in their order."""
     if isinstance(payload, str):
-        return {payload: None} if " " in payload else {}
+        return {scrubbed(payload): None} if " " in payload else {}
     parts = payload.values() if isinstance(payload, Mapping) else payload if isinstance(payload, list | tuple) else ()
     return {text: None for part in parts for text in sentences_of(part)}
 

@@ -4,9 +4,11 @@ import importlib.util
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from contextlib import chdir
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from tests.golden.capture import attempt, scrubbed, text_of, titled
@@ -58,12 +60,14 @@ def missing(one: Scenario) -> str:
 
 
 def taken(one: Scenario) -> str:
-    """The text of a scenario as it is now; an unforeseen exception is a text, too."""
-    try:
-        text = one.make()
-    except Exception as problem:
-        text = f"failed: {type(problem).__name__}: {problem}"
-    return scrubbed(text) + "\n"
+    """The text of a scenario as it is now, made in an empty folder; an unforeseen exception is a text, too."""
+    with TemporaryDirectory() as folder, chdir(folder):
+        here = str(Path.cwd())
+        try:
+            text = one.make()
+        except Exception as problem:
+            text = f"failed: {type(problem).__name__}: {problem}"
+    return scrubbed(text.replace(here, "<folder>")) + "\n"
 
 
 def kept_at(name: str) -> Path:
