@@ -103,13 +103,17 @@ def made(models: data.Models, n: int = N, k: int = 3, **options: Any) -> Callabl
 def cases() -> dict[str, Callable[[], uq.Assay]]:
     """Assays by name."""
     rivals, kinds, point = data.rivals(n_models=2), data.all_kinds(), data.rivals(kind="Point")
-    found = {f"kind {kind}": made({"m": prediction}, calibration=TESTED, measures=None) for kind, prediction in kinds.items()}
+    found = {
+        f"kind {kind}": made({"m": prediction}, calibration=TESTED, measures=None) for kind, prediction in kinds.items()
+    }
     found |= {f"{n} models": made(data.rivals(n_models=n), calibration=TESTED if n == 3 else ()) for n in (2, 3, 6)}
     found["all kinds"] = made(kinds)
     found["points alone"] = made(point)
     found["vertices alone"] = made(data.rivals(kind="Vertices"))
     found["runs"] = made({"runs": data.runs(), "one": kinds["Members"]}, calibration=TESTED)
-    found["runs of points"] = made({"runs": [uq.Point(data.members()[:, r]) for r in range(5)], "Point": kinds["Point"]}, calibration=TESTED)
+    found["runs of points"] = made(
+        {"runs": [uq.Point(data.members()[:, r]) for r in range(5)], "Point": kinds["Point"]}, calibration=TESTED
+    )
     found["groups"] = made(data.rivals(), groups=data.groups(), calibration=TESTED)
     found["groups and runs"] = made({"runs": data.runs(), **rivals}, groups=data.groups())
     found["few groups"] = made(rivals, groups=data.groups(size=20))
@@ -144,7 +148,9 @@ def cases() -> dict[str, Callable[[], uq.Assay]]:
         found[f"nonspecificity {measure}"] = made(rivals, nonspecificity=measure)
     found["paper's convention"] = made({"m": kinds["Members"], "b": kinds["Masses"]}, convention="paper")
     found["margin"] = made(data.rivals(400, n_models=2), 400, margin=0.05)
-    found["bounded distance and margin"] = made(data.rivals(400, n_models=2), 400, margin=0.02, distance="brier", level=0.9)
+    found["bounded distance and margin"] = made(
+        data.rivals(400, n_models=2), 400, margin=0.02, distance="brier", level=0.9
+    )
     found["options"] = made(rivals, tradeoffs=(0.25, 4.0), level=0.9, floor=0.01, prior=[0.2, 0.3, 0.5], rng=3)
     found["measures"] = made(rivals, measures=("margin", "epistemic-variance", "vote-entropy", "credal-width"))
     found["common members"] = made(data.all_kinds(names=SOME), common_members=3)
@@ -205,7 +211,9 @@ def pages() -> dict[str, Callable[[], uq.Assay]]:
     return {
         "two models": made(two, n, calibration=TESTED),
         "some kinds": made(data.all_kinds(n, names=some), n),
-        "groups, runs and subgroups": made({"runs": data.runs(n, n_runs=2)}, n, groups=data.groups(n), subgroups={"site": data.sites(n)}),
+        "groups, runs and subgroups": made(
+            {"runs": data.runs(n, n_runs=2)}, n, groups=data.groups(n), subgroups={"site": data.sites(n)}
+        ),
         "votes": made({"m": two["a"]}, y=data.votes(n)),
         "margin": made(two, n, margin=0.1, distance="brier", level=0.9),
         "one instance": made(data.rivals(1, n_models=2), 1),

@@ -22,7 +22,7 @@ import uqassay as uq
 
 DIGITS = 9  # the last digits of a float depend on the order of a sum
 NOTHING = 1e-13  # smaller numbers are shown as 0, for which they may be the rounding error
-LONG_ARRAY, LONG_TABLE, LONG_LINE = 24, 40, 110
+LONG_ARRAY, LONG_TABLE, LONG_LINE = 24, 24, 110
 FROM_THE_MACHINE = {"seconds", "python", "numpy", "scipy", "uqassay", "version", "versions"}  # keys of volatile values
 NOT_CALLED = {"plot", "show", "save", "load", "to_html", "shared"}  # methods with side effects, and a cache
 DEEPEST = 6
@@ -75,7 +75,11 @@ def digest(values: np.ndarray) -> str:
     if values.dtype.kind not in "biuf":
         return f"{kind} {_hash(map(str, values.ravel().tolist()))}"
     finite = values[np.isfinite(values)] if values.size else values
-    told = f" {number(float(finite.min()))} … {number(float(finite.max()))}, mean {finite.mean():.6g}" if finite.size else ""
+    told = (
+        f" {number(float(finite.min()))} … {number(float(finite.max()))}, mean {finite.mean():.6g}"
+        if finite.size
+        else ""
+    )
     return f"{kind}{told}, {_hash(number(float(v)) for v in values.ravel())}"
 
 
@@ -143,7 +147,12 @@ def _parts(parts: list[Any], depth: int) -> list[str]:
     """A list: rows as a table, short parts on one line, longer ones below each other."""
     if parts and all(isinstance(part, Mapping) for part in parts) and len({tuple(p) for p in parts}) == 1:
         return _table(list(parts[0]), [list(part.values()) for part in parts])
-    if len(parts) > 1 and is_dataclass(parts[0]) and len({type(part) for part in parts}) == 1 and not hasattr(parts[0], "low"):
+    if (
+        len(parts) > 1
+        and is_dataclass(parts[0])
+        and len({type(part) for part in parts}) == 1
+        and not hasattr(parts[0], "low")
+    ):
         names = [f.name for f in fields(parts[0]) if not f.name.startswith("_")]
         rows = [[getattr(part, name) for name in names] for part in parts]
         return [type(parts[0]).__name__, *(f"  {line}" for line in _table(names, rows))]
@@ -162,7 +171,10 @@ def _array(value: np.ndarray) -> list[str]:
     if value.size > LONG_ARRAY or value.dtype.kind == "V":
         return [digest(value)]
     if value.ndim > 1:
-        return [f"{value.dtype} {value.shape}", *(f"  {_array(row)[0] if row.ndim < 2 else digest(row)}" for row in value)]
+        return [
+            f"{value.dtype} {value.shape}",
+            *(f"  {_array(row)[0] if row.ndim < 2 else digest(row)}" for row in value),
+        ]
     return ["[" + ", ".join(_lines(part)[0] for part in value.tolist()) + "]"]
 
 
@@ -171,7 +183,10 @@ def _frame(value: Any) -> list[str]:
     table = value if hasattr(value, "columns") else value.to_frame()
     kinds = ["str" if str(kind) in ("object", "str", "string") else str(kind) for kind in table.dtypes]
     rows = [list(row) for row in table.itertuples(index=False, name=None)]
-    return [f"columns: {', '.join(f'{c} ({k})' for c, k in zip(table.columns, kinds, strict=True))}", *_table(list(table.columns), rows)]
+    return [
+        f"columns: {', '.join(f'{c} ({k})' for c, k in zip(table.columns, kinds, strict=True))}",
+        *_table(list(table.columns), rows),
+    ]
 
 
 def _table(names: list[str], rows: list[list[Any]]) -> list[str]:
@@ -181,14 +196,19 @@ def _table(names: list[str], rows: list[list[Any]]) -> list[str]:
     heads = [str(names[i]) for i in keep]
     if len(rows) <= LONG_TABLE:
         return [" | ".join(heads), *(" | ".join(row) for row in cells)]
-    return [f"{len(rows)} rows", *(f"{head}: {_column(column)}" for head, column in zip(heads, zip(*cells, strict=True), strict=True))]
+    return [
+        f"{len(rows)} rows",
+        *(f"{head}: {_column(column)}" for head, column in zip(heads, zip(*cells, strict=True), strict=True)),
+    ]
 
 
 def _column(cells: Sequence[str]) -> str:
     """The different words of a column where they are few, and a digest."""
     words = list(dict.fromkeys(cells))
     told = ", ".join(words)
-    return f"{told if len(words) <= LONG_ARRAY and len(told) <= 4 * LONG_LINE else f'{len(words)} values'}, {_hash(cells)}"
+    return (
+        f"{told if len(words) <= LONG_ARRAY and len(told) <= 4 * LONG_LINE else f'{len(words)} values'}, {_hash(cells)}"
+    )
 
 
 def _result(value: Any) -> list[str]:

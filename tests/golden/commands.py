@@ -220,7 +220,10 @@ def files() -> Path:
     np.savez(folder / "intervals.npz", lower=p.min(axis=1), upper=p.max(axis=1))
     uq.save(data.prediction("Masses", N), folder / "masses.npz")
     (folder / "sites.csv").write_text("\n".join(["site", *data.sites(N)]) + "\n", encoding="utf-8")
-    rows = [f"{i},{','.join(f'{v:.4f}' for v in q / q.sum())},{'abc'[c]}" for i, (q, c) in enumerate(zip(_exact(mean), y, strict=True))]
+    rows = [
+        f"{i},{','.join(f'{v:.4f}' for v in q / q.sum())},{'abc'[c]}"
+        for i, (q, c) in enumerate(zip(_exact(mean), y, strict=True))
+    ]
     (folder / "table.csv").write_text("\n".join(["id,a,b,c,label", *rows]) + "\n", encoding="utf-8")
     (folder / "broken.csv").write_text("a,b\n0.5,0.5\n0.7\n", encoding="utf-8")
     for s in range(1, 4):
@@ -282,7 +285,9 @@ def scenarios() -> Iterator[Scenario]:
     """Every command with its options, its help, and its refusals."""
     needs = ("typer", "rich", "pandas")
     for name, lines in SCREENS.items():
-        yield Scenario(name, partial(session, lines), (*needs, *(("sklearn", "torch") if name.startswith("bench") else ())))
+        yield Scenario(
+            name, partial(session, lines), (*needs, *(("sklearn", "torch") if name.startswith("bench") else ()))
+        )
     for name, (columns, line) in TERMINALS.items():
         yield Scenario(name, partial(session, line, columns), needs)
     for command in COMMANDS:

@@ -29,11 +29,15 @@ def drawn(draw: Callable[..., Any], width: str) -> str:
             return text_of(axes)
         figure = axes.figure
         figure.canvas.draw()
-        words = [t.get_text().replace("\n", " / ") for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()]
+        words = [
+            t.get_text().replace("\n", " / ") for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()
+        ]
         size = " × ".join(f"{inch:.3g}" for inch in figure.get_size_inches())
         lines = [f"{len(figure.axes)} axes, {size} inches, scale {axes.get_xscale()} and {axes.get_yscale()}"]
         for ax in figure.axes:
-            lines.append(f"{len(ax.lines)} lines, {len(ax.collections)} collections, {len(ax.patches)} patches, {len(ax.images)} images")
+            lines.append(
+                f"{len(ax.lines)} lines, {len(ax.collections)} collections, {len(ax.patches)} patches, {len(ax.images)} images"
+            )
             lines += [f"  line {one.get_label()}: {digest(_points(one))}" for one in ax.lines[:20]]
         return scrubbed("\n".join([*lines, "words:", *(f"  {word}" for word in words)]))
     finally:
@@ -48,7 +52,9 @@ def _points(line: Any) -> np.ndarray:
 @cache
 def three() -> uq.Assay:
     """Three models with scores, sites and calibration tests."""
-    return uq.assay(data.rivals(), data.labels(), n_draws=200, measures=("total-entropy", "epistemic-entropy", "credal-width"))
+    return uq.assay(
+        data.rivals(), data.labels(), n_draws=200, measures=("total-entropy", "epistemic-entropy", "credal-width")
+    )
 
 
 @cache
@@ -80,6 +86,7 @@ def _from_list(name: str) -> Any:
     return functions.disentanglement_metrics()[name]()
 
 
+@cache
 def figures() -> dict[str, Callable[..., Any]]:
     """What draws each figure, called with the width."""
     from uqassay.report import figures as f

@@ -86,7 +86,9 @@ def out_of_distribution() -> Calls:
     of_errors = {"errors": np.where(out, 0, e)}
     return {
         "AUC": lambda: metrics.ood_auc_score(out, u),
-        "AUC in groups": lambda: metrics.ood_auc_score(out, u, groups=np.where(out, -1, 1) * (1 + np.arange(len(e)) // 6)),
+        "AUC in groups": lambda: metrics.ood_auc_score(
+            out, u, groups=np.where(out, -1, 1) * (1 + np.arange(len(e)) // 6)
+        ),
         "FPR": lambda: metrics.fpr_at_tpr_error(out, u),
         "FPR, ties whole": lambda: metrics.fpr_at_tpr_error(out, u, tpr=0.8, ties="whole", positive="in"),
         "AUPR": lambda: metrics.aupr_score(out, u),
@@ -141,7 +143,9 @@ def set_metrics() -> Calls:
         p = data.prediction(kind)
         calls |= {
             f"{kind}, all": partial(metrics.class_set_scores, y, p),
-            f"{kind}, coverage": partial(metrics.set_coverage_score, y, p, rule="interval-dominance", groups=data.groups()),
+            f"{kind}, coverage": partial(
+                metrics.set_coverage_score, y, p, rule="interval-dominance", groups=data.groups()
+            ),
             f"{kind}, size": partial(metrics.mean_set_size, p),
             f"{kind}, utility": partial(metrics.set_utility_score, y, p, utility="u80"),
             f"{kind}, cost": partial(metrics.set_decision_cost, y, p, price=0.1),
@@ -185,7 +189,9 @@ def gain_metrics() -> Calls:
         "bins": lambda: metrics.gain_bins(e, bins=5),
         "bins of equal width": lambda: metrics.gain_bins(e, bins=4, binning="equal-width"),
         "error": lambda: metrics.epistemic_calibration_error(g, e, bins=8),
-        "error in groups": lambda: metrics.epistemic_calibration_error(g, e, bins=5, groups=groups, normalisation="printed"),
+        "error in groups": lambda: metrics.epistemic_calibration_error(
+            g, e, bins=5, groups=groups, normalisation="printed"
+        ),
         "correlation": lambda: metrics.epistemic_correlation_score(g, e, groups=groups),
         "delay": lambda: metrics.delay_curve_of_gains(g, e, correct_before=d["before"], correct_after=d["after"]),
         "delay of predictions": lambda: metrics.delay_curve(y, before, after, before.max(axis=1)),
@@ -358,7 +364,9 @@ def comparisons() -> Calls:
         "Benjamini-Hochberg": lambda: st.benjamini_hochberg(p),
         "Shaffer": lambda: st.shaffer(square),
         "no worse": lambda: st.no_worse_than_best(square),
-        "shares of resamples": lambda: st.win_shares(st.bootstrap_means(np.stack([a, b, c], axis=1), n_draws=99, rng=0)),
+        "shares of resamples": lambda: st.win_shares(
+            st.bootstrap_means(np.stack([a, b, c], axis=1), n_draws=99, rng=0)
+        ),
     }
 
 
@@ -368,7 +376,9 @@ def over_data_sets() -> Calls:
     table = partial(uq.evidence.compare_table, greater_is_better=True, models=["a", "b", "c"], label="accuracy")
     assays = {
         f"set {s}": uq.assay(
-            {"m": data.members(30, seed=s), "p": data.members(30, seed=s)[:, 0]}, data.labels(30, seed=s), calibration=()
+            {"m": data.members(30, seed=s), "p": data.members(30, seed=s)[:, 0]},
+            data.labels(30, seed=s),
+            calibration=(),
         )
         for s in range(6)
     }
@@ -495,7 +505,9 @@ def registries() -> Calls:
         "codes of errors": lambda: dict(uq.errors.CODES),
         "cautions": lambda: dict(uq.evidence.CAUTIONS),
         "claims": lambda: dict(uq.evidence.KINDS),
-        "public names": lambda: {room: sorted(getattr(uq, room).__all__) for room in ("losses", "measures", "evidence")},
+        "public names": lambda: {
+            room: sorted(getattr(uq, room).__all__) for room in ("losses", "measures", "evidence")
+        },
     }
 
 

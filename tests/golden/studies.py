@@ -33,15 +33,16 @@ def _written(write: Callable[..., Any], *args: Any) -> str:
 
 def one_gain(kind: str, **more: Any) -> Calls:
     """Everything that a study of the gain says."""
+    whole = kind == "calibrated" and not more
     study = gain_study(kind, **{"n": 120, "n_runs": 2, **more})
     calls: Calls = {
-        "result": lambda: study.result("mutual-information", bins=6) if not more else None,
+        "result": lambda: study.result("mutual-information", bins=6) if whole else None,
         "summary": lambda: study.result("mutual-information").summary(),
         "coarse": lambda: study.result("entropy", bins=4, binning="equal-width", level=0.9).summary(),
         "sentences": lambda: "\n".join(evidence.gain_sentences([study])),
         "lines": lambda: "\n".join(evidence.gain_lines([study])),
     }
-    return calls | {f"table {name}": partial(study.table, name, bins=6) for name in GAIN_TABLES}
+    return calls | {f"table {name}": partial(study.table, name, bins=6) for name in GAIN_TABLES[: None if whole else 1]}
 
 
 def many_gains() -> Calls:
@@ -109,7 +110,9 @@ def inside() -> uq.Assay:
 def out_of_distribution(**options: Any) -> Calls:
     """Detection by every score, compared."""
     far = data.all_kinds(40, names=("Members", "Point"))
-    flat = {name: uq.Members(0.5 * data.members(40, seed=8) + 1 / 6) if name == "Members" else p for name, p in far.items()}
+    flat = {
+        name: uq.Members(0.5 * data.members(40, seed=8) + 1 / 6) if name == "Members" else p for name, p in far.items()
+    }
     found = inside().ood(flat, **options)
     return {
         "found": lambda: found,
@@ -143,7 +146,9 @@ def scenarios() -> Iterator[Scenario]:
     yield add("gain of a pair", pair_of_predictions)
     for kind in FOLLOW:
         yield add(f"disentanglement {kind}", partial(one_disentanglement, kind))
-    yield add("disentanglement of two experiments", partial(one_disentanglement, "perfect", without=("left-out-class",)))
+    yield add(
+        "disentanglement of two experiments", partial(one_disentanglement, "perfect", without=("left-out-class",))
+    )
     yield add("disentanglement of methods", ranked)
     yield add("out of distribution", out_of_distribution)
     yield add("out of distribution in groups", partial(out_of_distribution, level=0.9, positive="in", ties="whole"))
