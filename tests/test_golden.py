@@ -5,6 +5,7 @@ A change that is wanted is taken by ``python -m tests.golden --write`` and revie
 
 import matplotlib
 import pytest
+
 from tests.conftest import REQUIRE_ALL
 from tests.golden.check import difference, surplus
 from tests.golden.registry import all_scenarios, missing, taken

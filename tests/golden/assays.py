@@ -14,7 +14,7 @@ from tests.golden.capture import attempt, digest_of, page_text, sentences_of, te
 from tests.golden.registry import Scenario, sections
 
 TABLES = ("findings", "ranking", "breakpoints", "ranking-changes", "calibration", "mistakes", "scale-check", "variance")
-TABLES += ("sets", "coverage-curve", "votes", "claims")
+MORE_TABLES = ("sets", "coverage-curve", "votes", "claims")
 TESTED = uq.evidence.CALIBRATION
 FEW = ("total-entropy", "epistemic-entropy", "margin")
 METRICS = ("unified", "accuracy", "nonspecificity")
@@ -30,7 +30,7 @@ def told(a: uq.Assay) -> dict[str, Callable[[], Any]]:
         "facts": lambda: {name: getattr(a, name) for name in names},
         "models": lambda: [{"name": m.name, "kind": m.kind, "runs": m.n_runs} for m in a.models],
     }
-    return found | {f"table {name}": partial(a.table, name) for name in TABLES}
+    return found | {f"table {name}": partial(a.table, name) for name in (*TABLES, *MORE_TABLES)}
 
 
 def looks(a: uq.Assay) -> dict[str, Callable[[], Any]]:
@@ -83,7 +83,8 @@ def kept(a: uq.Assay) -> dict[str, Callable[[], Any]]:
     def again() -> str:
         with tempfile.TemporaryDirectory() as folder:
             b = uq.Assay.load(a.save(Path(folder, "assay")))
-            return f"summary equal {b.summary() == a.summary()}, files {sorted(p.name for p in Path(folder, 'assay').iterdir())}"
+            names = sorted(path.name for path in Path(folder, "assay").iterdir())
+            return f"the same summary: {b.summary() == a.summary()}; files {', '.join(names)}"
 
     return {"scores": lambda: a.table("scores"), "JSON": a.to_json, "saved and loaded": again}
 
@@ -93,7 +94,7 @@ SOME = ("Point", "Members", "Dirichlet", "ClassSets", "Masses", "GaussianLogits"
 
 
 def made(models: data.Models, n: int = N, k: int = 3, **options: Any) -> Callable[[], uq.Assay]:
-    """An assay of these models about the usual labels, with few scores and without calibration tests unless asked for: both take long."""
+    """An assay of these models about the usual labels; by default with few scores and no calibration tests, which take long."""
     y = options.pop("y", None)
     options = {"n_draws": 300, "calibration": (), "measures": FEW, **options}
     return lambda: uq.assay(models, data.labels(n, k) if y is None else y, **options)
@@ -198,7 +199,7 @@ def classifiers() -> uq.Assay:
 
 
 SHOWN = ("kind Members", "kind ClassSets", "6 models", "all kinds", "runs", "groups and runs", "votes", "class names")
-SHOWN += ("two classes", "margin", "one instance", "bounded distance and margin", "stream")
+MORE_SHOWN = ("two classes", "margin", "one instance", "bounded distance and margin", "stream")
 DECIDED = ("kind Members", "3 models", "groups and runs", "votes", "two classes", "margin", "one instance")
 STORED = ("kind Members", "groups and runs")
 
@@ -261,7 +262,11 @@ def scenarios() -> Iterator[Scenario]:
     for name in cases():
         needs = ("pandas", "sklearn") if name == "classifiers" else ("pandas",)
         yield Scenario(name, partial(seen, name, told), needs)
-    for title, names, view in (("shown", SHOWN, looks), ("decided", DECIDED, decisions), ("stored", STORED, kept)):
+    for title, names, view in (
+        ("shown", (*SHOWN, *MORE_SHOWN), looks),
+        ("decided", DECIDED, decisions),
+        ("stored", STORED, kept),
+    ):
         for name in names:
             yield Scenario(f"{name}, {title}", partial(seen, name, view), ("pandas",))
     for name in pages():

@@ -1,6 +1,6 @@
 """Any result as plain text that is the same on every machine: names, texts, and numbers with nine significant digits.
 
-Long arrays and long tables become their shape, their range and a digest, so that a difference is found and the text stays short.
+Long arrays and long tables become their shape, range and digest, so that a difference is found and the text stays short.
 """
 
 import inspect

@@ -21,7 +21,7 @@ N = 60
 def ranking_of_errors() -> Calls:
     e, u, v = data.errors()
     gap = np.random.default_rng(0).normal(size=len(e)) + u
-    common = {
+    common: dict[str, dict[str, Any]] = {
         "": {},
         "in groups": {"groups": data.groups(len(e))},
         "weighted": {"sample_weight": 1 + (np.arange(len(e)) % 3)},

@@ -52,7 +52,7 @@ def assays() -> dict[str, Callable[[], Any]]:
 
     return {
         "no model": lambda: uq.assay({}, y),
-        "not a dict": lambda: uq.assay(p, y),  # type: ignore[arg-type]
+        "not a dict": lambda: uq.assay(p, y),
         "empty name": lambda: uq.assay({"": p}, y),
         "baseline's name": lambda: uq.assay({"vacuous": p}, y),
         "no runs": lambda: uq.assay({"m": []}, y),
@@ -122,15 +122,15 @@ def functions() -> dict[str, Callable[[], Any]]:
         "cost": lambda: metrics.tradeoff_range(False, 0.3),
         "runs": lambda: metrics.doubt_sources(np.ones((2, 2, 3, 2)) / 2, np.ones((2, 2, 3)), [0, 1, 0], [0.5, 1.0]),
         "measure": lambda: calibration.calibration_test(y, p[:, 0], measure="ece"),
-        "null": lambda: calibration.credal_calibration_test(y, p, null="x"),  # type: ignore[call-overload]
+        "null": lambda: calibration.credal_calibration_test(y, p, null="x"),
         "no members": lambda: calibration.credal_calibration_test(y, p[:, 0]),
         "few votes": lambda: calibration.second_order_test(np.eye(3)[y], uq.Members(p)),
-        "distance": lambda: losses.unified_loss(y, p, distance="l2"),  # type: ignore[arg-type]
+        "distance": lambda: losses.unified_loss(y, p, distance="l2"),
         "tradeoff": lambda: losses.unified_loss(y, p, tradeoff=-1.0),
         "sets": lambda: losses.log_loss(y, data.prediction("ClassSets", 20)),
         "score": lambda: measures.uncertainty_score(uq.Point(p[:, 0]), "epistemic-entropy"),
         "score's name": lambda: measures.uncertainty_score(uq.Members(p), "entropy"),
-        "decomposition": lambda: measures.decompose(uq.Point(p[:, 0]), "x"),  # type: ignore[arg-type]
+        "decomposition": lambda: measures.decompose(uq.Point(p[:, 0]), "x"),
         "too many classes": lambda: credal.all_focal_sets(40),
         "mean": lambda: statistics.mean_estimate([]),
         "pairs": lambda: statistics.paired_mean_test([1.0, 2.0], [1.0]),

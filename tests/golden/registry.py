@@ -3,8 +3,8 @@
 import importlib.util
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from contextlib import chdir
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
