@@ -8,7 +8,6 @@ import numpy as np
 import uqassay as uq
 
 Models = dict[str, Any]
-PHRASES = ("healthy", "ill", "unclear", "other", "none")
 
 
 def softmax(logits: np.ndarray) -> np.ndarray:

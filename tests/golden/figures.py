@@ -28,7 +28,7 @@ def drawn(draw: Callable[..., Any], width: str) -> str:
         if not hasattr(axes, "figure"):
             return text_of(axes)
         figure = axes.figure
-        figure.canvas.draw()
+        figure.draw_without_rendering()
         words = [
             t.get_text().replace("\n", " / ") for t in figure.findobj(Text) if t.get_visible() and t.get_text().strip()
         ]

@@ -18,7 +18,7 @@ from tests.golden.registry import Scenario, sections
 from uqassay import evidence, report
 
 Calls = dict[str, Callable[[], Any]]
-GAIN_KINDS = ("calibrated", "large", "shuffled", "constant", "reversed")
+GAIN_KINDS = ("calibrated", "large", "shuffled", "constant")
 GAIN_TABLES = ("scores", "runs", "bins", "delay")
 DISENTANGLEMENT_TABLES = ("curves", "errors", "terms", "detection")
 
@@ -50,7 +50,6 @@ def many_gains() -> Calls:
     some = [gain_study(kind, kind, n=60, n_runs=2, seed=j) for j, kind in enumerate(GAIN_KINDS[:2])]
     return {
         "sentences": lambda: "\n".join(evidence.gain_sentences(some)),
-        "lines": lambda: "\n".join(evidence.gain_lines(some, level=0.9)),
         "page": lambda: _written(report.write_gain_page, some[:1]),
     }
 
