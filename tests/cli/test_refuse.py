@@ -49,6 +49,13 @@ def test_the_first_line_has_the_number_to_deploy(two, run):
     assert "120 instances chose the threshold; 280 others certify it (" in ran.out
 
 
+def test_groups_cost_about_as_many_groups_as_cases(two, run):
+    said = "about as many groups as a test of independent cases needs cases"
+    ran = run("refuse", *words(two, "good"), "--risk", 0.12, "--groups", two / "patients.npy")
+    assert said in " ".join(ran.out.split())
+    assert said not in " ".join(run("refuse", *words(two, "good"), "--risk", 0.12).out.split())
+
+
 def test_nothing_certified_is_exit_code_3(two, run):
     ran = run("refuse", *words(two, "good"), "--risk", 0.001)
     assert (ran.code, ran.err) == (3, "No threshold is certified: exit code 3.\n")

@@ -12,6 +12,7 @@ import typer
 from uqassay.cli.inputs import AssayRequest, Reading
 
 __all__ = [
+    "COLUMN",
     "HOW",
     "INPUT",
     "OUTPUT",
@@ -51,11 +52,11 @@ Models = Annotated[
         show_default=False,
     ),
 ]
-_COLUMN = "FILE[:COLUMN]"
-Labels = Annotated[Path | None, option("Labels; needed unless a prediction file holds them.", INPUT, metavar=_COLUMN)]
+COLUMN = "FILE[:COLUMN]"
+Labels = Annotated[Path | None, option("Labels; needed unless a prediction file holds them.", INPUT, metavar=COLUMN)]
 Groups = Annotated[
     Path | None,
-    option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT, metavar=_COLUMN),
+    option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT, metavar=COLUMN),
 ]
 CommonInstances = Annotated[
     bool,

@@ -10,10 +10,10 @@ from rich.text import Text
 from uqassay.cli.inputs import HOLDS, AssayRequest, Reading, make_assay
 from uqassay.cli.judging import CANNOT_TELL, steps_of
 from uqassay.cli.options import (
+    COLUMN,
     INPUT,
     SURE,
     CommonInstances,
-    Groups,
     Json,
     Labels,
     Models,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["refuse_command"]
 
 HOW = "What is refused"
+MANY_GROUPS = "The test of groups needs about as many groups as a test of independent cases needs cases"
 ALWAYS_THERE = "nonspecificity"  # a score that every assay has, and that is no measure to ask for
 
 
@@ -40,7 +41,7 @@ ALWAYS_THERE = "nonspecificity"  # a score that every assay has, and that is no 
 def refuse_command(
     models: Models,
     labels: Labels = None,
-    groups: Groups = None,
+    groups: Annotated[Path | None, option(f"Patients, sites or videos. {MANY_GROUPS}.", INPUT, metavar=COLUMN)] = None,
     reading: Reading = Reading(),  # noqa: B008
     common_instances: CommonInstances = False,
     risk: Annotated[
@@ -119,7 +120,8 @@ def _print(found: "ModelRefusal") -> None:
     console.print(Text("not certified: the highest threshold whose observed error rate meets the limit", "dim"))
     console.print()
     others = [note_text(note) for note in refusal.notes if note.code != "undefined"]  # that one is in the sentence
-    for note in (_how(found), *dict.fromkeys(others)):
+    of_groups = [MANY_GROUPS] if refusal.method == "bets" else []
+    for note in (_how(found), *dict.fromkeys(others), *of_groups):
         print_note(note)
 
 
