@@ -156,7 +156,7 @@ def test_notes_are_one_sentence_for_each_model(mixed):
         assert note.facts["scores"] == [f.row()]
     assert notes[0].text == (
         "m0: reversed ranks the mistakes backwards (UQ-AUC 0.236, 95 % interval 0.184 to 0.299, jointly for 6 scores); "
-        "refusing the 10 % most uncertain by it costs 1.7 points of accuracy (0.6 to 2.3)."
+        "refusing the 10 % most uncertain by it costs 1.7 points of accuracy (0.6 to 2.2)."
     )
     assert backward_notes(()) == ()
 

@@ -34,7 +34,6 @@ from uqassay.statistics.samples import (
     make_units,
     scaled_weights,
 )
-from uqassay.statistics.tied_samples import LEAST_TIED, TiedSample
 
 __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 
@@ -67,8 +66,7 @@ def auc_estimate(
     method : {"adjusted", "delong"}
         Both use DeLong's variance, the logit scale and Student's t with Satterthwaite's degrees of freedom. "adjusted"
         adds 0.3 of an imaginary instance, which ties with all others, to each sample. This changes the interval but not
-        the estimate, and keeps the coverage in small samples and under perfect separation. Where members of a sample tie,
-        "adjusted" also allows for members not yet seen that do not (`tied_samples`).
+        the estimate, and keeps the coverage in small samples and under perfect separation.
 
     Returns
     -------
@@ -86,8 +84,9 @@ def auc_estimate(
     With groups the placements are summed over each group (Obuchowski 1997), with the correction of `mean_estimate` for
     unequal groups.
 
-    The adjusted interval covers the area in 93 to 100 of 100 samples, plain DeLong in as few as 79, and in as few as 5
-    if scores tie (docs/coverage-ranking.md). Bootstrap intervals are too short in such samples, see `bootstrap_estimate`.
+    The adjusted interval covers the area in 93 to 100 of 100 samples, plain DeLong in as few as 79. If nearly all errors have
+    one score, both cover less, because this score is all that the sample shows of errors (docs/coverage-ranking.md). Bootstrap
+    intervals are too short in such samples, see `bootstrap_estimate`.
 
     References
     ----------
@@ -196,7 +195,7 @@ def named_auc(
         plain = w is None and groups is None and bool(((e == 0) | (e == 1)).all())
         mask, values = (e == 1 if plain else None), s
     sums = None if mask is None else placement_sums(mask, values, arguments[1])
-    if sums is not None and len(values) > 1 and not (imaginary and max(sums.tied) > LEAST_TIED):
+    if sums is not None and len(values) > 1:
         m1, m0 = sums.sizes
         value, low, high = np.nan, np.nan, np.nan
         if m1 and m0:
@@ -309,15 +308,9 @@ def auc_of_order(
     first = e * of_rows(((below + 0.5 * a0) / (m0 + a0) - centre) * (count / (m1 + a1)))
     second = right * of_rows(((above + 0.5 * a1) / (m1 + a1) - centre) * (count / (m0 + a0)))
     shadows: tuple[float, ...] = ()
-    tied: tuple[TiedSample, ...] = ()
     if imaginary:
         shadows = tuple(a / imaginary * (0.5 - centre) / (m + a) for a, m in ((a1, m1), (a0, m0)))
-        level = None if distinct else of_rows(np.arange(len(ends)))
-        tied = (
-            TiedSample(lambda: of_rows(below / m0 - value), e, level),
-            TiedSample(lambda: of_rows(above / m1 - value), right, level),
-        )
-    return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows, tied=tied)
+    return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows)
 
 
 def _unit_sizes(

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf, nan
-from typing import NamedTuple, final
+from typing import final
 
 import numpy as np
 from scipy import special
@@ -14,7 +14,6 @@ from uqassay.statistics.samples import Floats
 __all__ = [
     "POWER",
     "DetectableDifference",
-    "UnseenOfPairs",
     "detectable_of_pairs",
     "noncentrality",
     "smallest_differences",
@@ -60,27 +59,6 @@ class DetectableDifference:
     groups: float = nan
 
 
-class UnseenOfPairs(NamedTuple):
-    """What instances not yet seen could add to the statistics of P pairs, which have S samples with ties; (S, P) each.
-
-    `distance` is the greater one of `below` and `above`; the others are as in `tied_samples.Unseen`.
-    """
-
-    tied: Floats
-    size: Floats
-    distance: Floats
-    variance: Floats
-
-    def reach(self, error: Floats, quantile: Floats, units: Floats) -> Floats:
-        """How far they move the thresholds of tests with so many times the units, (P,); see `Unseen.reach`."""
-        square = self.distance**2
-        slope = np.divide(square - self.variance, self.distance, out=np.zeros_like(square), where=square > 0)
-        k = quantile**2 * self.tied / (self.size * units)
-        plain = quantile * error
-        found = (0.5 * k * slope + np.hypot(0.5 * k * slope, np.sqrt(1 + k) * plain)) / (1 + k)
-        return np.asarray(np.max(found - plain, axis=0, initial=0.0))
-
-
 def detectable_of_pairs(
     spreads: PairSpreads,
     extra: Floats | float,
@@ -90,7 +68,6 @@ def detectable_of_pairs(
     power: float,
     sizes: tuple[int, int | None],
     plans: bool = True,
-    unseen: UnseenOfPairs | None = None,
 ) -> list[DetectableDifference]:
     """`detectable_difference` of P pairs, each at its own level; for use inside this room.
 
@@ -107,13 +84,11 @@ def detectable_of_pairs(
         Numbers of instances, and of groups or None.
     plans : bool
         Whether the numbers of instances and runs are found, too; else they are nan.
-    unseen : UnseenOfPairs, optional
-        Of statistics with ties.
     """
     alpha, n, g = np.asarray(alphas, dtype=np.float64), *sizes
     extra = np.broadcast_to(np.asarray(extra, dtype=np.float64), alpha.shape)
     one = np.ones(alpha.size)
-    smallest = _smallest(spreads, extra, bound, unseen, alpha, power, one, one)
+    smallest = _smallest(spreads, extra, bound, alpha, power, one, one)
     goal = np.abs(spreads.difference)
 
     def needed(of_runs: bool) -> Floats:
@@ -122,7 +97,7 @@ def detectable_of_pairs(
         def excess(x: Floats) -> Floats:
             factor = np.exp(x)
             units, runs = (one, factor) if of_runs else (factor, one)
-            found = _smallest(spreads, extra, bound, unseen, alpha, power, units, runs)
+            found = _smallest(spreads, extra, bound, alpha, power, units, runs)
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(found) - np.log(goal))
 
@@ -166,12 +141,10 @@ def _root(excess: Callable[[Floats], Floats], low: Floats, high: Floats, above: 
     return place
 
 
-def smallest_differences(
-    spreads: PairSpreads, *, alpha: float, power: float = POWER, unseen: UnseenOfPairs | None = None
-) -> Floats:
+def smallest_differences(spreads: PairSpreads, *, alpha: float, power: float = POWER) -> Floats:
     """The differences of `detectable_of_pairs` at one level, (P,), without another source of errors and without a bound."""
     one = np.ones(spreads.difference.size)
-    return _smallest(spreads, 0.0 * one, 0.0 * one, unseen, alpha * one, power, one, one)
+    return _smallest(spreads, 0.0 * one, 0.0 * one, alpha * one, power, one, one)
 
 
 def _whole(number: float) -> float:
@@ -182,7 +155,6 @@ def _smallest(
     s: PairSpreads,
     extra: Floats,
     bound: Floats,
-    unseen: UnseenOfPairs | None,
     alpha: Floats,
     power: float,
     units: Floats,
@@ -203,8 +175,6 @@ def _smallest(
         threshold = np.maximum(q, np.maximum(_hall_inverse(q, skewness), -_hall_inverse(-q, skewness)))
         losses = np.where(bound > 0, bound * np.expm1(-np.log(alpha) / (s.independent * units)), 0.0)
         reach = np.where(error > 0, noncentrality(threshold, nu, power, known) * error, 0.0)
-        if unseen is not None:
-            reach += unseen.reach(error, threshold, units)
         return np.asarray(np.maximum(reach, losses + np.where(losses > 0, special.ndtri(power) * error, 0.0)))
 
 

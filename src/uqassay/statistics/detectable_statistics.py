@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from uqassay.statistics.detectable_pairs import (
     POWER,
     DetectableDifference,
-    UnseenOfPairs,
     detectable_of_pairs,
     smallest_differences,
 )
@@ -48,7 +47,6 @@ def detectable_statistic(
         alphas=[1 - level],
         power=POWER,
         sizes=(units.n_instances, None if units.codes is None else units.n_units),
-        unseen=_unseen([first, second], np.array([0]), np.array([1])),
     )
     return replace(found, difference=float(_possible(np.array(found.difference), bound)))
 
@@ -78,20 +76,7 @@ def detectable_statistics(
         several=none[0] > 0,
         n_units=n_units,
     )
-    return _possible(smallest_differences(spreads, alpha=alpha, unseen=_unseen(statistics, a, b)), bound)
-
-
-def _unseen(statistics: Sequence[AveragedStatistic], a: Places, b: Places) -> UnseenOfPairs | None:
-    """What unseen instances could add to either statistic of each pair."""
-    most = max(len(one.unseen) for one in statistics)
-    if not most:
-        return None
-    table = np.zeros((4, most, len(statistics)))
-    table[1] = 1.0
-    for j, one in enumerate(statistics):
-        for s, u in enumerate(one.unseen):
-            table[:, s, j] = u.tied, u.size, max(u.below, u.above), u.variance
-    return UnseenOfPairs(*np.concatenate([table[:, :, a], table[:, :, b]], axis=1))
+    return _possible(smallest_differences(spreads, alpha=alpha), bound)
 
 
 def _possible(difference: Floats, bound: float) -> Floats:

@@ -39,7 +39,6 @@ from uqassay.statistics.samples import (
     make_units,
     spread_of_mean,
 )
-from uqassay.statistics.tied_samples import TiedSample, Unseen, averaged_samples, unseen_of, unseen_reach
 
 __all__ = ["AveragedStatistic", "Linearised", "linearised_estimate"]
 
@@ -75,8 +74,6 @@ class Linearised:
         True if few instances may carry most of the variance. Its degrees of freedom then follow from the fourth moment.
     notes : tuple of Note
         Remarks, such as the reason for an undefined value.
-    tied : tuple of TiedSample
-        Samples whose members may tie. Instances not yet seen then lengthen the interval.
     """
 
     value: float
@@ -89,7 +86,6 @@ class Linearised:
     strata: tuple[int, ...] = ()
     uneven: bool = False
     notes: tuple[Note, ...] = ()
-    tied: tuple[TiedSample, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -112,7 +108,6 @@ class Linearised:
             parts=tuple(factor * part for part in self.parts),
             centre=factor * self.centre + constant,
             shadows=tuple(factor * shadow for shadow in self.shadows),
-            tied=tuple(sample.times(factor) for sample in self.tied),
         )
 
 
@@ -129,8 +124,6 @@ class AveragedStatistic:
         The average.
     values : array (R,)
         The statistic of each run.
-    unseen : tuple of Unseen
-        What instances not yet seen could add.
     sums : tuple of PartSum
         Sums over the units inside each part; empty with groups or weights.
     n_runs : int or None
@@ -139,7 +132,6 @@ class AveragedStatistic:
 
     whole: Linearised
     values: Floats
-    unseen: tuple[Unseen, ...]
     sums: Sums
     n_runs: int | None
 
@@ -151,9 +143,8 @@ class AveragedStatistic:
         n_runs = None if isinstance(statistics, Linearised) else len(statistics)
         runs = [statistics] if isinstance(statistics, Linearised) else list(statistics)
         mean = averaged(runs)
-        unseen = () if np.isnan(mean.value) or units.n_units == 1 else unseen_of(mean.tied, units)
         values = np.array([run.value for run in runs])
-        return cls(replace(mean, tied=()), values, unseen, reusable_sums(mean, units), n_runs)
+        return cls(mean, values, reusable_sums(mean, units), n_runs)
 
     @property
     def n_rows(self) -> int:
@@ -221,10 +212,7 @@ def linearised_estimate(
     else:
         spread = spread_of(whole, units, [mean.values], mean.sums)
         low, high = scaled_interval(centre_of(whole), spread, level, scale, least_units(whole, units))
-        below, above = unseen_reach(mean.unseen, spread, level)
-        low, high = min(low, value) - below, max(high, value) + above
-        if scale != "identity":
-            low, high = max(low, 0.0), min(high, 1.0)
+        low, high = min(low, value), max(high, value)
     method = method or ("linearised" if scale == "identity" else f"linearised, {scale} scale")
     return Estimate(value, low=low, high=high, level=level, n=units.n_instances, method=method, notes=notes)
 
@@ -260,7 +248,6 @@ def averaged(runs: Sequence[Linearised]) -> Linearised:
         shadows=shadows,
         uneven=any(run.uneven for run in runs),
         notes=notes,
-        tied=tuple(averaged_samples(several) for several in zip(*(run.tied for run in runs), strict=False)),
     )
 
 
@@ -285,7 +272,6 @@ def joined(statistics: Sequence[Linearised], factors: Sequence[float]) -> Linear
         strata=tuple(strata),
         uneven=any(s.uneven for s in statistics),
         notes=distinct(*(s.notes for s in statistics)),
-        tied=tuple(sample.times(factor) for s, factor in zip(statistics, factors, strict=True) for sample in s.tied),
     )
 
 

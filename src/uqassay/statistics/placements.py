@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from uqassay._kernels import kernel
 from uqassay.statistics.samples import Floats, as_floats
-from uqassay.statistics.tied_samples import tied_share
 
 __all__ = ["PlacementSums", "placement_sums"]
 
@@ -31,8 +30,6 @@ class PlacementSums:
         Over the first sample, Σ b and Σ b², where b is the number of values of the second sample below (ties ½).
     above : (float, float)
         Over the second sample, Σ a and Σ a², where a is the number of values of the first sample above (ties ½).
-    tied : (float, float)
-        Probability that two members of the first and of the second sample tie; 0 for an empty sample.
     constant : bool
         True if all values are equal.
     """
@@ -40,7 +37,6 @@ class PlacementSums:
     sizes: tuple[int, int]
     below: tuple[float, float]
     above: tuple[float, float]
-    tied: tuple[float, float]
     constant: bool
 
 
@@ -51,20 +47,18 @@ def placement_sums(first: NDArray[np.bool_], values: NDArray[Any], name: str) ->
         dtype = np.float32 if values.dtype in (np.float16, np.float32) else np.float64
         found = count(np.ascontiguousarray(values, dtype), np.ascontiguousarray(first))
         if found is not None:
-            return _of_integers(*found)
+            sizes, sums, squares, _, levels = found  # the kernel counts ties, too
+            return _of_integers(sizes, sums, squares, levels)
     s = as_floats(values, name, ndim=(1,), shape="(n,)")
     return _by_search(s[first], s[~first], constant=bool((s == s[0]).all()))
 
 
-def _of_integers(
-    sizes: tuple[int, int], sums: tuple[int, int], squares: tuple[int, int], ties: tuple[int, int], levels: int
-) -> PlacementSums:
+def _of_integers(sizes: tuple[int, int], sums: tuple[int, int], squares: tuple[int, int], levels: int) -> PlacementSums:
     """From exact sums of twice the number of values of the other sample below."""
     m1, m0 = sizes
     # the number above is m1 minus that below, so Σ (m1 − b)² = m1² m0 − 2 m1 Σ b + Σ b²
     above = (2 * m1 * m0 - sums[1]) / 2, (4 * m1 * m1 * m0 - 4 * m1 * sums[1] + squares[1]) / 4
-    shares = [1.0 if m == 1 else min((t - m) / max(m * m - m, 1), 1.0) for m, t in zip(sizes, ties, strict=True)]
-    return PlacementSums(sizes, (sums[0] / 2, squares[0] / 4), above, (shares[0], shares[1]), levels == 1)
+    return PlacementSums(sizes, (sums[0] / 2, squares[0] / 4), above, levels == 1)
 
 
 def _by_search(x: Floats, y: Floats, *, constant: bool) -> PlacementSums:
@@ -77,9 +71,8 @@ def _by_search(x: Floats, y: Floats, *, constant: bool) -> PlacementSums:
     m1, m0 = len(x), len(y)
     x.sort()
     y.sort()
-    tied = tied_share(x) if m1 else 0.0, tied_share(y) if m0 else 0.0
     if not (m1 and m0):
-        return PlacementSums((m1, m0), (0.0, 0.0), (0.0, 0.0), tied, constant)
+        return PlacementSums((m1, m0), (0.0, 0.0), (0.0, 0.0), constant)
     small, large = (x, y) if m1 <= m0 else (y, x)
     left = np.searchsorted(large, small, side="left")
     right = left.copy()
@@ -93,4 +86,4 @@ def _by_search(x: Floats, y: Floats, *, constant: bool) -> PlacementSums:
     below, above = sums if m1 <= m0 else sums[::-1]
     # the number above is m1 minus that below, so Σ (m1 − b)² = m1² m0 − 2 m1 Σ b + Σ b²
     above = (m1 * m0 - above[0], m1**2 * m0 - 2.0 * m1 * above[0] + above[1])
-    return PlacementSums((m1, m0), below, above, tied, constant)
+    return PlacementSums((m1, m0), below, above, constant)

@@ -24,8 +24,7 @@ from uqassay.statistics.linearised import (
 )
 from uqassay.statistics.multiple_tests import benjamini_hochberg, shaffer, shaffer_factor
 from uqassay.statistics.remarks import single_unit, unit_notes
-from uqassay.statistics.samples import Floats, Spread, Units, check_level, make_units
-from uqassay.statistics.tied_samples import Unseen, unseen_reach, unseen_variance
+from uqassay.statistics.samples import Floats, Units, check_level, make_units
 
 __all__ = ["paired_statistic_test", "pairwise_statistic_tests"]
 
@@ -66,9 +65,8 @@ def paired_statistic_test(
     -----
     This is Student's t test with the difference of the influences as the influences of the difference, and the degrees of
     freedom of `linearised_estimate`. For two areas under the ROC curve on one sample it is the test of DeLong et al.;
-    imaginary instances, if there are any, are part of the difference too. Where instances of a sample tie, the variance has
-    the addition of `tied_samples`, for instances not yet seen that could undo the difference. If statistics and influences
-    are equal, the statistic is 0 and the p-value 1.
+    imaginary instances, if there are any, are part of the difference too. If statistics and influences are equal, the
+    statistic is 0 and the p-value 1.
 
     Examples
     --------
@@ -228,25 +226,13 @@ def _tests_of(
     values, centres = (np.array([of(mean.whole) for mean in means]) for of in (_value_of, centre_of))
     value, centre, error = values[a] - values[b], centres[a] - centres[b], spreads.standard_error
     quantile = special.stdtrit(spreads.dof, 0.5 + level / 2)
-    below, above, added = np.zeros((3, a.size))
-    if any(mean.unseen for mean in means):
-        for k in range(a.size):
-            unseen = _unseen(means[a[k]], means[b[k]])
-            spread = Spread(float(error[k]), float(spreads.dof[k]), 0.0)
-            below[k], above[k] = unseen_reach(unseen, spread, level)
-            added[k] = unseen_variance(unseen, float(centre[k]))
-    low = np.maximum(np.minimum(centre - quantile * error, value) - below, -bound)
-    high = np.minimum(np.maximum(centre + quantile * error, value) + above, bound)
+    low = np.maximum(np.minimum(centre - quantile * error, value), -bound)
+    high = np.minimum(np.maximum(centre + quantile * error, value), bound)
     with np.errstate(invalid="ignore", divide="ignore"):
-        pvalue = 2 * special.stdtr(spreads.dof, -np.abs(centre / np.hypot(error, np.sqrt(added))))
+        pvalue = 2 * special.stdtr(spreads.dof, -np.abs(centre / error))
     no_test = np.where(np.abs(value) <= _ROUNDING, 1.0, np.nan)
     tested = error > _ROUNDING
     return np.stack([value, low, high, np.where(tested, pvalue, no_test), np.where(tested, error, 0.0), spreads.dof])
-
-
-def _unseen(first: AveragedStatistic, second: AveragedStatistic) -> tuple[Unseen, ...]:
-    """What unseen instances could add to the difference."""
-    return (*first.unseen, *(u.times(-1.0) for u in second.unseen))
 
 
 def _value_of(statistic: Linearised) -> float:
@@ -274,13 +260,11 @@ def _test(
         notes.append(single_unit(units, "no test", "no-test"))
     else:
         spread = spread_of_difference(first, second, units)
-        unseen = _unseen(first, second)
         centre = centre_of(a) - centre_of(b)
         low, high = scaled_interval(centre, spread, level, "identity", units.n_units)
-        below, above = unseen_reach(unseen, spread, level)
-        low, high = max(min(low, value) - below, -bound), min(max(high, value) + above, bound)
+        low, high = max(min(low, value), -bound), min(max(high, value), bound)
         if spread.standard_error > _ROUNDING:
-            statistic = centre / float(np.hypot(spread.standard_error, unseen_variance(unseen, centre) ** 0.5))
+            statistic = centre / spread.standard_error
             pvalue = spread.pvalue(statistic)
             detectable = detectable_statistic(first, second, units, level, bound) if plans else None
         elif abs(value) <= _ROUNDING:

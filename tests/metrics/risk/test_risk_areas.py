@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from scipy.stats import rankdata
+from scipy.stats import rankdata, t
 from tests.notes import said, texts
 from tests.refusals import refuses
 
@@ -287,14 +287,45 @@ def test_the_worst_order_has_the_binary_entropy_as_e_aurc():
 
 def test_where_one_error_decides_the_interval_ends_at_an_aurc_of_1():
     errors = np.zeros(200)
-    errors[[20, 199]] = 1.0
+    errors[[3, 199]] = 1.0
     found = e_aurc_loss(errors, np.arange(200))
     best = 0.01 + 0.99 * np.log(0.99)
     assert found.high == pytest.approx(1 - best)  # an AURC of 1
-    ratio = prediction_rejection_score(errors, np.arange(200), risk="selective")
+    ratio = prediction_rejection_score(errors, np.arange(200), risk="selective", level=0.99)
     assert ratio.low == pytest.approx(1 - (1 - best) / (0.01 - best))
     worst = e_aurc_loss(errors, -errors)  # two levels, and linear between them
     assert found.low < found < worst < found.high
+
+
+def logit(x, top):
+    return np.log(x / (top - x))
+
+
+@pytest.mark.parametrize("levels", [5, 10**6])
+@pytest.mark.parametrize(
+    ("score", "loss", "scale", "slope"),
+    [
+        (aurc_loss, lambda x: x, lambda x: logit(x, 1.0), lambda x: 1 / (x * (1 - x))),
+        (augrc_loss, lambda x: x, lambda x: logit(x, 0.5), lambda x: 0.5 / (x * (0.5 - x))),
+        (e_aurc_loss, lambda x: x, np.log, lambda x: 1 / x),
+        (selective_score, lambda x: 1 - x, np.log, lambda x: 1 / x),
+    ],
+)
+def test_intervals_against_the_jackknife(score, loss, scale, slope, levels):
+    n = 240
+    rng = np.random.default_rng(2)
+    errors = (rng.random(n) < 0.3).astype(float)
+    uncertainty = np.floor(levels * rng.random(n) ** np.where(errors == 1, 0.5, 1.0))
+    found = score(errors, uncertainty)
+    x = loss(float(found))
+    ends = sorted(scale(loss(end)) for end in (found.low, found.high))
+    left_out = np.array([score(np.delete(errors, i), np.delete(uncertainty, i)) for i in range(n)])
+    u = (left_out - left_out.mean()) * (n - 1) / n
+    square = np.sum(u**2)
+    dof = min(n - 1, max(3, 2 * square**2 / (np.sum(u**4) - square**2 / n)))
+    half = t.ppf(0.975, dof) * np.sqrt(n / (n - 1) * square) * slope(x)
+    assert sum(ends) / 2 == pytest.approx(scale(x), abs=1e-9)
+    assert (ends[1] - ends[0]) / 2 == pytest.approx(half, rel=0.03)
 
 
 def test_groups_of_copies_count_once():

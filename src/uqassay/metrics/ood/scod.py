@@ -79,9 +79,8 @@ def scod_aurc_loss(
 
     Both samples are independent and their shares are given. The influence of an instance is that of `aurc_loss`, centred in
     its sample. The interval is symmetric on the logit scale between the values of the best and of the worst order at this
-    cost and share, with an upper end that may be further, as in `aurc_loss`. A sample whose influences are equal counts with
-    what it may not have shown yet. The measured coverage of 95 % intervals is 94.0 to 100 %; they are conservative where few
-    errors are expected (docs/coverage-backward-and-ood.md).
+    cost and share, with an upper end that may be further where errors are few (`scod_estimate`). A sample whose influences are
+    equal counts with what it may not have shown yet. docs/coverage-backward-and-ood.md has the measured coverage.
 
     References
     ----------

@@ -38,8 +38,8 @@ def scod_estimate(runs: Sequence[ScodSamples], statistic: Statistic, *, level: f
     (`ScodSamples.extremes`). The interval is symmetric on the logit scale between these two.
 
     A few confident errors skew the value to the right. The upper end is therefore at least that of the value without errors
-    and of the remainder, which the errors add, on the scale of 1 / √x (`metrics.aurc_loss`); the two distances add by their
-    squares (Zou and Donner 2008). With fewer than 20 errors the remainder need not exceed the value at Wilson's upper limit of
+    and of the remainder, which the errors add, on the log scale; the two distances add by their squares (Zou and Donner 2008).
+    With fewer than 20 errors the remainder need not exceed the value at Wilson's upper limit of
     the error rate, with the further errors kept first. Without errors this alone bounds it.
 
     A sample whose influences are equal (every instance out of distribution is refused last, say) shows no variance. The share
@@ -97,8 +97,7 @@ class _At:
         added = [_remainder(a, b) for a, b in zip(statistics, right, strict=True)]
         whole, further = averaged(added), np.inf
         if whole.value > TINY:
-            reach = self._reach(_as_if_left_out(whole, self.runs, self.units), added)
-            further = interval_of_loss(whole.value, reach, np.inf)[1] - whole.value
+            further = interval_of_loss(whole.value, self._reach(whole, added), np.inf)[1] - whole.value
         if _errors_in(self.runs, self.units) < FEW:
             further = min(further, self._with_more_errors() - averaged(statistics).value)
         return max(further, 0.0)
@@ -143,17 +142,6 @@ def _remainder(a: Linearised, b: Linearised) -> Linearised:
     """a − b, whose parts are the same two samples."""
     parts = tuple(x - y for x, y in zip(a.parts, b.parts, strict=True))
     return replace(a, value=a.value - b.value, influence=a.influence - b.influence, parts=parts)
-
-
-def _as_if_left_out(statistic: Linearised, runs: Sequence[ScodSamples], units: Units) -> Linearised:
-    """Influences as the jackknife finds them: leaving out one of m errors moves a statistic by 1 + 1/m of its influence."""
-    out = runs[0].samples.is_out
-    wrong = np.mean([run.errors for run in runs], axis=0)
-    factor = np.ones(out.size)
-    for member in (np.where(out, 0.0, wrong), np.where(out, 0.0, 1.0 - wrong), out.astype(np.float64)):
-        factor = factor * (1 + member / max(units_in(member, units), 1.0))
-    parts = tuple(factor * part for part in statistic.parts)
-    return replace(statistic, influence=factor * statistic.influence, parts=parts)
 
 
 def _errors_in(runs: Sequence[ScodSamples], units: Units) -> float:

@@ -8,7 +8,6 @@ import numpy as np
 
 from uqassay.metrics.risk.ranked_errors import LEAST, RankedErrors, whole_errors
 from uqassay.statistics.samples import Floats
-from uqassay.statistics.tied_samples import TiedSample
 
 __all__ = ["KeptPart", "Products", "kept_parts"]
 
@@ -89,17 +88,6 @@ class KeptPart:
             refused += n * v * v + by_error_refused**2 * spread
             both += n * u * v + by_error * by_error_refused * spread
         return Products(kept, refused, both)
-
-    @property
-    def tied(self) -> tuple[TiedSample, ...]:
-        """Samples of the risk kept whose members may tie."""
-        if self.ranked.block is None:
-            return ()
-        kept = np.repeat(
-            [1.0, self.share, 0.0], [self.first, self.last - self.first, self.ranked.errors.size - self.last]
-        )
-        threshold = self.rate * (self.coverage - kept)
-        return self.ranked.tied_samples((kept + threshold) / self.coverage, threshold / self.coverage)
 
 
 def kept_parts(ranked: RankedErrors, coverages: Sequence[float]) -> list[KeptPart]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, final
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.statistics.samples import Floats, Units, as_floats, ascending_order, make_units
-from uqassay.statistics.tied_samples import TiedSample, ties_of
 
 __all__ = ["RankedErrors", "checked_errors", "once", "rank_errors"]
 
@@ -121,26 +120,6 @@ class RankedErrors:
         """Block of every instance in the original order of rows, (n,); 0 for weight zero."""
         return _level(self)
 
-    def tied_samples(self, of_error: Floats, of_right: Floats) -> tuple[TiedSample, ...]:
-        """Errors and right predictions as tied samples, from the influence of either at the place of each instance, (m,)."""
-        if self.block is None:
-            return ()
-        found = []
-        both = ((of_error, self.errors), (of_right, 1 - self.errors))
-        for side, ((influence, inside), member) in enumerate(zip(both, self.memberships, strict=True)):
-            w = inside if self.weights is None else inside * self.weights
-            share = float(w.sum()) / float(self.kept[-1])
-            if share > 0:
-                shift = partial(self._shift, influence, w, share)
-                found.append(TiedSample(shift, member, self.level, partial(self._ties, side)))
-        return tuple(found)
-
-    def _ties(self, side: int, units: Units) -> tuple[float, float]:
-        return _ties_of_both(self, units)[side]
-
-    def _shift(self, influence: Floats, w: Floats, share: float) -> Floats:
-        return self.unranked(share * (influence - float((w * influence).sum()) / float(w.sum())))
-
     def notes(self, units: Units) -> list[Note]:
         """Notes on few errors, few right predictions and constant scores."""
         notes = []
@@ -212,12 +191,6 @@ def _level(ranked: RankedErrors) -> NDArray[np.intp]:
     level = np.zeros(ranked.n, dtype=np.intp)
     level[ranked.order] = np.arange(ranked.order.size) if ranked.block is None else ranked.block
     return level
-
-
-@once
-def _ties_of_both(ranked: RankedErrors, units: Units) -> list[tuple[float, float]]:
-    """`ties_of` the errors and of the right predictions."""
-    return [ties_of(member, ranked.level, units) for member in ranked.memberships]
 
 
 @once_for_errors

@@ -27,7 +27,6 @@ from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, averaged, linearised_estimate, spread_of, units_in
 from uqassay.statistics.remarks import interval_notes
 from uqassay.statistics.samples import Floats, Spread, Units, check_level, make_units
-from uqassay.statistics.tied_samples import unseen_of, unseen_reach
 
 __all__ = [
     "SCALES",
@@ -51,10 +50,10 @@ Convention = Literal["exact", "trapezoid"]
 ALL_EQUAL = (Note("undefined", "all errors are equal"),)
 NONE_WRONG = (Note("no-width", "no instance is ranked wrongly, so the interval has no width"),)
 TINY = 1e-13  # a standard error below this counts as 0 (rounding error)
-LEAST_DOF = 3.0  # of Student's t if one instance decides the standard error
+WIDEST = 500.0  # half width on the scale of ln x, against overflow
 
 # (greatest loss `top`, whether it is a score). The interval of a loss x is symmetric on the scale of ln(x / (top − x)), or of
-# 1 / √x if top is infinite. A score is 1 minus such a loss.
+# ln x if top is infinite. A score is 1 minus such a loss.
 SCALES: dict[str, tuple[float, bool]] = {
     "aurc": (1.0, False),
     "e-aurc": (np.inf, False),
@@ -89,26 +88,19 @@ def area_estimate(
     value, low, high = float(values.mean()), np.nan, np.nan
     notes = interval_notes(units, [] if isinstance(statistics, Linearised) else [len(runs)])
     notes += distinct(*(run.notes for run in runs))
-    scale = "inverse root scale" if np.isinf(SCALES[kind][0]) else "logit scale"
-    method = f"linearised, {scale}"
+    on_log_scale = np.isinf(SCALES[kind][0])
+    method = f"linearised, {'log' if on_log_scale else 'logit'} scale"
     if not np.isnan(value) and all(run.parts for run in runs):
         halves = [run.affine(0.5, 0.5) for run in runs]  # UQ-AUC
         auc = linearised_estimate(halves, sample_weight=sample_weight, groups=groups, level=level, scale="logit")
         low, high, method = 2 * auc.low - 1, 2 * auc.high - 1, "delong, adjusted, logit scale"
     elif not np.isnan(value) and units.n_units > 1:
         whole = averaged(runs)
-        left_out = spread_of(_as_if_left_out(whole, units), units, [values])
-        spread = left_out if np.isinf(SCALES[kind][0]) else spread_of(whole, units, [values])
+        spread = spread_of(_as_if_left_out(whole, units) if on_log_scale else whole, units, [values])
         if spread.standard_error > TINY:
             low, high = _interval(value, _reach(spread, level), kind, _greatest(whole, units, kind))
-            if kind in ("aurc", "augrc"):  # a few confident errors skew a loss to the right
-                _, further = interval_of_loss(value, _reach(left_out, level), np.inf)
-                high = max(high, min(further, SCALES[kind][0]))
         else:
             low, high = _without_spread(value, units.n_units, kind, level)
-        below, above = unseen_reach(unseen_of(whole.tied, units), spread, level)
-        least, most = _range(kind, _greatest(whole, units, kind))
-        low, high = max(low - below, min(least, low)), min(high + above, max(most, high))
     return Estimate(
         value,
         low=low,
@@ -125,7 +117,10 @@ def _reach(spread: Spread, level: float) -> float:
 
 
 def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
-    """Influences as the jackknife finds them: leaving out one of m errors moves a statistic by 1 + 1/m of its influence."""
+    """Influences as the jackknife finds them: leaving out one of m errors moves a statistic by 1 + 1/m of its influence.
+
+    Without this the intervals of the E-AURC hold the truth 1 to 3 of 100 times less often with 20 errors.
+    """
     influence = statistic.influence
     for inside in statistic.inside:
         share = np.asarray(inside, dtype=np.float64)
@@ -146,13 +141,6 @@ def _greatest(statistic: Linearised, units: Units, kind: str) -> float:
     return greatest if kind == "e-aurc" else greatest / gain
 
 
-def _range(kind: str, greatest: float) -> tuple[float, float]:
-    """Least and greatest value."""
-    top, is_score = SCALES[kind]
-    top = min(top, greatest)
-    return (1 - top, 1.0) if is_score else (0.0, top)
-
-
 def _interval(value: float, reach: float, kind: str, greatest: float) -> tuple[float, float]:
     top, is_score = SCALES[kind]
     loss = 1 - value if is_score else value
@@ -165,8 +153,8 @@ def interval_of_loss(loss: float, reach: float, top: float) -> tuple[float, floa
     if not 0 < loss < top:  # trapezoids make an area with ties smaller than that of the best order: no transformation
         return loss - reach, loss + reach
     if np.isinf(top):
-        half = reach / (2 * loss)
-        return loss / (1 + half) ** 2, loss / (1 - half) ** 2 if half < 1 else np.inf
+        factor = float(np.exp(min(reach / loss, WIDEST)))
+        return loss / factor, loss * factor
     centre, half = float(special.logit(loss / top)), reach * top / (loss * (top - loss))
     return top * float(special.expit(centre - half)), top * float(special.expit(centre + half))
 
@@ -265,8 +253,7 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
     possible = rate - best.value
     value = _ratio(rate, area, best)
     influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
-    tied = tuple(sample.times(-1 / possible) for sample in area.tied)
-    return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True, tied=tied))
+    return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True))
 
 
 def _random(ranked: RankedErrors, risk: Risk) -> float:
@@ -355,8 +342,7 @@ def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, consta
     """Linearised statistic with influences e_i · by_error + constant, both given by block."""
     more, of_right = ranked.of_rows(by_error), ranked.of_rows(constant)
     influence = of_right + ranked.errors * more
-    tied = ranked.tied_samples(of_right + more, of_right) if ranked.block is not None else ()
-    return Linearised(value, ranked.unranked(influence), inside=ranked.memberships, uneven=True, tied=tied)
+    return Linearised(value, ranked.unranked(influence), inside=ranked.memberships, uneven=True)
 
 
 _AREAS: Mapping[Risk, Callable[[RankedErrors], Linearised]] = {"generalised": augrc, "selective": aurc}

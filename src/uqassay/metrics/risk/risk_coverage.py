@@ -282,10 +282,6 @@ def risk_interval(
     half = risk + wilson / 2
     root = np.sqrt(np.maximum(half**2 - (1 + wilson) * (risk**2 - k * (risk - rate) ** 2 * spare), 0.0))
     low, high = (half - root) / (1 + wilson), (half + root) / (1 + wilson)
-    # with few errors Wilson's lower limit is too high: use the exact one-sided limit if it is lower (Brown, Cai, DasGupta)
-    kept = np.maximum(coverage * n_units / design, risk)
-    with np.errstate(invalid="ignore"):
-        low = np.fmin(low, special.betaincinv(risk * kept, (1 - risk) * kept + 1, 1 - level))
     return np.clip(low, 0.0, risk), np.clip(high, risk, 1.0)
 
 
