@@ -79,7 +79,7 @@ def ties(size: int = 2000) -> Table:
     adjusted, plain = (min(float(share) for row in cells for share in row[at].split(" / ")) for at in (2, 3))
     words = (
         f"Over all {len(cells)} rows of the command (also 100 instances with 10 errors, and 300 with 3 and 30) the adjusted "
-        f"interval covers {adjusted} % or more, plain DeLong as few as {plain} %."
+        f"interval covers as few as {adjusted} %, plain DeLong as few as {plain} %."
     )
     columns = ("instances, errors", "instances tied", "adjusted", "delong", "ratio of widths")
     return Table(columns, [row for row in cells if row[0] in shown], [words])

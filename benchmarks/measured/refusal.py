@@ -1,15 +1,25 @@
 """Tables of docs/coverage-refusal.md and of docs/certified-refusal.md."""
 
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 from tests.metrics.risk import test_certified_refusal as certified
 from tests.metrics.risk import test_error_rates as risk
 from tests.metrics.risk import test_expected_cost as costs
 
+from benchmarks.interval_widths import Measured, measure
 from benchmarks.measured.registry import measured, percents, printed
-from benchmarks.stored_tables import Table
+from benchmarks.speed.commits import check_out
+from benchmarks.stored_tables import ROOT, Table
 
 FUNCTION = "tests.metrics.risk.test_error_rates:shares_covered"
 AREAS = ("AURC", "E-AURC", "AUGRC", "ratio", "selective ratio")
 AUCS = (0.6, 0.8, 0.95)
+WITH_CORRECTIONS = "946a7e7b"  # the last commit that has them
 
 
 def _rows(size: int, cells: list[tuple[int, float]], kinds: dict[str, str], truths, estimates) -> list[list[list[str]]]:
@@ -30,7 +40,7 @@ def _named(found: list[list[list[str]]], names: list[str]) -> list[list[str]]:
 
 
 @measured("coverage-risk-areas", function=FUNCTION)
-def areas(size: int = 4000) -> Table:
+def areas(size: int = 1000) -> Table:
     """Intervals of areas under the curve of risk and coverage."""
     found = _rows(size, risk.CELLS, risk.SCORES, risk.Population.areas, risk.area_estimates)
     return Table(("n, error rate", *AREAS), _named(found, [f"{n}, {rate}" for n, rate in risk.CELLS]))
@@ -43,8 +53,34 @@ def ties(size: int = 400) -> Table:
     return Table(("n, instances tied", *AREAS), _named(found, [f"{n:,}" for n, _ in risk.TIED_CELLS]))
 
 
+@measured("corrections-removed", "corrections-removed-ties", function="benchmarks.interval_widths:measure")
+def corrections(size: int = 400) -> tuple[Table, Table]:
+    """Coverage and mean width of the intervals before and after corrections that bought nothing were removed."""
+    with tempfile.TemporaryDirectory() as folder:
+        check_out(WITH_CORRECTIONS, ROOT, Path(folder))
+        script = [sys.executable, str(ROOT / "benchmarks" / "interval_widths.py"), str(size)]
+        paths = {**os.environ, "PYTHONPATH": os.pathsep.join((f"{folder}/src", folder))}
+        with subprocess.Popen(script, cwd=folder, env=paths, stdout=subprocess.PIPE, text=True) as other:
+            after, printed_before = measure(size), other.communicate()[0]
+    return _beside(json.loads(printed_before), after, ties=False), _beside(json.loads(printed_before), after, ties=True)
+
+
+def _beside(before: Measured, after: Measured, *, ties: bool) -> Table:
+    rows = []
+    for cell, found in after.items():
+        if (": " in cell) != ties:
+            continue
+        for name in found:
+            both = (before[cell][name], found[name])
+            shares = (percents(share) for share, _ in both)
+            widths = (" / ".join(f"{width:.2g}" for width in widths) for _, widths in both)
+            rows.append([cell.replace("ties: ", ""), name, *shares, *widths])
+    columns = ("n, error rate", "interval of", "coverage before", "after", "width before", "after")
+    return Table(columns, rows)
+
+
 @measured("coverage-accuracy", "coverage-gain-of-refusal", function=FUNCTION)
-def selective(size: int = 4000) -> tuple[Table, Table]:
+def selective(size: int = 500) -> tuple[Table, Table]:
     """Intervals of accuracies at a coverage, gains, and coverages at a risk."""
     found = _rows(size, risk.CELLS, risk.SCORES, risk.Population.selective, risk.selective_estimates)
     rows = _named(found, [f"{n}, {rate}" for n, rate in risk.CELLS])
