@@ -93,8 +93,8 @@ def aurc_loss(
     so Student's t has the degrees of freedom 2 (Σ u²)² / (Σ u⁴ − (Σ u²)² / G), which follow from the fourth moment of the
     influences, but at least 3.
 
-    With 20 errors or more, 95 % intervals cover about 93 to 97 %, but those of the E-AURC and the selective ratio 91 and 89 % at a
-    UQ-AUC of .95. With fewer errors, or with 97 % of the scores tied, they cover less (docs/coverage-refusal.md).
+    With 20 errors or more, 95 % intervals cover about 93 to 97 %, but at a UQ-AUC of .95 those of the E-AURC and the selective
+    ratio 91 and 89 %. With fewer errors, or with 97 % of the scores tied, they cover less (docs/coverage-refusal.md).
 
     References
     ----------
