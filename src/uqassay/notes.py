@@ -28,6 +28,7 @@ CODES: Mapping[str, str] = {
     "infinite": "why the value is infinite, or how many values are",
     "bias": "the part of a value that sampling noise adds on average",
     "edge": "the value is at an end of its range, and why",
+    "ties": "nearly all of a sample have one score, so that an interval may be too short",
     "constant-scores": "all scores are equal, so that nothing is ranked",
     "constant-curve": "a curve over conditions is constant, so that its correlation counts as 0",
     "conditions": "the number of conditions of an experiment, and its consequence",

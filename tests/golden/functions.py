@@ -42,6 +42,7 @@ def ranking_of_errors() -> Calls:
     return calls | {
         "no error": lambda: metrics.uq_auc_score(np.zeros(9), u[:9]),
         "constant": lambda: metrics.uq_auc_score(e, np.ones(len(e))),
+        "nearly tied": lambda: metrics.uq_auc_score(e, np.where(u < np.quantile(u, 0.985), 0.0, u)),
         "paired": lambda: metrics.paired_ranking_test((e, u), (e, v)),
         "paired AURC in groups": lambda: metrics.paired_ranking_test(
             (e, u), (e, v), metric="aurc", groups=data.groups(len(e))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.native.awkward_floats import DTYPES, awkward_arrays, twice_placements
+from tests.native.awkward_floats import DTYPES, awkward_arrays, squared_ties, twice_placements
 from tests.refusals import refuses
 
 from uqassay.metrics import uq_auc_score
@@ -18,6 +18,11 @@ def way(request, monkeypatch, needs):
     return request.param
 
 
+def tied_by_definition(values):
+    m = len(values)
+    return 0.0 if m < 2 else (squared_ties(values) - m) / (m * m - m)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_sums_against_brute_force(way, random_generator, dtype):
     for n in (1, 2, 3, 40, 300):
@@ -28,6 +33,7 @@ def test_sums_against_brute_force(way, random_generator, dtype):
             b = np.array(twice_placements(x, y)) / 2
             a = len(x) - np.array(twice_placements(y, x)) / 2
             assert found.sizes == (len(x), len(y))
+            assert found.tied == pytest.approx((tied_by_definition(x), tied_by_definition(y)), abs=1e-15)
             assert found.constant == (len(np.unique(values)) == 1)
             assert (found.below[0], found.above[0]) == (b.sum(), a.sum())
             assert (found.below[1], found.above[1]) == pytest.approx((float(b @ b), float(a @ a)), rel=1e-13)
@@ -55,7 +61,7 @@ def test_nan_is_refused(way):
 
 def test_one_sample_is_empty(way):
     assert placement_sums(np.zeros(3, dtype=bool), np.array([1.0, 2.0, 2.0]), "scores") == PlacementSums(
-        (0, 3), (0.0, 0.0), (0.0, 0.0), False
+        (0, 3), (0.0, 0.0), (0.0, 0.0), (0.0, 1 / 3), False
     )
 
 

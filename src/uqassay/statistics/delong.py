@@ -22,7 +22,7 @@ from uqassay.statistics.linearised import (
     spread_of_samples,
     undefined,
 )
-from uqassay.statistics.placements import PlacementSums, placement_sums
+from uqassay.statistics.placements import PlacementSums, placement_sums, tied_share
 from uqassay.statistics.samples import (
     Floats,
     Spread,
@@ -40,6 +40,7 @@ __all__ = ["auc_estimate", "auc_linearised", "delong_covariance"]
 IMAGINARY = 0.3  # imaginary instances added to each sample for the interval; they tie with all instances
 ROUNDING = 1e-12  # an interval this narrow counts as one of no width
 FEW = 20  # a smaller sample gets a note
+OUTSIDE = 5  # so does one of which fewer members lie outside a tie that holds most of them
 
 
 @in_one_order("positive", "scores", "sample_weight", "groups")
@@ -203,7 +204,10 @@ def named_auc(
             low, high = scaled_interval(centre, spread, level, "logit", min(m1, m0))
             low, high = min(low, value), max(high, value)
         estimate = Estimate(value, low=low, high=high, level=level, n=len(values), method=name)
-        return noted(estimate, [(float(m1), names[0]), (float(m0), names[1])], constant=sums.constant)
+        estimate = noted(estimate, [(float(m1), names[0]), (float(m0), names[1])], constant=sums.constant)
+        for note in () if sums.constant else notes_of_ties(sums.sizes, sums.tied):
+            estimate = estimate.with_note(note)
+        return estimate
     if mask is not None:
         e, s, w = mask.astype(np.float64), values.astype(np.float64, copy=False), None
     codes = None if groups is None else make_units(len(e), groups, None).codes
@@ -310,7 +314,13 @@ def auc_of_order(
     shadows: tuple[float, ...] = ()
     if imaginary:
         shadows = tuple(a / imaginary * (0.5 - centre) / (m + a) for a, m in ((a1, m1), (a0, m0)))
-    return Linearised(value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows)
+    notes: list[Note] = []
+    if not distinct and len(ends) > 1:
+        both = ((one, np.add.reduceat(one, starts)) for one in (positive, negative))
+        notes = notes_of_ties((m1, m0), [tied_share(*each) for each in both])
+    return Linearised(
+        value, first + second, (first, second), (e > 0, e < 1), centre, imaginary, shadows, notes=tuple(notes)
+    )
 
 
 def _unit_sizes(
@@ -357,6 +367,21 @@ def sample_counts(
             count = min(count, len(np.unique(np.asarray(groups)[kept][share > 0])))
         counts.append((count, name))
     return counts if groups is None else [(count, f"{name} in different groups") for count, name in counts]
+
+
+def notes_of_ties(sizes: Sequence[float], tied: Sequence[float]) -> list[Note]:
+    """A note if nearly all members of a sample have one score, from the sizes of samples and the shares of pairs that tie.
+
+    The members outside that tie alone show how the influences vary. If they are fewer than `OUTSIDE`, the next member may have
+    another score although none has been seen, and the interval of UQ-AUC covers less than it states.
+    """
+    for size, share in zip(sizes, tied, strict=True):
+        alike = size * share**0.5  # members of the greatest tie, if it holds nearly all
+        if size > 1 and alike >= size / 2 and size - alike < OUTSIDE:
+            most = f"all but about {size - alike:.0f} of {size:.0f} instances of one kind"
+            text = f"{most} have the same score: the interval may be too short"
+            return [Note("ties", text, {"size": size, "outside": size - alike})]
+    return []
 
 
 def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: bool) -> Estimate:

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
+from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score
 from uqassay.metrics.ranking.comparisons import paired_ranking_test
 from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
 from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, prediction_rejection_score
 from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
 from uqassay.metrics.risk.selective_accuracy import accuracy_at_coverage_score, selective_gain
+from uqassay.notes import has_note
 
 LEVELS = np.array([0.3, 0.5, 0.7, 0.85, 1.0])  # coverages of the five levels of uncertainty
 CORRELATION = 0.3
@@ -217,6 +219,41 @@ def test_pointwise_coverage_of_the_curve():
         held += (curve.low <= truth) & (truth <= curve.high)
     assert (held / 300 >= 0.9).all(), held
     assert (held / 300 <= 0.99).all(), held
+
+
+@pytest.mark.slow
+def test_intervals_that_ties_make_too_short_have_a_note():
+    """Cells with 10, 30 and 100 errors expected. Measured with 200 samples: 96 % covered without the note, 85 and 89 % with."""
+    told, without = [], []
+    for n in (200, 600, 2000):
+        for kind in (*TIES, "94 middle", "levels", "binary"):
+            for auc in (0.5, 0.65, 0.8, 0.95):
+                cell = _covered_and_noted(Population(0.05, auc, kind), n, 60)
+                for covered, noted in cell.T.reshape(2, 2, -1):
+                    told.append((covered.mean(), noted.mean()))
+                    without.append(covered[~noted])
+                if kind == "":
+                    assert not cell[:, 1::2].any(), "a note without ties"
+    assert min(noted for covered, noted in told if covered < 0.8) > 0.6
+    assert 0.94 < np.concatenate(without).mean() < 0.98
+
+
+def _covered_and_noted(population, n, size):
+    """Of UQ-AUC and of the gain at .9: whether the interval holds the truth, and whether it has the note, (samples, 4)."""
+    rng, rows = np.random.default_rng(n), []
+    truths = (1 + population.areas()[3]) / 2, population.rate - population.risk(0.9)
+    while len(rows) < size:
+        errors, scores, _ = population.draw(rng, n)
+        if errors.any() and (scores != scores[0]).any():
+            found = uq_auc_score(errors, scores), selective_gain(errors, scores, coverage=0.9).gain
+            rows.append(
+                [
+                    fact
+                    for e, truth in zip(found, truths, strict=True)
+                    for fact in (e.low - 1e-12 <= truth <= e.high + 1e-12, has_note(e.notes, "ties"))
+                ]
+            )
+    return np.array(rows)
 
 
 def test_true_values_against_closed_forms():

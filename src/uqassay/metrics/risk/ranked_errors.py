@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.notes import Note
+from uqassay.statistics.delong import notes_of_ties
+from uqassay.statistics.placements import tied_share
 from uqassay.statistics.samples import Floats, Units, as_floats, ascending_order, make_units
 
 __all__ = ["RankedErrors", "checked_errors", "once", "rank_errors"]
@@ -139,6 +141,11 @@ class RankedErrors:
             notes.append(Note("constant-scores", "all scores are equal: nothing is ranked"))
         return notes
 
+    @property
+    def notes_of_ties(self) -> tuple[Note, ...]:
+        """A note if nearly all errors, or right predictions, have one score, for what covers less then."""
+        return _notes_of_ties(self)
+
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -191,6 +198,14 @@ def _level(ranked: RankedErrors) -> NDArray[np.intp]:
     level = np.zeros(ranked.n, dtype=np.intp)
     level[ranked.order] = np.arange(ranked.order.size) if ranked.block is None else ranked.block
     return level
+
+
+@once
+def _notes_of_ties(ranked: RankedErrors) -> tuple[Note, ...]:
+    if ranked.block is None or ranked.thresholds.size == 1:
+        return ()
+    tied = [tied_share(one, np.bincount(ranked.level, one).astype(np.float64)) for one in ranked.memberships]
+    return tuple(notes_of_ties([float(one.sum()) for one in ranked.memberships], tied))
 
 
 @once_for_errors

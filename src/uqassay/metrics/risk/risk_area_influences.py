@@ -253,7 +253,8 @@ def prediction_rejection(ranked: RankedErrors, risk: Risk) -> Linearised:
     possible = rate - best.value
     value = _ratio(rate, area, best)
     influence = ((by_rate - area.influence) - value * (by_rate - best.influence)) / possible
-    return _or_perfect(ranked, Linearised(value, influence, inside=area.inside, uneven=True))
+    statistic = Linearised(value, influence, inside=area.inside, uneven=True, notes=ranked.notes_of_ties)
+    return _or_perfect(ranked, statistic)
 
 
 def _random(ranked: RankedErrors, risk: Risk) -> float:

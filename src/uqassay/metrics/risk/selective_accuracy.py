@@ -246,7 +246,8 @@ class Refusals:
             value - refuse * reach(p - out.low, kept.high - r),
             value + refuse * reach(out.high - p, r - kept.low),
         )
-        return self._estimate(value, max(low, -refuse), min(high, refuse), "newcombe", self._notes)
+        notes = [*self._notes, *distinct(*(ranked.notes_of_ties for ranked in self.runs))]
+        return self._estimate(value, max(low, -refuse), min(high, refuse), "newcombe", notes)
 
     def curve(self, coverages: Floats) -> RiskCoverage:
         """The risk-coverage curve of the only run at coverages in (0, 1]."""
