@@ -98,7 +98,8 @@ def _lines(value: Any, depth: int = 0, *, top: bool = False) -> list[str]:
         value = value.item()
     if isinstance(value, float) and hasattr(value, "low"):
         parts = [number(float(value)), f"[{number(value.low)}, {number(value.high)}]"]
-        return [" ".join([*parts, f"level {value.level:g}, n {value.n}, {value.method}"])]
+        notes = [f"({note.code}: {note.text})" for note in value.notes]
+        return [" ".join([*parts, f"level {value.level:g}, n {value.n}, {value.method}", *notes])]
     if isinstance(value, Enum):
         return [str(value.value)]
     if value is None or isinstance(value, bool | int):
