@@ -17,7 +17,8 @@ from unittest.mock import patch
 import numpy as np
 
 import uqassay as uq
-from uqassay.predictions import device_labels, keeping_arrays
+from uqassay.predictions import devices as device_labels
+from uqassay.predictions import devices as keeping_arrays
 
 FUNCTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "losses.unified_loss": lambda y, p: uq.losses.unified_loss(y, p),

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that 
 import numpy as np
 from scipy.spatial import cKDTree
 
-from uqassay.datasets import BallSplit, cluster_grid, suggested_radius
-from uqassay.datasets.neighbours import RadiusSearch
+from uqassay.lab.datasets import BallSplit, cluster_grid, suggested_radius
+from uqassay.lab.datasets.ball_split import RadiusSearch
 
 CANDIDATES = 2000
 FEW = 60  # centres of the peers

@@ -22,10 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that 
 
 import torch
 
-from uqassay.datasets import load_dataset
-from uqassay.experiments.disentangling.conditions import Conditions
-from uqassay.experiments.disentangling.trainings import measure_runs
-from uqassay.methods import DeepEnsemble, Flipout, MCDropConnect, MCDropout
+from uqassay.lab.datasets import load_dataset
+from uqassay.lab.methods import DeepEnsemble, Flipout, MCDropConnect, MCDropout
+from uqassay.lab.papers.disentangling.trainings import Conditions, measure_runs
 
 torch.set_num_threads(1)
 RUNS = 5

@@ -35,12 +35,11 @@ import torch
 from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
-from uqassay.datasets import cluster_grid
+from uqassay.lab.datasets import cluster_grid
+from uqassay.lab.methods import LocalGaussianProcess, SparseGaussianProcess
+from uqassay.lab.methods.gaussian_process import latent_prediction
+from uqassay.lab.methods.sparse_latent import SparseLatent, SparseSchedule, train_latent
 from uqassay.measures import entropy_decomposition
-from uqassay.methods import LocalGaussianProcess, SparseGaussianProcess
-from uqassay.methods.gaussian_process import latent_prediction
-from uqassay.methods.sparse_latent import SparseLatent
-from uqassay.methods.sparse_training import SparseSchedule, train_latent
 
 torch.set_num_threads(1)
 KERNELS = ((0.5, 1.0), (0.5, 4.0), (1.0, 4.0), (1.0, 25.0))  # length scale and signal variance

@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that 
 import torch
 
 from uqassay import Prediction
-from uqassay.datasets import load_dataset
 from uqassay.errors import InputError
+from uqassay.lab.datasets import load_dataset
+from uqassay.lab.methods import LaplaceBridge, StandardNetwork
 from uqassay.losses import log_loss
 from uqassay.measures import generalised_hartley
-from uqassay.methods import LaplaceBridge, StandardNetwork
 from uqassay.metrics import expected_calibration_error, ood_auc_score
 
 torch.set_num_threads(1)

@@ -29,9 +29,9 @@ from sklearn.gaussian_process import GaussianProcessClassifier
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 
 import uqassay as uq
-from uqassay.datasets import cluster_grid
-from uqassay.methods import LocalGaussianProcess
-from uqassay.methods.local_gaussian_process import rbf_kernel
+from uqassay.lab.datasets import cluster_grid
+from uqassay.lab.methods import LocalGaussianProcess
+from uqassay.lab.methods.local_gaussian_process import rbf_kernel
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, Any]:

@@ -26,7 +26,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 
 import uqassay as uq
 from benchmarks.stored_tables import Source, Table, store
-from uqassay.wording import number
+from uqassay.text import number
 
 CENTRE, WIDTH = 0.7, 0.05
 SIZES = {  # instances and groups

@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_wine
 from sklearn.model_selection import train_test_split
 
-from uqassay.methods import DeepEnsemble, MCDropout, StandardNetwork, fit_together
+from uqassay.lab.methods import DeepEnsemble, MCDropout, StandardNetwork, fit_together
 
 torch.set_num_threads(1)
 REPEATS = 3

@@ -1,4 +1,4 @@
-"""Check the methods of `uqassay.methods`: their accuracy beside a plain network, and the promises of their papers.
+"""Check the methods of `uqassay.lab.methods`: their accuracy beside a plain network, and the promises of their papers.
 
 Run: python benchmarks/check_methods.py --preset smoke   (half a minute; only shows that the code runs)
      python benchmarks/check_methods.py --preset cpu --data FOLDER --workers 2 --resume run   (about eight minutes)

@@ -18,13 +18,11 @@ import uqassay as uq
 from benchmarks.docs_numbers import write_pages
 from benchmarks.scod_peers import alone
 from benchmarks.stored_tables import Source, Table, store
-from uqassay.datasets.idx import read_idx
-from uqassay.wording import percent
+from uqassay.lab.datasets.images import read_idx
+from uqassay.text import percent
 
 RUN = "python -m benchmarks.conformal_mnist"
-SOURCE = Source(
-    f"{RUN} FOLDER --store", "uqassay.metrics.sets.class_set_scores:class_set_scores", cost="a minute of a core"
-)
+SOURCE = Source(f"{RUN} FOLDER --store", "uqassay.metrics.sets:class_set_scores", cost="a minute of a core")
 TRAIN, CALIBRATE, LEVELS = 1000, 3000, (0.9, 0.95, 0.99)
 Numbers = tuple[float, float]
 

@@ -33,18 +33,12 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks.stored_tables import Source, Table, store
 from benchmarks.training_cost import images, seconds_of_step
 from uqassay.errors import MissingDependencyError
-from uqassay.experiments.credal_calibration import imagenet_networks
-from uqassay.experiments.credal_calibration.table1_plans import (
-    IMAGENET_NETWORKS,
-    PAPER_SETS,
-    PLANS,
-    Table1Plan,
-    plan_of,
-)
-from uqassay.experiments.credal_calibration.table1_plans import Table1Options as Options
-from uqassay.experiments.reproduction import printed_table
-from uqassay.methods import build_method
-from uqassay.wording import count, listed, significant
+from uqassay.lab.methods import build_method
+from uqassay.lab.papers.credal_calibration import imagenet_networks
+from uqassay.lab.papers.credal_calibration.table1_plans import IMAGENET_NETWORKS, PAPER_SETS, PLANS, Table1Plan, plan_of
+from uqassay.lab.papers.credal_calibration.table1_plans import Table1Options as Options
+from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.text import count, listed, significant
 
 TABLE2 = {row["dataset"]: row for row in printed_table("credal_calibration_table2_datasets")}
 N_GRAMS = {"bacteria": 4**3 + 4**4 + 4**5, "proteins": 20**3}  # features; functional domains of proteins not counted
@@ -63,8 +57,8 @@ COLUMNS = (
 HERE = "hours of an epoch here"
 SOURCE = Source(
     "python -m benchmarks.cost_of_credal_table1 --measure --store",
-    "uqassay.experiments.credal_calibration.table1_plans:plan_of",
-    ("uqassay.experiments.credal_calibration.imagenet_networks", "uqassay.methods.standard_network"),
+    "uqassay.lab.papers.credal_calibration.table1_plans:plan_of",
+    ("uqassay.lab.papers.credal_calibration.imagenet_networks", "uqassay.lab.methods.ensembles"),
     cost="five minutes of a core",
 )
 

@@ -23,9 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # so that it also 
 import torch
 
 from benchmarks.training_cost import images, operations_of_step, seconds_of_step
-from uqassay.experiments.disentangling.choices import GAUSSIAN, METHODS, method_options
-from uqassay.experiments.disentangling.presets import DATASETS, IN_PAPER
-from uqassay.methods import build_method, fit_together
+from uqassay.lab.methods import build_method, fit_together
+from uqassay.lab.papers.disentangling.choices import DATASETS, GAUSSIAN, IN_PAPER, METHODS, method_options
 
 # shape of an instance, training instances, classes
 SHAPES = {

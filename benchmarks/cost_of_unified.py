@@ -27,11 +27,17 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
 
 from benchmarks.training_cost import images, operations_of_step, seconds_of_step
-from uqassay.experiments.unified.predictors import PUBLISHED, Predictor, chosen_predictors
-from uqassay.experiments.unified.presets import PLANS, TrainingSetting, setting_of
-from uqassay.methods import build_method
-from uqassay.methods.devices import torch_threads
-from uqassay.wording import listed
+from uqassay.lab.methods import build_method
+from uqassay.lab.methods.training import torch_threads
+from uqassay.lab.papers.unified.predictors import (
+    PLANS,
+    PUBLISHED,
+    Predictor,
+    TrainingSetting,
+    chosen_predictors,
+    setting_of,
+)
+from uqassay.text import listed
 
 SHAPES = {"cifar-10": ((3, 32, 32), 10), "cifar-100": ((3, 32, 32), 100), "mnist": ((1, 28, 28), 10)}
 FEW, MORE = 2, 4  # images of a counted step; batch norm needs two

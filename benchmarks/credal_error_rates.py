@@ -19,12 +19,21 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
 
 from benchmarks.stored_tables import Source, Table, store
-from uqassay.experiments.credal_calibration.protocol import FIGURES
-from uqassay.experiments.credal_calibration.runs import ALPHAS, FUNCTION, MEASURES, ErrorRates, Plan, error_rates
-from uqassay.experiments.credal_calibration.scenarios import SCENARIOS
-from uqassay.experiments.credal_calibration.tables import above_level, beside_references, rates_of
+from uqassay.lab.papers.credal_calibration.error_rates import (
+    ALPHAS,
+    FUNCTION,
+    MEASURES,
+    ErrorRates,
+    Plan,
+    above_level,
+    beside_references,
+    error_rates,
+    rates_of,
+)
+from uqassay.lab.papers.credal_calibration.protocol import FIGURES
+from uqassay.lab.papers.credal_calibration.scenarios import SCENARIOS
 from uqassay.statistics import Estimate
-from uqassay.wording import count, counted, interval, listed
+from uqassay.text import count, counted, interval, listed
 
 LEVELS = (0.05, 0.1, 0.2, 0.5)
 COLUMNS = ("", "S1, type I", "S2, type II", "S3, type II")

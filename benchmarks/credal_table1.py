@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
 
 from benchmarks.stored_tables import Source, Table, store
-from uqassay.experiments import reproduce
-from uqassay.experiments.reproduction import PrintedCell, printed_table
-from uqassay.wording import number, pvalue
+from uqassay.lab.papers import reproduce
+from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.text import number, pvalue
 
 ALPHA = 0.05
 PRINTED = "credal_calibration_table1"
@@ -41,7 +41,7 @@ COLUMNS = (
 MODULES = ("calibration", "credal_hypothesis"), ("methods", "standard_network", "mc_dropout", "deep_ensemble")
 SOURCE = Source(
     "python -m benchmarks.credal_table1 --store",
-    "uqassay.experiments.credal_calibration.table1_training:reproduce_trained_table1",
+    "uqassay.lab.papers.credal_calibration.table1_training:reproduce_trained_table1",
     tuple(f"uqassay.{room}.{module}" for room, *modules in MODULES for module in modules),
     cost="two minutes of a core",
 )

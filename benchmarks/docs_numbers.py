@@ -19,8 +19,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.stored_tables import NAME, ROOT, Stored, stored_results
-from uqassay._files import whole_file
-from uqassay.wording import counted
+from uqassay.files import whole_file
+from uqassay.text import counted
 
 __all__ = ["main", "mismatches", "unmarked", "write_pages"]
 

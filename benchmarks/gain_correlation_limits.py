@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from uqassay.wording import number
+from uqassay.text import number
 
 GAINS = np.array([-1.0, 0.0, 1.0])
 WRONG = (0.05, 0.1, 0.2, 0.3, 0.4, 0.45)

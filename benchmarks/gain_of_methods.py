@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that 
 import numpy as np
 
 import uqassay as uq
-from uqassay.experiments.gain.presets import DATASETS
-from uqassay.experiments.gain.worlds import World, make_world, world_params
-from uqassay.wording import number
+from uqassay.lab.papers.gain.choices import DATASETS
+from uqassay.lab.papers.gain.worlds import World, make_world, world_params
+from uqassay.text import number
 
 TOY = 10_000, 12, 10  # points, columns and rows
 RADIUS = 1.4
@@ -38,11 +38,11 @@ NETWORKS = {
 def toy() -> World:
     """A piece of the paper's grid with discs."""
     n, columns, rows = TOY
-    grid = uq.datasets.cluster_grid(n, columns=columns, rows=rows, spread=0.35, rng=0)
+    grid = uq.lab.datasets.cluster_grid(n, columns=columns, rows=rows, spread=0.35, rng=0)
     across = (2.0, 5.0, 8.0, 11.0)
     evaluation = [(x, y) for y in (2.0, 5.5) for x in across]
     split, calibration = (
-        uq.datasets.BallSplit(
+        uq.lab.datasets.BallSplit(
             RADIUS,
             centres=np.array(centres),
             train_share=np.roll(np.resize(SHARES, len(centres)), shift),
@@ -56,9 +56,9 @@ def toy() -> World:
 def methods(name: str) -> dict[str, Any]:
     """The estimators by name."""
     return {
-        "local GP": uq.methods.LocalGaussianProcess(),
-        "random forest": uq.methods.RandomForest(n_members=100),
-        "deep ensemble": uq.methods.DeepEnsemble(n_members=5, **NETWORKS[name]),
+        "local GP": uq.lab.methods.LocalGaussianProcess(),
+        "random forest": uq.lab.methods.RandomForest(n_members=100),
+        "deep ensemble": uq.lab.methods.DeepEnsemble(n_members=5, **NETWORKS[name]),
     }
 
 
@@ -75,7 +75,7 @@ def lines(name: str, runs: int, folder: str | None) -> None:
     calibration = world.split if isinstance(world.calibration, str) else world.calibration
     for label, estimator in methods(name).items():
         start = time.process_time()
-        study = uq.experiments.epistemic_gain(
+        study = uq.lab.papers.epistemic_gain(
             estimator,
             world.X,
             world.y,

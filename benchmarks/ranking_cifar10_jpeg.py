@@ -23,14 +23,19 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 import numpy as np
 
 from benchmarks.stored_tables import Source, Table, store
-from uqassay.experiments.ranking.cifar10h import labels_and_votes
-from uqassay.experiments.ranking.human_labels import LEAST, contrast_lines, truth_lines
-from uqassay.experiments.ranking.saved_models import HumanLabels
-from uqassay.experiments.ranking.scorings import METRICS, TRUTHS, Scoring, judge, study
-from uqassay.experiments.ranking.trained_models import stored_trainings, trained_models
-from uqassay.experiments.reproduction import printed_table
-from uqassay.measures.scores import SCORES
-from uqassay.wording import estimate_text, interval, listed, number, percent, percent_interval
+from uqassay.lab.papers.printed_cells import printed_table
+from uqassay.lab.papers.ranking.human_labels import (
+    LEAST,
+    HumanLabels,
+    contrast_lines,
+    labels_and_votes,
+    stored_trainings,
+    trained_models,
+    truth_lines,
+)
+from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, Scoring, judge, study
+from uqassay.measures.registry import SCORES
+from uqassay.text import estimate_text, interval, listed, number, percent, percent_interval
 
 NAME = "ranking-cifar10-jpeg"
 COPY = "CIFAR-10 (JPEG copy)"
@@ -42,7 +47,7 @@ LETTERS = dict(zip(TRUTHS, "φψ", strict=True))
 COLUMNS = ("model", "accuracy", "score", *METRICS, *(f"τ with {letter}" for letter in LETTERS.values()))
 SOURCE = Source(
     f"python -m benchmarks.{NAME.replace('-', '_')} RUN VOTES --store",
-    "uqassay.experiments.ranking.cifar10h:reproduce_ranking_cifar10h",
+    "uqassay.lab.papers.ranking.human_labels:reproduce_ranking_cifar10h",
     cost="a minute of a core, after the trainings of unified-cifar-10-jpeg",
     quotes=True,
 )
@@ -120,7 +125,7 @@ def main() -> None:
     made = table(judged)
     print("\n".join(made.markdown()))
     if told.figures is not None:
-        from uqassay.experiments.ranking.figures import write_real_figure
+        from uqassay.lab.papers.ranking.figures import write_real_figure
 
         print(write_real_figure(told.figures, [s for s in judged.scorings if s.score == SCORE], COPY))
     if told.store:

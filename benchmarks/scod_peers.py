@@ -134,7 +134,7 @@ def compare() -> Table:
 
 
 def main() -> None:
-    source = Source(COMMAND, "benchmarks.scod_peers:compare", rests_on=("uqassay.metrics.ood.scod",), cost="a minute")
+    source = Source(COMMAND, "benchmarks.scod_peers:compare", rests_on=("uqassay.metrics.ood",), cost="a minute")
     code = source.code()
     made = compare()
     store(NAME, made, source, code=code)

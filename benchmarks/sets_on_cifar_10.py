@@ -17,17 +17,17 @@ from benchmarks.docs_numbers import write_pages
 from benchmarks.stored_tables import Source, Table, store
 from uqassay.calibration import vote_compatibility_test
 from uqassay.credal import in_hull
-from uqassay.wording import percent
+from uqassay.text import percent
 
 RUN = "python -m benchmarks.sets_on_cifar_10"
 TOLERANCES = (1e-3, 1e-2, 1e-1)  # of the sum of absolute differences
 FIRST = 1000  # instances for linear programs one by one
 VOTES = Source(
     f"{RUN} votes FOLDER --store",
-    "uqassay.calibration.vote_compatibility:vote_compatibility_test",
+    "uqassay.calibration.votes:vote_compatibility_test",
     cost="a minute of a core",
 )
-PROBLY = Source(f"{RUN} probly FOLDER --store", "uqassay.measures.class_sets:not_ruled_out", cost="a minute of a core")
+PROBLY = Source(f"{RUN} probly FOLDER --store", "uqassay.measures.imprecision:not_ruled_out", cost="a minute of a core")
 
 
 def votes_table(members: np.ndarray, votes: np.ndarray) -> Table:

@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 sys.path.insert(0, str(ROOT / "src"))  # so that it also runs uninstalled
 
-from uqassay._files import whole_file
-from uqassay.bench.source_code import code_modules, code_version
 from uqassay.errors import InputError
+from uqassay.files import whole_file
+from uqassay.lab.bench.cell import code_modules, code_version
 
 __all__ = ["NAME", "NOT_RECORDED", "ROOT", "Source", "Stored", "Table", "store", "stored_results"]
 
@@ -42,10 +42,10 @@ BENCH = (
 KEEPERS = (  # keep results and change none
     "benchmarks.keyed_lines",
     "benchmarks.stored_tables",
-    "uqassay._files",
-    *(f"uqassay.bench.{name}" for name in BENCH),
+    "uqassay.files",
+    *(f"uqassay.lab.bench.{name}" for name in BENCH),
 )
-WORDS = ("uqassay.errors", "uqassay.notes", "uqassay.wording")  # hold sentences, which change no number
+WORDS = ("uqassay.errors", "uqassay.notes", "uqassay.text")  # hold sentences, which change no number
 DIGITS = 12  # of the digest of a module that are kept
 
 
@@ -75,7 +75,7 @@ class Source:
     command : str
         Run at the root of the repository; it stores the table again.
     function : str
-        ``"module:function"`` that measures, as in `uqassay.bench.cell.code_version`.
+        ``"module:function"`` that measures, as in `uqassay.lab.bench.cell.code_version`.
     rests_on : tuple of str
         Further modules that the numbers depend on.
     cost : str

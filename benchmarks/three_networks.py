@@ -20,7 +20,7 @@ import numpy as np
 
 import uqassay as uq
 from uqassay.calibration import second_order_test
-from uqassay.wording import number
+from uqassay.text import number
 
 TRADEOFFS = (0.2, 1.0)
 

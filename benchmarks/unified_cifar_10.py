@@ -24,15 +24,15 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalled
 
 from benchmarks.stored_tables import Source, Table, store
-from uqassay.evidence.alignment import BASELINES
-from uqassay.experiments.given_files import given_files
-from uqassay.experiments.reproduction import PrintedCell
-from uqassay.experiments.trainings import folder_of, train_cells
-from uqassay.experiments.unified.claims import claim_lines
-from uqassay.experiments.unified.judging import JudgedDataSet, judge
-from uqassay.experiments.unified.predictors import PREDICTORS, TrainedData, trained_data, training_cells
-from uqassay.experiments.unified.tables import Value, interval_text, printed, table_cells, three
-from uqassay.wording import ABSENT
+from uqassay.evidence.align import BASELINES
+from uqassay.lab.papers.given import given_files
+from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.trainings import folder_of, train_cells
+from uqassay.lab.papers.unified.ablations import claim_lines
+from uqassay.lab.papers.unified.judging import JudgedDataSet, judge
+from uqassay.lab.papers.unified.predictors import PREDICTORS, TrainedData, trained_data, training_cells
+from uqassay.lab.papers.unified.tables import Value, interval_text, printed, table_cells, three
+from uqassay.text import ABSENT
 
 COPY = "CIFAR-10 (JPEG copy)"
 PRINTED = "CIFAR-10"
@@ -44,9 +44,9 @@ KEYS = (
 )
 SOURCE = Source(
     "python -m benchmarks.unified_cifar_10 FOLDER --store",
-    "uqassay.experiments.unified.protocol:reproduce_unified",
+    "uqassay.lab.papers.unified.protocol:reproduce_unified",
     tuple(
-        f"uqassay.methods.{module}"
+        f"uqassay.lab.methods.{module}"
         for module in (
             "laplace_bridge",
             "deep_ensemble",
@@ -69,7 +69,7 @@ def table(cells: Sequence[PrintedCell], further: Mapping[str, Sequence[PrintedCe
     Parameters
     ----------
     cells : sequence of PrintedCell
-        As of `uqassay.experiments.unified.tables.table_cells`.
+        As of `uqassay.lab.papers.unified.tables.table_cells`.
     further : mapping, optional
         Cells of the same data by what was changed; of these the models alone stand below, without the baselines.
     """
@@ -102,7 +102,7 @@ def findings(claims: Sequence[str]) -> Table:
     Parameters
     ----------
     claims : sequence of str
-        As of `uqassay.experiments.unified.claims.claim_lines`: a title, then lines that are indented by their level.
+        As of `uqassay.lab.papers.unified.ablations.claim_lines`: a title, then lines that are indented by their level.
     """
     title, *lines = claims
     return Table(

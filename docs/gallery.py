@@ -21,7 +21,7 @@ from uqassay.evidence import (
     coverage_curve,
     rank_disentanglement,
 )
-from uqassay.evidence.disentanglement import Measured
+from uqassay.evidence.disentanglement_runs import Measured
 from uqassay.measures import Decomposition
 from uqassay.report import figures
 

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))  # so that 
 from docs import gallery
 
 import uqassay as uq
-from uqassay.demo import COMMON_MEMBERS, prepare_demo
+from uqassay.lab.demo import COMMON_MEMBERS, prepare_demo
 from uqassay.report import figures
 
 PICTURES = Path(__file__).parent / "pictures"

@@ -32,17 +32,17 @@ def white_axes() -> Axes:
 def draw() -> dict[str, Axes]:
     """Every picture by its name; the pages make the same predictions and studies."""
     X, y = load_digits(return_X_y=True)
-    forest = uq.methods.RandomForest(n_members=10, min_samples_leaf=5, random_state=0).fit(
+    forest = uq.lab.methods.RandomForest(n_members=10, min_samples_leaf=5, random_state=0).fit(
         X[:TRAINED_ON], y[:TRAINED_ON]
     )
     trees, y_true = forest.predict_uncertainty(X[TRAINED_ON:]), y[TRAINED_ON:]
     two = uq.assay({"trees": trees, "average": trees.mean_probs()}, y_true, calibration=())
     one = uq.assay({"trees": trees}, y_true)
-    learner = uq.methods.RandomForest(n_members=10, min_samples_leaf=5)
-    split = uq.datasets.BallSplit(uq.datasets.suggested_radius(X, 60), n_balls=10, min_neighbours=40)
-    gained = uq.experiments.epistemic_gain(learner, X, y, split, runs=6, progress=False)
-    few = uq.experiments.Conditions(shares=(0.05, 0.2, 0.5, 1.0), noise_levels=(0.0, 0.25, 0.5, 1.0), left_out=(0,))
-    moved = uq.experiments.disentanglement(learner, X, y, runs=5, conditions=few, progress=False)
+    learner = uq.lab.methods.RandomForest(n_members=10, min_samples_leaf=5)
+    split = uq.lab.datasets.BallSplit(uq.lab.datasets.suggested_radius(X, 60), n_balls=10, min_neighbours=40)
+    gained = uq.lab.papers.epistemic_gain(learner, X, y, split, runs=6, progress=False)
+    few = uq.lab.papers.Conditions(shares=(0.05, 0.2, 0.5, 1.0), noise_levels=(0.0, 0.25, 0.5, 1.0), left_out=(0,))
+    moved = uq.lab.papers.disentanglement(learner, X, y, runs=5, conditions=few, progress=False)
     return {
         "how-vague": figures.plot_tradeoff(two, ax=white_axes()),
         "right-probabilities": figures.plot_calibration_before_after(

@@ -105,9 +105,9 @@ def coarse_pages():
     For modules that look at neither.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("uqassay.report.page_data.WORK", 0.0)
-        patched.setattr("uqassay.metrics.risk.detectable_gain.NODES", 8)
-        patched.setattr("uqassay.metrics.risk.detectable_gain.HALVINGS", 5)
+        patched.setattr("uqassay.report.page.WORK", 0.0)
+        patched.setattr("uqassay.metrics.risk.NODES", 8)
+        patched.setattr("uqassay.metrics.risk.HALVINGS", 5)
         yield
 
 
@@ -118,7 +118,7 @@ def without_detectable():
     For modules that count rejections alone.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("uqassay.statistics.statistic_comparisons.detectable_statistic", lambda *_: None)
+        patched.setattr("uqassay.statistics.pairs.detectable_statistic", lambda *_: None)
         yield
 
 

@@ -15,15 +15,14 @@ import numpy as np
 
 import uqassay as uq
 from tests.malformed_arrays import Case, pick
-from uqassay.bench.cell import Cell, CellResult
-from uqassay.bench.config import BenchConfig, read_config, to_toml
-from uqassay.bench.files import holds_benchmark
-from uqassay.bench.store import Store
 from uqassay.calibration.epistemic_map import EpistemicMap
 from uqassay.cli import main
 from uqassay.errors import UqassayError
-from uqassay.experiments.credal_calibration.runs import Plan, error_rates
-from uqassay.experiments.credal_calibration.scenarios import CredalSetting
+from uqassay.lab.bench.cell import Cell, CellResult
+from uqassay.lab.bench.config import BenchConfig, read_config, to_toml
+from uqassay.lab.bench.store import Store, holds_benchmark
+from uqassay.lab.papers.credal_calibration.error_rates import Plan, error_rates
+from uqassay.lab.papers.credal_calibration.scenarios import CredalSetting
 
 VALUES = (None, True, -1, 0, 3, 10**12, 10**30, 1.5, float("nan"), "x", "", [], {}, [[]], [None], "Infinity", 1e308)
 BROKEN = ("pipe", "zero", "loop", "folder", "gone", "empty", "cut", "bytes", "deep", "long", "bomb", "claims", "other")

@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from uqassay._shown import COLUMNS, Text
+from uqassay.results import COLUMNS, Text
 
 VOID = ("br", "circle", "line", "path")
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from uqassay.methods import backbones, resnet50
+from uqassay.lab.methods import backbones
+from uqassay.lab.methods import backbones as resnet50
 
 NARROWER = 8
 

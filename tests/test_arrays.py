@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.refusals import refuses
-from uqassay._array import as_bfloat16, as_labels, as_numeric, check_rows, draw_per_row, generator, tolerance_of
+from uqassay.arrays import as_bfloat16, as_labels, as_numeric, check_rows, draw_per_row, generator, tolerance_of
 from uqassay.errors import InputError
 
 

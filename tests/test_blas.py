@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from uqassay import _blas
-from uqassay._blas import single_blas_thread
+from uqassay import native as _blas
+from uqassay.native import single_blas_thread
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 import uqassay as uq
 from tests.refusals import refuses
-from uqassay._chunks import SCATTERED_ROWS, argmax_of_rows, release, row_chunks, scratch, still_whole, taken
+from uqassay.arrays import SCATTERED_ROWS, argmax_of_rows, release, row_chunks, scratch, still_whole, taken
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 import uqassay as uq
 from tests.refusals import refuses
 from uqassay.cli import main
-from uqassay.demo import COMMON_MEMBERS, N_MODELS, TRAINING, prepare_demo
 from uqassay.errors import MissingDependencyError
+from uqassay.lab.demo import COMMON_MEMBERS, N_MODELS, TRAINING, prepare_demo
 from uqassay.predictions.files import file_hash
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("without_calibration", "coarse_pages")]
@@ -116,7 +116,7 @@ def test_changed_files_or_seed_are_trained_again(files, folder, tmp_path, monkey
         again = tmp_path / "predictions" / first.name
         np.testing.assert_array_equal(uq.load(first).mean_probs(), uq.load(again).mean_probs())
     # that the seed reaches each of the models is not asked here: all are the quickest one
-    monkeypatch.setattr("uqassay.demo.TRAINING", dict.fromkeys(TRAINING, TRAINING["logistic regression"]))
+    monkeypatch.setattr("uqassay.lab.demo.TRAINING", dict.fromkeys(TRAINING, TRAINING["logistic regression"]))
     assert prepare_demo(tmp_path, seed=1).trained
     assert file_hash(path) != wanted
     assert not [p.name for p in tmp_path.iterdir() if p.name.startswith(".")]
@@ -125,7 +125,7 @@ def test_changed_files_or_seed_are_trained_again(files, folder, tmp_path, monkey
 def test_a_broken_manifest_keeps_nothing(files, folder, tmp_path, monkeypatch):
     shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
     nothing = dict.fromkeys(TRAINING, lambda split, seed: pytest.fail("trained"))
-    monkeypatch.setattr("uqassay.demo.TRAINING", nothing)
+    monkeypatch.setattr("uqassay.lab.demo.TRAINING", nothing)
     assert not prepare_demo(tmp_path).trained
     (tmp_path / "demo.json").write_text("{")
     with pytest.raises(pytest.fail.Exception, match="trained"):

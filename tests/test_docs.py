@@ -14,7 +14,7 @@ import pytest
 
 import uqassay as uq
 from uqassay.cli import main
-from uqassay.experiments.gain.planning import slice_of
+from uqassay.lab.papers.gain.protocol import slice_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -119,12 +119,12 @@ def with_commands(*, slow: bool) -> list[str]:
 def little_work(monkeypatch, coarse_pages):
     """Few instances, steps and members in what is trained, in this process, and pages without calibration tests."""
     monkeypatch.setitem(uq.assay.__kwdefaults__, "calibration", ())
-    monkeypatch.setattr("uqassay.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
-    monkeypatch.setattr("uqassay.experiments.gain.planning.slice_of", lambda *of: replace(slice_of(*of), limit=4_000))
-    monkeypatch.setattr("uqassay.experiments.ranking.grid.EPOCHS", 10)
-    monkeypatch.setattr("uqassay.experiments.figure_files.DPI", 50)
+    monkeypatch.setattr("uqassay.lab.bench.runner.processes_of", lambda *_: 0)  # each process would load PyTorch
+    monkeypatch.setattr("uqassay.lab.papers.gain.protocol.slice_of", lambda *of: replace(slice_of(*of), limit=4_000))
+    monkeypatch.setattr("uqassay.lab.papers.ranking.grid.EPOCHS", 10)
+    monkeypatch.setattr("uqassay.lab.papers.figure_files.DPI", 50)
     for name, number in {"N_TREES": 5, "N_NETWORKS": 2, "COMMON_MEMBERS": 2}.items():
-        monkeypatch.setattr(f"uqassay.demo.{name}", number)
+        monkeypatch.setattr(f"uqassay.lab.demo.{name}", number)
 
 
 def run_examples(page, capsys):
@@ -204,7 +204,7 @@ def test_the_workflow_ends_by_the_checks(code, ends, tmp_path):
 
 
 def test_the_command_line_page_shows_every_command():
-    from uqassay.cli.application import COMMANDS
+    from uqassay.cli.commands import COMMANDS
 
     assert {line.split()[1] for line in shell_lines(ROOT / "docs" / "command-line.md")} == set(COMMANDS)
 

@@ -17,7 +17,7 @@ import pytest
 import uqassay as uq
 from tests.refusals import refuses
 from uqassay.cli import main
-from uqassay.evidence.alignment import align
+from uqassay.evidence.align import align
 from uqassay.evidence.storage import ranking_json
 
 NAMES = ("setosa", "versicolor", "virginica")

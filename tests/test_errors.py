@@ -9,14 +9,7 @@ from pathlib import Path
 import pytest
 
 import uqassay
-from uqassay.errors import (
-    CODES,
-    FileFormatError,
-    InputError,
-    MissingDependencyError,
-    TooManyClassesError,
-    UqassayError,
-)
+from uqassay.errors import CODES, FileFormatError, InputError, MissingDependencyError, TooManyClassesError, UqassayError
 
 FIELDS = ("parameter", "rule", "got", "remedy", "code", "source", "facts")
 

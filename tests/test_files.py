@@ -17,8 +17,8 @@ import pytest
 
 import uqassay
 from tests.refusals import refuses
-from uqassay._files import DRAFT, draft_of, flush, plain_target, read_bytes, whole_file
 from uqassay.errors import FileFormatError
+from uqassay.files import DRAFT, draft_of, flush, plain_target, read_bytes, whole_file
 
 OLD, NEW = b"the older content\n", b"the new content\n" * 1000
 SOURCE = Path(uqassay.__file__).resolve().parent
@@ -301,7 +301,7 @@ def test_a_limit_on_the_size_of_files(tmp_path):
     program = f"""if True:
         import resource, signal, sys
         sys.path.insert(0, {str(SOURCE.parent)!r})
-        from uqassay._files import whole_file
+        from uqassay.files import whole_file
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
         try:

@@ -9,8 +9,8 @@ import xarray as xr
 
 import uqassay as uq
 from tests.refusals import refuses
-from uqassay._array import as_array
-from uqassay._frames import as_frame, canonical_ids, columns_of, is_frame, moves, positions, rows_in_order
+from uqassay.arrays import as_array
+from uqassay.frames import as_frame, canonical_ids, columns_of, is_frame, moves, positions, rows_in_order
 
 SHARES = [[0.7, 0.3], [0.2, 0.8]]
 FRAME = pd.DataFrame(SHARES, columns=["cat", "dog"], index=["x", "y"])

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.refusals import refuses
-from uqassay._json import checked_fields, number_from_json, plain, read_json
 from uqassay.errors import InputError
 from uqassay.notes import Note
+from uqassay.results import checked_fields, number_from_json, plain, read_json
 
 
 def test_everything_a_result_holds_becomes_strict_json():

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 import uqassay as uq
-from uqassay import _kernels
+from uqassay import native as _kernels
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from markdown_it import MarkdownIt
 
-from uqassay._markup import html_text, latex_text, markdown_text
-from uqassay.wording import visible
+from uqassay.text import html_text, latex_text, markdown_text, visible
 
 
 def test_no_character_of_latex_is_left_as_markup():

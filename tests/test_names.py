@@ -14,9 +14,9 @@ import uqassay as uq
 from tests.report.html_pages import ParsedPage
 from tests.shown_results import Reader
 from tests.test_wording import INVISIBLE
-from uqassay.bench.report import write_comparison
 from uqassay.cli import main
-from uqassay.wording import visible
+from uqassay.lab.bench.report import write_comparison
+from uqassay.text import visible
 
 MODELS = ("net\u202e", "net\u200b", "net\ud800", "net\\ud800", "\x1b[31mnet", "net\x00", "a, b", " net")
 CLASSES = ("cat\udce9", "dog\u202e", "\x1b[2J")

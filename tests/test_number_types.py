@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.measures.scores import score_names
+from uqassay.measures.registry import score_names
 
 N, M, K = 60, 4, 3
 OTHERS = {"free_energy": "logits", "gaussian_logits_decomposition": "logits"}

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from tests.refusals import refuses
-from uqassay._optional import optional_package
 from uqassay.errors import MissingDependencyError
+from uqassay.files import optional_package
 
 
 def test_an_installed_module_is_imported():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import uqassay as uq
-from uqassay.experiments.register import PAPERS
+from uqassay.lab.papers.register import PAPERS
 
 ROOT = Path(__file__).resolve().parents[1]
 

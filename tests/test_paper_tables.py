@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from uqassay.experiments import printed_table
+from uqassay.lab.papers import printed_table
 
 NUMBER = r"\d+\.\d+"
 FROM_THE_TEXT = {"disentanglement_table1_cifar10_rocauc.csv"}  # not among the shared tables
@@ -29,7 +29,7 @@ def lines_after(text: list[str], caption: str) -> list[str]:
 def test_shipped_tables_equal_the_shared_ones(shared):
     shipped = {
         entry.name: entry.read_bytes()
-        for entry in (resources.files("uqassay.experiments") / "printed").iterdir()
+        for entry in (resources.files("uqassay.lab.papers") / "printed").iterdir()
         if entry.name.endswith(".csv")
     }
     copies = {path.name: path.read_bytes() for path in (shared / "paper_tables").glob("*.csv")}
@@ -37,7 +37,7 @@ def test_shipped_tables_equal_the_shared_ones(shared):
 
 
 def test_every_table_is_rectangular_and_not_empty():
-    folder = resources.files("uqassay.experiments") / "printed"
+    folder = resources.files("uqassay.lab.papers") / "printed"
     for entry in folder.iterdir():
         rows = printed_table(entry.name.removesuffix(".csv"))
         assert rows, entry.name

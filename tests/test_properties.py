@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import uqassay as uq
 from tests.kinds import STATEMENTS, random_prediction
 from tests.refusals import refuses
-from uqassay.measures.scores import SCORES, score_names, uncertainty_score
+from uqassay.measures.registry import SCORES, score_names, uncertainty_score
 
 seeds = st.integers(0, 2**32 - 1)
 UNDRAWN = ("Point", "Members", "Intervals", "Masses", "Vertices")  # others draw, and draws follow the class order

@@ -21,7 +21,7 @@ import pytest
 
 import uqassay as uq
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import align
+from uqassay.evidence.align import align
 from uqassay.evidence.storage import ranking_json
 from uqassay.predictions.files import LossyFormatWarning
 

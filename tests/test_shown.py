@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 
 from tests.shown_results import Reader, check_shown
-from uqassay._shown import Shown, Text
-from uqassay._shown_table import ShownCell, ShownRow, ShownTable
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, Text
 
 
 @dataclass(frozen=True, eq=False, repr=False)

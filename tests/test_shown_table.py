@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.shown_results import Reader
-from uqassay._shown_table import MOST_ROWS, Bar, ShownCell, ShownRow, ShownTable
+from uqassay.results import MOST_ROWS, Bar, ShownCell, ShownRow, ShownTable
 
 BEST, TIED, PLAIN = ShownCell("0.1", best=True, after="± 0.01"), ShownCell("0.2", tied=True), ShownCell("0.3")
 

@@ -4,9 +4,10 @@ import threading
 
 import pytest
 
-from uqassay import _blas, _threads
-from uqassay._array import available_cores
-from uqassay._threads import share_on_threads
+from uqassay import native as _blas
+from uqassay import native as _threads
+from uqassay.arrays import available_cores
+from uqassay.native import share_on_threads
 
 WAIT = 60.0  # seconds, after which a barrier gives up: the test then fails
 
@@ -85,8 +86,8 @@ def test_a_failure_of_progress_stops_the_calls():
 
 def test_threads_divide_the_cores(monkeypatch):
     monkeypatch.setattr(_threads, "available_cores", lambda: 6)
-    monkeypatch.setattr("uqassay._chunks.os.sched_getaffinity", lambda _: range(6), raising=False)
-    monkeypatch.setattr("uqassay._chunks.os.cpu_count", lambda: 6)
+    monkeypatch.setattr("uqassay.arrays.os.sched_getaffinity", lambda _: range(6), raising=False)
+    monkeypatch.setattr("uqassay.arrays.os.cpu_count", lambda: 6)
     for threads, cores in ((2, 3), (4, 1), (8, 1)):
         assert (
             share_on_threads(lambda progress: available_cores(), [()] * threads, threads=threads) == [cores] * threads

@@ -13,9 +13,8 @@ import pytest
 
 from tests.refusals import refuses
 from uqassay import _workers
-from uqassay._array import available_cores
-from uqassay._chunks import limited_cores
 from uqassay._workers import VARIABLE, Workers, wanted_processes
+from uqassay.arrays import available_cores, limited_cores
 
 SECONDS = 100.0  # of estimated work: worth workers
 
@@ -28,7 +27,7 @@ import warnings
 
 import numpy as np
 
-from uqassay._array import available_cores
+from uqassay.arrays import available_cores
 from uqassay.errors import InputError
 
 

@@ -32,7 +32,7 @@ def _short(value: float, digits: int) -> str:
 @measured(
     "laplace-bridge",
     function="benchmarks.bench_laplace_bridge:one_seed",
-    rests_on=("uqassay.methods.laplace_bridge", "uqassay.methods.standard_network"),
+    rests_on=("uqassay.lab.methods.laplace", "uqassay.lab.methods.ensembles"),
 )
 def laplace_bridge(size: int = 5) -> Table:
     """The Gaussian last layer and its Dirichlet on digits, means over the seeds."""

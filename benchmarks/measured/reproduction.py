@@ -4,10 +4,10 @@ from collections import Counter
 
 from benchmarks.measured.registry import measured
 from benchmarks.stored_tables import Table
-from uqassay.experiments import PrintedCell, Reproduction, reproduce
-from uqassay.wording import ABSENT, count, interval, number
+from uqassay.lab.papers import PrintedCell, Reproduction, reproduce
+from uqassay.text import ABSENT, count, interval, number
 
-FUNCTIONS = "uqassay.experiments"
+FUNCTIONS = "uqassay.lab.papers"
 COLUMNS = ("where", "printed", "ours (interval)", "why they differ")
 ESTIMATES = ("misclassification", "misalignment")
 

@@ -1,1 +1,1 @@
-"""The check of the methods of `uqassay.methods`: what they reach and whether they show what their papers promise."""
+"""The check of the methods of `uqassay.lab.methods`: what they reach and whether they show what their papers promise."""

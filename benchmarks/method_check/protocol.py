@@ -5,7 +5,7 @@
 | smoke | digits, and mnist-10k where a folder is given; 300 / 200 instances | 2 | 1 | 1 |
 | cpu | digits; mnist-10k, 8,000 / 2,000 images, where its files are there | 100; 30 | 3 | all |
 
-All networks have the hidden layers (64, 64) and learn by Adam with the defaults of `uqassay.methods`.
+All networks have the hidden layers (64, 64) and learn by Adam with the defaults of `uqassay.lab.methods`.
 """
 
 import os
@@ -28,15 +28,16 @@ from benchmarks.method_check.tables import (
     signature_lines,
 )
 from benchmarks.method_check.training import LEFT_OUT
-from uqassay.bench.cell import MAX_SEED, Cell
-from uqassay.bench.config import BenchConfig
-from uqassay.bench.methods import cells_of
-from uqassay.bench.results import StoredResult
 from uqassay.errors import InputError
-from uqassay.experiments.reproduction import PrintedCell, Reproduction
-from uqassay.experiments.trainings import all_failed, older_notes, train_cells, trained_cells
-from uqassay.experiments.unified.predictors import trained_data
-from uqassay.wording import listed, number
+from uqassay.lab.bench.cell import MAX_SEED, Cell
+from uqassay.lab.bench.config import BenchConfig
+from uqassay.lab.bench.methods import cells_of
+from uqassay.lab.bench.store import StoredResult, older_notes
+from uqassay.lab.papers.printed_cells import PrintedCell
+from uqassay.lab.papers.reproduction import Reproduction
+from uqassay.lab.papers.trainings import all_failed, train_cells, trained_cells
+from uqassay.lab.papers.unified.predictors import trained_data
+from uqassay.text import listed, number
 
 __all__ = ["PRESETS", "VARIANTS", "Variant", "check_methods"]
 
@@ -44,10 +45,10 @@ Progress = Callable[[str], None]
 ByMethod = dict[str, list[StoredResult]]
 Longer = dict[str, tuple[str, list[StoredResult]]]
 
-SOURCE = "accuracy of the methods of uqassay.methods beside a plain network, and the promises of their papers"
+SOURCE = "accuracy of the methods of uqassay.lab.methods beside a plain network, and the promises of their papers"
 FUNCTION = "benchmarks.method_check.training:train_and_measure"
 PRESETS = ("smoke", "cpu")
-DATA_VARIABLE = "UQASSAY_DATA"  # of `uqassay.datasets`; worker processes inherit it
+DATA_VARIABLE = "UQASSAY_DATA"  # of `uqassay.lab.datasets`; worker processes inherit it
 RUNS = {"smoke": 1, "cpu": 3}
 CLASSES = {"smoke": 1, "cpu": 10}  # that are left out in turn
 EPOCHS = {"digits": 100, "mnist-10k": 30}
@@ -66,7 +67,7 @@ class Variant:
     name : str
         In the tables.
     method : str
-        Key of `uqassay.methods.METHODS`.
+        Key of `uqassay.lab.methods.METHODS`.
     params : dict
         Options that differ from the defaults.
     network : bool
@@ -129,7 +130,7 @@ def check_methods(
     preset : {"smoke", "cpu"}
         "smoke" only checks that the code runs.
     data : path, optional
-        Folder with the files of the data sets, instead of the cache folder; see `uqassay.datasets`.
+        Folder with the files of the data sets, instead of the cache folder; see `uqassay.lab.datasets`.
     methods : sequence of str, optional
         Names of `VARIANTS`; all by default. Without "snn" there is no comparison.
     runs : int, optional

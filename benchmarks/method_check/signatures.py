@@ -12,15 +12,14 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.bench.results import StoredResult
+from uqassay.lab.bench.store import StoredResult
 from uqassay.losses import is_correct, log_loss
 from uqassay.measures import entropy, entropy_decomposition
 from uqassay.metrics import ood_auc_score
-from uqassay.metrics.ood.intervals import ood_auc_estimate
-from uqassay.metrics.ood.two_samples import two_samples
+from uqassay.metrics.ood import ood_auc_estimate, two_samples
 from uqassay.predictions import Point
 from uqassay.statistics import Estimate, mean_estimate, paired_mean_test
-from uqassay.wording import count, estimate_text, interval, number, percent
+from uqassay.text import count, estimate_text, interval, number, percent
 
 __all__ = ["Results", "Signature", "signatures_of"]
 

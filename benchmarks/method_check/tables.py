@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.method_check.signatures import Results, Signature
-from uqassay.bench.store import StoredResult
-from uqassay.experiments.reproduction import PrintedCell
+from uqassay.lab.bench.store import StoredResult
+from uqassay.lab.papers.printed_cells import PrintedCell
 from uqassay.losses import is_correct
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, mean_estimate, paired_mean_test
-from uqassay.wording import ABSENT, count, counted, interval, listed, number, percent, text_table
+from uqassay.text import ABSENT, count, counted, interval, listed, number, percent, text_table
 
 __all__ = ["LAG", "PLAIN", "AccuracyRow", "accuracy_cells", "accuracy_lines", "accuracy_rows", "left_out_cells",
            "signature_cells", "signature_lines"]  # fmt: skip

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import available_cores, row_chunks
-from uqassay.bench.cell import Cell, CellResult
-from uqassay.bench.conditions import CONDITIONS, changed_data
+from uqassay.arrays import available_cores, row_chunks
+from uqassay.lab.bench.cell import Cell, CellResult
+from uqassay.lab.bench.conditions import CONDITIONS, changed_data
 from uqassay.predictions import Members, Point
 
 if TYPE_CHECKING:
-    from uqassay.datasets.dataset import Dataset
+    from uqassay.lab.datasets.dataset import Dataset
 
 __all__ = ["LEFT_OUT", "bridge_errors", "shuffled_and_noise", "train_and_measure"]
 
@@ -39,8 +39,8 @@ def train_and_measure(cell: Cell) -> CellResult:
     Where the condition leaves a class out of the training, that class has probability 0 in the prediction; its test
     instances stay.
     """
-    from uqassay.datasets import load_dataset
-    from uqassay.methods import build_method
+    from uqassay.lab.datasets import load_dataset
+    from uqassay.lab.methods import build_method
 
     limits = {key: value for key, value in cell.condition.items() if key in CONDITIONS}
     data = changed_data(load_dataset(cell.dataset), limits)
@@ -76,7 +76,7 @@ def shuffled_and_noise(data: "Dataset") -> tuple[NDArray[Any], NDArray[Any]]:
 
     Examples
     --------
-    >>> from uqassay.datasets import load_dataset
+    >>> from uqassay.lab.datasets import load_dataset
     >>> digits = load_dataset("digits")
     >>> shuffled, noise = shuffled_and_noise(digits)
     >>> bool(shuffled.sum().round(6) == digits.X_test.sum().round(6)), bool(noise.max() <= digits.X_train.max())

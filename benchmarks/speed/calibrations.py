@@ -8,10 +8,10 @@ import numpy as np
 import uqassay as uq
 from benchmarks.speed import plain
 from benchmarks.speed.workload import Case, Peer, Repeats, Workload, by_formulas
-from uqassay.calibration.credal_hypothesis import credal_calibration_tests
+from uqassay.calibration.credal import credal_calibration_tests
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.simplex_search import PATIENT, THOROUGH, search_simplex
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.calibration.search import PATIENT, THOROUGH, search_simplex
+from uqassay.metrics.measures import CALIBRATION_MEASURES
 
 __all__ = ["CALIBRATIONS", "simulated"]
 
@@ -80,7 +80,7 @@ def least_error(quick: bool, name: str) -> Case:
         return np.array([float(one.values[0]) for one in results])
 
     def by_batches() -> np.ndarray:
-        from uqassay.calibration.mixture_populations import onto_simplex
+        from uqassay.calibration.search import onto_simplex
 
         ends = []
         for objective in objectives:
@@ -92,7 +92,7 @@ def least_error(quick: bool, name: str) -> Case:
         return np.array(ends)
 
     def by_hand() -> np.ndarray:
-        from uqassay.calibration.mixture_populations import onto_simplex
+        from uqassay.calibration.search import onto_simplex
 
         ends = []
         for members, labels in found[:1]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.speed.workload import FORMULAS, LOOPS
 from benchmarks.stored_tables import ROOT, Source, Table, store
-from uqassay.wording import listed
+from uqassay.text import listed
 
 __all__ = ["PEERS_TABLE", "SOURCE", "TIMES_TABLE", "disagreements", "peers_table", "store_page", "times_table"]
 

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau, mannwhitneyu
 from benchmarks.speed.machine import native_yardsticks
 from benchmarks.speed.workload import LOOPS, Case, Peer, Repeats, Workload, by_formulas
 from uqassay.metrics import uq_auc_score, uq_c_index_score
-from uqassay.metrics.risk.risk_areas import aurc_loss
+from uqassay.metrics.risk import aurc_loss
 
 __all__ = ["RANKS"]
 

@@ -71,7 +71,7 @@ def hartley(quick: bool, members: int) -> Case:
 
 
 def many_classes(quick: bool, classes: int, n: int) -> Case:
-    from uqassay.measures.hartley import order_of_classes
+    from uqassay.measures.imprecision import order_of_classes
 
     n = n // 10 if quick else n
     probs, _ = drawn(n, 10, classes, 0.1)
@@ -90,7 +90,7 @@ def many_classes(quick: bool, classes: int, n: int) -> Case:
 
 def box_entropy(quick: bool, side: str, classes: int) -> Case:
     """The boxes are the envelopes of five members."""
-    from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
+    from uqassay.credal.entropy import box_lower_entropy, box_upper_entropy
 
     members, _ = drawn(N // 10 if quick else N, 5, classes)
     lower, upper = members.min(axis=1), members.max(axis=1)

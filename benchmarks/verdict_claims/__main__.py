@@ -27,8 +27,8 @@ from benchmarks.verdict_claims.judging import KINDS, judge
 from benchmarks.verdict_claims.table import tables
 from benchmarks.verdict_claims.truth import SAMPLES, definition, truth_of
 from benchmarks.verdict_claims.worlds import Cell
-from uqassay.bench.older_results import older_sentence
-from uqassay.wording import counted
+from uqassay.lab.bench.store import older_sentence
+from uqassay.text import counted
 
 SOURCE = Source("python -m benchmarks.verdict_claims --workers 2 --store", FUNCTION, cost="hours", quotes=True)
 AT_ONCE = 10  # data sets that a worker is given

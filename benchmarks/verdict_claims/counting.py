@@ -12,7 +12,7 @@ from benchmarks.keyed_lines import read_lines
 from benchmarks.verdict_claims.judging import NOT_COUNTED
 from benchmarks.verdict_claims.truth import definition
 from benchmarks.verdict_claims.worlds import Cell
-from uqassay.bench.source_code import code_version
+from uqassay.lab.bench.cell import code_version
 
 __all__ = ["FUNCTION", "Rate", "any_false", "former_false", "path_of", "present_code", "results", "share_told"]
 

@@ -12,8 +12,8 @@ import numpy as np
 
 import uqassay as uq
 from benchmarks.verdict_claims.worlds import CHANCE, SUBGROUP, Cell, DataSet, Kind, data_set
-from uqassay.bench.source_code import code_version
-from uqassay.evidence.scaled_sets import SCALES, scaled_prediction
+from uqassay.evidence.scale import SCALES, scaled_prediction
+from uqassay.lab.bench.cell import code_version
 
 __all__ = ["ALIKE", "BASELINES", "FAR", "Means", "Truth", "definition", "given_single_runs", "truth_of"]
 

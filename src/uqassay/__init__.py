@@ -31,21 +31,18 @@ _WHERE = {
     "from_laplace": "predictions.adapters",
     "Estimate": "statistics",
     "array_support": "_array_support",
-    "kernels": "_kernels",
+    "kernels": "native",
     "UqassayError": "errors",
     "InputError": "errors",
 }
 _ROOMS = (
     "calibration",
     "credal",
-    "datasets",
     "errors",
     "evidence",
-    "experiments",
-    "bench",
+    "lab",
     "losses",
     "measures",
-    "methods",
     "metrics",
     "predictions",
     "report",
@@ -73,27 +70,25 @@ __all__ = [
     "assay",
     "calibration",
     "credal",
-    "datasets",
     "from_classifier",
     "from_laplace",
     "from_object",
     "kernels",
+    "lab",
     "load",
     "load_labels",
     "losses",
     "measures",
-    "methods",
     "metrics",
     "save",
     "statistics",
 ]
 
 if TYPE_CHECKING:
-    from uqassay import calibration, credal, datasets, losses, measures, methods, metrics, statistics
     from uqassay._array_support import array_support
-    from uqassay._kernels import kernels
     from uqassay.errors import InputError, UqassayError
     from uqassay.evidence import Assay, AssayStream, assay
+    from uqassay.native import kernels
     from uqassay.predictions import (
         ClassSets,
         DaskPrediction,

@@ -22,7 +22,7 @@ def lazy_names(package: str, where: Mapping[str, str]) -> tuple[Callable[[str], 
     --------
     >>> find, names = lazy_names("uqassay.statistics", {"holm": "multiple_tests"})
     >>> find("holm").__module__, names()
-    ('uqassay.statistics.multiple_tests', ['holm'])
+    ('uqassay.statistics.adjustments', ['holm'])
     """
 
     def find(name: str) -> Any:

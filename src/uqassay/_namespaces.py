@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._conversion import precision_of
-from uqassay._optional import optional_package
+from uqassay.arrays import precision_of
 from uqassay.errors import InputError
+from uqassay.files import optional_package
 
 __all__ = [
     "as_result",

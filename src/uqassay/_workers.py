@@ -20,11 +20,10 @@ from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import IO, Any, NamedTuple, Self
 
-from uqassay._blas import single_blas_thread
-from uqassay._chunks import available_cores, limited_cores
 from uqassay._messages import message_of, receive, send
-from uqassay._threads import share_on_threads
+from uqassay.arrays import available_cores, limited_cores
 from uqassay.errors import InputError
+from uqassay.native import share_on_threads, single_blas_thread
 
 __all__ = ["VARIABLE", "Workers", "serve", "wanted_processes"]
 

@@ -8,7 +8,7 @@ another remedy by the code.
 from collections.abc import Mapping
 from typing import Any, Self
 
-from uqassay.wording import visible
+from uqassay.text import visible
 
 __all__ = ["CODES", "FileFormatError", "InputError", "MissingDependencyError", "TooManyClassesError", "UqassayError"]
 

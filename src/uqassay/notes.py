@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, final
 
-from uqassay.wording import visible
+from uqassay.text import visible
 
 __all__ = ["CODES", "Note", "distinct", "has_note", "reason"]
 

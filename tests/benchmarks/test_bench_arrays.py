@@ -1,7 +1,7 @@
 """The benchmark of arrays prints one row for each function, and leaves the dispatch as it was."""
 
 from benchmarks import bench_arrays
-from uqassay.predictions import keeping_arrays
+from uqassay.predictions import devices as keeping_arrays
 
 
 def test_one_row_for_each_function(needs, capsys):

@@ -6,8 +6,10 @@ torch = pytest.importorskip("torch")
 
 from benchmarks.cost_of_unified import Operations, operations  # noqa: E402
 
-from uqassay.experiments.unified.predictors import chosen_predictors  # noqa: E402
-from uqassay.experiments.unified.presets import TrainingSetting  # noqa: E402
+from uqassay.lab.papers.unified.predictors import (
+    TrainingSetting,
+    chosen_predictors,
+)
 
 
 def test_operations_of_a_dense_network_by_hand():

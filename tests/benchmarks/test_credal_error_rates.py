@@ -2,11 +2,11 @@
 
 import numpy as np
 from benchmarks.credal_error_rates import FURTHER, FURTHER_SOURCE, SHOWN, SOURCE, further_table, table
-from tests.experiments.credal_calibration.made import SMALL, invented
+from tests.lab.papers.credal_calibration.made import SMALL, invented
 
-from uqassay.experiments.credal_calibration.protocol import FIGURES
-from uqassay.experiments.credal_calibration.runs import ALPHAS, MEASURES, ErrorRates, Plan
-from uqassay.experiments.credal_calibration.scenarios import SCENARIOS
+from uqassay.lab.papers.credal_calibration.error_rates import ALPHAS, MEASURES, ErrorRates, Plan
+from uqassay.lab.papers.credal_calibration.protocol import FIGURES
+from uqassay.lab.papers.credal_calibration.scenarios import SCENARIOS
 
 
 def test_shares_of_errors_by_measure_and_scenario():

@@ -2,7 +2,7 @@
 
 from benchmarks.measured.reproduction import disentanglement_printed, ranking_misprints, unified_misprints
 
-from uqassay.experiments import reproduce
+from uqassay.lab.papers import reproduce
 
 
 def test_every_misprint_stands_in_a_table():

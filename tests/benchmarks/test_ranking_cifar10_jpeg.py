@@ -5,8 +5,8 @@ import pytest
 from benchmarks.ranking_cifar10_jpeg import COLUMNS, SOURCE, judged_models, table
 
 import uqassay as uq
-from uqassay.bench.cell import Cell, CellResult
-from uqassay.bench.store import Store
+from uqassay.lab.bench.cell import Cell, CellResult
+from uqassay.lab.bench.store import Store
 
 N, K = 150, 3
 

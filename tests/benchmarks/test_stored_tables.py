@@ -6,7 +6,7 @@ import pytest
 from benchmarks.stored_tables import Source, Table, store, stored_results
 from tests.refusals import refuses
 
-from uqassay.bench.source_code import code_version
+from uqassay.lab.bench.cell import code_version
 
 SOURCE = Source("python -m measuring --store", "json:dumps", ("json.decoder",), cost="a minute")
 

@@ -20,17 +20,16 @@ import numpy as np
 import pytest
 from benchmarks.keyed_lines import append, read_lines
 
-from uqassay.bench.older_results import older_sentence
-from uqassay.bench.source_code import code_version
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal import credal_calibration_test, drawn_labels, null_at
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.null_at_mixture import drawn_labels, null_at
-from uqassay.calibration.predictive_weights import predictive_weights
-from uqassay.calibration.simplex_search import QUICK
-from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.experiments.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
-from uqassay.metrics.calibration.measures import calibration_measure
-from uqassay.wording import counted
+from uqassay.calibration.search import QUICK
+from uqassay.calibration.single import calibration_test
+from uqassay.calibration.weights import predictive_weights
+from uqassay.lab.bench.cell import code_version
+from uqassay.lab.bench.store import older_sentence
+from uqassay.lab.papers.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
+from uqassay.metrics.measures import calibration_measure
+from uqassay.text import counted
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 ALPHAS = (0.05, 0.1, 0.2)

@@ -5,8 +5,8 @@ import uqassay as uq
 from tests.calibration.made_up_data import draw_labels, random_predictions
 from tests.notes import texts
 from tests.refusals import refuses
-from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.wording import pvalue_text
+from uqassay.calibration.single import calibration_test
+from uqassay.text import pvalue_text
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-import uqassay.calibration.simplex_search as module
+import uqassay.calibration.search as module
 from tests.calibration.test_simplex_search import dirichlet, simulated
-from uqassay._kernels import kernels
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.simplex_search import QUICK, THOROUGH, SimplexSearch, search_simplex
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.calibration.search import QUICK, THOROUGH, SimplexSearch, search_simplex
+from uqassay.metrics.measures import CALIBRATION_MEASURES
+from uqassay.native import kernels
 
 pytestmark = pytest.mark.skipif("searched" not in kernels().names, reason=f"needs uqassay-native: {kernels()}")
 
@@ -87,8 +87,8 @@ def test_undefined_and_infinite_values(monkeypatch):
 
 
 def test_arrays_that_do_not_fit_are_refused():
-    from uqassay._kernels import kernel
-    from uqassay.calibration.mixture_populations import ALONG, MOVED_SHARE, TOWARDS
+    from uqassay.calibration.search import ALONG, MOVED_SHARE, TOWARDS
+    from uqassay.native import kernel
 
     objective = objective_of("ece-confidence", 3, 2)
     fine, rough = objective.compiled

@@ -5,10 +5,9 @@ import pytest
 from scipy import integrate, special
 
 from tests.calibration.made_up_data import given_of
-from uqassay.calibration.confidence_region import likelihood_region
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.monte_carlo import labels_from
-from uqassay.calibration.score_weights import log_loss_weights
+from uqassay.calibration.credal import credal_calibration_test, likelihood_region
+from uqassay.calibration.single import labels_from
+from uqassay.calibration.weights import log_loss_weights
 
 
 def test_marginal_likelihood_against_quadrature(random_generator):

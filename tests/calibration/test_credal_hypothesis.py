@@ -9,10 +9,10 @@ import uqassay as uq
 from tests.calibration.made_up_data import random_ensemble
 from tests.notes import said
 from tests.refusals import refuses
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.ensemble_weights import EnsembleWeights
-from uqassay.calibration.simplex_search import QUICK
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.credal import credal_calibration_test
+from uqassay.calibration.search import QUICK
+from uqassay.calibration.weights import EnsembleWeights
+from uqassay.metrics.measures import calibration_measure
 
 NULLS = ("minimised", "sequential", "random", "berger-boos")
 
@@ -136,9 +136,9 @@ def test_masked_arrays_are_refused(random_generator):
 
 def test_a_note_names_a_search_that_has_not_converged(random_generator, monkeypatch):
     labels, members = random_ensemble(random_generator, n=20)
-    monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", np.inf)
+    monkeypatch.setattr("uqassay.calibration.credal.UNSETTLED", np.inf)
     assert "the least value" not in said(credal_calibration_test(labels, members, n_draws=19))
-    monkeypatch.setattr("uqassay.calibration.credal_hypothesis.UNSETTLED", -1.0)
+    monkeypatch.setattr("uqassay.calibration.credal.UNSETTLED", -1.0)
     test = credal_calibration_test(labels, members, n_draws=19)
     assert f"to about {test.search_spread:.2g} standard deviations of its null" in said(test)
 

@@ -5,15 +5,12 @@ import pytest
 
 import uqassay as uq
 from tests.calibration.made_up_data import draw_labels, random_ensemble
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.credal_nulls import in_deviations
-from uqassay.calibration.fewest_members import fewest_members
+from uqassay.calibration.credal import credal_calibration_test, fewest_members, in_deviations
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import labels_from, monte_carlo_pvalue
-from uqassay.calibration.predictive_weights import predictive_weights
-from uqassay.calibration.simplex_search import QUICK, minimise_over_simplex
-from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.search import QUICK, minimise_over_simplex
+from uqassay.calibration.single import calibration_test, labels_from, monte_carlo_pvalue
+from uqassay.calibration.weights import predictive_weights
+from uqassay.metrics.measures import calibration_measure
 
 NULLS = ("minimised", "random", "berger-boos")
 

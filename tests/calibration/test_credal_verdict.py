@@ -8,9 +8,7 @@ import pytest
 
 from tests.calibration.made_up_data import random_ensemble
 from tests.refusals import refuses
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.credal_nulls import BETA
-from uqassay.calibration.credal_verdict import CredalCalibrationTest
+from uqassay.calibration.credal import BETA, CredalCalibrationTest, credal_calibration_test
 
 
 def verdict(pvalue, null, **others):

@@ -8,7 +8,7 @@ from tests.metrics.gain_worlds import skewed, zero_one
 from tests.notes import codes
 from tests.refusals import refuses
 from uqassay.calibration import EpistemicMap, cross_fitted_map
-from uqassay.calibration.epistemic_cross_fit import CrossRefit, rising_means
+from uqassay.calibration.epistemic_map import CrossRefit, rising_means
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 from scipy.stats import chi2
 
 from tests.calibration.made_up_data import given_of
-from uqassay.calibration.fewest_members import CONTRADICTED, fewest_members
-from uqassay.calibration.monte_carlo import labels_from
+from uqassay.calibration.credal import CONTRADICTED, fewest_members
+from uqassay.calibration.single import labels_from
 
 
 def most_likely(given, kept):

@@ -10,8 +10,8 @@ import uqassay as uq
 from tests.calibration.made_up_data import draw_labels
 from tests.notes import said, texts
 from tests.refusals import refuses
-from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
-from uqassay.metrics.calibration.hosmer_lemeshow import hosmer_lemeshow_statistic
+from uqassay.calibration.single import hosmer_lemeshow_test
+from uqassay.metrics.calibration import hosmer_lemeshow_statistic
 
 
 def rejection_rates(k, n_bins, n, repeats, alpha=0.05):

@@ -7,11 +7,9 @@ import pytest
 
 import uqassay as uq
 from tests.refusals import refuses
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.instance_hypothesis import instance_dependent_calibration_test
-from uqassay.calibration.instance_weights import InstanceWeights
-from uqassay.calibration.parts import two_parts
-from uqassay.calibration.single_hypothesis import calibration_test
+from uqassay.calibration.credal import credal_calibration_test
+from uqassay.calibration.instance_weights import InstanceWeights, instance_dependent_calibration_test
+from uqassay.calibration.single import calibration_test, two_parts
 
 SHARPNESS = np.array([0.3, 0.6, 1.5, 3.0])  # of the members: two are underconfident, two overconfident
 

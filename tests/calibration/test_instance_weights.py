@@ -7,8 +7,8 @@ import pytest
 import uqassay as uq
 from tests.calibration.made_up_data import labelled_by_weights_of_features
 from tests.refusals import refuses
-from uqassay.calibration.ensemble_weights import EnsembleWeights
 from uqassay.calibration.instance_weights import InstanceWeights
+from uqassay.calibration.weights import EnsembleWeights
 
 LABELS, MEMBERS, X, _ = labelled_by_weights_of_features(12, 20)
 

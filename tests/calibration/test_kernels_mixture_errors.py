@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from uqassay._kernels import kernels
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.mixture_populations import onto_simplex
+from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import labels_from
-from uqassay.calibration.simplex_search import QUICK, SimplexSearch, search_simplex
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.search import QUICK, SimplexSearch, onto_simplex, search_simplex
+from uqassay.calibration.single import labels_from
+from uqassay.metrics.measures import calibration_measure
+from uqassay.native import kernels
 
 pytestmark = pytest.mark.skipif("confidence_errors" not in kernels().names, reason=f"needs uqassay-native: {kernels()}")
 

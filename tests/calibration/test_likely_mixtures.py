@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.calibration.credal_hypothesis import credal_calibration_test, credal_calibration_tests
-from uqassay.calibration.fewest_members import fewest_members
-from uqassay.calibration.likely_mixtures import LikelyMixtures
-from uqassay.calibration.predictive_weights import predictive_weights
+from uqassay.calibration.credal import LikelyMixtures, credal_calibration_test, credal_calibration_tests, fewest_members
+from uqassay.calibration.weights import predictive_weights
 
 
 @pytest.fixture

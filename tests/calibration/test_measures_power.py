@@ -16,11 +16,11 @@ import pytest
 
 from tests.calibration.made_up_data import softmax
 from tests.calibration.test_calibration_error_rates import Cell, data_set
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.miscalibration import Miscalibration
-from uqassay.calibration.monte_carlo import labels_from, monte_carlo_pvalue
-from uqassay.metrics.calibration.inputs import classes_apart
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.credal import credal_calibration_test
+from uqassay.calibration.power import Miscalibration
+from uqassay.calibration.single import labels_from, monte_carlo_pvalue
+from uqassay.metrics.bins import classes_apart
+from uqassay.metrics.measures import calibration_measure
 
 MEASURES = (
     "ece-confidence",

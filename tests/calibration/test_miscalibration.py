@@ -6,7 +6,7 @@ from scipy import special
 
 from tests.calibration.made_up_data import draw_labels
 from tests.refusals import refuses
-from uqassay.calibration.miscalibration import Miscalibration, true_probs
+from uqassay.calibration.power import Miscalibration, true_probs
 
 EDGES = np.array([[1.0, 0.0, 0.0, 0.0], [0.4, 0.4, 0.2, 0.0], [0.25, 0.25, 0.25, 0.25], [1e-300, 0.5, 0.5, 0.0]])
 ALL = {

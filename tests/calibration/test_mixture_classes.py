@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration.mixture_classes import ClassesOfEqualMass, ClassesOfEqualWidth
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.mixtures import ClassesOfEqualMass, ClassesOfEqualWidth
+from uqassay.metrics.measures import calibration_measure
 
 HOSMER_LEMESHOW = calibration_measure("hosmer-lemeshow").prepare
 ERRORS = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration.mixture_confidences import BinsOfConfidence, CumulatedConfidence, Predicted
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.mixtures import BinsOfConfidence, CumulatedConfidence, Predicted
+from uqassay.metrics.measures import calibration_measure
 
 ERRORS = {
     "ece-confidence": lambda predicted: BinsOfConfidence(predicted, 10, False),

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from uqassay._kernels import kernels
-from uqassay.calibration.mixture_errors import errors_of_mixtures
-from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, calibration_measure
+from uqassay.calibration.mixtures import MixtureObjective, Mixtures, errors_of_mixtures
+from uqassay.metrics.measures import CALIBRATION_MEASURES, calibration_measure
+from uqassay.native import kernels
 
 WITHOUT_BINS = ("ks-confidence", "kuiper-confidence")
 QUICK_ONES = (

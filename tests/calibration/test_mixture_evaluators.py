@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration.mixture_evaluators import bins_of_equal_width, numbers, of_targets, sums_of_bins
+from uqassay.calibration.mixtures import bins_of_equal_width, numbers, of_targets, sums_of_bins
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

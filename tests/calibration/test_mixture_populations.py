@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration.mixture_populations import (
+from uqassay.calibration.search import (
+    RowNumbers,
     best_of,
     dealt_out,
     first_mixtures,
@@ -12,7 +13,6 @@ from uqassay.calibration.mixture_populations import (
     sizes,
     survivors,
 )
-from uqassay.calibration.row_numbers import RowNumbers
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 7])

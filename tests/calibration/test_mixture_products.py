@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration.mixture_products import products_of, quick_numbers
+from uqassay.calibration.mixtures import products_of, quick_numbers
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

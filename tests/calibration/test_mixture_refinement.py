@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration.mixture_refinement import refined, step_lengths
-from uqassay.calibration.row_numbers import RowNumbers
+from uqassay.calibration.search import RowNumbers, refined, step_lengths
 
 
 @pytest.mark.parametrize("m", [2, 5])

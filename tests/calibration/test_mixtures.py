@@ -5,10 +5,10 @@ import threading
 import numpy as np
 import pytest
 
-import uqassay.calibration.mixture_products as mixture_products
+import uqassay.calibration.mixtures as mixture_products
 import uqassay.calibration.mixtures as module
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.metrics.measures import CALIBRATION_MEASURES
 
 SHAPES = ((12, 4, 3), (1, 2, 2), (7, 1, 5), (30, 9, 2))
 

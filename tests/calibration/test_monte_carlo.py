@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from uqassay._array import CACHE_BYTES
-from uqassay._kernels import kernel
-from uqassay.calibration.monte_carlo import (
-    LabelDraws,
-    draws_before_stop,
-    labels_from,
-    monte_carlo_pvalue,
-    null_threshold,
-)
+from uqassay.arrays import CACHE_BYTES
+from uqassay.calibration.single import LabelDraws, draws_before_stop, labels_from, monte_carlo_pvalue, null_threshold
+from uqassay.native import kernel
 
 
 def test_labels_from_against_their_probabilities(random_generator):
@@ -68,9 +62,9 @@ def test_labels_do_not_depend_on_chunks(k, monkeypatch):
     whole = labels_from(probs, 4, np.random.default_rng(1))
     for pure in ("0", "1"):
         monkeypatch.setenv("UQASSAY_PURE", pure)
-        monkeypatch.setattr("uqassay.calibration.monte_carlo.CACHE_BYTES", 8 * k * 7)
+        monkeypatch.setattr("uqassay.arrays.CACHE_BYTES", 8 * k * 7)
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
-        monkeypatch.setattr("uqassay.calibration.monte_carlo.CACHE_BYTES", CACHE_BYTES)
+        monkeypatch.setattr("uqassay.arrays.CACHE_BYTES", CACHE_BYTES)
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
 
 

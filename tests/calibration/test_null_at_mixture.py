@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from tests.calibration.made_up_data import draw_labels
+from uqassay.calibration.credal import FIRST_DRAWS, drawn_labels, null_at
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.null_at_mixture import FIRST_DRAWS, drawn_labels, null_at
-from uqassay.calibration.simplex_search import QUICK
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.calibration.search import QUICK
+from uqassay.metrics.measures import CALIBRATION_MEASURES
 
 MEASURES = ("ece-confidence", "kuiper-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul", "log-loss")
 

@@ -7,10 +7,9 @@ import pytest
 
 from tests.calibration.made_up_data import random_ensemble
 from tests.calibration.test_credal_hypothesis import MEASURES
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal import cobyla_minimum, credal_calibration_test, paper_code_measure, quantile_pvalue
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.paper_code import cobyla_minimum, paper_code_measure, quantile_pvalue
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, calibration_measure
+from uqassay.metrics.measures import CALIBRATION_MEASURES, calibration_measure
 
 
 def test_paper_code(random_generator):

@@ -6,7 +6,7 @@ import pytest
 import uqassay as uq
 from tests.calibration.made_up_data import ensemble_with_a_calibrated_member
 from tests.refusals import refuses
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.weighted_average import weighted_average_effect
 
 

@@ -8,9 +8,8 @@ import uqassay as uq
 from tests.calibration.made_up_data import random_predictions
 from tests.notes import texts
 from tests.refusals import refuses
-from uqassay.calibration.miscalibration import Miscalibration
-from uqassay.calibration.power_analysis import calibration_power, required_instances
-from uqassay.calibration.simplex_search import SimplexSearch
+from uqassay.calibration.power import Miscalibration, calibration_power, required_instances
+from uqassay.calibration.search import SimplexSearch
 
 TINY = SimplexSearch(n_shared=8, n_populations=1, n_kept=4, n_left=2, n_generations=2, n_rounds=1, n_steps=4)
 COIN = np.array([[0.7, 0.3]])

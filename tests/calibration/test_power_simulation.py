@@ -6,9 +6,7 @@ from scipy import stats
 
 import uqassay as uq
 from tests.calibration.made_up_data import random_predictions
-from uqassay.calibration.miscalibration import Miscalibration
-from uqassay.calibration.power_analysis import calibration_power
-from uqassay.calibration.power_simulation import fitted_probit
+from uqassay.calibration.power import Miscalibration, calibration_power, fitted_probit
 
 
 def test_data_sets_do_not_depend_on_their_number_or_the_kind_of_input():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from uqassay.calibration.predictive_weights import N_FOLDS, STRENGTHS, predictive_weights
-from uqassay.calibration.score_weights import log_loss_weights
+from uqassay.calibration.weights import N_FOLDS, STRENGTHS, log_loss_weights, predictive_weights
 
 
 def drawn(probs, rng):

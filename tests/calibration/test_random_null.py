@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from uqassay._kernels import kernels
 from uqassay.calibration.mixtures import Mixtures
-from uqassay.calibration.random_null import random_mixture_null
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.single import random_mixture_null
+from uqassay.metrics.measures import calibration_measure
+from uqassay.native import kernels
 
 
 def test_random_null_against_the_algorithm_as_printed(random_generator):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from uqassay.calibration.row_numbers import RowNumbers
+from uqassay.calibration.search import RowNumbers
 
 
 def test_some_rows_have_the_numbers_that_they_have_among_all():

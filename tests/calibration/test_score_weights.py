@@ -5,9 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from tests.calibration.made_up_data import grid_of_weights, labelled_by_a_mixture
-from uqassay.calibration.ensemble_weights import EnsembleWeights
-from uqassay.calibration.score_weights import brier_weights, log_loss_weights
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.weights import EnsembleWeights, brier_weights, log_loss_weights
+from uqassay.metrics.measures import calibration_measure
 
 SOLVERS = {"log-loss": log_loss_weights, "brier": brier_weights}
 

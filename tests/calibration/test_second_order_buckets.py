@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration.second_order_buckets import buckets_by_statement
+from uqassay.calibration.votes import buckets_by_statement
 from uqassay.statistics import mean_estimate
 
 

@@ -7,8 +7,8 @@ import uqassay as uq
 from tests.kinds import KINDS, lower_of_every_event, random_prediction
 from tests.notes import said
 from tests.refusals import refuses
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.shared_members import shared_members
+from uqassay.calibration.credal import credal_calibration_test
+from uqassay.calibration.mixtures import shared_members
 from uqassay.credal.vertices import lower_probability_vertices
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from tests.calibration.made_up_data import draw_labels, random_predictions
 from tests.refusals import refuses
-from uqassay.calibration.sign_null import n_patterns, sign_test
-from uqassay.metrics.calibration.group_signs import Groupwise
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
+from uqassay.calibration.single import n_patterns, sign_test
+from uqassay.metrics.calibration import Groupwise
+from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
 
 GROUPED = [name for name, measure in CALIBRATION_MEASURES.items() if isinstance(measure.prepare(np.eye(3)), Groupwise)]
 

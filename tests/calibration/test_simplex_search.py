@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 
 import uqassay.calibration.mixtures as mixtures_module
-import uqassay.calibration.simplex_search as module
+import uqassay.calibration.search as module
 from tests.calibration.made_up_data import draw_labels
 from tests.refusals import refuses
-from uqassay.calibration.mixture_populations import onto_simplex
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.simplex_search import (
+from uqassay.calibration.search import (
     PATIENT,
     QUICK,
     THOROUGH,
     SimplexSearch,
     minimise_over_simplex,
+    onto_simplex,
     search_simplex,
 )
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure
+from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure
 
 FOUR = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul")
 SETTINGS = [(u, scenario) for u in (0.01, 0.1, 1.0) for scenario in ("S1", "S2")]

@@ -10,14 +10,17 @@ import pytest
 import uqassay as uq
 from tests.notes import texts
 from tests.refusals import refuses
-from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
-from uqassay.calibration.kernel_hypothesis import skce_pvalue
-from uqassay.calibration.monte_carlo import check_alpha, labels_from
-from uqassay.calibration.random_null import known_mixture_null
-from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.metrics.calibration.kernel_error import PrepareKernel
-from uqassay.metrics.calibration.measures import calibration_measure
-from uqassay.wording import pvalue_text
+from uqassay.calibration.single import (
+    calibration_test,
+    check_alpha,
+    hosmer_lemeshow_test,
+    known_mixture_null,
+    labels_from,
+    skce_pvalue,
+)
+from uqassay.metrics.kernel_error import PrepareKernel
+from uqassay.metrics.measures import calibration_measure
+from uqassay.text import pvalue_text
 
 MEASURES = ("ece-confidence", "ece-classwise", "hosmer-lemeshow", "skce-ul", "skce-uq")
 
@@ -67,10 +70,10 @@ def test_point_array_list_and_dtype_agree(data):
 def test_chunks_change_nothing(data, monkeypatch):
     measure = calibration_measure("ece-classwise")
     whole = known_mixture_null(data[1], measure, 50, np.random.default_rng(1))
-    monkeypatch.setattr("uqassay.calibration.random_null.CHUNK_BYTES", 5000)
+    monkeypatch.setattr("uqassay.calibration.single.DRAWS_BYTES", 5000)
     assert (known_mixture_null(data[1], measure, 50, np.random.default_rng(1)) == whole).all()
     small = calibration_test(*data, resample=True, n_draws=30).null
-    monkeypatch.setattr("uqassay.calibration.random_null.CHUNK_BYTES", 10**9)
+    monkeypatch.setattr("uqassay.calibration.single.DRAWS_BYTES", 10**9)
     assert np.allclose(calibration_test(*data, resample=True, n_draws=30).null, small, rtol=1e-12, atol=0)
 
 

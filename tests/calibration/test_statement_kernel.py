@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from uqassay.calibration import statement_kernel
-from uqassay.calibration.statement_kernel import statement_kernel_test, statements_of
+from uqassay.calibration import single as statement_kernel
+from uqassay.calibration.single import statement_kernel_test, statements_of
 
 
 def by_loops(residuals, points, units, signs):
@@ -23,7 +23,7 @@ def by_loops(residuals, points, units, signs):
 @pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize("tile", [2**23, 600])
 def test_against_loops(grouped, tile, random_generator, monkeypatch):
-    monkeypatch.setattr(statement_kernel, "TILE_BYTES", tile)
+    monkeypatch.setattr(statement_kernel, "STATEMENT_TILE_BYTES", tile)
     n = 17
     residuals, points = random_generator.normal(size=(n, 2)), random_generator.normal(size=(n, 4))
     units = np.arange(n) // 3 if grouped else np.arange(n)

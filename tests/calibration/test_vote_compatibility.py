@@ -107,7 +107,7 @@ def test_blocks_of_draws_change_no_pvalue_beyond_chance(random_generator, monkey
     pair = random_generator.dirichlet(np.ones(3), size=(400, 2))
     votes = random_generator.multinomial(12, pair[:, 0])
     blocks = vote_compatibility_test(votes, pair)
-    monkeypatch.setattr("uqassay.calibration.vote_compatibility.MOST_NUMBERS", 1)
+    monkeypatch.setattr("uqassay.calibration.votes.MOST_NUMBERS", 1)
     loop = vote_compatibility_test(votes, pair)
     np.testing.assert_array_equal(loop.statistic, blocks.statistic)
     # p = h/l or (h + 1)/(l + 1): an instance that stops has exactly h = 20 draws that reach its statistic

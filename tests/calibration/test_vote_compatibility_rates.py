@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from uqassay.calibration import vote_compatibility_test
-from uqassay.calibration.vote_compatibility import compatible_share
+from uqassay.calibration.votes import compatible_share
 
 TRUTHS = ("mean", "inside", "corner")  # of the members, a random mixture, one member
 CELLS = [(3, 3, 10), (3, 3, 50), (10, 3, 10), (10, 3, 50), (10, 10, 50), (10, 1, 50)]  # classes, members, votes

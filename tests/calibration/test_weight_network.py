@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import approx_fprime, check_grad
 
 from tests.calibration.made_up_data import labelled_by_weights_of_features
-from uqassay.calibration import weight_network as network
+from uqassay.calibration import instance_weights as network
 from uqassay.calibration.instance_weights import InstanceWeights
 
 

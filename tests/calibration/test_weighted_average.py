@@ -11,9 +11,9 @@ import uqassay as uq
 from tests.calibration.made_up_data import draw_labels, ensemble_with_a_calibrated_member, softmax
 from tests.notes import said, texts
 from tests.refusals import refuses
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.weighted_average import _errors, weighted_average_effect
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.metrics.measures import calibration_measure
 from uqassay.statistics import paired_mean_test
 
 

@@ -4,16 +4,12 @@ import numpy as np
 import pytest
 
 from tests.calibration.made_up_data import given_of
-from uqassay.calibration.confidence_region import likelihood_region
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.credal_nulls import BETA
+from uqassay.calibration.credal import BETA, NullAtMixture, credal_calibration_test, likelihood_region, worst_mixture
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import labels_from
-from uqassay.calibration.null_at_mixture import NullAtMixture
-from uqassay.calibration.score_weights import log_loss_weights
-from uqassay.calibration.simplex_search import QUICK
-from uqassay.calibration.worst_mixture import worst_mixture
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.search import QUICK
+from uqassay.calibration.single import labels_from
+from uqassay.calibration.weights import log_loss_weights
+from uqassay.metrics.measures import calibration_measure
 
 
 @pytest.mark.parametrize(
@@ -29,7 +25,7 @@ def test_an_undefined_candidate_makes_the_greatest_pvalue_undefined(pvalues, gre
     def null_at(objective, truth, *others):
         return NullAtMixture(truth, 0.0, truth, np.zeros(1), next(found, 0.0), 0.0), 1
 
-    monkeypatch.setattr("uqassay.calibration.worst_mixture.null_at", null_at)
+    monkeypatch.setattr("uqassay.calibration.credal.null_at", null_at)
     objective = MixtureObjective(Mixtures(members), labels[np.newaxis], calibration_measure("ece-confidence"))
     worst = worst_mixture(objective, region, 9, QUICK, np.array([1, 2]), np.random.default_rng(0))[0]
     assert worst.pvalue == pytest.approx(greatest, nan_ok=True)

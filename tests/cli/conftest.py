@@ -90,7 +90,7 @@ def files(tmp_path: Path) -> Path:
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Print tables in this process as in a terminal of a given width."""
-    return lambda width: monkeypatch.setattr("uqassay.cli.streams.UNBOUNDED", width)
+    return lambda width: monkeypatch.setattr("uqassay.cli.screen.UNBOUNDED", width)
 
 
 MODELS = {"DE": "de", "EDL": "edl", "box": "intervals"}

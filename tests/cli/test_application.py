@@ -3,7 +3,7 @@
 import pytest
 
 import uqassay as uq
-from uqassay.cli.application import COMMANDS, load_command
+from uqassay.cli.commands import COMMANDS, load_command
 
 
 def test_version_and_help(run):
@@ -32,15 +32,14 @@ def test_the_root_imports_no_command(words, run_process):
     after = "import atexit; atexit.register(lambda: print(*(m for m in sys.modules if m.startswith('uqassay'))))"
     own = {
         "uqassay",
-        "uqassay._kernels",
-        "uqassay._optional",
+        "uqassay.native",
+        "uqassay.files",
         "uqassay.errors",
         "uqassay.cli",
-        "uqassay.cli.application",
-        "uqassay.cli.examples",
+        "uqassay.cli.commands",
     }
     loaded = set(run_process(*words, before=after).out.splitlines()[-1].split())
-    assert loaded - own <= {"uqassay.cli.text", "uqassay.cli.remedies", "uqassay.notes", "uqassay.wording"}
+    assert loaded - own <= {"uqassay.cli.screen", "uqassay.cli.errors", "uqassay.notes", "uqassay.text"}
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.bench.cell import Cell
-from uqassay.bench.store import Store
+from uqassay.lab.bench.cell import Cell
+from uqassay.lab.bench.store import Store
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -92,7 +92,7 @@ def test_several_data_sets_have_a_report_each(run, tmp_path):
     ran = run(*words, "-o", tmp_path, "--json")
     assert (ran.code, ran.err) == (0, "")
     found = ran.json()
-    assert (found["schema"], found["cells"], found["kept"], found["failed"]) == ("uqassay.bench/1", 2, 0, {})
+    assert (found["schema"], found["cells"], found["kept"], found["failed"]) == ("uqassay.lab.bench/1", 2, 0, {})
     assert [(r["dataset"], r["page"]) for r in found["reports"]] == [
         (name, str(tmp_path / name / "report.html")) for name in ("iris", "wine")
     ]
@@ -169,7 +169,7 @@ def test_dry_run_trains_nothing_and_the_first_cells_tell_the_cost(run, tmp_path)
 def test_cells_of_other_code_are_told_in_one_sentence(run, tmp_path, monkeypatch):
     words = [*SMOKE, "--seeds", 2, "-o", tmp_path]
     assert run(*words, "--dry-run", "--first").err.strip() == ""
-    monkeypatch.setattr("uqassay.bench.cell.code_version", lambda function, rests_on=(): "of a changed source")
+    monkeypatch.setattr("uqassay.lab.bench.cell.code_version", lambda function, rests_on=(): "of a changed source")
     dry = run(*words, "--dry-run")
     assert dry.err.strip() == (
         f"1 cell in {tmp_path} was made by other code and is not used; it is made again, and the older files may be deleted."
@@ -213,7 +213,7 @@ def test_dry_run_that_runs_first_cells_counts_the_other_failed_ones_again(run, t
 
     words = [*SMOKE, "--seeds", 3, "-o", tmp_path]
     with monkeypatch.context() as patch:
-        patch.setattr("uqassay.bench.methods.run_method", refuse)
+        patch.setattr("uqassay.lab.bench.methods.run_method", refuse)
         assert run(*words).code == 1
     timed = run(*words, "--dry-run", "--first", "--retry-failed")
     assert timed.code == 0
@@ -412,7 +412,7 @@ def test_interrupt_says_that_the_same_command_goes_on(run, tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("uqassay.bench.methods.changed_data", interrupt)
+        patch.setattr("uqassay.lab.bench.conditions.changed_data", interrupt)
         ran = run(*SMOKE, "-o", tmp_path)
     assert (ran.code, ran.out) == (130, "")
     assert ran.err == f"Interrupted: finished cells stay in {tmp_path}; the same command goes on.\n"

@@ -7,12 +7,12 @@ from io import StringIO
 
 import pytest
 
-from uqassay.bench.config import BenchConfig, read_config
-from uqassay.bench.disentanglement import bench_studies
-from uqassay.bench.methods import cells_of
-from uqassay.bench.store import Store
 from uqassay.cli import main
-from uqassay.evidence.disentanglement_verdict import disentanglement_lines
+from uqassay.evidence.disentanglement_words import disentanglement_lines
+from uqassay.lab.bench.config import BenchConfig, read_config
+from uqassay.lab.bench.disentanglement import bench_studies
+from uqassay.lab.bench.methods import cells_of
+from uqassay.lab.bench.store import Store
 
 pytestmark = pytest.mark.usefixtures("without_calibration", "coarse_pages")
 
@@ -53,7 +53,7 @@ def finished(tmp_path_factory):
 @pytest.fixture
 def without_pictures(monkeypatch):
     """Pages without pictures, for tests that look at other things."""
-    monkeypatch.setattr("uqassay.report.disentanglement_figures.inline_axes", lambda *_, **__: "")
+    monkeypatch.setattr("uqassay.report.study_pages.inline_axes", lambda *_, **__: "")
 
 
 def keys(folder):
@@ -122,7 +122,7 @@ def test_conditions_given_singly_have_reports_or_a_note(run, tmp_path, without_p
 
 @pytest.mark.slow
 def test_runs_with_failed_cells_are_named(run, tmp_path, monkeypatch, without_pictures):
-    from uqassay.bench import methods
+    from uqassay.lab.bench import methods
 
     whole = methods.run_method
 

@@ -3,9 +3,10 @@
 import io
 from types import SimpleNamespace
 
-from uqassay.bench.runner import Costs, RunSummary
-from uqassay.bench.runner import Progress as Far
-from uqassay.cli import bench_output, streams
+from uqassay.cli import screen as streams
+from uqassay.lab import cli_bench as bench_output
+from uqassay.lab.bench.runner import Costs, RunSummary
+from uqassay.lab.bench.runner import Progress as Far
 
 
 def test_costs_in_words():

@@ -4,7 +4,7 @@ import numpy as np
 from tests.cli.calibration_words import words
 
 import uqassay as uq
-from uqassay.cli.calibration_errors import errors_of_means
+from uqassay.cli.calibration import errors_of_means
 
 
 def test_json_is_that_of_the_library(files, run):

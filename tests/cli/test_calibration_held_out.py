@@ -5,12 +5,12 @@ import pytest
 from tests.cli.calibration_words import words
 
 import uqassay as uq
-from uqassay import wording
+from uqassay import text as wording
 from uqassay.calibration.weighted_average import weighted_average_effect
 
 
 def test_held_out_effects_are_those_of_the_library(files, run):
-    from uqassay.calibration.shared_members import shared_members
+    from uqassay.calibration.mixtures import shared_members
 
     argv = [*words(files, "DE", "P", "box"), "--held-out", "0.25", "--level", "0.9", "--measure", "ece-confidence"]
     found = run("calibration-test", *argv, "--json").json()["held_out"]

@@ -5,7 +5,7 @@ import pytest
 from tests.cli.calibration_words import words
 
 from uqassay.calibration.weighted_average import weighted_average_effect
-from uqassay.cli.calibration_tables import measure_text
+from uqassay.cli.calibration import measure_text
 
 
 def test_table_words_and_weights(files, wrong, run):
@@ -120,7 +120,7 @@ def test_notes_name_the_measure_that_they_are_about(files, run):
 
 
 def test_notes_name_no_options_of_the_library(files, run, monkeypatch):
-    from uqassay.calibration import credal_hypothesis
+    from uqassay.calibration import credal as credal_hypothesis
 
     monkeypatch.setattr(credal_hypothesis, "UNSETTLED", -1.0)
     out = run("calibration-test", *words(files, "DE"), "--measure", "ece-confidence").out

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from uqassay.cli import calibration_tables
+from uqassay.cli import calibration as calibration_tables
 
 
 def test_many_weights_are_shortened():

@@ -6,8 +6,8 @@ from tests.cli.calibration_words import BOTH, words
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.single_hypothesis import calibration_test
+from uqassay.calibration.credal import credal_calibration_test
+from uqassay.calibration.single import calibration_test
 
 
 def test_json_is_that_of_the_library(files, run):

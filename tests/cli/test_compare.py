@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.cli.compare import data_set_folders
 from uqassay.errors import InputError
 from uqassay.evidence import compare_over_data_sets
+from uqassay.lab.cli_bench import data_set_folders
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from uqassay.cli.application import COMMANDS, load_command
-from uqassay.cli.examples import EXAMPLES, PAPERS, epilog
+from uqassay.cli.commands import COMMANDS, EXAMPLES, PAPERS, epilog, load_command
 
 ROOT = Path(__file__).resolve().parents[2]
 

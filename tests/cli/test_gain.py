@@ -6,7 +6,7 @@ from tests.evidence.gain_data import made_study
 
 import uqassay as uq
 from uqassay.evidence import GainStudy, sample_of_pair
-from uqassay.evidence.gain_rows import GAIN_TABLES
+from uqassay.evidence.gain import GAIN_TABLES
 
 QUICK = ("--score", "entropy", "--bins", "5")
 

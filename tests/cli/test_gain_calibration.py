@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.cli.gain_calibration import check_calibration
+from uqassay.cli.lenses import check_calibration
 from uqassay.evidence import sample_of_pair
 from uqassay.predictions import as_prediction
 

@@ -88,7 +88,7 @@ def test_parser_is_not_installed(package, run_process):
 
 
 def test_help_does_not_load_what_it_does_not_need(run_process):
-    heavy = ("pandas", "sklearn", "plotly", "matplotlib", "torch", "uqassay.report.page", "uqassay.demo")
+    heavy = ("pandas", "sklearn", "plotly", "matplotlib", "torch", "uqassay.report.page", "uqassay.lab.demo")
     after = f"import atexit; atexit.register(lambda: print([m for m in {heavy!r} if m in sys.modules]))"
     ran = run_process("report", "--help", before=after)
     assert ran.code == 0
@@ -99,7 +99,7 @@ def test_ctrl_c(monkeypatch, run):
     def interrupted(request, *, progress):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("uqassay.cli.judging.make_assay", interrupted)
+    monkeypatch.setattr("uqassay.cli.inputs.make_assay", interrupted)
     assert run("rank", "a.npz") == (130, "", "")
 
 
@@ -115,7 +115,7 @@ def test_the_machine_refuses(problem, sentence, monkeypatch, run):
     def failing(request, *, progress):
         raise problem
 
-    monkeypatch.setattr("uqassay.cli.judging.make_assay", failing)
+    monkeypatch.setattr("uqassay.cli.inputs.make_assay", failing)
     ran = run("rank", "a.npz")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err.startswith(sentence)
@@ -129,7 +129,7 @@ def test_a_bug_is_neither_bad_input_nor_a_failed_check(problem, monkeypatch, run
     def broken(request, *, progress):
         raise problem
 
-    monkeypatch.setattr("uqassay.cli.judging.make_assay", broken)
+    monkeypatch.setattr("uqassay.cli.inputs.make_assay", broken)
     ran = run("rank", "a.npz", "--fail-if", "unified@0.5>0.01")
     assert (ran.code, ran.out) == (70, "")
     assert f"{type(problem).__name__}: a bug" in ran.err

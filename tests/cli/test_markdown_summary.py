@@ -10,8 +10,7 @@ from markdown_it import MarkdownIt
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.cli.checks import outcome_of, parse_check
-from uqassay.cli.markdown_summary import check_summary, markdown_summary, write_summary
+from uqassay.cli.checks import check_summary, markdown_summary, outcome_of, parse_check, write_summary
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from tests.notes import said
 
 import uqassay as uq
-from uqassay._json import plain
 from uqassay.evidence.ood import detect_ood_in_predictions
+from uqassay.results import plain
 
 MODELS = {"DE": "de", "EDL": "edl", "box": "intervals"}
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.cli import options
+from uqassay.cli import inputs as options
 from uqassay.cli.inputs import AssayRequest, Reading
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay._json import plain
+from uqassay.results import plain
 
 N = 400
 

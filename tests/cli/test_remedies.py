@@ -11,8 +11,8 @@ import pytest
 from tests.cli.python_syntax import PYTHON
 from tests.refusals import refuses
 
-from uqassay.cli.application import COMMANDS, load_command
-from uqassay.cli.remedies import NOTES, OPTIONS, WORDINGS, about_files, in_options, note_text, option_of
+from uqassay.cli.commands import COMMANDS, load_command
+from uqassay.cli.errors import NOTES, OPTIONS, WORDINGS, about_files, in_options, note_text, option_of
 from uqassay.errors import FileFormatError, InputError
 from uqassay.notes import Note
 

@@ -6,10 +6,10 @@ import numpy as np
 from tests.report.html_pages import ParsedPage
 
 import uqassay as uq
-from uqassay._json import plain
-from uqassay.evidence.headline import PRICE
+from uqassay.evidence.sentences import PRICE
 from uqassay.evidence.storage import ranking_json
-from uqassay.report.answer import answer_card
+from uqassay.report.page import answer_card
+from uqassay.results import plain
 
 
 def test_report_json_is_that_of_the_library(files, models, judged, run, monkeypatch):

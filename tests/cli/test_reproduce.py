@@ -2,7 +2,7 @@
 
 import pytest
 
-from uqassay.experiments import register
+from uqassay.lab.papers import register
 
 
 def test_reproduce(run):

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from uqassay.cli.reproduce_help import protocol_lines, set_options, settable, usage_lines
-from uqassay.experiments import PROTOCOLS
-from uqassay.experiments.register import described_options, options_of
+from uqassay.lab.cli_reproduce import protocol_lines, set_options, settable, usage_lines
+from uqassay.lab.papers import PROTOCOLS
+from uqassay.lab.papers.register import described_options, options_of
 
 FLAGS = ("preset", "data", "figures", "seed", "sweep")
 
@@ -61,8 +61,8 @@ def test_what_has_no_flag_is_set():
 
 def test_set_on_the_command_line_is_the_option_of_the_library(run, needs, monkeypatch):
     needs("torch", "sklearn")
-    from uqassay.experiments import reproduce
-    from uqassay.experiments.ranking import synthetic
+    from uqassay.lab.papers import reproduce
+    from uqassay.lab.papers.ranking import synthetic
 
     few = synthetic.grid("smoke")[::5]
     monkeypatch.setattr(synthetic, "grid", lambda preset: few)

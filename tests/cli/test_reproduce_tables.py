@@ -3,8 +3,8 @@
 import pytest
 from tests.refusals import refuses
 
-from uqassay.cli.reproduce_tables import chosen_tables, selected_by, table_lines
-from uqassay.experiments import Reproduction, reproduce
+from uqassay.lab.cli_reproduce import chosen_tables, selected_by, table_lines
+from uqassay.lab.papers import Reproduction, reproduce
 
 
 def test_a_table_on_the_command_line_is_that_of_the_library(run):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay._json import plain
 from uqassay.calibration import second_order_test
+from uqassay.results import plain
 
 N, K = 60, 3
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.cli.set_table import print_sets
+from uqassay.cli.report import print_sets
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -4,7 +4,7 @@ import io
 
 from tests.cli.terminals import ANSI, cells, in_terminal
 
-from uqassay.cli import streams
+from uqassay.cli import screen as streams
 
 
 def test_json_in_a_process_without_utf8(files, run_process):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.cli.subgroups import first_places, parts_json, parts_of
+from uqassay.cli.report import first_places, parts_json, parts_of
 from uqassay.evidence.storage import ranking_json
 
 

@@ -3,8 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
-from uqassay.cli.streams import open_console
-from uqassay.cli.tables import explained, fitted_table
+from uqassay.cli.screen import explained, fitted_table, open_console
 
 COLUMNS = {"model": ["a", "b" * 30], "mean E": ["0.25", "0.50"], "x": ["1", "2"], "x ": ["3", "4"]}
 

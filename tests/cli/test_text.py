@@ -5,7 +5,8 @@ import subprocess
 
 import pytest
 
-from uqassay.cli.text import printable, shell_line, unicode_text
+from uqassay.cli.screen import shell_line, unicode_text
+from uqassay.text import visible as printable
 
 
 @pytest.mark.parametrize("argument", ["plain", "a b", "it's", "back\\slash", "λ", "mod\udce9'\\x 1.npz", "\udce9f"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.cli.variance_table import print_variance
+from uqassay.cli.report import print_variance
 
 
 def judged(n_runs, groups=None):

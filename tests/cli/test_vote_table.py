@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.cli.vote_table import print_votes
+from uqassay.cli.report import print_votes
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

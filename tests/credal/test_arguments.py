@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.credal.arguments import finite_matrix, whole_number
+from uqassay.checks import finite_matrix, whole_number
 
 
 def test_matrices_come_back_as_float64_in_c_order():

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import linprog
 from tests.refusals import refuses
 
-from uqassay.credal.boundary import closest_corner, outside_segment
-from uqassay.credal.hull import in_hull
+from uqassay.credal.hull import closest_corner, in_hull, outside_segment
 
 
 def longest_way(members: np.ndarray, start: np.ndarray, corner: int) -> float:

@@ -7,9 +7,9 @@ from scipy.optimize import minimize
 from tests.credal.random_sets import boxes, entropy, enumerate_vertices, flat_boxes, member_sets
 from tests.refusals import refuses
 
-import uqassay.credal.box_entropy as module
-from uqassay._kernels import kernel
-from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
+import uqassay.credal.entropy as module
+from uqassay.credal.entropy import box_lower_entropy, box_upper_entropy
+from uqassay.native import kernel
 
 
 def brute_lower(l, u):

@@ -8,9 +8,13 @@ from tests.credal.random_sets import entropy
 from tests.refusals import refuses
 
 from uqassay.credal import all_focal_sets, permutation_vertices
-from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
-from uqassay.credal.core_entropy import core_lower_entropy, core_upper_entropy
-from uqassay.credal.hull_entropy import hull_upper_entropy
+from uqassay.credal.entropy import (
+    box_lower_entropy,
+    box_upper_entropy,
+    core_lower_entropy,
+    core_upper_entropy,
+    hull_upper_entropy,
+)
 from uqassay.predictions import Masses
 
 
@@ -76,7 +80,7 @@ def test_rows_do_not_depend_on_each_other_and_many_classes_are_refused(random_ge
     masses, sets = random_masses(random_generator, 25, 4)
     for measure in (core_lower_entropy, core_upper_entropy):
         whole = measure(masses, sets)
-        monkeypatch.setattr("uqassay.credal.core_entropy.CHUNK_BYTES", 1)
+        monkeypatch.setattr("uqassay.credal.entropy.CORE_CHUNK_BYTES", 1)
         np.testing.assert_array_equal(measure(masses, sets), whole)
         monkeypatch.undo()
         np.testing.assert_array_equal(measure(masses[::-1], sets), whole[::-1])

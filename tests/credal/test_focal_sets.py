@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from tests.credal.overlap_by_brute_force import CROSS, exhaustive
 from tests.refusals import refuses
 
-from uqassay._array import as_bfloat16
-from uqassay.credal.focal_sets import (
+from uqassay.arrays import as_bfloat16
+from uqassay.credal.budget import ellipsoid_cells, overlaps
+from uqassay.credal.events import (
     MAX_ENUMERATED_CLASSES,
     all_focal_sets,
     as_focal_sets,
@@ -16,7 +17,6 @@ from uqassay.credal.focal_sets import (
     budget_from_embeddings,
     paper_masses,
 )
-from uqassay.credal.overlap import ellipsoid_cells, overlaps
 from uqassay.errors import TooManyClassesError
 
 

@@ -7,8 +7,8 @@ from scipy.optimize import minimize
 from tests.credal.random_sets import entropy, member_sets
 from tests.refusals import refuses
 
-from uqassay._array import as_bfloat16
-from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
+from uqassay.arrays import as_bfloat16
+from uqassay.credal.entropy import hull_lower_entropy, hull_upper_entropy
 
 
 @settings(deadline=None, max_examples=100)

@@ -6,13 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.credal.random_sets import random_masses, random_points
 
-from uqassay.credal.distance import (
-    DISTANCES,
-    divergence,
-    nearest_in_core,
-    nearest_in_hull,
-)
-from uqassay.credal.interior_point import _solve
+from uqassay.credal.nearest import DISTANCES, _solve, divergence, nearest_in_core, nearest_in_hull
 
 
 @settings(deadline=None, max_examples=40)

@@ -7,10 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.refusals import refuses
 
-from uqassay.credal import (
-    intersection_probability,
-    reachable,
-)
+from uqassay.credal import intersection_probability, reachable
 
 seeds = st.integers(0, 2**32 - 1)
 

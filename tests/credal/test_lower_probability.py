@@ -16,7 +16,7 @@ from uqassay.credal import (
     reachable,
     zeta_transform,
 )
-from uqassay.credal.lower_probability import (
+from uqassay.credal.events import (
     fold_sum,
     hull_lattice,
     hull_prefixes,

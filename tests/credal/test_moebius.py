@@ -7,12 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.refusals import refuses
 
-from uqassay.credal import (
-    event_sizes,
-    family_moebius,
-    moebius_transform,
-    zeta_transform,
-)
+from uqassay.credal import event_sizes, family_moebius, moebius_transform, zeta_transform
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.credal.overlap_by_brute_force import CROSS, exhaustive
 
-from uqassay.credal.overlap import best_overlapping_sets, ellipsoid_cells, overlaps
+from uqassay.credal.budget import best_overlapping_sets, ellipsoid_cells, overlaps
 
 
 def test_one_dimensional_overlap_against_theory():
@@ -79,6 +79,6 @@ def test_search_against_brute_force(seed, k, n_cells, n_sets, max_size, boolean)
 def test_search_in_blocks_against_one_pass(monkeypatch, random_generator):
     u, weights = random_generator.random((9, 50)), random_generator.random(50)
     whole = best_overlapping_sets(u, weights, 60, 4)
-    monkeypatch.setattr("uqassay.credal.overlap._BLOCK", 120)
+    monkeypatch.setattr("uqassay.credal.budget._BLOCK", 120)
     assert best_overlapping_sets(u, weights, 60, 4) == whole
     assert whole == exhaustive(u, weights, 60, 4)

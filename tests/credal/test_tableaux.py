@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from uqassay._kernels import kernel
-from uqassay.credal.hull import boundary_towards_corner, l1_projection
-from uqassay.credal.tableaux import Tableaux, l1_tableau, pivot_to_optimum, variable_values
+from uqassay.credal.hull import (
+    Tableaux,
+    boundary_towards_corner,
+    l1_projection,
+    l1_tableau,
+    pivot_to_optimum,
+    variable_values,
+)
+from uqassay.native import kernel
 
 
 def solved(points, target):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.refusals import refuses
 
-from uqassay._array import as_bfloat16
-from uqassay.credal.focal_sets import all_focal_sets
+from uqassay.arrays import as_bfloat16
+from uqassay.credal.events import all_focal_sets
 from uqassay.credal.vertices import (
     MAX_BOX_CLASSES,
     box_vertices,

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
+from uqassay.evidence.disentanglement import DisentanglementStudy
+from uqassay.evidence.disentanglement_runs import Measured
 from uqassay.measures import Decomposition
 
 SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)

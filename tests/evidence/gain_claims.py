@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from tests.evidence.gain_data import made_study
 
-from uqassay.evidence.gain_headlines import gain_sentences
-from uqassay.evidence.gain_readings import read_gain
+from uqassay.evidence.gain_words import gain_sentences, read_gain
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def made_sample(kind, rng, n=600, *, groups=None, truth=False, useless=False):
 
 
 def true_parts(expected):
-    from uqassay.metrics.gains import TrueUncertainty
+    from uqassay.metrics.epistemic_gain import TrueUncertainty
 
     return TrueUncertainty(expected + 0.1, np.full(len(expected), 0.1), expected)
 

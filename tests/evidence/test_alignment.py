@@ -7,7 +7,7 @@ from tests.kinds import KINDS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.alignment import align, align_models, align_values, spanned_by
+from uqassay.evidence.align import align, align_models, align_values, spanned_by
 from uqassay.predictions.rows import Known
 
 

@@ -9,9 +9,8 @@ from tests.evidence.verdict_cases import claims, judged, predicted
 
 import uqassay as uq
 from uqassay.evidence import Claim
-from uqassay.evidence.answer import answer_of
-from uqassay.evidence.colour_order import colour_order
-from uqassay.evidence.tradeoff_ranges import inwards
+from uqassay.evidence.answer import answer_of, colour_order
+from uqassay.evidence.claims import inwards
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

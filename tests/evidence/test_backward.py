@@ -13,8 +13,8 @@ from scipy import special
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.backward import backward_notes, backward_scores
 from uqassay.evidence.cautions import CAUTIONS
+from uqassay.evidence.mistakes import backward_notes, backward_scores
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -183,7 +183,7 @@ def test_a_backward_score_need_not_cost_much():
 
 def test_an_undefined_pvalue_tells_nothing(mixed, monkeypatch):
     assert backward_scores(mixed)
-    monkeypatch.setattr("uqassay.evidence.backward.chance_pvalue", lambda *_, **__: float("nan"))
+    monkeypatch.setattr("uqassay.metrics.ranking.chance_pvalue", lambda *_, **__: float("nan"))
     assert backward_scores(mixed) == ()
 
 

@@ -5,8 +5,8 @@ import pytest
 from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
-from uqassay.evidence import calibration_cost as cost
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.evidence import calibration as cost
+from uqassay.metrics.measures import calibration_measure
 
 ECE, PAIRS = calibration_measure("ece-confidence"), calibration_measure("skce-uq")
 

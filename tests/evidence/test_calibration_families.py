@@ -14,9 +14,7 @@ from tests.evidence.cases import drawn
 
 import uqassay as uq
 from uqassay._workers import Workers
-from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
-from uqassay.evidence.calibration_result import adjusted_pvalues
-from uqassay.evidence.calibration_tests import calibration_tests
+from uqassay.evidence.calibration import CalibrationPlan, adjusted_pvalues, calibration_tests, check_measures
 
 MEASURES = check_measures(uq.evidence.CALIBRATION, "calibration")
 CLASSES = 3
@@ -78,7 +76,7 @@ def rejected(tests):
 
 def test_a_result_does_not_depend_on_the_company(monkeypatch):
     """Alone, beside 35 others, in another order, beside an ensemble that is tested on fewer instances, by other measures."""
-    from uqassay.evidence import calibration_cost as cost
+    from uqassay.evidence import calibration as cost
 
     monkeypatch.setattr(cost, "FEWEST", 40)
     monkeypatch.setattr(cost, "SET_WORK", 6e3)

@@ -7,11 +7,10 @@ import pytest
 from scipy.stats import combine_pvalues
 from tests.evidence.cases import drawn
 
-from uqassay.calibration.shared_members import IN_GROUPS
-from uqassay.calibration.sign_null import sign_test
-from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.evidence import calibration_of_points as of_points
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.mixtures import IN_GROUPS
+from uqassay.calibration.single import calibration_test, sign_test
+from uqassay.evidence import calibration as of_points
+from uqassay.metrics.measures import calibration_measure
 
 MEASURES = [calibration_measure(name) for name in ("ece-confidence", "ece-classwise", "brier")]
 

@@ -5,9 +5,9 @@ import pytest
 from tests.evidence.cases import drawn
 
 import uqassay as uq
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.evidence import calibration_of_run as of_run
-from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
+from uqassay.calibration.credal import credal_calibration_test
+from uqassay.evidence import calibration as of_run
+from uqassay.evidence.calibration import CalibrationPlan, check_measures
 
 
 def test_further_draws_keep_the_level():

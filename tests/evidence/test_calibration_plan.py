@@ -8,8 +8,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay._workers import Workers
-from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
-from uqassay.evidence.calibration_tests import calibration_tests
+from uqassay.evidence.calibration import CalibrationPlan, calibration_tests, check_measures
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from tests.report.calibration_cases import made_up
 
 import uqassay as uq
-from uqassay.evidence.calibration_statements import calibration_claims, judged_tests, outcome_of, point_models
+from uqassay.evidence.calibration import calibration_claims, judged_tests, outcome_of, point_models
 
 RNG = np.random.default_rng(0)
 POINT, SET = uq.Point(RNG.dirichlet(np.ones(2), 30)), uq.Members(RNG.dirichlet(np.ones(2), (30, 3)))

@@ -7,16 +7,19 @@ from tests.kinds import PREDICTING, random_prediction
 from tests.notes import said
 
 import uqassay as uq
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
-from uqassay.calibration.single_hypothesis import calibration_test
-from uqassay.evidence import calibration_cost as cost
-from uqassay.evidence.calibration_cost import choose_instances
-from uqassay.evidence.calibration_result import ModelCalibration, adjusted_pvalues
-from uqassay.evidence.calibration_statements import calibration_claims
-from uqassay.evidence.calibration_verdict import calibration_sentence
-from uqassay.evidence.classwise_error import classwise_errors
-from uqassay.metrics.calibration.reliability import expected_calibration_error
-from uqassay.report.calibration import calibration_section
+from uqassay.calibration.credal import credal_calibration_test
+from uqassay.calibration.single import calibration_test
+from uqassay.evidence import calibration as cost
+from uqassay.evidence.calibration import (
+    ModelCalibration,
+    adjusted_pvalues,
+    calibration_claims,
+    choose_instances,
+    classwise_errors,
+)
+from uqassay.evidence.sentences import calibration_sentence
+from uqassay.metrics.bins import expected_calibration_error
+from uqassay.report.sections import calibration_section
 
 BOTH = ("kuiper-confidence", "ece-classwise")
 
@@ -325,8 +328,9 @@ def test_the_same_seed_gives_the_same_tests(judged):
 
 
 def test_chunks_do_not_matter(judged, monkeypatch):
-    from uqassay.calibration import mixtures, random_null
-    from uqassay.evidence import classwise_error
+    from uqassay.calibration import mixtures
+    from uqassay.calibration import single as random_null
+    from uqassay.evidence import calibration as classwise_error
 
     assay, models, y = judged
     for room in (mixtures, random_null):

@@ -7,10 +7,10 @@ import pytest
 from tests.report.calibration_cases import ensembles, made_up
 
 import uqassay as uq
-from uqassay.calibration.direction import UPPER_ALONE
-from uqassay.calibration.shared_members import IN_GROUPS
-from uqassay.evidence.calibration_statements import judged_tests, point_models
-from uqassay.evidence.calibration_verdict import (
+from uqassay.calibration.mixtures import IN_GROUPS
+from uqassay.calibration.single import UPPER_ALONE
+from uqassay.evidence.calibration import judged_tests, point_models
+from uqassay.evidence.sentences import (
     advice,
     calibration_sentence,
     calibration_sentences,
@@ -18,7 +18,7 @@ from uqassay.evidence.calibration_verdict import (
     measure_label,
     rejection_sentence,
 )
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.metrics.measures import CALIBRATION_MEASURES
 from uqassay.notes import Note
 
 ALPHA = 0.05

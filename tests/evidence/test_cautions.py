@@ -119,7 +119,7 @@ def test_zeros_under_the_label_are_counted():
 
 
 def test_estimated_nonspecificity_and_a_part_of_the_instances(random_generator, monkeypatch):
-    from uqassay.evidence import calibration_cost
+    from uqassay.evidence import calibration as calibration_cost
 
     monkeypatch.setattr(calibration_cost, "FEWEST", 20)
     monkeypatch.setattr(calibration_cost, "SET_WORK", 30_000)

@@ -5,7 +5,7 @@ import pytest
 from tests.evidence.verdict_cases import claims, judged, predicted
 
 import uqassay as uq
-from uqassay.evidence.choice import better_ranges, choices
+from uqassay.evidence.claims import better_ranges, choices
 
 N = 2000
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.chosen_columns import ChosenColumns, units_of_runs
+from uqassay.evidence.data import ChosenColumns, units_of_runs
 from uqassay.statistics import mean_estimate
 
 

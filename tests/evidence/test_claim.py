@@ -2,7 +2,7 @@
 
 import math
 
-from uqassay.evidence.claim import KINDS, Claim
+from uqassay.evidence.claims import KINDS, Claim
 from uqassay.statistics import Estimate
 
 

@@ -7,9 +7,9 @@ import pytest
 from tests.evidence.verdict_cases import judged
 
 import uqassay as uq
-from uqassay._json import plain
 from uqassay.evidence import KINDS
 from uqassay.evidence.claims import CLAIM_COLUMNS
+from uqassay.results import plain
 
 
 def test_kinds_are_known_and_rows_follow_the_claims():

@@ -7,8 +7,8 @@ import pytest
 from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
-from uqassay.evidence import classwise_error
-from uqassay.evidence.classwise_error import classwise_errors, classwise_gaps, errors_of_gaps
+from uqassay.evidence import calibration as classwise_error
+from uqassay.evidence.calibration import classwise_errors, classwise_gaps, errors_of_gaps
 
 
 def by_loops(probs, shares):

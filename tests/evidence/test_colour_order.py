@@ -3,9 +3,9 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.evidence.colour_order import N_COLOURS, colour_order
-from uqassay.report.figures.style import PALETTE, looks
-from uqassay.report.page_data import payload
+from uqassay.evidence.answer import N_COLOURS, colour_order
+from uqassay.report.figures.frame import PALETTE, looks
+from uqassay.report.page import payload
 
 
 def assay_of(n_models):

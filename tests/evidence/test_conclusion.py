@@ -5,8 +5,8 @@ from hashlib import sha256
 import numpy as np
 
 import uqassay as uq
-from uqassay.evidence import conclusion
-from uqassay.evidence.random_order import random_keys, sample_reaching
+from uqassay.evidence import stream as conclusion
+from uqassay.evidence.kept_rows import random_keys, sample_reaching
 
 
 def test_extreme_instances_and_a_random_sample_are_pictured(monkeypatch, random_generator):

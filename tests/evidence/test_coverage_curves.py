@@ -6,7 +6,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.evidence import coverage_curve
-from uqassay.evidence.scaled_sets import scaled_prediction
+from uqassay.evidence.scale import scaled_prediction
 
 
 def test_points_are_the_scores_of_the_scaled_sets(random_generator):

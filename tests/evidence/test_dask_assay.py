@@ -14,7 +14,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.credal import all_focal_sets
 from uqassay.errors import MissingDependencyError
-from uqassay.evidence.dask_inputs import holds_dask
+from uqassay.evidence.dask import holds_dask
 
 __all__ = ["small_samples"]
 

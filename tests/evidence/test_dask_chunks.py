@@ -5,9 +5,10 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay._chunks import available_cores
-from uqassay.evidence import dask_assay, dask_chunks
-from uqassay.evidence.dask_chunks import WorkerRun, join_pictures, pictures_of, rest_of, score_chunk
+from uqassay.arrays import available_cores
+from uqassay.evidence import dask as dask_assay
+from uqassay.evidence import dask as dask_chunks
+from uqassay.evidence.dask import WorkerRun, join_pictures, pictures_of, rest_of, score_chunk
 
 OPTIONS = {"n_draws": 5, "scales": (), "calibration": ()}
 P = np.random.default_rng(0).dirichlet(np.ones(3), (6, 2))

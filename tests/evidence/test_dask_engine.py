@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.evidence import dask_engine
-from uqassay.evidence.dask_engine import open_engine
+from uqassay.evidence import dask as dask_engine
+from uqassay.evidence.dask import open_engine
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay._frames import FromFile
 from uqassay._messages import unpacked
-from uqassay.evidence import dask_inputs
-from uqassay.evidence.dask_inputs import DaskInputs, holds_dask
+from uqassay.evidence import dask as dask_inputs
+from uqassay.evidence.dask import DaskInputs, holds_dask
+from uqassay.frames import FromFile
 
 
 @pytest.fixture

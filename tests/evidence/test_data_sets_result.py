@@ -9,7 +9,7 @@ from tests.shown_results import check_shown
 from tests.statistics import printed_comparisons as printed
 
 from uqassay.evidence import compare_table
-from uqassay.evidence.data_sets_result import TABLES
+from uqassay.evidence.data_sets import TABLES
 
 
 @pytest.fixture(scope="module")

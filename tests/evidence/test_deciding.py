@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.refusing import certified_refusal_of, expected_cost_of
+from uqassay.evidence.mistakes import certified_refusal_of, expected_cost_of
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from tests.other_arrays import force_computation_elsewhere
 
 import uqassay as uq
 from uqassay._array_support import SUPPORT
-from uqassay.evidence import device_scores
+from uqassay.evidence import scoring as device_scores
 from uqassay.predictions import held_elsewhere
-from uqassay.predictions.keeping_arrays import as_prediction_here_and_there
+from uqassay.predictions.devices import as_prediction_here_and_there
 
 N = 60
 RNG = np.random.default_rng(8)

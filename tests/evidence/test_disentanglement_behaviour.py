@@ -9,8 +9,8 @@ from tests.metrics.test_doubts import SHARES, Family
 from tests.notes import codes, said
 from tests.refusals import refuses
 
-from uqassay.evidence.disentanglement import DisentanglementStudy, Measured
-from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour, study_correlations
+from uqassay.evidence.disentanglement import DisentanglementStudy, disentanglement_behaviour, study_correlations
+from uqassay.evidence.disentanglement_runs import Measured
 from uqassay.measures import Decomposition
 
 BY = "information-theoretic"

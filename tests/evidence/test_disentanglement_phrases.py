@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from tests.evidence.disentanglement_data import made_study
 
-from uqassay.evidence.disentanglement_phrases import class_sentences, experiment_sentences
-from uqassay.evidence.disentanglement_readings import read_classes, read_experiments
-from uqassay.wording import number
+from uqassay.evidence.disentanglement_words import class_sentences, experiment_sentences, read_classes, read_experiments
+from uqassay.text import number
 
 IT = "information-theoretic"
 KINDS = ("total", "aleatoric", "epistemic")

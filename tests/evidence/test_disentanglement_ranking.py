@@ -9,7 +9,7 @@ from tests.evidence.disentanglement_data import made_study
 from tests.notes import codes
 from tests.refusals import refuses
 
-from uqassay.evidence.disentanglement_ranking import Contender, by_dataset, contenders_of, rank_disentanglement
+from uqassay.evidence.disentanglement_runs import Contender, by_dataset, contenders_of, rank_disentanglement
 from uqassay.statistics import holm
 
 IT = "information-theoretic"

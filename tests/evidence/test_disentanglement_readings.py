@@ -7,8 +7,8 @@ import pytest
 from tests.evidence.disentanglement_data import made_study
 from tests.notes import codes
 
-from uqassay.evidence.disentanglement_measured import Measured
-from uqassay.evidence.disentanglement_readings import joint_level, read_classes, read_experiments
+from uqassay.evidence.disentanglement_runs import Measured
+from uqassay.evidence.disentanglement_words import joint_level, read_classes, read_experiments
 from uqassay.statistics import mean_estimate
 
 IT = "information-theoretic"

@@ -4,8 +4,8 @@ import re
 
 from tests.evidence.disentanglement_data import made_study
 
-from uqassay.evidence.disentanglement_ranking import Contender
-from uqassay.evidence.disentanglement_verdict import (
+from uqassay.evidence.disentanglement_runs import Contender
+from uqassay.evidence.disentanglement_words import (
     contender_sentences,
     disentanglement_lines,
     disentanglement_sentences,

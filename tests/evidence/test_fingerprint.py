@@ -7,8 +7,8 @@ import pytest
 from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
-from uqassay._kernels import kernel
-from uqassay.evidence.fingerprint import digests_of_rows, fingerprint
+from uqassay.evidence.scoring import digests_of_rows, fingerprint
+from uqassay.native import kernel
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uqassay.calibration.credal_hypothesis import credal_calibration_test
+from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.calibration.monte_carlo import LabelDraws, least_reaching
-from uqassay.calibration.simplex_search import QUICK, minimise_over_simplex
-from uqassay.evidence import further_draws
-from uqassay.evidence.further_draws import reached_by_further_draws
-from uqassay.metrics.calibration.measures import calibration_measure
+from uqassay.calibration.search import QUICK, minimise_over_simplex
+from uqassay.calibration.single import LabelDraws, least_reaching
+from uqassay.evidence import calibration as further_draws
+from uqassay.evidence.calibration import reached_by_further_draws
+from uqassay.metrics.measures import calibration_measure
 
 NAMES = ("kuiper-confidence", "ece-classwise")
 

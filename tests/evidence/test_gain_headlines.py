@@ -5,7 +5,7 @@ from tests.evidence.gain_claims import list_rates
 from tests.evidence.gain_data import made_study
 
 from uqassay.evidence import gain_sentences
-from uqassay.evidence.gain_readings import read_gain
+from uqassay.evidence.gain_words import read_gain
 
 FAST = {"bins": 10, "shares": (0.1,)}
 

@@ -6,10 +6,12 @@ from tests.evidence.gain_data import made_study
 
 from uqassay.calibration import cross_fitted_map
 from uqassay.calibration.epistemic_map import EpistemicMap
-from uqassay.evidence.gain_of_run import GainOptions, gain_of_run
-from uqassay.metrics.delay import delay_curve_of_gains
-from uqassay.metrics.epistemic_calibration import epistemic_calibration_error
-from uqassay.metrics.epistemic_correlation import epistemic_correlation_score
+from uqassay.evidence.gain import GainOptions, gain_of_run
+from uqassay.metrics.epistemic_gain import (
+    delay_curve_of_gains,
+    epistemic_calibration_error,
+    epistemic_correlation_score,
+)
 
 
 @pytest.fixture(scope="module")

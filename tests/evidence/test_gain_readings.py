@@ -7,7 +7,7 @@ from tests.evidence.gain_claims import claim_rates
 from tests.evidence.gain_data import made_sample, made_study
 
 from uqassay.evidence import GainRun, GainSample, GainStudy
-from uqassay.evidence.gain_readings import read_gain, side_of
+from uqassay.evidence.gain_words import read_gain, side_of
 from uqassay.statistics import Estimate
 
 

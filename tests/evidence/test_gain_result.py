@@ -10,7 +10,7 @@ from tests.notes import codes
 from tests.shown_results import check_shown
 
 from uqassay.evidence import GainRun, GainSample, GainStudy
-from uqassay.evidence.gain_verdict import result_sentences
+from uqassay.evidence.gain_words import result_sentences
 from uqassay.evidence.over_runs import OVER_RUNS
 
 

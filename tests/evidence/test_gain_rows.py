@@ -6,8 +6,8 @@ import pytest
 from tests.evidence.gain_data import made_study
 from tests.refusals import refuses
 
-from uqassay._json import plain
-from uqassay.evidence.gain_rows import GAIN_TABLES
+from uqassay.evidence.gain import GAIN_TABLES
+from uqassay.results import plain
 
 
 @pytest.fixture(scope="module")

@@ -5,14 +5,8 @@ from tests.evidence.gain_data import made_study
 from tests.refusals import refuses
 
 from uqassay.evidence import gain_lines
-from uqassay.evidence.gain_verdict import (
-    check_studies,
-    gain_legend,
-    result_sentences,
-    study_sentence,
-    untold_sentences,
-)
-from uqassay.wording import number
+from uqassay.evidence.gain_words import check_studies, gain_legend, result_sentences, study_sentence, untold_sentences
+from uqassay.text import number
 
 FAST = {"bins": 10, "shares": (0.1,)}
 

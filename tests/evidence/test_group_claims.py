@@ -5,8 +5,8 @@ import pytest
 from tests.evidence.verdict_cases import claims, judged
 
 from uqassay.evidence import Claim
-from uqassay.evidence.group_claims import group_claims
-from uqassay.evidence.verdict import details
+from uqassay.evidence.claims import group_claims
+from uqassay.evidence.sentences import details
 
 MEANS = {"a": (0.15, 0.1), "b": (0.3, 0.1)}
 

@@ -5,8 +5,8 @@ import pytest
 from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
-from uqassay.evidence import held_probs
-from uqassay.evidence.held_probs import able_to_hold, holding
+from uqassay.evidence import scoring as held_probs
+from uqassay.evidence.scoring import able_to_hold, holding
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

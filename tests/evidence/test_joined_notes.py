@@ -1,9 +1,8 @@
 """Counts in the notes of parts are added up, other notes are kept once."""
 
-from uqassay.evidence.joined_notes import joined_notes
+from uqassay.evidence.kept_rows import joined_notes
 from uqassay.notes import Note
-from uqassay.predictions.class_sets import empty_sets_note
-from uqassay.predictions.masses import repair_note
+from uqassay.predictions.sets import empty_sets_note, repair_note
 
 
 def test_counts_of_each_run_are_added_up():

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence import kept_pictures
-from uqassay.evidence.kept_pictures import KeptPictures
-from uqassay.evidence.random_order import random_keys
+from uqassay.evidence import stream as kept_pictures
+from uqassay.evidence.kept_rows import random_keys
 from uqassay.evidence.scoring import Settings, score_part
+from uqassay.evidence.stream import KeptPictures
 
 CUTS = ((0, 30), (30, 31), (31, 80), (80, 120))
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.kept_sample import KeptSample
-from uqassay.evidence.random_order import random_keys, sample_reaching
+from uqassay.evidence.kept_rows import random_keys, sample_reaching
+from uqassay.evidence.stream import KeptSample
 
 NONE = np.empty(0, dtype=np.int64)
 N = 200

@@ -7,7 +7,7 @@ from tests.statistics import printed_comparisons as printed
 
 import uqassay as uq
 from uqassay.evidence import compare_over_data_sets, compare_table
-from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.metrics.ranking import RANKING_METRICS
 
 
 def made(seed, *, names=("a", "b"), n=12, runs=1, **options):

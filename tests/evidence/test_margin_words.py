@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.margin_words import could_have_shown, margin_sentences, within_margin
-from uqassay.evidence.verdict import details
+from uqassay.evidence.sentences import could_have_shown, details, margin_sentences, within_margin
 
 
 def judged(shift, margin, n=900):

@@ -6,7 +6,7 @@ from tests.evidence.cases import judge
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.metric_table import metric_table
+from uqassay.evidence.ranking import metric_table
 
 N = 500
 

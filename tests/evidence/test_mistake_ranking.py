@@ -8,12 +8,11 @@ from tests.notes import said
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.mistake_ranking import METRICS
-from uqassay.losses.errors import prediction_errors, probability_gap
-from uqassay.measures.scores import score_names
-from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score, uq_c_index_score
-from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
-from uqassay.metrics.risk.selective_accuracy import selective_gain
+from uqassay.evidence.mistakes import METRICS
+from uqassay.losses.unified import prediction_errors, probability_gap
+from uqassay.measures.registry import score_names
+from uqassay.metrics.ranking import paired_ranking_test, pairwise_ranking_tests, uq_auc_score, uq_c_index_score
+from uqassay.metrics.risk import selective_gain
 
 
 def ends(estimate):

@@ -11,8 +11,15 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.evidence import FINDING_COLUMNS
 from uqassay.evidence.ood import detect_ood, detect_ood_in_predictions
-from uqassay.metrics.ood.detection import aupr_score, fpr_at_tpr_error, ood_auc_score
-from uqassay.metrics.ood.scod import SCOD_METRICS, scod_augrc_loss, scod_aurc_loss, scod_risk_loss
+from uqassay.metrics.ood import (
+    SCOD_METRICS,
+    aupr_score,
+    fpr_at_tpr_error,
+    ood_auc_score,
+    scod_augrc_loss,
+    scod_aurc_loss,
+    scod_risk_loss,
+)
 
 SPREAD_ONLY = {"credal-width", "epistemic-entropy", "aleatoric-entropy", "epistemic-variance", "aleatoric-variance"}
 

@@ -15,9 +15,8 @@ import uqassay as uq
 from uqassay.errors import MissingDependencyError
 from uqassay.evidence import FINDING_COLUMNS
 from uqassay.evidence.ood import detect_ood, detect_ood_in_predictions
-from uqassay.metrics.ood.detection import OOD_METRICS
-from uqassay.metrics.ood.two_samples import two_samples
-from uqassay.statistics.statistic_comparisons import paired_statistic_test
+from uqassay.metrics.ood import OOD_METRICS, two_samples
+from uqassay.statistics.pairs import paired_statistic_test
 
 
 def test_runs_are_averaged_and_shown(random_generator):

@@ -5,7 +5,7 @@ import pytest
 from tests.evidence.verdict_cases import claims, judged, noise, predicted
 
 import uqassay as uq
-from uqassay.evidence.order_claims import same_models
+from uqassay.evidence.claims import same_models
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.pair_margins import detectable_at, margin_test_at, no_worse_at, smallest_shown
+from uqassay.evidence.ranking import detectable_at, margin_test_at, no_worse_at, smallest_shown
 from uqassay.statistics import detectable_difference, no_worse_than_best, paired_margin_test
 
 

@@ -6,7 +6,7 @@ from scipy import stats
 from tests.evidence.verdict_cases import claims, noise, predicted
 
 import uqassay as uq
-from uqassay.evidence.part_claims import SUBGROUP_VALUES, part_claims
+from uqassay.evidence.claims import SUBGROUP_VALUES, part_claims
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -10,7 +10,7 @@ from tests.shown_results import Reader, check_shown
 
 import uqassay as uq
 from uqassay.errors import MissingDependencyError
-from uqassay.evidence.calibration_verdict import calibration_sentence
+from uqassay.evidence.sentences import calibration_sentence
 
 HOSTILE = ["<script>alert(1)</script>", "a|b_c $x$ & 5 %", "\\textbf{x} [y]"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from uqassay.evidence.random_order import random_keys, sample_reaching, sample_within
+from uqassay.evidence.kept_rows import random_keys, sample_reaching, sample_within
 
 
 @pytest.mark.parametrize("groups", [None, np.arange(1000) // 7, (np.arange(1000) % 90).astype(str)])

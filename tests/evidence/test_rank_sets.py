@@ -8,7 +8,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.rank_sets import greatest_excess, mean_metrics, rank_sets_at
+from uqassay.evidence.ranking import greatest_excess, mean_metrics, rank_sets_at
 from uqassay.metrics import RANKING_METRICS
 
 N = 300

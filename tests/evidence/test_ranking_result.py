@@ -10,7 +10,7 @@ from tests.shown_results import check_shown
 
 import uqassay as uq
 from uqassay.errors import MissingDependencyError
-from uqassay.evidence.ranking_result import ranking_table
+from uqassay.evidence.ranking import ranking_table
 
 N = 600
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.ranking_words import MARKS, limit_notes, metric_label
-from uqassay.report.rank_sets import PLAIN_METRICS, RANKING_METRICS_SHOWN
+from uqassay.evidence.ranking import MARKS, limit_notes, metric_label
+from uqassay.report.sections import PLAIN_METRICS, RANKING_METRICS_SHOWN
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -6,7 +6,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.evidence import three_readings
-from uqassay.evidence.readings import DEFINITIONS
+from uqassay.evidence.sets import DEFINITIONS
 
 
 def test_every_number_against_loops(random_generator):

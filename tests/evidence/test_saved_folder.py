@@ -11,14 +11,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.errors import FileFormatError, InputError
-from uqassay.evidence.saved_folder import (
-    SavedKind,
-    checked_array,
-    note_from_values,
-    note_values,
-    read_folder,
-    save_folder,
-)
+from uqassay.evidence.storage import SavedKind, checked_array, note_from_values, note_values, read_folder, save_folder
 from uqassay.notes import Note
 
 KIND = SavedKind("s/1", "Thing.save", "a", "thing")

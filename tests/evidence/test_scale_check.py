@@ -9,7 +9,7 @@ from tests.notes import codes
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.scale_check import _lowest, _lowest_on, _second_half
+from uqassay.evidence.scale import _lowest, _lowest_on, _second_half
 
 
 def segments(centre, width):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.shown_results import check_shown
 
-from uqassay._json import plain
-from uqassay.evidence.scale_result import SCALE_COLUMNS, ModelScale, ScaleCheck
+from uqassay.evidence.scale import SCALE_COLUMNS, ModelScale, ScaleCheck
 from uqassay.notes import Note
+from uqassay.results import plain
 from uqassay.statistics import Estimate
 
 

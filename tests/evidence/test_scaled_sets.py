@@ -6,7 +6,7 @@ from tests.kinds import lower_of_every_event, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.scaled_sets import SCALES, check_scales, scale_models, scaled_prediction
+from uqassay.evidence.scale import SCALES, check_scales, scale_models, scaled_prediction
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -157,8 +157,8 @@ def test_votes_and_single_precision_keep_the_floor(random_generator):
 
 
 def test_costly_models_are_scaled_on_whole_groups_that_they_share(random_generator, monkeypatch):
-    monkeypatch.setattr("uqassay.evidence.scaled_sets.FEWEST_ROWS", 30)
-    monkeypatch.setattr("uqassay.evidence.scaled_sets.WORK", 6e4)
+    monkeypatch.setattr("uqassay.evidence.scale.FEWEST_ROWS", 30)
+    monkeypatch.setattr("uqassay.evidence.scale.WORK", 6e4)
     n = 200
     y, groups = random_generator.integers(3, size=n), random_generator.integers(25, size=n)
     models = {

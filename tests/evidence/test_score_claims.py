@@ -5,7 +5,7 @@ import pytest
 from tests.evidence.verdict_cases import claims
 
 import uqassay as uq
-from uqassay.evidence.score_claims import refusal_claims
+from uqassay.evidence.claims import refusal_claims
 
 N = 1000
 P = np.linspace(0.55, 0.99, N)

@@ -6,8 +6,8 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay import _workers
-from uqassay.evidence import scored_models
-from uqassay.evidence.scored_models import valid_runs
+from uqassay.evidence import stream as scored_models
+from uqassay.evidence.stream import valid_runs
 
 N, K = 24, 3
 

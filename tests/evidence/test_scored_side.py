@@ -9,7 +9,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.evidence.ood import detect_ood, detect_ood_in_predictions
-from uqassay.metrics.ood.detection import ood_auc_score
+from uqassay.metrics.ood import ood_auc_score
 
 
 def test_many_classes_share_the_random_orders(random_generator):

@@ -10,9 +10,10 @@ from tests.kinds import KINDS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence import scaled_sets, scoring
-from uqassay.evidence.scaled_sets import SCALES
-from uqassay.predictions.remembering import REMEMBERED
+from uqassay.evidence import scale as scaled_sets
+from uqassay.evidence import scoring
+from uqassay.evidence.scale import SCALES
+from uqassay.predictions.base import REMEMBERED
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

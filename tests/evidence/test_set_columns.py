@@ -3,7 +3,7 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.evidence.set_columns import SET_COLUMNS, set_columns
+from uqassay.evidence.scoring import SET_COLUMNS, set_columns
 
 
 def test_columns_are_the_measure_and_the_label(random_generator):

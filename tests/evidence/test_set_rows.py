@@ -5,8 +5,8 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.set_rows import SET_ROW_COLUMNS, models_with_sets, set_scores_of, shown_rule
-from uqassay.metrics.sets.class_set_scores import CLASS_SET_SCORES
+from uqassay.evidence.sets import SET_ROW_COLUMNS, models_with_sets, set_scores_of, shown_rule
+from uqassay.metrics.sets import CLASS_SET_SCORES
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

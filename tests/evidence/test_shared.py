@@ -2,7 +2,7 @@
 
 import pickle
 
-from uqassay.evidence.shared import MOST, Shared
+from uqassay.evidence.data import MOST, Shared
 
 
 def test_each_result_is_computed_once_and_may_need_others():

@@ -6,9 +6,9 @@ from tests.kinds import KINDS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.alignment import align
+from uqassay.evidence.align import align
 from uqassay.evidence.options import AssayOptions
-from uqassay.evidence.stream_chunk import Chunk, check_same_form
+from uqassay.evidence.stream import Chunk, check_same_form
 
 
 def form_of(prediction, **more):

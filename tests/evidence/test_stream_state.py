@@ -3,7 +3,9 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.evidence import calibration_cost, conclusion, kept_pictures
+from uqassay.evidence import calibration as calibration_cost
+from uqassay.evidence import stream as conclusion
+from uqassay.evidence import stream as kept_pictures
 
 OPTIONS = {"scales": (), "calibration": (), "n_draws": 5}
 

@@ -14,7 +14,10 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.credal import all_focal_sets
-from uqassay.evidence import calibration_cost, conclusion, kept_pictures, scaled_sets
+from uqassay.evidence import calibration as calibration_cost
+from uqassay.evidence import scale as scaled_sets
+from uqassay.evidence import stream as conclusion
+from uqassay.evidence import stream as kept_pictures
 
 CHEAP = {"n_draws": 20, "tradeoffs": (0.5,), "scales": (2.0,), "calibration": ()}
 N = 150

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from tests.refusals import refuses
 
-from uqassay.evidence.subgroups import subgroup_values
+from uqassay.evidence.findings import subgroup_values
 from uqassay.predictions.rows import Known
 
 PLAIN = Known(None, {}, "m")

@@ -10,7 +10,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import MissingDependencyError
-from uqassay.evidence.backward import backward_scores
+from uqassay.evidence.mistakes import backward_scores
 from uqassay.evidence.tables import TABLES
 
 OPTIONS = {"subsets": {"by": "correct"}}

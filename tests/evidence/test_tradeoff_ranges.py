@@ -6,7 +6,7 @@ from scipy import stats
 from tests.evidence.verdict_cases import judged, predicted
 
 import uqassay as uq
-from uqassay.evidence.tradeoff_ranges import FARTHEST, GRID, Range, TestsAgainst, anchored, inwards, limit
+from uqassay.evidence.claims import FARTHEST, GRID, Range, TestsAgainst, anchored, inwards, limit
 
 
 def test_ends_are_found_and_gaps_are_not_crossed():

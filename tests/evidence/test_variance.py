@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.variance import VARIANCE_COLUMNS
+from uqassay.evidence.ranking import VARIANCE_COLUMNS
 from uqassay.statistics import variance_components
 
 

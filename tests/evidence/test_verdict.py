@@ -7,9 +7,9 @@ import pytest
 from tests.evidence.verdict_cases import claims, judged, noise, predicted
 
 import uqassay as uq
-from uqassay.evidence.verdict import details, verdict
+from uqassay.evidence.sentences import details, verdict
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.wording import pvalue_text, significant, visible
+from uqassay.text import pvalue_text, significant, visible
 
 SITE = np.array(["a", "b", "c", "d", "e"])
 

@@ -6,7 +6,7 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.calibration import vote_compatibility_test
-from uqassay.evidence.vote_tests import ALPHA, ROWS, vote_shares
+from uqassay.evidence.sets import ALPHA, ROWS, vote_shares
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

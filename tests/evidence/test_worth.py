@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from tests.evidence.verdict_cases import LN2, claims, judged
 
-from uqassay.evidence.tradeoff_ranges import FARTHEST
-from uqassay.evidence.worth import better_than_baselines, no_model_ranges
+from uqassay.evidence.claims import FARTHEST, better_than_baselines, no_model_ranges
 
 N = 2000
 

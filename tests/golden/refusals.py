@@ -137,8 +137,8 @@ def functions() -> dict[str, Callable[[], Any]]:
         "method": lambda: statistics.mean_estimate([1.0, 2.0], method="t"),
         "plan": lambda: statistics.plan_auc(0.8, 0.2),
         "p-values": lambda: statistics.holm([2.0]),
-        "data set": lambda: uq.datasets.load_dataset("iriss"),
-        "method of learning": lambda: uq.methods.build_method("snnn"),
+        "data set": lambda: uq.lab.datasets.load_dataset("iriss"),
+        "method of learning": lambda: uq.lab.methods.build_method("snnn"),
     }
 
 

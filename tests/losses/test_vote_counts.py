@@ -7,7 +7,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.calibration import second_order_test
 from uqassay.losses import counts_of_votes, second_order_gap, squared_truth_distance
-from uqassay.losses.vote_counts import checked_votes
+from uqassay.losses.votes import checked_votes
 
 # -- counting ---------------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ import pytest
 
 import uqassay as uq
 from uqassay.losses import counts_of_votes, second_order_gap, squared_truth_distance
-from uqassay.losses.vote_counts import checked_votes
+from uqassay.losses.votes import checked_votes
 
 
 def all_votes(truth, m):

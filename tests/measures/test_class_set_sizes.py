@@ -5,7 +5,7 @@ import pytest
 from scipy.special import binom
 
 import uqassay as uq
-from uqassay.measures.class_set_sizes import imprecision_of_class_sets, set_sizes
+from uqassay.measures.imprecision import imprecision_of_class_sets, set_sizes
 
 
 def test_against_all_events():

@@ -6,7 +6,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.credal import CLASS_RULES, box_vertices, permutation_vertices
-from uqassay.measures.class_sets import class_sets_by_rule, not_ruled_out
+from uqassay.measures.imprecision import class_sets_by_rule, not_ruled_out
 
 
 @pytest.mark.parametrize("rule", CLASS_RULES)

@@ -12,10 +12,9 @@ from tests.kinds import random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-import uqassay.credal.box_entropy as module
+import uqassay.credal.entropy as module
 from uqassay.credal import permutation_vertices
-from uqassay.credal.box_entropy import box_lower_entropy, box_upper_entropy
-from uqassay.credal.hull_entropy import hull_lower_entropy, hull_upper_entropy
+from uqassay.credal.entropy import box_lower_entropy, box_upper_entropy, hull_lower_entropy, hull_upper_entropy
 from uqassay.measures import credal_uncertainty, lower_entropy, uncertainty_score, upper_entropy
 
 

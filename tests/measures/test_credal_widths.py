@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.measures.credal_widths import credal_width
+from uqassay.measures.imprecision import credal_width
 
 
 @dataclass(frozen=True)

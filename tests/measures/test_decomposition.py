@@ -11,7 +11,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.measures import DECOMPOSITIONS, SCORES, Decomposition, decompose, decomposition_names
-from uqassay.measures.scores import score_columns, uncertainty_score
+from uqassay.measures.registry import score_columns, uncertainty_score
 
 PARTS = ("total", "aleatoric", "epistemic")
 WITH_A_DISTRIBUTION = ("Point", "Members", "Dirichlet", "GaussianLogits")

@@ -7,8 +7,7 @@ import pytest
 from tests.other_arrays import LIBRARIES, library, numbers
 
 from uqassay.measures import generalised_hartley, hartley_weights
-from uqassay.measures.device_sets import BLOCK, estimated_imprecision, imprecision_of_all_events
-from uqassay.measures.hartley import order_of_classes
+from uqassay.measures.imprecision import BLOCK, estimated_imprecision, imprecision_of_all_events, order_of_classes
 from uqassay.predictions import probs_on_device
 
 RNG = np.random.default_rng(2)

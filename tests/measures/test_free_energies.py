@@ -6,7 +6,7 @@ from scipy import special
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.measures.free_energies import free_energy
+from uqassay.measures.logits import free_energy
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.3, 2, 10.0])

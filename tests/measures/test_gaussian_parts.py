@@ -7,9 +7,9 @@ from tests.kinds import KINDS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay._array import draw_per_row
+from uqassay.arrays import draw_per_row
 from uqassay.measures import decompose, entropy, gaussian_logits_decomposition
-from uqassay.measures.gaussian_parts import check_convention
+from uqassay.measures.logits import check_convention
 
 PARTS = ("total", "aleatoric", "epistemic")
 
@@ -153,7 +153,7 @@ def test_slices_chunks_and_layouts_agree_to_the_bit(random_generator, monkeypatc
     fortran = uq.GaussianLogits(
         np.asfortranarray(prediction.mean), np.asfortranarray(prediction.variance), variance_is="aleatoric"
     )
-    monkeypatch.setattr("uqassay.measures.gaussian_parts.CHUNK_BYTES", 1)
+    monkeypatch.setattr("uqassay.measures.logits.CHUNK_BYTES", 1)
     for part in PARTS:
         expected = getattr(whole, part)
         np.testing.assert_array_equal(getattr(gaussian_logits_decomposition(prediction), part), expected)

@@ -7,9 +7,9 @@ import pytest
 from tests.kinds import masses_of_every_event
 
 import uqassay as uq
-from uqassay._kernels import kernel
 from uqassay.measures import nonspecificity
-from uqassay.measures.hull_kernels import for_each_hull, hull_kernel
+from uqassay.measures.imprecision import for_each_hull, hull_kernel
+from uqassay.native import kernel
 
 needs_kernels = pytest.mark.skipif(kernel("clipped_hull") is None, reason="uqassay-native is absent or switched off")
 SIZES = ((2, 1), (2, 1000), (3, 4), (4, 40), (5, 7), (7, 3), (10, 15), (10, 300), (13, 2), (16, 3), (3, 20_001))  # K, M

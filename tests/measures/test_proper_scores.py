@@ -12,7 +12,7 @@ from uqassay.measures import (
     variance_decomposition,
     zero_one_decomposition,
 )
-from uqassay.measures.proper_scores import PROPER_SCORES, REFERENCES
+from uqassay.measures.proper import PROPER_SCORES, REFERENCES
 
 PARTS = ("total", "aleatoric", "epistemic")
 

@@ -11,7 +11,7 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.measures.entropies import entropy_decomposition
-from uqassay.measures.scores import score_names, uncertainty_score
+from uqassay.measures.registry import score_names, uncertainty_score
 
 SPREADS = ("epistemic-entropy", "epistemic-variance", "predicted-class-variance", "variation-ratio", "vote-entropy")
 

@@ -9,9 +9,8 @@ from tests.kinds import KINDS, PREDICTING, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.measures.scores import SCORES, Score, score_columns, score_names, uncertainty_score
-from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition
-from uqassay.measures.votes import variation_ratio
+from uqassay.measures.registry import SCORES, Score, score_columns, score_names, uncertainty_score
+from uqassay.measures.variance import predicted_class_variance, total_variance, variance_decomposition, variation_ratio
 
 SPREADS = ("epistemic-entropy", "epistemic-variance", "predicted-class-variance", "variation-ratio", "vote-entropy")
 REFUSED = {

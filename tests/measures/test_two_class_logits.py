@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts, two_class_regrets, two_class_votes
-from uqassay.measures.variance import predicted_class_variance
-from uqassay.measures.votes import variation_ratio, vote_shares
+from uqassay.measures.entropies import is_two_class_gaussian, two_class_parts, two_class_regrets, two_class_votes
+from uqassay.measures.variance import predicted_class_variance, variation_ratio, vote_shares
 
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(120)
 EXACT = ("information-theoretic", "variance", "label-wise", "log", "brier")

@@ -9,7 +9,7 @@ from scipy import stats
 from tests.kinds import random_prediction
 
 import uqassay as uq
-from uqassay.measures.votes import variation_ratio, vote_entropy, vote_shares
+from uqassay.measures.variance import variation_ratio, vote_entropy, vote_shares
 
 
 def votes_by_hand(probs, weights):

@@ -8,7 +8,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.measures import least_confidence, zero_one_decomposition
-from uqassay.measures.zero_one import regrets
+from uqassay.measures.variance import regrets
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 2.0, 0.0, 4.0], "own"])

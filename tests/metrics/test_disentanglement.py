@@ -5,7 +5,7 @@ import pytest
 from tests.notes import codes, said
 from tests.refusals import refuses
 
-from uqassay.experiments.reproduction import printed_table
+from uqassay.lab.papers.printed_cells import printed_table
 from uqassay.metrics import disentanglement_error, expected_absolute_correlation, recombined_error
 from uqassay.metrics.disentanglement import IDEALS, Curves
 from uqassay.statistics import mean_correlation_estimate, mean_estimate

@@ -3,7 +3,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.metrics import expected_absolute_correlation
-from uqassay.metrics.disentanglement_curves import Curves, constant_curves, curve_correlations
+from uqassay.metrics.disentanglement import Curves, constant_curves, curve_correlations
 
 C = [0.1, 0.5, 1.0]
 

@@ -10,14 +10,8 @@ from functools import cache, partial
 import numpy as np
 import pytest
 
-from uqassay.metrics import (
-    below_chance_test,
-    disentanglement_error,
-    paired_disentanglement_test,
-    swap_test,
-)
-from uqassay.metrics.disentanglement import Curves, error_of
-from uqassay.metrics.disentanglement_curves import curve_correlations
+from uqassay.metrics import below_chance_test, disentanglement_error, paired_disentanglement_test, swap_test
+from uqassay.metrics.disentanglement import Curves, curve_correlations, error_of
 
 SHARES = np.array([0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0])
 LEVELS = np.linspace(0, 1, 11)

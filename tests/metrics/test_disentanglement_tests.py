@@ -52,7 +52,7 @@ def test_below_chance_by_draws_against_exact(permuted, monkeypatch):
     exact = below_chance_test(size, noise, permuted=permuted)
     assert exact.exact
     assert exact.n_draws == 120 * 24
-    monkeypatch.setattr("uqassay.metrics.disentanglement_tests._MOST_EXACT", 0)
+    monkeypatch.setattr("uqassay.metrics.disentanglement._MOST_EXACT", 0)
     drawn = below_chance_test(size, noise, permuted=permuted, n_draws=20_000)
     assert not drawn.exact
     assert drawn.pvalue == pytest.approx(exact.pvalue, abs=4 * np.sqrt(exact.pvalue * (1 - exact.pvalue) / 20_000))

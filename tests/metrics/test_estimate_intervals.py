@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.refusals import refuses
 
-from uqassay.metrics.estimate_intervals import checked_edges, gain_bins, place_in_intervals
+from uqassay.metrics.epistemic_gain import checked_edges, gain_bins, place_in_intervals
 
 values = st.lists(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0]), min_size=1, max_size=60).map(np.array)
 

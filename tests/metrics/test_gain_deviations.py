@@ -5,9 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from uqassay.metrics.epistemic_calibration import epistemic_calibration_error, mapped_calibration_error
-from uqassay.metrics.gain_deviations import debiased_square
-from uqassay.statistics.samples import make_units
+from uqassay.metrics.epistemic_gain import debiased_square, epistemic_calibration_error, mapped_calibration_error
+from uqassay.statistics.units import make_units
 
 
 @pytest.mark.parametrize("grouped", [False, True])

@@ -7,9 +7,8 @@ import pytest
 from scipy import stats
 from tests.metrics.gain_worlds import GROUPS, skewed, zero_one
 
-from uqassay.metrics.estimate_intervals import gain_bins, place_in_intervals
-from uqassay.metrics.gain_null import gain_null
-from uqassay.statistics.samples import make_units
+from uqassay.metrics.epistemic_gain import gain_bins, gain_null, place_in_intervals
+from uqassay.statistics.units import make_units
 
 
 def null_of(drawn, bins=5):

@@ -6,7 +6,7 @@ import pytest
 import uqassay as uq
 from uqassay.cli.checks import parse_check
 from uqassay.metrics.names import ALIASES, metric_name
-from uqassay.metrics.prediction_metrics import HIGHER_IS_BETTER
+from uqassay.metrics.streaming import HIGHER_IS_BETTER
 
 FINDINGS = ("ece", "ece-classwise", "rms-calibration-error")
 

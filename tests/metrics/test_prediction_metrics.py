@@ -5,7 +5,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.metrics.prediction_metrics import HIGHER_IS_BETTER, PredictionMetric
+from uqassay.metrics.streaming import HIGHER_IS_BETTER, PredictionMetric
 
 
 def test_parts_hold_the_columns(random_generator):

@@ -9,7 +9,7 @@ from scipy import stats
 from tests.notes import codes
 from tests.refusals import refuses
 
-from uqassay.metrics.run_summaries import (
+from uqassay.statistics.components import (
     correlation_over_runs,
     finite_array,
     mean_over_runs,

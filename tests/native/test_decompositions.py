@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay._kernels import kernel
-from uqassay.measures.label_wise import label_wise_parts
-from uqassay.measures.proper_scores import REFERENCES, proper_score_decomposition
+from uqassay.measures.entropies import label_wise_parts
+from uqassay.measures.proper import REFERENCES, proper_score_decomposition
+from uqassay.native import kernel
 
 SCORES = ("log", "brier", "spherical", "zero-one")
 SHAPES = (

@@ -142,7 +142,7 @@ def test_weighted_votes_are_no_average(data):
 
 
 def test_methods_of_the_package_state_their_own_kind(data):
-    from uqassay.methods import RandomForest
+    from uqassay.lab.methods import RandomForest
 
     fitted = RandomForest(n_members=5).fit(*data)
     found = uq.assay({"trees": fitted}, data[1], X=data[0], calibration=())

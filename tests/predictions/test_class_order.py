@@ -7,7 +7,7 @@ from tests.kinds import random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.predictions.class_order import classes_in_order, label_columns, values_of_classes
+from uqassay.predictions.keys import classes_in_order, label_columns, values_of_classes
 
 NAMES = ("a", "b", "c")
 

@@ -6,7 +6,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.predictions.class_sets import NO_CLASS, empty_sets_note
+from uqassay.predictions.sets import NO_CLASS, empty_sets_note
 
 SETS = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 0], [1, 1, 1]], dtype=bool)
 
@@ -113,7 +113,7 @@ def test_what_judges_probabilities_or_mistakes_refuses_class_sets():
     with refuses("prediction", "undefined"):
         uq.losses.prediction_errors(y, prediction)
     assert uq.losses.prediction_errors([0, 1, 1], uq.ClassSets(np.eye(3, dtype=bool))).tolist() == [0, 0, 1]
-    from uqassay.metrics.prediction_metrics import PredictionMetric
+    from uqassay.metrics.streaming import PredictionMetric
 
     with refuses("prediction", "undefined"):
         PredictionMetric(metric="uq-c-index").part(y, prediction)

@@ -6,8 +6,7 @@ from tests.other_arrays import LIBRARIES, force_computation_elsewhere, library, 
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.predictions.device_labels import labels_on_device
-from uqassay.predictions.device_probs import probs_on_device
+from uqassay.predictions.devices import labels_on_device, probs_on_device
 from uqassay.predictions.labels import labels_for
 
 PROBS = np.full((4, 3, 5), 0.2)

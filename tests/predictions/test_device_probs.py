@@ -6,7 +6,7 @@ from tests.other_arrays import LIBRARIES, library, numbers
 
 import uqassay as uq
 from uqassay.predictions import as_prediction
-from uqassay.predictions.device_probs import first_true, probs_on_device
+from uqassay.predictions.devices import first_true, probs_on_device
 
 PROBS = np.random.default_rng(1).dirichlet(np.ones(4), (6, 3))
 

@@ -7,8 +7,8 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
-from uqassay.predictions import file_rows
-from uqassay.predictions.file_rows import file_on_dask, has_rows
+from uqassay.predictions import dask as file_rows
+from uqassay.predictions.dask import file_on_dask, has_rows
 
 
 @pytest.fixture(autouse=True)

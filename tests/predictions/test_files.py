@@ -17,12 +17,11 @@ from tests.refusals import refuses
 from tests.sample_files import PACKAGES, assert_same, every_kind, rows
 
 import uqassay as uq
-from uqassay import _optional
+from uqassay import files as _optional
 from uqassay.errors import FileFormatError, InputError, MissingDependencyError
 from uqassay.notes import Note
 from uqassay.predictions import arrays_on_disk
 from uqassay.predictions.files import (
-    FORMATS,
     LossyFormatWarning,
     file_hash,
     inspect_file,
@@ -30,6 +29,7 @@ from uqassay.predictions.files import (
     open_contents,
     what_is_lost,
 )
+from uqassay.predictions.formats import FORMATS
 
 FULL_FORMATS = [".npz", ".safetensors", ".zarr", ".pt"]  # every kind, with everything that it carries
 # -- round trips ------------------------------------------------------------------------------------------------------

@@ -6,9 +6,9 @@ from scipy.special import softmax
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.predictions import gaussian_logits
-from uqassay.predictions.gaussian_logits import check_variance_is
-from uqassay.predictions.softmax_normal import softmax_normal
+from uqassay.predictions import second_order as gaussian_logits
+from uqassay.predictions.quadrature import softmax_normal
+from uqassay.predictions.second_order import check_variance_is
 
 
 def stated(meaning, n=6, m=4, k=3, n_draws=100, scale=2.0, dtype=np.float64):
@@ -296,7 +296,7 @@ def test_shared_draws_do_not_depend_on_row_chunk_or_whether_they_are_held(monkey
     np.testing.assert_array_equal(shared().with_draws()[[7, 2]].hull_points(), whole[[7, 2]])
     np.testing.assert_array_equal(shared()[[7, 2]].hull_points(), whole[[7, 2]])
     monkeypatch.setattr(gaussian_logits, "CORE_BYTES", 1)
-    monkeypatch.setattr("uqassay.predictions.softmax_points.CHUNK_BYTES", 1)
+    monkeypatch.setattr("uqassay.predictions.quadrature.CHUNK_BYTES", 1)
     np.testing.assert_array_equal(shared().hull_points(), whole)
 
 

@@ -7,9 +7,9 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.errors import FileFormatError
-from uqassay.measures.free_energies import free_energy
+from uqassay.measures.logits import free_energy
 from uqassay.predictions.files import inspect_file
-from uqassay.predictions.named_arrays import prediction_from_arrays
+from uqassay.predictions.keys import prediction_from_arrays
 
 Z = np.random.default_rng(5).normal(0, 4, (6, 3, 5))  # (n, M, K)
 PACKAGES = {".safetensors": "safetensors", ".zarr": "zarr", ".pt": "torch", ".npz": "numpy"}

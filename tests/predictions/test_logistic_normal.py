@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import entr, expit, ndtr
 
-from uqassay.predictions.logistic_normal import (
+from uqassay.predictions.quadrature import (
     GROUPS,
     TINY,
     WIDE,

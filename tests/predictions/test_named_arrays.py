@@ -5,8 +5,9 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.predictions import keys, named_arrays
-from uqassay.predictions.named_arrays import arrays_from_prediction, prediction_from_arrays
+from uqassay.predictions import keys
+from uqassay.predictions import keys as named_arrays
+from uqassay.predictions.keys import arrays_from_prediction, prediction_from_arrays
 
 HALF = np.full((2, 2), 0.5)
 THIRD_AXIS = np.full((2, 3, 2), 0.5)

@@ -20,7 +20,7 @@ def test_a_hair_below_zero_counts_as_zero(kind):
 
 
 def test_one_class_against_the_rest_keeps_small_sums_exact():
-    from uqassay.predictions.probabilities import event_and_rest
+    from uqassay.predictions.points import event_and_rest
 
     p = np.array([[1e-20, 3e-20, 1.0]])
     np.testing.assert_allclose(event_and_rest(p, 2), [[4e-20, 1.0]], rtol=1e-15)

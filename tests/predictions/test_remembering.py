@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.kinds import STATEMENTS, random_prediction
 
-from uqassay.predictions.remembering import REMEMBERED
+from uqassay.predictions.base import REMEMBERED
 
 
 @pytest.mark.parametrize("kind", STATEMENTS)

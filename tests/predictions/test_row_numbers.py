@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.kinds import STATEMENTS, random_prediction
 
-from uqassay.predictions.row_numbers import numbered
+from uqassay.predictions.base import numbered
 
 
 @pytest.mark.parametrize("kind", STATEMENTS)

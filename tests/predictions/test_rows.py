@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay._frames import FromFile
+from uqassay.frames import FromFile
 from uqassay.predictions.rows import Known, check_moved, check_positions, counts_up, in_rows_of, order_like
 
 IDS = np.array(["a", "b", "c", "d"])

@@ -5,8 +5,7 @@ import pytest
 from scipy.special import softmax
 from tests.refusals import refuses
 
-from uqassay.predictions.logistic_normal import two_class_probs
-from uqassay.predictions.softmax_normal import softmax_normal
+from uqassay.predictions.quadrature import softmax_normal, two_class_probs
 
 
 def worlds(n, k, seed=0):
@@ -69,7 +68,7 @@ def test_equal_rows_have_equal_results_in_any_company(monkeypatch):
     mean, deviation = worlds(60, 3)
     whole = softmax_normal(mean, deviation)
     np.testing.assert_array_equal(softmax_normal(mean[[7, 7, 50]], deviation[[7, 7, 50]]), whole[[7, 7, 50]])
-    monkeypatch.setattr("uqassay.predictions.softmax_normal.CHUNK", 1)
+    monkeypatch.setattr("uqassay.predictions.quadrature.SOFTMAX_CHUNK", 1)
     np.testing.assert_array_equal(softmax_normal(mean, deviation), whole)
     assert softmax_normal(np.empty((0, 3)), np.empty((0, 3))).shape == (0, 3)
 

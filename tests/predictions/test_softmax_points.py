@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from uqassay.predictions.softmax_normal import softmax_normal
-from uqassay.predictions.softmax_points import normal_points, softmax_points
+from uqassay.predictions.quadrature import normal_points, softmax_normal, softmax_points
 
 
 def latents(n=5, k=3):

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from uqassay._kernels import kernel
+from uqassay.native import kernel
 from uqassay.predictions import OrderFreeSum, sum_over_classes
-from uqassay.predictions.probabilities import not_negative
+from uqassay.predictions.points import not_negative
 
 needs_kernels = pytest.mark.skipif(kernel("sorted_sums") is None, reason="uqassay-native is absent or switched off")
 

@@ -6,9 +6,9 @@ import numpy as np
 from tests.report.cases import softmax
 
 import uqassay as uq
-from uqassay.evidence.calibration_result import ModelCalibration
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
-from uqassay.metrics.calibration.reliability import reliability
+from uqassay.evidence.calibration import ModelCalibration
+from uqassay.metrics.bins import reliability
+from uqassay.metrics.measures import CALIBRATION_MEASURES
 
 
 @cache

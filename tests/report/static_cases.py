@@ -6,11 +6,9 @@ from typing import Any
 
 from tests.evidence import disentanglement_data, gain_data
 
-from uqassay.evidence.disentanglement_ranking import Contender
-from uqassay.report.disentanglement_page import render_disentanglement, write_disentanglement_page
-from uqassay.report.gain_page import render_gain, write_gain_page
-from uqassay.report.sentences.disentanglement import disentanglement_text
-from uqassay.report.sentences.gain import gain_text
+from uqassay.evidence.disentanglement_runs import Contender
+from uqassay.report.study_pages import render_disentanglement, render_gain, write_disentanglement_page, write_gain_page
+from uqassay.report.study_sentences import disentanglement_text, gain_text
 
 IT = "information-theoretic"
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -9,8 +9,8 @@ from tests.evidence.verdict_cases import judged
 from tests.report.cases import HOSTILE, hostile_assay
 from tests.report.html_pages import ParsedPage, makes_no_markup
 
-from uqassay.report.answer import answer_card, border_places, caution_section
-from uqassay.wording import tradeoff, visible
+from uqassay.report.page import answer_card, border_places, caution_section
+from uqassay.text import tradeoff, visible
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

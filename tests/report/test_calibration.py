@@ -9,11 +9,10 @@ from tests.report.calibration_cases import ensembles, made_up
 from tests.report.cases import hostile_assay
 
 import uqassay as uq
-from uqassay.evidence.calibration_result import adjusted_pvalues
-from uqassay.evidence.calibration_statements import outcome_of
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
-from uqassay.report.calibration import calibration_section
-from uqassay.report.sentences.calibration import confidence_finding
+from uqassay.evidence.calibration import adjusted_pvalues, outcome_of
+from uqassay.metrics.measures import CALIBRATION_MEASURES
+from uqassay.report.sections import calibration_section
+from uqassay.report.sentences import confidence_finding
 
 
 @pytest.fixture(scope="module")

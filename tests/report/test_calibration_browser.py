@@ -7,7 +7,7 @@ from tests.report.html_pages import open_all, open_once, wait_until
 from tests.report.test_page_browser import click, press, texts, too_wide_in_print
 
 import uqassay as uq
-from uqassay.evidence.calibration_result import adjusted_pvalues
+from uqassay.evidence.calibration import adjusted_pvalues
 from uqassay.report.page import write_page
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.usefixtures("coarse_pages")]

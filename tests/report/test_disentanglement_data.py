@@ -5,13 +5,18 @@ import pytest
 from tests.evidence.disentanglement_data import made_study
 from tests.report.html_pages import ParsedPage
 
-from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
-from uqassay.evidence.disentanglement_ranking import Contender, rank_disentanglement
-from uqassay.report.disentanglement_data import behaviour_data, contender_data, ranking_data
-from uqassay.report.disentanglement_figures import behaviour_figures, contender_figures
-from uqassay.report.figures.disentanglement_curves import computed_curves
-from uqassay.report.sentences.disentanglement import disentanglement_text
-from uqassay.wording import number
+from uqassay.evidence.disentanglement import disentanglement_behaviour
+from uqassay.evidence.disentanglement_runs import Contender, rank_disentanglement
+from uqassay.report.figures.studies import computed_curves
+from uqassay.report.study_pages import (
+    behaviour_data,
+    behaviour_figures,
+    contender_data,
+    contender_figures,
+    ranking_data,
+)
+from uqassay.report.study_sentences import disentanglement_text
+from uqassay.text import number
 
 IT = "information-theoretic"
 TEXT = disentanglement_text()

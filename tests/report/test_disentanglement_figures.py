@@ -5,14 +5,9 @@ import re
 import pytest
 from tests.evidence.disentanglement_data import made_study
 
-from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
-from uqassay.evidence.disentanglement_ranking import Contender, rank_disentanglement
-from uqassay.report.disentanglement_figures import (
-    behaviour_figures,
-    contender_figures,
-    expected_figures,
-    ranking_figure,
-)
+from uqassay.evidence.disentanglement import disentanglement_behaviour
+from uqassay.evidence.disentanglement_runs import Contender, rank_disentanglement
+from uqassay.report.study_pages import behaviour_figures, contender_figures, expected_figures, ranking_figure
 
 IT = "information-theoretic"
 

@@ -5,15 +5,15 @@ from tests.evidence.disentanglement_data import made_study
 from tests.report.html_pages import ParsedPage
 from tests.report.static_cases import HOSTILE, IT, STATIC_CASES, TURNED
 
-from uqassay.evidence.disentanglement_ranking import Contender
-from uqassay.evidence.disentanglement_verdict import contender_sentences, disentanglement_sentences
-from uqassay.report.disentanglement_page import render_disentanglement
+from uqassay.evidence.disentanglement_runs import Contender
+from uqassay.evidence.disentanglement_words import contender_sentences, disentanglement_sentences
+from uqassay.report.study_pages import render_disentanglement
 
 
 @pytest.fixture(scope="module")
 def page():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("uqassay.report.inline_svg.inline_svg", lambda *_, **__: "<svg></svg>")
+        patch.setattr("uqassay.report.study_pages.inline_svg", lambda *_, **__: "<svg></svg>")
         return ParsedPage(render_disentanglement(STATIC_CASES["disentanglement"].subjects))
 
 
@@ -36,7 +36,7 @@ def test_contenders_without_an_error_say_why(page):
 
 
 def test_several_data_sets_have_their_own_ranking(monkeypatch):
-    monkeypatch.setattr("uqassay.report.inline_svg.inline_svg", lambda *_, **__: "")
+    monkeypatch.setattr("uqassay.report.study_pages.inline_svg", lambda *_, **__: "")
     field = [Contender("a", made_study("perfect", n_runs=2, dataset=name), IT) for name in ("wine", "digits")]
     text = render_disentanglement(field)
     assert "Ranking: wine" in text

@@ -7,8 +7,8 @@ import pytest
 from tests.report.cases import hostile_assay
 
 import uqassay as uq
-from uqassay.report.distributions import _counts, _quartiles, confidence_lines, densities, mean_regions
-from uqassay.report.page_data import payload
+from uqassay.report.page import payload
+from uqassay.report.sections import _counts, _quartiles, confidence_lines, densities, mean_regions
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -4,9 +4,9 @@ import pytest
 from tests.evidence.gain_data import made_study
 from tests.report.html_pages import ParsedPage
 
-from uqassay.report.gain_data import delay_data, gain_data, map_data
-from uqassay.report.sentences.gain import gain_text
-from uqassay.wording import number
+from uqassay.report.study_pages import delay_data, gain_data, map_data
+from uqassay.report.study_sentences import gain_text
+from uqassay.text import number
 
 TEXT = gain_text()
 

@@ -10,9 +10,8 @@ from tests.report.html_pages import ParsedPage
 from tests.report.static_cases import HOSTILE, STATIC_CASES, TURNED
 
 from uqassay.evidence import GainRun, GainSample, GainStudy
-from uqassay.evidence.gain_headlines import gain_sentences
-from uqassay.evidence.gain_verdict import result_sentences, untold_sentences
-from uqassay.report.gain_page import render_gain
+from uqassay.evidence.gain_words import gain_sentences, result_sentences, untold_sentences
+from uqassay.report.study_pages import render_gain
 
 ODD = np.array([True, False, True])
 FAST = {"bins": 5, "shares": (0.0, 0.1, 1.0), "cross_fit": 0}
@@ -30,7 +29,7 @@ def markup(studies):
 
 @pytest.fixture
 def _no_figures(monkeypatch):
-    monkeypatch.setattr("uqassay.report.inline_svg.inline_svg", lambda *_, **__: "")
+    monkeypatch.setattr("uqassay.report.study_pages.inline_svg", lambda *_, **__: "")
 
 
 def test_every_sentence_is_on_the_page(markup, studies):

@@ -7,8 +7,8 @@ import pytest
 from tests.report.cases import HOSTILE, hostile_assay, softmax, unpack
 
 import uqassay as uq
-from uqassay.report.instances import InstancePacker, packed, packed_decimals, probability_codes, single_instances
 from uqassay.report.page import render
+from uqassay.report.sections import InstancePacker, packed, packed_decimals, probability_codes, single_instances
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -77,7 +77,7 @@ def test_point_predictions_are_held_once(hostile):
 def test_instances_fit_the_budget(monkeypatch):
     a = hostile_assay(n=2000, names=None)
     assert single_instances(a)["bits"] == 16
-    monkeypatch.setattr("uqassay.report.instances.LEAST", 90_000)
+    monkeypatch.setattr("uqassay.report.sections.LEAST_SHOWN", 90_000)
     held = single_instances(a, taken=10**9)
     assert held["bits"] == 8
     assert held["set_rows"]["shape"][0] < 2000
@@ -93,8 +93,8 @@ def packed_size(tree):
 
 def test_ids_and_other_data_count_towards_the_budget(monkeypatch):
     a = hostile_assay(n=2000, names=None)
-    monkeypatch.setattr("uqassay.report.instances.LEAST", 0)
-    monkeypatch.setattr("uqassay.report.instances.BUDGET", packed_size(single_instances(a)))
+    monkeypatch.setattr("uqassay.report.sections.LEAST_SHOWN", 0)
+    monkeypatch.setattr("uqassay.report.sections.BUDGET", packed_size(single_instances(a)))
     assert single_instances(a)["bits"] == 16
     assert single_instances(a, taken=1)["bits"] == 8
     named = uq.Assay(
@@ -125,11 +125,11 @@ def test_label_distributions():
 @pytest.mark.parametrize("budget", [10**6, 60_000, 1])
 def test_what_is_packed_ahead_is_the_same(monkeypatch, budget):
     a = hostile_assay()
-    monkeypatch.setattr("uqassay.report.instances.BUDGET", budget)
-    monkeypatch.setattr("uqassay.report.instances.LEAST", 1)
+    monkeypatch.setattr("uqassay.report.sections.BUDGET", budget)
+    monkeypatch.setattr("uqassay.report.sections.LEAST_SHOWN", 1)
     expected = [single_instances(a, taken=taken) for taken in (20_000, 0)]
     for cores in (1, 2):
-        monkeypatch.setattr("uqassay.report.instances.available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr("uqassay.arrays.available_cores", lambda cores=cores: cores)
         with InstancePacker(a) as packer:
             packer.start()
             assert [packer.at(taken) for taken in (20_000, 0)] == expected

@@ -5,8 +5,7 @@ from tests.report.calibration_cases import ensembles
 from tests.report.cases import ranked_assay
 
 import uqassay as uq
-from uqassay.report.lenses import LENSES, lens_sections
-from uqassay.report.page import SCRIPTS
+from uqassay.report.page import LENSES, SCRIPTS, lens_sections
 
 
 def test_lenses_without_findings_are_absent():

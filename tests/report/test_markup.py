@@ -6,7 +6,8 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.errors import FileFormatError
-from uqassay.report.markup import filled, json_for_script, kept, page_file, shown, write_html
+from uqassay.report.markup import filled, json_for_script, kept, page_file, write_html
+from uqassay.text import html_text as shown
 
 
 def test_text_makes_no_markup():

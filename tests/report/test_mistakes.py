@@ -8,10 +8,11 @@ import pytest
 from tests.report.cases import ranked_assay, softmax
 
 import uqassay as uq
-from uqassay.evidence.mistake_ranking import RankedScore
-from uqassay.report.lenses import LENSES, lens_sections
-from uqassay.report.mistakes import BEST, best_scores, mistakes_section, ranked_scores, risk_curve
-from uqassay.wording import number
+from uqassay.evidence.mistakes import RankedScore
+from uqassay.report.page import LENSES, lens_sections
+from uqassay.report.sections import best_scores, mistakes_section, ranked_scores, risk_curve
+from uqassay.report.sentences import BEST
+from uqassay.text import number
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -257,9 +258,9 @@ def test_the_interval_of_the_told_model_is_adjusted_for_its_choice():
 def test_statistics_that_are_not_kept_and_threads_change_nothing(monkeypatch):
     a = ranked_assay(n=60)
     expected = mistakes_section(a)
-    monkeypatch.setattr("uqassay.evidence.mistake_ranking.TEST_BYTES", 0)
-    monkeypatch.setattr("uqassay.evidence.mistake_ranking.MANY", 1)
-    monkeypatch.setattr("uqassay.evidence.mistake_ranking.available_cores", lambda: 2)
+    monkeypatch.setattr("uqassay.evidence.mistakes.TEST_BYTES", 0)
+    monkeypatch.setattr("uqassay.evidence.mistakes.MANY", 1)
+    monkeypatch.setattr("uqassay.arrays.available_cores", lambda: 2)
     again = replace(a)
     assert mistakes_section(again) == expected
     assert {r.statistic for r in again.mistake_ranking()} == {None}

@@ -12,11 +12,9 @@ from tests.report.cases import CLASSES, HOSTILE, hostile_assay, softmax
 from tests.report.html_pages import ParsedPage, makes_no_markup
 
 import uqassay as uq
-from uqassay.evidence.verdict import details
-from uqassay.report.answer import answer_card
-from uqassay.report.page import SCRIPTS, render, write_page
-from uqassay.report.page_data import STEPS
-from uqassay.wording import visible
+from uqassay.evidence.sentences import details
+from uqassay.report.page import SCRIPTS, STEPS, answer_card, render, write_page
+from uqassay.text import visible
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +84,7 @@ def test_refusal_stands_among_the_numbers_only_if_the_section_on_mistakes_is_abo
 
 
 def test_calibration_is_told_in_its_section_alone(page, hostile):
-    from uqassay.evidence.calibration_verdict import calibration_sentence
+    from uqassay.evidence.sentences import calibration_sentence
 
     assert calibration_sentence(hostile)
     assert not [s for s in hostile.verdict() if "calibrated" in s]
@@ -95,8 +93,8 @@ def test_calibration_is_told_in_its_section_alone(page, hostile):
 def test_every_section_says_its_finding_without_the_script(page, tags, hostile):
     import html
 
-    from uqassay.report.lenses import lens_sections
-    from uqassay.report.sentences.sections import section_findings
+    from uqassay.report.page import lens_sections
+    from uqassay.report.sentences import section_findings
 
     shown = re.findall(r'<span class="finding" id="([\w-]+)-finding">(.*?)</span></summary>', page)
     told = {place: html.unescape(text).replace("\u00a0", " ") for place, text in shown}
@@ -109,8 +107,8 @@ def test_every_section_says_its_finding_without_the_script(page, tags, hostile):
 
 
 def test_the_finding_on_calibration_is_the_first_sentence_on_all_tests(hostile):
-    from uqassay.evidence.calibration_verdict import calibration_sentence
-    from uqassay.report.calibration import calibration_section
+    from uqassay.evidence.sentences import calibration_sentence
+    from uqassay.report.sections import calibration_section
 
     assert calibration_section(hostile)["finding"] == calibration_sentence(hostile)
 
@@ -232,7 +230,7 @@ def test_places_of_the_template_are_filled(page):
 
 
 def test_long_names_are_not_in_the_heading(monkeypatch):
-    monkeypatch.setattr("uqassay.report.page_data.WORK", 0.0)  # 21 λ in place of 201
+    monkeypatch.setattr("uqassay.report.page.WORK", 0.0)  # 21 λ in place of 201
     y = [0, 1, 0]
     p = uq.Point([[0.9, 0.1]] * 3)
     assert "Which to use: a or b?" in render(uq.assay({"a": p, "b": p}, y, n_draws=5, calibration=()))

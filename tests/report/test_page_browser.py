@@ -9,9 +9,9 @@ import pytest
 from tests.report.html_pages import open_all, open_once, wait_until
 
 import uqassay as uq
-from uqassay import wording
-from uqassay.evidence.mistake_ranking import RankedScore
-from uqassay.evidence.verdict import details
+from uqassay import text as wording
+from uqassay.evidence.mistakes import RankedScore
+from uqassay.evidence.sentences import details
 from uqassay.report.page import write_page
 
 pytestmark = pytest.mark.browser

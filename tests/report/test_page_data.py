@@ -8,7 +8,7 @@ from tests.report.cases import hostile_assay, number, ranked_assay, softmax
 
 import uqassay as uq
 from uqassay.report.definitions import DEFINITIONS
-from uqassay.report.page_data import payload, tradeoff_grid
+from uqassay.report.page import payload, tradeoff_grid
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -21,7 +21,7 @@ def hostile():
 @pytest.fixture
 def coarse(monkeypatch):
     """The grid of large assays, of 21 λ, for tests that look at no λ."""
-    monkeypatch.setattr("uqassay.report.page_data.WORK", 0.0)
+    monkeypatch.setattr("uqassay.report.page.WORK", 0.0)
 
 
 @pytest.mark.parametrize("at", [0.0, 0.37, 1.0, 2.0])

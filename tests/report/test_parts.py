@@ -5,7 +5,7 @@ import pytest
 from tests.report.cases import hostile_assay
 
 import uqassay as uq
-from uqassay.report.parts import parts_section
+from uqassay.report.sections import parts_section
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

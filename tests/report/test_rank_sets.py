@@ -5,7 +5,7 @@ import pytest
 from tests.report.cases import ranked_assay
 
 import uqassay as uq
-from uqassay.report.rank_sets import PLAIN_METRICS, RANKING_METRICS_SHOWN, rank_sets_section
+from uqassay.report.sections import PLAIN_METRICS, RANKING_METRICS_SHOWN, rank_sets_section
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -6,7 +6,7 @@ from tests.report.cases import ranked_assay, softmax
 from tests.report.html_pages import open_all
 
 import uqassay as uq
-from uqassay.wording import rank_range
+from uqassay.text import rank_range
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("without_calibration")]
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.metrics.risk.refusal_parts import divide
-from uqassay.report.refusal import LIMITS, PRICES_SHOWN, refusal_section
+from uqassay.metrics.refusal import divide
+from uqassay.report.sections import LIMITS, PRICES_SHOWN, refusal_section
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from uqassay.report.rounding import rounded
+from uqassay.report.sections import rounded
 
 
 def test_against_the_format_of_each(random_generator):

@@ -7,7 +7,7 @@ from tests.report.html_pages import open_all, wait_until
 from tests.report.test_page_browser import click, press, texts
 
 import uqassay as uq
-from uqassay.report.sentences.sections import order_finding
+from uqassay.report.sentences import order_finding
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("coarse_pages")]
 

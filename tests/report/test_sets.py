@@ -5,9 +5,9 @@ import pytest
 from tests.report.cases import HOSTILE, hostile_assay
 
 import uqassay as uq
-from uqassay.report.lenses import lens_sections
-from uqassay.report.sentences.comparison import kind_text
-from uqassay.report.sets import HEADS, sets_section
+from uqassay.report.page import lens_sections
+from uqassay.report.sections import HEADS, sets_section
+from uqassay.report.sentences import kind_text
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -12,7 +12,7 @@ from tests.report.static_cases import COMMAND, HOSTILE, STATIC_CASES
 from uqassay.errors import FileFormatError
 from uqassay.notes import Note
 from uqassay.report.markup import page_file
-from uqassay.report.static_page import SCRIPTS, static_page
+from uqassay.report.study_pages import SCRIPTS, static_page
 
 pytestmark = pytest.mark.parametrize("case", STATIC_CASES.values(), ids=list(STATIC_CASES), scope="module")
 

@@ -5,7 +5,7 @@ from math import nan
 from tests.report.html_pages import ParsedPage
 
 from uqassay.notes import Note
-from uqassay.report.static_pieces import (
+from uqassay.report.study_pages import (
     bullets,
     contender_section,
     facts_list,

@@ -81,7 +81,7 @@ def test_names_that_cannot_be_told_apart_are_refused_before_anything_is_logged(l
     names = (first, second, "net_5b_") if log is log_to_mlflow else (first, second)
     assay = uq.assay(dict.fromkeys(names, p), [0, 1], calibration=())
     package = SimpleNamespace(run=None, log_metrics=lambda *_: pytest.fail("logged"))
-    monkeypatch.setattr("uqassay.report.trackers.optional_package", lambda *_: package)
+    monkeypatch.setattr("uqassay.files.optional_package", lambda *_: package)
     run = SimpleNamespace(log=lambda *_: pytest.fail("logged"))
     with refuses("assay", "duplicate", got=re.escape(repr(first))):
         log(assay) if log is log_to_mlflow else log(assay, run=run)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.report.votes import votes_section
-from uqassay.wording import percent
+from uqassay.report.sections import votes_section
+from uqassay.text import percent
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

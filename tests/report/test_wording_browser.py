@@ -1,4 +1,4 @@
-"""Numbers of the page's script are written as uqassay.wording writes them."""
+"""Numbers of the page's script are written as uqassay.text writes them."""
 
 import json
 import math
@@ -8,7 +8,7 @@ from tests.report.test_page_browser import address, page
 from tests.test_wording import INVISIBLE
 
 import uqassay as uq
-from uqassay import wording
+from uqassay import text as wording
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("coarse_pages")]
 

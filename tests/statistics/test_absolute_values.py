@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.statistics.absolute_values import (
+from uqassay.statistics.components import (
     bias_of_debiased,
     debiased_absolute,
     excess_scale,

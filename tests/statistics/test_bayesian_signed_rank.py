@@ -9,8 +9,8 @@ from scipy import stats
 from tests.statistics import printed_comparisons as printed
 
 from uqassay.errors import InputError
-from uqassay.statistics import bayesian_signed_rank as module
 from uqassay.statistics import bayesian_signed_rank_test
+from uqassay.statistics import data_sets as module
 
 
 @pytest.mark.parametrize("key", printed.BAYCOMP)
@@ -53,7 +53,7 @@ def test_no_difference_and_no_rope():
 def test_opposite_differences_exchange_the_sides_and_chunks_change_nothing(monkeypatch):
     d = np.random.default_rng(1).normal(0.02, 0.05, size=8)
     one = bayesian_signed_rank_test(d, rope=0.01, n_draws=500, rng=3)
-    monkeypatch.setattr(module, "CHUNK", 90)
+    monkeypatch.setattr(module, "DRAWS_AT_ONCE", 90)
     two = bayesian_signed_rank_test(-d, rope=0.01, n_draws=500, rng=3)
     assert (one.left, one.rope, one.right) == pytest.approx((two.right, two.rope, two.left))
     assert one.n_draws == 500

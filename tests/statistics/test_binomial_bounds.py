@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.statistics.binomial_bounds import (
-    binomial_pvalues,
-    least_kept,
-    most_errors,
-    rejection_power,
-    upper_error_rate,
-)
+from uqassay.statistics.risk_bounds import binomial_pvalues, least_kept, most_errors, rejection_power, upper_error_rate
 
 KEPT = np.array([0, 1, 2, 13, 58, 59, 100, 2000])
 

@@ -8,12 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.refusals import refuses
 
-from uqassay.statistics import (
-    bca_interval,
-    bootstrap_means,
-    percentile_interval,
-    win_shares,
-)
+from uqassay.statistics import bca_interval, bootstrap_means, percentile_interval, win_shares
 
 # ------------------------------------------------------------------------------------------------ bootstrap_means
 
@@ -248,7 +243,7 @@ def test_infinite_losses_never_win_against_finite_ones():
 
 
 def test_tradeoffs_in_blocks(monkeypatch, random_generator):
-    import uqassay.statistics.bootstrap as module
+    import uqassay.statistics.estimate as module
 
     draws, tradeoffs = random_generator.random((30, 4, 2)), np.linspace(0, 3, 17)
     whole = win_shares(draws, tradeoffs)

@@ -6,8 +6,8 @@ from scipy import stats
 from tests.notes import said, texts
 from tests.refusals import refuses
 
-from uqassay.statistics import delong
-from uqassay.statistics.delong import auc_estimate, auc_linearised, delong_covariance
+from uqassay.statistics import auc as delong
+from uqassay.statistics.auc import auc_estimate, auc_linearised, delong_covariance
 from uqassay.statistics.linearised import linearised_estimate
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from uqassay.statistics.group_bets import BETS, bet_pvalues, chosen_bets, log_growth, upper_rate_of_groups
+from uqassay.statistics.risk_bounds import BETS, bet_pvalues, chosen_bets, log_growth, upper_rate_of_groups
 
 
 def expectation(outcomes, chances, risk, bet, largest):

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from uqassay.statistics.group_moments import MOST_SIZES, GroupMoments
-from uqassay.statistics.pair_spreads import PairSample
-from uqassay.statistics.samples import bell_mccaffrey, make_units, spread_of_mean
+from uqassay.statistics.pairs import MOST_SIZES, GroupMoments, PairSample
+from uqassay.statistics.units import bell_mccaffrey, make_units, spread_of_mean
 
 MEMBERS = np.repeat([1, 2, 3, 7, 19], [30, 5, 11, 6, 1])
 STARTS = np.cumsum(MEMBERS) - MEMBERS

@@ -5,10 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uqassay.statistics.delong import IMAGINARY, auc_linearised
-from uqassay.statistics.independent_parts import combined, sums_of_parts, uneven_dof, variance_of_alike
-from uqassay.statistics.linearised import AveragedStatistic, Linearised, spread_of, spread_of_difference
-from uqassay.statistics.samples import make_units, spread_of_mean
+from uqassay.statistics.auc import IMAGINARY, auc_linearised
+from uqassay.statistics.linearised import (
+    AveragedStatistic,
+    Linearised,
+    combined,
+    spread_of,
+    spread_of_difference,
+    sums_of_parts,
+    uneven_dof,
+    variance_of_alike,
+)
+from uqassay.statistics.units import make_units, spread_of_mean
 
 
 def statistics(rng, n=200):

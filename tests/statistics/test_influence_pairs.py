@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_area_influences import aurc
-from uqassay.statistics import influence_pairs
-from uqassay.statistics.delong import IMAGINARY, auc_linearised
-from uqassay.statistics.influence_pairs import pair_spreads, row_products
+from uqassay.metrics.risk import aurc, rank_errors
+from uqassay.statistics import pairs as influence_pairs
+from uqassay.statistics.auc import IMAGINARY, auc_linearised
+from uqassay.statistics.correlation import concordance_linearised
 from uqassay.statistics.linearised import AveragedStatistic, Linearised, spread_of
-from uqassay.statistics.samples import make_units
-from uqassay.statistics.u_statistics import concordance_linearised
+from uqassay.statistics.pairs import pair_spreads, row_products
+from uqassay.statistics.units import make_units
 
 N = 300
 UNITS = make_units(N, None, None)

@@ -5,7 +5,7 @@ import pytest
 from scipy import special
 from tests.refusals import refuses
 
-from uqassay import _blas
+from uqassay import native as _blas
 from uqassay.statistics import paired_mean_test, student_draws, win_shares
 
 N_DRAWS = 40_000

@@ -6,10 +6,10 @@ from tests.notes import texts
 
 from uqassay.notes import Note
 from uqassay.statistics import mean_estimate, proportion_estimate
-from uqassay.statistics.delong import auc_linearised
+from uqassay.statistics.auc import auc_linearised
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of, spread_of_samples
-from uqassay.statistics.samples import make_units, spread_of_mean
-from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.pairs import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.units import make_units, spread_of_mean
 
 
 def mean_of(values, weights=None):

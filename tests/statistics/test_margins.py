@@ -6,9 +6,8 @@ from scipy import stats
 
 from uqassay.errors import InputError
 from uqassay.statistics import Estimate, MarginTest, check_margin
-from uqassay.statistics.margins import checked_bound, margins_tested
-from uqassay.statistics.pair_spreads import PairSample
-from uqassay.statistics.samples import make_units
+from uqassay.statistics.pairs import PairSample, checked_bound, margins_tested
+from uqassay.statistics.units import make_units
 
 
 def spreads(a, b):

@@ -8,7 +8,7 @@ from scipy import optimize, special
 from tests.refusals import refuses
 
 from uqassay.statistics import proportion_estimate
-from uqassay.statistics.matched_proportions import matched_difference_interval, rates_given_difference
+from uqassay.statistics.risk_bounds import matched_difference_interval, rates_given_difference
 
 
 def log_likelihood(p, plus, minus, n, d):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.statistics import mean_estimate, mean_rows
-from uqassay.statistics.mean_rows import mean_estimates
+from uqassay.statistics import mean_estimate
+from uqassay.statistics import pairs as mean_rows
+from uqassay.statistics.pairs import mean_estimates
 
 
 def same(found, expected):
@@ -14,9 +15,9 @@ def same(found, expected):
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 127, 1000, 4099])
 @pytest.mark.parametrize("method", ["student-t", "hall"])
-@pytest.mark.parametrize("at_once", [mean_rows.CELLS, 2500])
+@pytest.mark.parametrize("at_once", [mean_rows.ROW_CELLS, 2500])
 def test_rows_against_each_mean(random_generator, monkeypatch, n, method, at_once):
-    monkeypatch.setattr(mean_rows, "CELLS", at_once)
+    monkeypatch.setattr(mean_rows, "ROW_CELLS", at_once)
     normal = random_generator.normal(size=n)
     odd = [np.append(normal[:-1], value) for value in (np.inf, -np.inf, 1e-300, 1e200)]
     both = np.append(normal[:-2], [np.inf, -np.inf])[-n:]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.statistics.pair_moments import PairMoments
+from uqassay.statistics.pairs import PairMoments
 
 N = 5000
 

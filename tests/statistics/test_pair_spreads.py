@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from uqassay.statistics.pair_spreads import PairSample
-from uqassay.statistics.samples import make_units, spread_of_mean
+from uqassay.statistics.pairs import PairSample
+from uqassay.statistics.units import make_units, spread_of_mean
 
 N = 400
 PAIRS = np.triu_indices(4, 1)

@@ -8,15 +8,9 @@ from scipy import special
 from tests.refusals import refuses
 
 from uqassay.notes import has_note
-from uqassay.statistics import (
-    benjamini_hochberg,
-    mean_estimate,
-    paired_mean_test,
-    pairwise_mean_tests,
-    shaffer,
-)
+from uqassay.statistics import benjamini_hochberg, mean_estimate, paired_mean_test, pairwise_mean_tests, shaffer
 from uqassay.statistics.estimate import run_means
-from uqassay.statistics.samples import make_units, spread_of_mean
+from uqassay.statistics.units import make_units, spread_of_mean
 
 GROUPS = np.repeat(np.arange(9), [1, 9, 4, 4, 2, 7, 3, 5, 5])
 WEIGHTS = np.random.default_rng(8).exponential(size=40) * (np.arange(40) % 6 > 0)

@@ -6,7 +6,7 @@ from tests.native.awkward_floats import DTYPES, awkward_arrays, squared_ties, tw
 from tests.refusals import refuses
 
 from uqassay.metrics import uq_auc_score
-from uqassay.statistics.placements import PlacementSums, placement_sums
+from uqassay.statistics.auc import PlacementSums, placement_sums
 
 
 @pytest.fixture(params=["formula", "kernel"])

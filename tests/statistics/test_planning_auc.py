@@ -9,9 +9,8 @@ from scipy import integrate, special, stats
 from tests.notes import codes, said, texts
 from tests.refusals import refuses
 
-from uqassay.statistics.delong import auc_estimate, auc_linearised
-from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
-from uqassay.statistics.planning_linearised import plan_from_pilot
+from uqassay.statistics.auc import auc_estimate, auc_linearised
+from uqassay.statistics.planning import plan_auc, plan_auc_difference, plan_auc_from_pilot, plan_from_pilot
 
 
 def binormal(rng, n, rate, auc):

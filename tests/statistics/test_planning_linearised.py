@@ -8,13 +8,16 @@ from tests.refusals import refuses
 from tests.statistics.test_planning_auc import binormal
 
 from uqassay.notes import Note
-from uqassay.statistics.correlation import kendall_tau_influence
-from uqassay.statistics.delong import auc_linearised
+from uqassay.statistics.auc import auc_linearised
+from uqassay.statistics.correlation import concordance_linearised, kendall_tau_influence
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of
-from uqassay.statistics.planning_auc import plan_auc_difference, plan_auc_from_pilot
-from uqassay.statistics.planning_linearised import plan_difference_from_pilot, plan_from_pilot
-from uqassay.statistics.samples import make_units
-from uqassay.statistics.u_statistics import concordance_linearised
+from uqassay.statistics.planning import (
+    plan_auc_difference,
+    plan_auc_from_pilot,
+    plan_difference_from_pilot,
+    plan_from_pilot,
+)
+from uqassay.statistics.units import make_units
 
 NO_VARIANCE = Linearised(0.5, np.zeros(9))
 UNDEFINED = Linearised(np.nan, np.zeros(9), notes=(Note("undefined", "x is constant"),))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from uqassay.statistics.remarks import interval_notes, single_unit, unit_notes
-from uqassay.statistics.samples import make_units
+from uqassay.statistics.estimate import interval_notes, single_unit, unit_notes
+from uqassay.statistics.units import make_units
 
 PLAIN, GROUPED, ONE = make_units(3, None, None), make_units(3, ["a", "b", "a"], None), make_units(2, ["a", "a"], None)
 

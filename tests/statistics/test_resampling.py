@@ -5,11 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from uqassay.statistics import (
-    bootstrap_means,
-    resampling,
-)
-from uqassay.statistics.samples import make_units
+from uqassay.statistics import bootstrap_means
+from uqassay.statistics import estimate as resampling
+from uqassay.statistics.units import make_units
 
 
 def test_draws_do_not_depend_on_the_number_of_draws(random_generator):

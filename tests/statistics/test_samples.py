@@ -10,7 +10,7 @@ from tests.notes import said
 from tests.refusals import refuses
 
 from uqassay.statistics import bootstrap_weights, kendall_tau_estimate, mean_estimate, proportion_estimate
-from uqassay.statistics.samples import (
+from uqassay.statistics.units import (
     as_floats,
     check_choice,
     check_level,

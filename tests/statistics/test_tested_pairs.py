@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.statistics.pair_spreads import PairSample
-from uqassay.statistics.samples import make_units
-from uqassay.statistics.tested_pairs import greatest, pairs_tested
+from uqassay.statistics.pairs import PairSample, greatest, pairs_tested
+from uqassay.statistics.units import make_units
 
 N = 40
 

@@ -5,9 +5,9 @@ import pytest
 from tests.notes import texts
 from tests.refusals import refuses
 
-from uqassay.statistics import u_statistics
+from uqassay.statistics import correlation as u_statistics
+from uqassay.statistics.correlation import concordance, concordance_linearised, dense_ranks, dominance_sums
 from uqassay.statistics.linearised import linearised_estimate
-from uqassay.statistics.u_statistics import concordance, concordance_linearised, dense_ranks, dominance_sums
 
 
 def pairs_one_by_one(truth, scores, weights):

@@ -12,8 +12,8 @@ from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.statistics import bootstrap_means, mean_estimate
-from uqassay.statistics.delong import auc_estimate, auc_linearised
-from uqassay.statistics.weighted_bootstrap import bootstrap_estimate, bootstrap_weights
+from uqassay.statistics.auc import auc_estimate, auc_linearised
+from uqassay.statistics.bootstrap import bootstrap_estimate, bootstrap_weights
 
 
 def auc_of(positive, scores):

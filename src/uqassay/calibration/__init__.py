@@ -8,66 +8,73 @@ from typing import TYPE_CHECKING
 from uqassay._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from uqassay.calibration.classifier_verdict import CalibrationTest
-    from uqassay.calibration.credal_hypothesis import credal_calibration_test, credal_calibration_tests
-    from uqassay.calibration.credal_verdict import CredalCalibrationTest
-    from uqassay.calibration.ensemble_weights import EnsembleWeights
-    from uqassay.calibration.epistemic_cross_fit import CrossFittedMap, cross_fitted_map
-    from uqassay.calibration.epistemic_map import EpistemicMap
-    from uqassay.calibration.hosmer_lemeshow import HosmerLemeshowTest, hosmer_lemeshow_test
-    from uqassay.calibration.instance_hypothesis import (
+    from uqassay.calibration.credal import CredalCalibrationTest, credal_calibration_test, credal_calibration_tests
+    from uqassay.calibration.epistemic_map import CrossFittedMap, EpistemicMap, cross_fitted_map
+    from uqassay.calibration.instance_weights import (
         InstanceDependentCalibrationTest,
+        InstanceWeights,
         instance_dependent_calibration_test,
     )
-    from uqassay.calibration.instance_weights import InstanceWeights
-    from uqassay.calibration.kernel_hypothesis import KernelCalibrationTest, kernel_calibration_estimate, skce_pvalue
-    from uqassay.calibration.miscalibration import Miscalibration
-    from uqassay.calibration.power_analysis import (
+    from uqassay.calibration.power import (
         CalibrationPower,
         CalibrationSampleSize,
+        Miscalibration,
         calibration_power,
         required_instances,
     )
-    from uqassay.calibration.second_order import SecondOrderTest, second_order_test
-    from uqassay.calibration.second_order_buckets import SecondOrderBuckets
-    from uqassay.calibration.simplex_search import PATIENT, QUICK, THOROUGH, SimplexSearch
-    from uqassay.calibration.single_hypothesis import calibration_test
-    from uqassay.calibration.vote_compatibility import VoteCompatibility, vote_compatibility_test
+    from uqassay.calibration.search import PATIENT, QUICK, THOROUGH, SimplexSearch
+    from uqassay.calibration.single import (
+        CalibrationTest,
+        HosmerLemeshowTest,
+        KernelCalibrationTest,
+        calibration_test,
+        hosmer_lemeshow_test,
+        kernel_calibration_estimate,
+        skce_pvalue,
+    )
+    from uqassay.calibration.votes import (
+        SecondOrderBuckets,
+        SecondOrderTest,
+        VoteCompatibility,
+        second_order_test,
+        vote_compatibility_test,
+    )
     from uqassay.calibration.weighted_average import WeightedAverageEffect, weighted_average_effect
+    from uqassay.calibration.weights import EnsembleWeights
 
 _WHERE = {
-    "PATIENT": "simplex_search",
-    "QUICK": "simplex_search",
-    "THOROUGH": "simplex_search",
-    "CalibrationPower": "power_analysis",
-    "CalibrationSampleSize": "power_analysis",
-    "CalibrationTest": "classifier_verdict",
-    "CredalCalibrationTest": "credal_verdict",
-    "CrossFittedMap": "epistemic_cross_fit",
-    "EnsembleWeights": "ensemble_weights",
+    "PATIENT": "search",
+    "QUICK": "search",
+    "THOROUGH": "search",
+    "CalibrationPower": "power",
+    "CalibrationSampleSize": "power",
+    "CalibrationTest": "single",
+    "CredalCalibrationTest": "credal",
+    "CrossFittedMap": "epistemic_map",
+    "EnsembleWeights": "weights",
     "EpistemicMap": "epistemic_map",
-    "HosmerLemeshowTest": "hosmer_lemeshow",
-    "InstanceDependentCalibrationTest": "instance_hypothesis",
+    "HosmerLemeshowTest": "single",
+    "InstanceDependentCalibrationTest": "instance_weights",
     "InstanceWeights": "instance_weights",
-    "KernelCalibrationTest": "kernel_hypothesis",
-    "Miscalibration": "miscalibration",
-    "SecondOrderBuckets": "second_order_buckets",
-    "SecondOrderTest": "second_order",
-    "SimplexSearch": "simplex_search",
-    "VoteCompatibility": "vote_compatibility",
+    "KernelCalibrationTest": "single",
+    "Miscalibration": "power",
+    "SecondOrderBuckets": "votes",
+    "SecondOrderTest": "votes",
+    "SimplexSearch": "search",
+    "VoteCompatibility": "votes",
     "WeightedAverageEffect": "weighted_average",
-    "calibration_power": "power_analysis",
-    "calibration_test": "single_hypothesis",
-    "credal_calibration_test": "credal_hypothesis",
-    "credal_calibration_tests": "credal_hypothesis",
-    "cross_fitted_map": "epistemic_cross_fit",
-    "hosmer_lemeshow_test": "hosmer_lemeshow",
-    "instance_dependent_calibration_test": "instance_hypothesis",
-    "kernel_calibration_estimate": "kernel_hypothesis",
-    "required_instances": "power_analysis",
-    "second_order_test": "second_order",
-    "skce_pvalue": "kernel_hypothesis",
-    "vote_compatibility_test": "vote_compatibility",
+    "calibration_power": "power",
+    "calibration_test": "single",
+    "credal_calibration_test": "credal",
+    "credal_calibration_tests": "credal",
+    "cross_fitted_map": "epistemic_map",
+    "hosmer_lemeshow_test": "single",
+    "instance_dependent_calibration_test": "instance_weights",
+    "kernel_calibration_estimate": "single",
+    "required_instances": "power",
+    "second_order_test": "votes",
+    "skce_pvalue": "single",
+    "vote_compatibility_test": "votes",
     "weighted_average_effect": "weighted_average",
 }
 

@@ -8,19 +8,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay._array import RandomState, as_numeric
-from uqassay._array import generator as as_generator
-from uqassay._one_order import in_one_order
-from uqassay.calibration.credal_hypothesis import Null, credal_calibration_test
-from uqassay.calibration.credal_verdict import CredalCalibrationTest
-from uqassay.calibration.parts import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
+from uqassay.arrays import RandomState, as_numeric
+from uqassay.arrays import generator as as_generator
+from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
+from uqassay.calibration.single import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
 from uqassay.errors import InputError
-from uqassay.metrics.calibration.measures import CalibrationMeasure, calibration_measure
+from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note
+from uqassay.one_order import in_one_order
 from uqassay.statistics import Estimate, PairedComparison, bootstrap_weights, paired_mean_test, proportion_estimate
-from uqassay.statistics.remarks import single_unit, unit_notes
-from uqassay.statistics.samples import Units, check_level, make_units
-from uqassay.wording import counted
+from uqassay.statistics.estimate import single_unit, unit_notes
+from uqassay.statistics.units import Units, check_level, make_units
+from uqassay.text import counted
 
 __all__ = ["WeightedAverageEffect", "weighted_average_effect"]
 

@@ -9,8 +9,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from uqassay._optional import installation
 from uqassay.errors import UqassayError
+from uqassay.files import installation
 
 __all__ = ["main"]
 
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        from uqassay.cli.application import run
+        from uqassay.cli.commands import run
 
         code = run(words)
         sys.stdout.flush()
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             gc.freeze()  # the process ends: a search for garbage in all that it holds takes a tenth of a second
         return code
     except UqassayError as problem:
-        from uqassay.cli.remedies import in_options
+        from uqassay.cli.errors import in_options
 
         return _refuse(str(in_options(problem, words[0] if words else "")))
     except SystemExit as leaving:
@@ -93,9 +93,9 @@ def _own_fault(problem: Exception) -> int:
 
 def _refuse(sentence: str) -> int:
     """Say what is wrong, on one line."""
-    from uqassay.cli.text import printable  # streams.py needs Rich, which may be what is missing
+    from uqassay.text import visible  # streams.py needs Rich, which may be what is missing
 
-    print(printable(" ".join(sentence.split())), file=sys.stderr)
+    print(visible(" ".join(sentence.split())), file=sys.stderr)
     return _BAD_INPUT
 
 

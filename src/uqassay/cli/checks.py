@@ -1,26 +1,57 @@
-"""Checks on the findings, for scripts: `accuracy<0.9` fails where a model's accuracy is below 0.9.
-
-A check compares the estimate, a limit of its interval (`low(accuracy)<0.9`), or on request the whole interval.
-"""
+"""Checks on findings for scripts, exit codes, and the summary in Markdown."""
 
 import math
 import operator
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
-from uqassay.cli.text import unicode_text
+import typer
+
+from uqassay.cli.inputs import AssayRequest, check_text, make_assay, model_files
+from uqassay.cli.screen import complain, unicode_text
 from uqassay.errors import InputError
+from uqassay.evidence import Assay
+from uqassay.evidence.gain_words import read_gain
+from uqassay.evidence.stream import STAGES
+from uqassay.files import whole_file
 from uqassay.metrics.names import metric_name
-from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.notes import reason
-from uqassay.wording import level_text, named, significant, tradeoff
+from uqassay.text import level_text, listed, listed_names, markdown_text, named, significant, tradeoff, visible
 
 if TYPE_CHECKING:
-    from uqassay.evidence import Assay
+    from uqassay.evidence import GainResult
+    from uqassay.evidence.over_runs import OverRuns
+    from uqassay.statistics import Estimate
 
-__all__ = ["OF_MEASURES", "Check", "Outcome", "outcome_of", "outcome_of_rows", "parse_check"]
+__all__ = [
+    "CANNOT_TELL",
+    "CHECK_FAILED",
+    "GAIN_METRICS",
+    "OF_MEASURES",
+    "Check",
+    "Outcome",
+    "check_summary",
+    "end",
+    "gain_outcome",
+    "judge",
+    "markdown_summary",
+    "outcome_of",
+    "parse_check",
+    "steps_of",
+    "write_summary",
+]
+
+
+# Checks on the findings, for scripts: `accuracy<0.9` fails where a model's accuracy is below 0.9.
+#
+# A check compares the estimate, a limit of its interval (`low(accuracy)<0.9`), or on request the whole interval.
 
 _SYNTAX = re.compile(
     r"(?:(?P<model>.+):)?(?:(?P<limit>low|high)\(\s*)?(?P<metric>[A-Za-z0-9_-]+)(?:@(?P<at>[^<>=@()]+))?(?P<closed>\s*\))?\s*"
@@ -337,3 +368,231 @@ def _number(text: str) -> float | None:
     except ValueError:
         return None
     return value if math.isfinite(value) else None
+
+
+# Checks on the findings of `gain`, for scripts: `correlation<0.05` fails where that of an estimate is below 0.05.
+
+
+def _estimate(found: "OverRuns | None") -> "Estimate | None":
+    return None if found is None else found.estimate
+
+
+# numbers that can be checked, by name
+GAIN_METRICS: "MappingProxyType[str, Callable[[GainResult], Estimate | None]]" = MappingProxyType(
+    {
+        "correlation": lambda one: one.correlation.estimate,
+        "eece": lambda one: one.error.estimate,
+        "eece-debiased": lambda one: one.debiased.estimate,
+        "eece-mapped": lambda one: _estimate(one.calibrated_error),
+        "excess": lambda one: one.excess.estimate,
+        "mean-gain": lambda one: one.mean_gain.estimate,
+        "delay-gain": lambda one: read_gain(one).delay.gained,
+    }
+)
+
+
+def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals: bool = False) -> Outcome:
+    """Which models fail a check on the gain.
+
+    Raises
+    ------
+    InputError
+        A model, metric or score that the results do not have, or a metric that is undefined for all that is checked.
+    """
+    for given, known, what in (
+        (check.metric, list(GAIN_METRICS), "the metric"),
+        (check.model, [one.method for one in results], "the model"),
+        (check.score, [one.score for one in results], "the score"),
+    ):
+        names = list(dict.fromkeys(known))
+        if given is not None and given not in names:
+            raise InputError(
+                "--fail-if",
+                f"{check.text!r} names {what} {given!r}",
+                f"those known are {listed(names)}",
+                "choose one of them",
+                code="choice",
+            )
+    if check.tradeoff is not None:
+        raise InputError(
+            "--fail-if",
+            "the gain does not depend on λ",
+            f"got {check.text!r}",
+            "write a score after @",
+            code="conflict",
+        )
+    rows = [
+        row
+        for one in results
+        if check.model in (None, one.method) and check.score in (None, one.score)
+        for row in _row(check, one)
+    ]
+    if not any(not math.isnan(row["estimate"]) for row in rows):
+        raise InputError(
+            "--fail-if",
+            f"{check.text!r} cannot be checked",
+            reason(rows[0]["notes"]) if rows else _without_rows(check, results),
+            "choose another metric, model or score",
+            code="undefined",
+        )
+    return outcome_of_rows(check, rows, [row["model"] for row in rows], on_intervals=on_intervals)
+
+
+def _without_rows(check: Check, results: "Sequence[GainResult]") -> str:
+    there = any(check.model in (None, one.method) and check.score in (None, one.score) for one in results)
+    return (
+        "there is no map without calibration predictions or folds"
+        if there
+        else f"{check.model} has no score {check.score}"
+    )
+
+
+def _row(check: Check, result: "GainResult") -> list[dict[str, Any]]:
+    found = GAIN_METRICS[check.metric](result)
+    if found is None:
+        return []
+    name = result.label if result.loss == "zero-one" else f"{result.label}, {result.loss} loss"
+    values = {"estimate": float(found), "low": found.low, "high": found.high, "level": found.level}
+    return [{"model": name, "score": result.score, **values, "notes": found.notes}]
+
+
+# What `report`, `rank` and `demo` share: the assay, the checks on it, and the exit code.
+
+CHECK_FAILED, CANNOT_TELL = 1, 3
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """An assay, and the outcomes of the checks on it."""
+
+    assay: Assay
+    outcomes: tuple[Outcome, ...]
+
+
+def steps_of(request: AssayRequest) -> int:
+    """Steps of a progress bar: every file is read, scored, scaled and its calibration tested; then come those of the whole."""
+    return 4 * sum(len(paths) for paths in model_files(request.models).values()) + len(STAGES) + 2
+
+
+def judge(request: AssayRequest, checks: Sequence[Check], say: Callable[[str], None], *, on_intervals: bool) -> Judged:
+    """Make the assay and check it.
+
+    Everything that can be refused is refused here, before anything is printed.
+    """
+    assay = make_assay(request, progress=say)
+    say("verdict")
+    outcomes = tuple(outcome_of(check, assay, on_intervals=on_intervals) for check in checks)
+    assay.verdict()
+    return Judged(assay, outcomes)
+
+
+def end(outcomes: Sequence[Outcome]) -> None:
+    """Report the models left out, failures and unclear checks, and exit with the code of the worst."""
+    for outcome in outcomes:
+        for sentence in outcome.sentences():
+            complain(sentence)
+    if any(outcome.failed for outcome in outcomes):
+        raise typer.Exit(CHECK_FAILED)
+    if any(outcome.unclear for outcome in outcomes):
+        raise typer.Exit(CANNOT_TELL)
+
+
+# What a command found, as Markdown for a pull request: verdict, rankings, and the outcome of each check.
+
+SIGNS = {"pass": "✅", "fail": "❌", "cannot tell": "❔"}
+
+
+def check_summary(path: Path, inputs: Sequence[Path], page: Path | None = None) -> None:
+    """Refuse a file that could not be written, or would replace an input or the page.
+
+    Raises
+    ------
+    InputError
+    """
+    check_text(path, inputs, option="--markdown")
+    if page is not None:
+        check_text(path, [page], option="--markdown")
+
+
+def write_summary(
+    path: Path,
+    assay: Assay,
+    outcomes: Sequence[Outcome],
+    *,
+    tradeoffs: Sequence[float] | None = None,
+    command: str = "",
+    page: Path | None = None,
+) -> None:
+    """Write `markdown_summary` to a file, which is replaced."""
+    text = markdown_summary(assay, outcomes, tradeoffs=tradeoffs, command=command, page=page)
+    with whole_file(path) as stream:
+        stream.write(text.encode())
+
+
+def markdown_summary(
+    assay: Assay,
+    outcomes: Sequence[Outcome],
+    *,
+    tradeoffs: Sequence[float] | None = None,
+    command: str = "",
+    page: Path | None = None,
+) -> str:
+    """Verdict, checks, rankings and reasons for caution as Markdown that can be appended to another text.
+
+    Parameters
+    ----------
+    assay : Assay
+    outcomes : sequence of Outcome
+        Of the checks, in their order.
+    tradeoffs : sequence of float, optional
+        λ of the rankings; the default one otherwise.
+    command : str
+        The command line that made it.
+    page : Path, optional
+        The page with everything, which is linked by its name.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.1, 0.9]])}, [0, 1], calibration=())
+    >>> print(markdown_summary(a, [Outcome(text="accuracy<0.9")]).splitlines()[0])
+    ## Uncertainty of m
+    """
+    rankings = [assay.ranking(at) for at in tradeoffs] if tradeoffs else [assay.ranking()]
+    sentences = [f"**{markdown_text(text)}**" for text in assay.headline()]
+    parts = [f"## Uncertainty of {markdown_text(listed_names(assay.model_names))}", " ".join(sentences)]
+    if outcomes:
+        parts.append(_checks(outcomes))
+    for ranking in rankings:
+        heading = [f"### Ranking at λ = {tradeoff(ranking.tradeoff)}"] if len(rankings) > 1 else []
+        parts += [*heading, ranking.to_markdown()]
+    if assay.warnings:
+        cautions = "\n".join(f"* {markdown_text(note.text)}" for note in assay.warnings)
+        parts.append(f"<details><summary>Reasons for caution</summary>\n\n{cautions}\n\n</details>")
+    if page is not None:
+        parts.append(f"Everything is on the page [{markdown_text(page.name)}]({quote(os.fsencode(page.name))}).")
+    if command:
+        parts.append(f"Made by {_code(command)}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _checks(outcomes: Sequence[Outcome]) -> str:
+    rows = []
+    for outcome in outcomes:
+        said = markdown_text(" ".join(_without_check(sentence, outcome) for sentence in outcome.sentences()))
+        rows.append(f"| {SIGNS[outcome.word]} {outcome.word} | {markdown_text(outcome.text)} | {said} |")
+    return "\n".join(["| outcome | fails if | findings |", "| :-- | :-- | :-- |", *rows])
+
+
+def _without_check(sentence: str, outcome: Outcome) -> str:
+    """The sentence without the words of the check, which has a column."""
+    return sentence.removeprefix(f"Check {outcome.text} ")
+
+
+def _code(text: str) -> str:
+    """Text as code, between more backticks than it has in a row."""
+    text = visible(" ".join(text.split()))
+    longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if "`" in text else ""
+    return f"{fence}{space}{text}{space}{fence}"

@@ -1,44 +1,57 @@
-"""What the commands are given: from the words of a command line to files, predictions, labels and an assay.
+"""What the commands are given: from the words of a command line to files, arrays and options."""
 
-In this order:
-
-1. `Reading` and `AssayRequest`: the options as they were typed.
-2. `make_assay` and `load_request`: all steps, for the commands that judge models.
-3. Predictions: `load_models`, with the notes of `--normalise`, and the rows of `--common-instances`.
-4. Labels and other values of instances, which keep the ids and class names of their files: `assay` puts them into one order.
-5. `load_kept`: an assay that was kept, in place of all this.
-6. What words stand for: `NAME=FILE`, `FILE:COLUMN`, axes, λ, class names.
-"""
-
+import inspect
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 
-from uqassay._array import available_cores, row_chunks, tolerance_of
-from uqassay._threads import share_on_threads
-from uqassay.cli.remedies import about_files
-from uqassay.cli.text import shell_line, unicode_text
+from uqassay.arrays import available_cores, row_chunks, tolerance_of
+from uqassay.cli.errors import about_files
+from uqassay.cli.screen import shell_line, unicode_text
 from uqassay.errors import FileFormatError, InputError
 from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
+from uqassay.files import plain_target
+from uqassay.native import share_on_threads
 from uqassay.notes import Note
 from uqassay.predictions import FromFile, Members, Prediction
-from uqassay.predictions.file_rows import file_on_dask, has_rows
+from uqassay.predictions.base import checked_class_names
+from uqassay.predictions.dask import file_on_dask, has_rows
 from uqassay.predictions.files import inspect_file, load, load_column, load_labels
-from uqassay.predictions.metadata import checked_class_names
 from uqassay.statistics import check_margin
-from uqassay.wording import count, listed, listed_names
+from uqassay.text import count, listed, listed_names
 
 __all__ = [
+    "COLUMN",
     "HOLDS",
+    "INPUT",
     "NORMALISED",
+    "OUTPUT",
+    "READING_OPTIONS",
+    "REQUEST_OPTIONS",
+    "SURE",
     "AssayRequest",
+    "CommonInstances",
+    "FailIf",
+    "Groups",
+    "Json",
+    "Labels",
     "Loaded",
+    "Markdown",
+    "Models",
+    "OnIntervals",
     "Reading",
+    "Seed",
+    "check_apart",
+    "check_page",
+    "check_save",
+    "check_text",
     "class_texts",
     "file_and_column",
     "label_to_ignore",
@@ -53,13 +66,27 @@ __all__ = [
     "named_file",
     "normalised_sentences",
     "only_common_instances",
+    "option",
     "parse_tradeoffs",
     "read_class_names",
     "read_groups",
     "read_labels",
+    "takes_reading",
+    "takes_request",
     "values_of_instances",
     "without_ignored",
 ]
+
+
+# What the commands are given: from the words of a command line to files, predictions, labels and an assay.
+#
+# In this order:
+#
+# 1. `Reading` and `AssayRequest`: the options as they were typed. 2. `make_assay` and `load_request`: all steps, for
+# the commands that judge models. 3. Predictions: `load_models`, with the notes of `--normalise`, and the rows of
+# `--common-instances`. 4. Labels and other values of instances, which keep the ids and class names of their files:
+# `assay` puts them into one order. 5. `load_kept`: an assay that was kept, in place of all this. 6. What words stand
+# for: `NAME=FILE`, `FILE:COLUMN`, axes, λ, class names.
 
 NORMALISED = "normalised"  # code of the note
 HOLDS = "assay.json"
@@ -306,7 +333,7 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
 
 def without_ignored(loaded: Loaded) -> Loaded:
     """The same without the instances whose label is to be ignored."""
-    from uqassay.evidence.alignment import without_label
+    from uqassay.evidence.align import without_label
 
     if loaded.ignore_label is None:
         return loaded
@@ -545,7 +572,7 @@ def _check_agreement(
     others = {path: values for path, values in inside.items() if path != source and values.ndim == labels.ndim}
     if not others or any(not isinstance(run, Prediction) for of_model in runs.values() for run in of_model):
         return  # votes cannot contradict a label, nor a label votes; workers of a cluster have the predictions
-    from uqassay.evidence.alignment import align_models, checked_labels
+    from uqassay.evidence.align import align_models, checked_labels
 
     found = align_models(runs, class_names=reading.names())
     with about_files({"y_true": source}, {"y_true": ""}):
@@ -857,3 +884,380 @@ def _text(path: Path) -> str:
             "save the file as UTF-8",
             code="encoding",
         ) from problem
+
+
+# Options that several commands share, and how a command takes all those of an assay.
+
+INPUT, HOW, SURE, OUTPUT = "Input", "How E = distance + λ · non-specificity is computed", "How sure", "Output"
+
+
+def option(help: str, panel: str, *names: str, **more: Any) -> Any:
+    """An option of Typer, shown in a panel of the help."""
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+Models = Annotated[
+    list[str],
+    typer.Argument(
+        help="Prediction files (.npz, .npy, .csv, .tsv, .parquet, .jsonl, .json, .safetensors, .zarr, .pt) by the name of the "
+        "model; a bare FILE is named by its stem. Training runs of one model: NAME=a.npz,b.npz, or the name repeated. A folder "
+        "that report --save wrote, alone: that assay again.",
+        metavar="NAME=FILE...",
+        show_default=False,
+    ),
+]
+COLUMN = "FILE[:COLUMN]"
+Labels = Annotated[Path | None, option("Labels; needed unless a prediction file holds them.", INPUT, metavar=COLUMN)]
+Groups = Annotated[
+    Path | None,
+    option("Patients, sites or videos: intervals and tests resample whole groups.", INPUT, metavar=COLUMN),
+]
+CommonInstances = Annotated[
+    bool,
+    option(
+        "Judge the instances that every prediction file has, by their ids, where models lack answers.",
+        INPUT,
+        "--common-instances",
+    ),
+]
+Level = Annotated[float, option("Confidence level of the intervals.", SURE)]
+Margin = Annotated[
+    float | None,
+    option("Greatest difference of mean E that does not matter: tell which models are no worse by more.", SURE),
+]
+Seed = Annotated[int, option("Seed of every random draw.", SURE, metavar="N", min=0)]
+FailIf = Annotated[
+    list[str] | None,
+    option(
+        "Exit with code 1 where this holds: accuracy<0.9, DE:high(ece)>0.05 or unified@0.5>0.3 (repeatable). low(…) and "
+        "high(…) are the limits of the interval.",
+        OUTPUT,
+        metavar="[MODEL:]METRIC[@λ or @SCORE]<NUMBER",
+    ),
+]
+OnIntervals = Annotated[
+    bool,
+    option(
+        "A metric without low(…) or high(…) in --fail-if means the whole interval: code 1 where all of it fails, 3 where the "
+        "bound lies inside.",
+        OUTPUT,
+        "--on-intervals",
+    ),
+]
+Markdown = Annotated[
+    Path | None,
+    option(
+        "Write verdict, ranking and the outcome of each check to this file, for a pull request.", OUTPUT, "--markdown"
+    ),
+]
+Json = Annotated[bool, option("Print JSON on standard output, and nothing else there.", OUTPUT, "--json")]
+
+READING_OPTIONS: dict[str, Any] = {
+    "member_axis": Annotated[
+        list[str],
+        option(
+            "Axis of the members in arrays of three axes (1 unless given), for all models or for one: 0, or NAME=0 "
+            "(repeatable).",
+            INPUT,
+            metavar="[NAME=]AXIS",
+        ),
+    ],
+    "normalise": Annotated[
+        bool,
+        option(
+            "Divide probabilities by their sums first, which repairs rounding, per cent and counts; a note says how many rows "
+            "changed.",
+            INPUT,
+            "--normalise",
+        ),
+    ],
+    "variance_is": Annotated[
+        str | None,
+        option(
+            "Meaning of the variance of Gaussian logits in files that do not state it: aleatoric (noise of the label) or "
+            "epistemic (doubt about the function).",
+            INPUT,
+            metavar="MEANING",
+        ),
+    ],
+    "kind": Annotated[
+        str | None,
+        option(
+            "Kind of the numbers, where the file does not tell: logits, members, dirichlet, …", INPUT, metavar="KIND"
+        ),
+    ],
+    "columns": Annotated[
+        str | None,
+        option(
+            "Columns of a table that are the classes, in their order, with commas between them.", INPUT, metavar="NAMES"
+        ),
+    ],
+    "id": Annotated[
+        str | None, option("Column of tables that identifies the instances.", INPUT, "--id", metavar="COLUMN")
+    ],
+    "positive": Annotated[
+        str | None, option("Class whose probability y_prob is, in tables of y_true and y_prob.", INPUT, metavar="NAME")
+    ],
+    "class_names": Annotated[
+        str | None,
+        option(
+            "Names of the classes in the order of their numbers, with commas between them, or a file with one on each line.",
+            INPUT,
+            metavar="NAMES",
+        ),
+    ],
+    "ignore_label": Annotated[
+        str | None, option("Label of instances that are left out, such as -1.", INPUT, metavar="LABEL")
+    ],
+    "votes_are": Annotated[
+        str | None,
+        option(
+            "What a table of whole numbers holds: counts for each class, or single votes, one column for each annotator.",
+            INPUT,
+            metavar="NAME",
+        ),
+    ],
+}
+REQUEST_OPTIONS: dict[str, Any] = {
+    "models": Models,
+    "labels": Labels,
+    "groups": Groups,
+    "subgroup": Annotated[
+        list[str],
+        option("A part of the test set to report on (repeatable).", INPUT, metavar="NAME=FILE[:COLUMN]"),
+    ],
+    "tradeoff": Annotated[
+        list[str],
+        option(
+            "λ; repeatable, or several with commas between them (rankings are shown at 0.5 unless given).",
+            HOW,
+            metavar="λ",
+        ),
+    ],
+    "convention": Annotated[str, option("exact, or paper: clipped masses, as the authors' code.", HOW)],
+    "distance": Annotated[str, option("kl, js, js_distance, tv, hellinger or brier.", HOW)],
+    "nonspecificity": Annotated[
+        str, option("hartley, korner, pal, credal-uncertainty or credal-uncertainty-box.", HOW)
+    ],
+    "focal_sets": Annotated[Path | None, option("Family of events for --convention paper: a 0/1 array (F, K).", HOW)],
+    "floor": Annotated[
+        float | None, option("Least probability in a logarithm (by the precision of the input unless given).", HOW)
+    ],
+    "repair": Annotated[bool, option("Clip and renormalise masses that are no belief function.", HOW, "--repair")],
+    "common_members": Annotated[int | None, option("Span every sampled set by this many members.", HOW, metavar="N")],
+    "score": Annotated[
+        list[str],
+        option(
+            "An uncertainty score to compute (repeatable), such as epistemic-label-wise; the default list unless given.",
+            HOW,
+            metavar="SCORE",
+        ),
+    ],
+    "calibration": Annotated[
+        list[str],
+        option(
+            "A measure to test calibration by (repeatable), or none; kuiper-confidence and ece-classwise unless given.",
+            SURE,
+            metavar="MEASURE",
+        ),
+    ],
+    "level": Level,
+    "margin": Margin,
+    "draws": Annotated[int, option("Draws behind the shares of resamples.", SURE, metavar="N", min=1)],
+    "seed": Seed,
+    "cluster": Annotated[
+        str | None,
+        option(
+            "Score on the workers of this Dask scheduler, which must be trusted. Workers read .npy, .zarr, .safetensors and "
+            "uncompressed .npz themselves, under the same path; other files are sent to them.",
+            INPUT,
+            metavar="ADDRESS",
+        ),
+    ],
+    "common_instances": CommonInstances,
+}
+
+
+def takes_request(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the fields of `AssayRequest`, and those of `Reading` in it, as options, before its other options."""
+
+    @wraps(function)
+    def command(**values: Any) -> None:
+        reading = Reading(**{name: values.pop(name) for name in READING_OPTIONS})
+        request = AssayRequest(reading=reading, **{name: values.pop(name) for name in REQUEST_OPTIONS})
+        function(request, **values)
+
+    own = list(inspect.signature(function).parameters.values())[1:]
+    fields_of_request = [field for field in fields(AssayRequest) if field.name != "reading"]
+    split = next(i for i, field in enumerate(fields_of_request) if field.name == "tradeoff")  # after the other inputs
+    first, rest = fields_of_request[:split], fields_of_request[split:]
+    given = [
+        *_options(first, REQUEST_OPTIONS),
+        *_options(fields(Reading), READING_OPTIONS),
+        *_options(rest, REQUEST_OPTIONS),
+    ]
+    return _with_signature(command, [*given, *own])
+
+
+def takes_reading(*leave_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorator: a command has the fields of `Reading`, but for some, as options in place of its parameter `reading`."""
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        chosen = [field for field in fields(Reading) if field.name not in leave_out]
+        given: list[inspect.Parameter] = []
+        for name, parameter in inspect.signature(function).parameters.items():
+            given += _options(chosen, READING_OPTIONS) if name == "reading" else [parameter]
+
+        @wraps(function)
+        def command(**values: Any) -> None:
+            function(reading=Reading(**{field.name: values.pop(field.name) for field in chosen}), **values)
+
+        return _with_signature(command, given)
+
+    return decorate
+
+
+def _options(of: Any, options: dict[str, Any]) -> list[inspect.Parameter]:
+    """One parameter for each field."""
+    keyword, found = inspect.Parameter.KEYWORD_ONLY, []
+    for field in of:
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        default = [] if default == () else default
+        found.append(inspect.Parameter(field.name, keyword, default=default, annotation=options[field.name]))
+    return found
+
+
+def _with_signature(command: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
+    parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+# Where a command may write: never over its inputs; refused before anything is computed.
+
+PAGES = (".html", ".htm")
+KEPT = {"assay.json": "an assay", "study.json": "a study"}
+
+
+def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> None:
+    """Refuse a page that could not be written, or would replace one of the inputs.
+
+    Parameters
+    ----------
+    path : Path
+        The page.
+    inputs : sequence of Path
+        The files that are read.
+    made : Path, optional
+        A folder that the command makes before the page is written.
+
+    Raises
+    ------
+    InputError
+        The path is an input, a folder, a pipe or a device, has another extension than .html or .htm, or lies in a folder
+        that does not exist or cannot be written to.
+    """
+    try:
+        target = plain_target(path)
+    except InputError as problem:
+        raise problem.replace(parameter="--output") from problem
+    check_apart("--output", path, inputs)
+    if path.suffix.lower() not in PAGES:
+        raise InputError(
+            "--output",
+            "the page is HTML, and its name must end in .html or .htm",
+            f"got {path.name}",
+            f"write {path.stem}.html, or --json for data",
+            code="format",
+        )
+    _check_folder("--output", target.parent, made=made is not None and target.parent == Path(os.path.realpath(made)))
+
+
+def check_text(path: Path, inputs: Sequence[Path], *, option: str) -> None:
+    """Refuse a text file that could not be written, or would replace one of the inputs.
+
+    Raises
+    ------
+    InputError
+        The path is an input, a folder, a pipe or a device, or lies in a folder that does not exist or cannot be written to.
+    """
+    try:
+        target = plain_target(path)
+    except InputError as problem:
+        raise problem.replace(parameter=option) from problem
+    check_apart(option, path, inputs)
+    _check_folder(option, target.parent)
+
+
+def check_save(folder: Path, inputs: Sequence[Path], page: Path | None, *, holds: str = "assay.json") -> None:
+    """Refuse a folder without the file `holds`, one with an input in it, and the path of the page.
+
+    `holds` is the file by which a folder of the same kind is known; such a folder is replaced.
+
+    Raises
+    ------
+    InputError
+        As above, or a folder that cannot be made, as the folder it lies in does not exist.
+    """
+    target = Path(os.path.realpath(folder))
+    if target.exists() and not (target / holds).is_file():
+        raise InputError(
+            "--save",
+            f"{folder} exists and does not hold {KEPT[holds]}",
+            "",
+            "choose another folder",
+            code="unwritable",
+        )
+    for path in inputs:
+        if target in Path(os.path.realpath(path)).parents:
+            raise InputError(
+                "--save",
+                f"{folder} is replaced, and {path} in it is an input",
+                "",
+                "choose another folder",
+                code="unwritable",
+            )
+    if page is not None:
+        written = Path(os.path.realpath(page))
+        if written == target or written in target.parents:
+            raise InputError(
+                "--save",
+                f"{folder} cannot be a folder where {page} is the page",
+                "",
+                "choose another folder",
+                code="unwritable",
+            )
+    check_apart("--save", folder, inputs)
+    _check_folder("--save", target.parent)
+
+
+def check_apart(option: str, output: Path, inputs: Sequence[Path]) -> None:
+    """Refuse an output that is one of the inputs, also through links, or lies in an input that is a zarr folder."""
+    target = Path(os.path.realpath(output))
+    for path in inputs:
+        there = Path(os.path.realpath(file_and_column(path)[0]))
+        same = target == there or (target.exists() and there.exists() and target.samefile(there))
+        if same or (there.suffix.lower() == ".zarr" and there in target.parents):
+            raise InputError(
+                option, f"{output} is an input and would be lost", "", "choose another name", code="unwritable"
+            )
+
+
+def _check_folder(option: str, folder: Path, *, made: bool = False) -> None:
+    """Refuse a folder that does not exist, unless it will be made, and one that cannot be written to."""
+    there = next(part for part in (folder, *folder.parents) if part.exists())
+    if not there.is_dir():
+        raise InputError(
+            option, f"{there} is a file and cannot hold others", "", "choose another folder", code="unwritable"
+        )
+    if there != folder and not made:
+        raise InputError(option, f"the folder {folder} does not exist", "", "create it first", code="missing")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise InputError(
+            option,
+            f"nothing may be written to {there}",
+            "",
+            "check its permissions or choose another folder",
+            code="unwritable",
+        )

@@ -1,7 +1,23 @@
 """Geometry of sets of probability distributions, arrays in and arrays out."""
 
-from uqassay.credal.boundary import OutsideSegment, closest_corner, outside_segment
-from uqassay.credal.distance import (
+from uqassay.credal.events import (
+    MAX_ENUMERATED_CLASSES,
+    all_focal_sets,
+    as_focal_sets,
+    budget_from_confusion,
+    budget_from_embeddings,
+    event_sizes,
+    family_moebius,
+    hull_event_bounds,
+    interval_event_bounds,
+    mass_event_bounds,
+    moebius_transform,
+    paper_masses,
+    zeta_transform,
+)
+from uqassay.credal.hull import OutsideSegment, boundary_towards_corner, closest_corner, in_hull, outside_segment
+from uqassay.credal.intervals import intersection_probability, reachable
+from uqassay.credal.nearest import (
     DISTANCES,
     NearestPoint,
     divergence,
@@ -9,23 +25,6 @@ from uqassay.credal.distance import (
     nearest_in_core,
     nearest_in_hull,
     one_hot_distance,
-)
-from uqassay.credal.focal_sets import (
-    all_focal_sets,
-    as_focal_sets,
-    budget_from_confusion,
-    budget_from_embeddings,
-    paper_masses,
-)
-from uqassay.credal.hull import boundary_towards_corner, in_hull
-from uqassay.credal.intervals import intersection_probability, reachable
-from uqassay.credal.lower_probability import hull_event_bounds, interval_event_bounds, mass_event_bounds
-from uqassay.credal.moebius import (
-    MAX_ENUMERATED_CLASSES,
-    event_sizes,
-    family_moebius,
-    moebius_transform,
-    zeta_transform,
 )
 from uqassay.credal.undominated import (
     CLASS_RULES,

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric
+from uqassay.arrays import as_numeric
 from uqassay.errors import InputError
 
 __all__ = ["intersection_probability", "reachable"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import row_chunks
+from uqassay.arrays import row_chunks
 from uqassay.credal.hull import in_hull
 
 __all__ = ["CLASS_RULES", "admissible_in_hull", "undominated_in_box", "undominated_in_core", "undominated_in_hull"]

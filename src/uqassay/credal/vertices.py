@@ -5,9 +5,9 @@ from itertools import permutations as all_orders
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import tolerance_of
-from uqassay.credal.arguments import finite_matrix, whole_number
-from uqassay.credal.focal_sets import as_focal_sets
+from uqassay.arrays import tolerance_of
+from uqassay.checks import finite_matrix, whole_number
+from uqassay.credal.events import as_focal_sets
 from uqassay.errors import InputError, TooManyClassesError
 
 __all__ = [

@@ -9,72 +9,66 @@ from uqassay._lazy import lazy_names
 
 if TYPE_CHECKING:
     from uqassay.evidence.answer import Answer, Recommendation, Stretch
-    from uqassay.evidence.backward import BackwardScore, backward_scores
-    from uqassay.evidence.calibration_result import ModelCalibration
-    from uqassay.evidence.calibration_statements import CalibrationClaim, calibration_claims
+    from uqassay.evidence.calibration import CalibrationClaim, ModelCalibration, calibration_claims
     from uqassay.evidence.cautions import CAUTIONS
-    from uqassay.evidence.claim import KINDS, Claim
-    from uqassay.evidence.coverage_curves import CoverageCurve, coverage_curve
-    from uqassay.evidence.data_sets_result import DataSetComparison
+    from uqassay.evidence.claims import KINDS, Claim
+    from uqassay.evidence.data_sets import DataSetComparison, compare_over_data_sets, compare_table
     from uqassay.evidence.disentanglement import DisentanglementStudy
-    from uqassay.evidence.disentanglement_ranking import Contender, contenders_of, rank_disentanglement
-    from uqassay.evidence.disentanglement_verdict import disentanglement_lines, disentanglement_sentences
+    from uqassay.evidence.disentanglement_runs import Contender, contenders_of, rank_disentanglement
+    from uqassay.evidence.disentanglement_words import disentanglement_lines, disentanglement_sentences
     from uqassay.evidence.findings import FINDING_COLUMNS
-    from uqassay.evidence.gain_headlines import gain_sentences
-    from uqassay.evidence.gain_pair import sample_of_pair
-    from uqassay.evidence.gain_result import GainResult
-    from uqassay.evidence.gain_sample import GainRun, GainSample
-    from uqassay.evidence.gain_study import GainStudy
-    from uqassay.evidence.gain_verdict import gain_lines
-    from uqassay.evidence.judgement import CALIBRATION, TRADEOFFS, assay
-    from uqassay.evidence.many_data_sets import compare_over_data_sets, compare_table
+    from uqassay.evidence.gain import GainResult, GainRun, GainSample, GainStudy, sample_of_pair
+    from uqassay.evidence.gain_words import gain_lines, gain_sentences
+    from uqassay.evidence.judgement import assay
+    from uqassay.evidence.mistakes import BackwardScore, backward_scores
+    from uqassay.evidence.options import CALIBRATION, TRADEOFFS
     from uqassay.evidence.ranking import Ranked
-    from uqassay.evidence.readings import ThreeReadings, three_readings
     from uqassay.evidence.result import Assay
-    from uqassay.evidence.scale_result import ModelScale, ScaleCheck
-    from uqassay.evidence.streaming import AssayStream
+    from uqassay.evidence.scale import CoverageCurve, ModelScale, ScaleCheck, coverage_curve
+    from uqassay.evidence.sets import ThreeReadings, three_readings
+    from uqassay.evidence.stream import AssayStream
 
 _WHERE = {
-    "CALIBRATION": "judgement",
+    "CALIBRATION": "options",
     "CAUTIONS": "cautions",
     "FINDING_COLUMNS": "findings",
-    "KINDS": "claim",
-    "TRADEOFFS": "judgement",
+    "KINDS": "claims",
+    "TRADEOFFS": "options",
     "Answer": "answer",
     "Assay": "result",
-    "AssayStream": "streaming",
-    "BackwardScore": "backward",
-    "CalibrationClaim": "calibration_statements",
-    "Claim": "claim",
-    "Contender": "disentanglement_ranking",
-    "CoverageCurve": "coverage_curves",
-    "DataSetComparison": "data_sets_result",
+    "AssayStream": "stream",
+    "BackwardScore": "mistakes",
+    "CalibrationClaim": "calibration",
+    "Claim": "claims",
+    "Contender": "disentanglement_runs",
+    "CoverageCurve": "scale",
+    "DataSetComparison": "data_sets",
     "DisentanglementStudy": "disentanglement",
-    "GainResult": "gain_result",
-    "GainRun": "gain_sample",
-    "GainSample": "gain_sample",
-    "GainStudy": "gain_study",
-    "ModelCalibration": "calibration_result",
-    "ModelScale": "scale_result",
+    "GainResult": "gain",
+    "GainRun": "gain",
+    "GainSample": "gain",
+    "GainStudy": "gain",
+    "ModelCalibration": "calibration",
+    "ModelScale": "scale",
     "Ranked": "ranking",
     "Recommendation": "answer",
-    "ScaleCheck": "scale_result",
+    "ScaleCheck": "scale",
     "Stretch": "answer",
-    "ThreeReadings": "readings",
+    "ThreeReadings": "sets",
     "assay": "judgement",
-    "backward_scores": "backward",
-    "calibration_claims": "calibration_statements",
-    "compare_over_data_sets": "many_data_sets",
-    "compare_table": "many_data_sets",
-    "contenders_of": "disentanglement_ranking",
-    "coverage_curve": "coverage_curves",
-    "disentanglement_lines": "disentanglement_verdict",
-    "disentanglement_sentences": "disentanglement_verdict",
-    "gain_lines": "gain_verdict",
-    "gain_sentences": "gain_headlines",
-    "rank_disentanglement": "disentanglement_ranking",
-    "sample_of_pair": "gain_pair",
-    "three_readings": "readings",
+    "backward_scores": "mistakes",
+    "calibration_claims": "calibration",
+    "compare_over_data_sets": "data_sets",
+    "compare_table": "data_sets",
+    "contenders_of": "disentanglement_runs",
+    "coverage_curve": "scale",
+    "disentanglement_lines": "disentanglement_words",
+    "disentanglement_sentences": "disentanglement_words",
+    "gain_lines": "gain_words",
+    "gain_sentences": "gain_words",
+    "rank_disentanglement": "disentanglement_runs",
+    "sample_of_pair": "gain",
+    "three_readings": "sets",
 }
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""The answer of an assay: what to choose for which λ, what cannot be told from it, and where no model is worth using."""
+"""The answer of an assay: what to choose for which λ, and what cannot be told."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,55 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, final
 import numpy as np
 
 from uqassay.errors import InputError
-from uqassay.evidence.claim import Claim
-from uqassay.evidence.colour_order import colour_order
-from uqassay.evidence.tradeoff_ranges import GREATEST_USUAL, inwards
+from uqassay.evidence.claims import GREATEST_USUAL, Claim, inwards
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.metrics.choice_of_tradeoff import lower_envelope
+from uqassay.metrics.tradeoff import lower_envelope
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
 
-__all__ = ["Answer", "Recommendation", "Stretch", "answer_of"]
+__all__ = [
+    "N_COLOURS",
+    "Answer",
+    "Recommendation",
+    "Stretch",
+    "answer_of",
+    "colour_order",
+]
+
+
+# The order in which models take colours, the same in the page and in the figures.
+
+N_COLOURS = 8  # of the palette by Okabe and Ito
+
+
+def colour_order(assay: "Assay") -> tuple[str, ...]:
+    """Names of the models as given; with more models than colours by mean E at the default λ, so that the best ones differ.
+
+    Parameters
+    ----------
+    assay : Assay
+
+    Returns
+    -------
+    tuple of str
+        All models, without the baselines.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> colour_order(uq.assay({"b": uq.Point([[0.5, 0.5]]), "a": uq.Point([[0.9, 0.1]])}, [0]))
+    ('b', 'a')
+    """
+    if len(assay.model_names) <= N_COLOURS:
+        return assay.model_names
+    d, ns = (np.array([m.columns[key].mean() for m in assay.candidates]) for key in ("distance", "nonspecificity"))
+    with np.errstate(invalid="ignore"):
+        order = np.argsort(d + DEFAULT_TRADEOFF * ns, kind="stable")
+    return tuple(assay.model_names[j] for j in order)
+
+
+# The answer of an assay: what to choose for which λ, what cannot be told from it, and where no model is worth using.
 
 
 @final

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from uqassay.calibration.shared_members import IN_GROUPS
-from uqassay.evidence.alignment import BASELINES, Aligned
-from uqassay.evidence.calibration_result import ModelCalibration
+from uqassay.calibration.mixtures import IN_GROUPS
+from uqassay.evidence.align import BASELINES, Aligned
+from uqassay.evidence.calibration import ModelCalibration
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.notes import Note
-from uqassay.statistics.samples import Units, make_units, spread_of_mean
-from uqassay.wording import count, counted, listed, listed_names, named
+from uqassay.statistics.units import Units, make_units, spread_of_mean
+from uqassay.text import count, counted, listed, listed_names, named
 
 __all__ = ["CAUTIONS", "calibration_cautions", "cautions"]
 

@@ -1,21 +1,25 @@
-"""Findings: one row per model and metric, on all instances or on parts of them."""
+"""Findings: one row for each model and metric, on all instances or on parts of them."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
-from uqassay.evidence.calibration_result import ModelCalibration, adjusted_tests, model_groups
-from uqassay.evidence.chosen_columns import ChosenColumns, one_run, units_of_runs
-from uqassay.evidence.mistake_ranking import MistakeRanking, rank_mistakes_in_part
+from uqassay.evidence.align import align_values
+from uqassay.evidence.calibration import ModelCalibration, adjusted_tests, model_groups
+from uqassay.evidence.data import ChosenColumns, one_run, units_of_runs
+from uqassay.evidence.mistakes import MistakeRanking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
-from uqassay.metrics.calibration.error_interval import ErrorNorm, error_estimate_of_hits
+from uqassay.frames import FromFile, columns_of
+from uqassay.metrics.calibration import ErrorNorm, error_estimate_of_hits
 from uqassay.notes import Note, distinct
+from uqassay.one_order import aligned
+from uqassay.predictions.rows import Known
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
-from uqassay.wording import counted
+from uqassay.text import counted, listed
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay
@@ -25,14 +29,21 @@ __all__ = [
     "MISTAKE_COLUMNS",
     "SUBSETS",
     "estimate_fields",
+    "extreme_instances",
+    "extremeness",
     "finding_rows",
     "loss_estimate",
     "mistake_rows",
+    "of_same_instances",
     "one_run",
     "part_rows",
+    "subgroup_values",
     "subset_rows",
     "widened",
 ]
+
+
+# Findings: one row per model and metric, on all instances or on parts of them.
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -291,3 +302,99 @@ def _classwise_error(assay: "Assay", model: str, run: int | None) -> Estimate:
         method="10 equal-width bins for each class",
         notes=[BIASED],
     )
+
+
+# Which instances are worth looking at: the most epistemic, the most wrong, the most disputed.
+
+
+def extreme_instances(models: Sequence[ModelScores], k: int) -> dict[str, NDArray[np.int64]]:
+    """Rows of the k most extreme instances of each kind, the most extreme first; see `Assay.extreme_instances`."""
+    picks = extremeness([m.columns for m in models])
+    return {name: np.argsort(-value, kind="stable")[:k] for name, value in picks.items()}
+
+
+def extremeness(columns: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Array]:
+    """How extreme each instance is in each way, ``(n,)``, from the columns (R, n) of every model; equal ones by row."""
+    d = np.stack([c["distance"].mean(axis=0) for c in columns])
+    ns = np.stack([c["nonspecificity"].mean(axis=0) for c in columns])
+    # infinite distances stay greatest, and their mean and spread stay numbers
+    d = np.where(np.isinf(d), np.finfo(np.float64).max / (2 * len(d)), d)
+    picks = {"most epistemic": ns.max(axis=0), "most wrong": d.mean(axis=0), "most disputed": np.ptp(d, axis=0)}
+    if len(d) == 1:
+        del picks["most disputed"]
+    return picks
+
+
+# Parts of the test set to report on: the values of each subgroup, from a mapping or a table.
+
+
+def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Known) -> dict[str, NDArray[Any]]:
+    """Values (n,) of each subgroup, from a mapping or from the columns of a DataFrame.
+
+    Raises
+    ------
+    InputError
+        Names that occur twice or belong to other parts, or values that are missing.
+    """
+    given = _columns(subgroups)
+    out = {}
+    for key, values in given.items():
+        name, parameter = str(key), f"subgroups[{str(key)!r}]"
+        if name in SUBSETS or name in out:
+            raise InputError(
+                "subgroups",
+                f"names must differ from each other and from {listed(SUBSETS)}, which are parts of every assay",
+                f"got {name!r}",
+                "rename the subgroup",
+                code="choice",
+            )
+        array = align_values(values, n, known, parameter)
+        if array.dtype.kind in "OMm":
+            array = array.astype(str)
+        if array.dtype.kind == "f" and np.isnan(array).any():
+            rows = np.flatnonzero(np.isnan(array))
+            raise InputError(
+                parameter,
+                "must not hold nan",
+                f"row {rows[0]} is nan, the first of {len(rows)}",
+                "give such instances a number, or pass names as text",
+                code="finite",
+            )
+        out[name] = np.array(array)  # a copy, because callers may fill their arrays anew
+    return out
+
+
+def of_same_instances(y_true: Any, groups: Any, subgroups: Any, uncertainties: Any) -> tuple[Any, Any, Any, Any]:
+    """What an assay is given beside predictions, with its rows in one order; predictions without ids stand by position."""
+    given = {
+        "y_true": y_true,
+        "groups": groups,
+        "subgroups": None if subgroups is None else _columns(subgroups),
+        "uncertainties": uncertainties,
+    }
+    # values of files are put in the order of the predictions one by one: they may be of more instances, and labels may
+    # have class names of their own
+    moving = {name: value for name, value in given.items() if value is not None and not _from_files(value)}
+    found = given | aligned(moving, axes={"uncertainties": -1})
+    y, units, parts, scores = (found[name] for name in given)
+    return y, units, parts, scores
+
+
+def _from_files(value: Any) -> bool:
+    values = value.values() if isinstance(value, Mapping) else [value]
+    return any(isinstance(one, FromFile) for one in values)
+
+
+def _columns(subgroups: Any) -> Mapping[Any, Any]:
+    if subgroups is None or isinstance(subgroups, Mapping):
+        return subgroups or {}
+    columns = columns_of(subgroups, "subgroups")
+    if columns is None:
+        raise InputError(
+            "subgroups",
+            "must map names to values, or be a DataFrame",
+            f"got {type(subgroups).__name__}",
+            'write {"site": site}',
+            code="type",
+        )
+    return columns

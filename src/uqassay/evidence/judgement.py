@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from numpy.typing import ArrayLike
 
 from uqassay._workers import Workers
-from uqassay.evidence.alignment import align, without_label
-from uqassay.evidence.calibration_tests import calibration_tests
-from uqassay.evidence.conclusion import AssayParts, conclude
-from uqassay.evidence.dask_assay import assay_on_dask
-from uqassay.evidence.dask_inputs import holds_dask
-from uqassay.evidence.given_scores import given_scores
-from uqassay.evidence.held_probs import able_to_hold
+from uqassay.evidence.align import align, given_scores, without_label
+from uqassay.evidence.calibration import calibration_tests
+from uqassay.evidence.dask import assay_on_dask, holds_dask
+from uqassay.evidence.findings import of_same_instances, subgroup_values
 from uqassay.evidence.options import CALIBRATION, TRADEOFFS, AssayOptions
 from uqassay.evidence.result import Assay
-from uqassay.evidence.scaled_sets import SCALES
-from uqassay.evidence.scored_models import score_models, valid_runs
-from uqassay.evidence.subgroups import of_same_instances, subgroup_values
-from uqassay.evidence.vote_tests import vote_tests
+from uqassay.evidence.scale import SCALES
+from uqassay.evidence.scoring import able_to_hold
+from uqassay.evidence.sets import vote_tests
+from uqassay.evidence.stream import AssayParts, conclude, score_models, valid_runs
 from uqassay.predictions import Prediction
 from uqassay.predictions.adapters import predicted_by_classifiers
 

@@ -10,19 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, check_rows
-from uqassay.credal.focal_sets import as_focal_sets
+from uqassay.arrays import as_numeric, check_rows
+from uqassay.credal.events import as_focal_sets
 from uqassay.errors import InputError
-from uqassay.evidence.alignment import Aligned
-from uqassay.evidence.calibration_plan import CalibrationPlan, check_measures
-from uqassay.evidence.given_scores import score_list
-from uqassay.evidence.scaled_sets import SCALES, check_scales
+from uqassay.evidence.align import Aligned, score_list
+from uqassay.evidence.calibration import CalibrationPlan, check_measures
+from uqassay.evidence.scale import SCALES, check_scales
 from uqassay.evidence.scoring import Settings
 from uqassay.losses.unified import check_options, check_tradeoffs
-from uqassay.measures.scores import SCORES
-from uqassay.metrics.calibration.measures import CalibrationMeasure
-from uqassay.predictions.class_order import values_of_classes
-from uqassay.predictions.drawn import check_draws
+from uqassay.measures.registry import SCORES
+from uqassay.metrics.measures import CalibrationMeasure
+from uqassay.predictions.keys import values_of_classes
+from uqassay.predictions.points import check_draws
 from uqassay.statistics import check_margin
 
 __all__ = ["CALIBRATION", "TRADEOFFS", "AssayOptions"]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from uqassay.metrics.run_summaries import mean_over_runs
 from uqassay.notes import Note
 from uqassay.statistics import Estimate
+from uqassay.statistics.components import mean_over_runs
 
 __all__ = ["OVER_RUNS", "Curve", "OverRuns", "curve_over_runs", "estimate_over_runs"]
 

@@ -1,45 +1,212 @@
-"""Scores of one model: distance, non-specificity, losses and uncertainty measures of every training run and instance."""
+"""The scores of every model, run and instance: distance, non-specificity, losses, uncertainties."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._array_support import SUPPORT
+from uqassay.arrays import as_array, release, row_chunks
+from uqassay.credal.undominated import CLASS_RULES
 from uqassay.errors import InputError
-from uqassay.evidence.device_scores import columns_on_device, terms_on_device
-from uqassay.evidence.fingerprint import digests_of_rows, fingerprint
-from uqassay.evidence.joined_notes import joined_notes
-from uqassay.evidence.kept_rows import Kept, rows_of
-from uqassay.evidence.set_columns import set_columns
-from uqassay.losses.errors import is_correct, probability_gap
-from uqassay.losses.label_distance import FLOORS
-from uqassay.losses.proper_scores import brier_loss, log_loss
-from uqassay.losses.unified import unified_terms
-from uqassay.measures.hartley import Nonspecificity, joined_nonspecificities
-from uqassay.measures.scores import score_columns, score_names
+from uqassay.evidence.kept_rows import Kept, joined_notes, rows_of
+from uqassay.losses.unified import FLOORS, brier_loss, is_correct, log_loss, probability_gap, unified_terms
+from uqassay.measures.imprecision import Nonspecificity, class_sets_by_rule, joined_nonspecificities
+from uqassay.measures.registry import score_columns, score_names
+from uqassay.metrics.sets import share_covered
+from uqassay.native import kernel
 from uqassay.notes import Note
-from uqassay.predictions import Box, ClassSets, Intervals, Masses, Members, Point, Prediction, Vertices
-from uqassay.predictions.class_sets import empty_sets_note
-from uqassay.predictions.drawn import Drawn
+from uqassay.predictions import (
+    Box,
+    ClassSets,
+    GaussianLogits,
+    Intervals,
+    Masses,
+    Members,
+    Point,
+    Prediction,
+    Vertices,
+    held_elsewhere,
+)
+from uqassay.predictions.devices import labels_on_device
+from uqassay.predictions.second_order import Drawn
+from uqassay.predictions.sets import empty_sets_note
 
 __all__ = [
+    "HELD_OUT",
+    "SET_COLUMNS",
     "ModelScores",
     "ScoredPart",
     "SetSample",
     "Settings",
+    "able_to_hold",
+    "column_of",
+    "covered_column",
+    "digests_of_rows",
+    "fingerprint",
+    "has_held_out",
+    "held_out_columns",
+    "holding",
+    "is_held_out",
     "joined_scores",
+    "loss_of",
     "points_of_sets",
+    "rules_for",
     "sample_sets",
     "score_baselines",
     "score_model",
     "score_part",
+    "set_columns",
+    "size_column",
     "with_draws_held",
 ]
 
+
+# SHA-256 of the predictions of a model: of its kind and of the SHA-256 of each instance, so that parts can be joined.
+
+
+def digests_of_rows(run: Prediction) -> bytes:
+    """The SHA-256 of the numbers of each instance, one after another, 32 bytes each.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> p = uq.Point([[0.9, 0.1], [0.2, 0.8]])
+    >>> digests_of_rows(p) == digests_of_rows(p[:1]) + digests_of_rows(p[1:])
+    True
+    """
+    arrays = [getattr(run, name) for name in run.array_names()]
+    found = []
+    for rows in row_chunks(run.n_instances, sum(array[:1].nbytes for array in arrays)):
+        parts = [
+            np.ascontiguousarray(array[rows]).reshape(rows.stop - rows.start, -1).view(np.uint8) for array in arrays
+        ]
+        found.append(_of_each(np.concatenate(parts, axis=1) if len(parts) > 1 else parts[0]))
+        for array in arrays:
+            release(array)
+    return b"".join(found)
+
+
+def _of_each(rows: NDArray[np.uint8]) -> bytes:
+    """The SHA-256 of each row (n, B), one after another."""
+    digests = kernel("row_digests")
+    if digests is not None:
+        return bytes(np.ascontiguousarray(digests(rows)).data)
+    width, raw = rows.shape[1], rows.reshape(-1).data
+    return b"".join(sha256(raw[start : start + width]).digest() for start in range(0, len(raw), width))
+
+
+def fingerprint(runs: Iterable[tuple[Prediction, bytes]]) -> str:
+    """SHA-256 of a model, in hexadecimal, from each run (its first rows suffice) and the digests of all its rows."""
+    digest = sha256()
+    for run, digests in runs:
+        digest.update(type(run).__name__.encode())
+        if isinstance(run, GaussianLogits) and run.variance_is == "aleatoric":
+            digest.update(run.variance_is.encode())
+        digest.update(digests)
+    return digest.hexdigest()
+
+
+# Scores of an assay that are computed on the device that a prediction was copied from; only the scores move to the
+# host.
+
 Array = NDArray[np.float64]
+
+
+def terms_on_device(
+    y: NDArray[Any], run: Prediction, *, floor: float | None, rng: int, tolerance: float | None, **options: Any
+) -> tuple[tuple[Array, Array, int], Nonspecificity] | None:
+    """Both terms of E as `unified_terms` gives them; None for a prediction or options that the host computes."""
+    probs = held_elsewhere(run)
+    native = SUPPORT["losses.unified_loss"].computes_natively(options, one_label_each=y.ndim == 1)
+    if probs is None or not native or tolerance is not None:
+        return None
+    there: Any = probs
+    (d, gap, floored), ns = unified_terms(labels_on_device(y, probs), there, floor=floor, rng=rng, **options)
+    moved = replace(ns, values=_on_host(ns.values), standard_error=_on_host(ns.standard_error))
+    return (_on_host(d), _on_host(gap), floored), moved
+
+
+def columns_on_device(y: NDArray[Any], run: Prediction, measures: Sequence[str], floor: float) -> dict[str, Array]:
+    """Losses and those measures that are computed on the device, ``(n,)`` each; empty for a prediction of the host."""
+    probs = held_elsewhere(run)
+    if probs is None:
+        return {}
+    there: Any = probs
+    xp, labels = probs.xp, labels_on_device(y, probs)
+    found = {
+        "correct": is_correct(labels, there),
+        "confidence": xp.minimum(xp.max(probs.label_probs(), axis=1), 1.0),
+        "label": probs.labels(),
+        "log-loss": log_loss(labels, there, floor=floor),
+        "brier": brier_loss(labels, there),
+        "gap": probability_gap(labels, there),
+    }
+    if y.ndim == 1:
+        found["upper-label"] = probs.upper_of_label(labels)
+    native = SUPPORT["measures.uncertainty_score"].only["name"]
+    found |= score_columns(there, [measure for measure in measures if measure in native])
+    return {name: _on_host(values) for name, values in found.items()}
+
+
+def _on_host(values: Any) -> Array:
+    return np.asarray(as_array(values, "scores"), dtype=np.float64)
+
+
+# Columns of the classes that a model's sets do not rule out: whether the label is among them, and how many they are.
+
+# Most classes at which an assay uses a rule. The time grows with the square of the classes that are left, and for
+# E-admissibility with a linear program for each of them: at most 2 s for 10,000 instances of vague sets.
+MOST_CLASSES = {"maximality": 32, "e-admissibility": 16}
+
+
+def rules_for(n_classes: int) -> tuple[str, ...]:
+    """Rules that an assay of so many classes uses.
+
+    Examples
+    --------
+    >>> rules_for(10), rules_for(100)
+    (('interval-dominance', 'maximality', 'e-admissibility'), ('interval-dominance',))
+    """
+    return tuple(rule for rule in CLASS_RULES if n_classes <= MOST_CLASSES.get(rule, n_classes))
+
+
+def covered_column(rule: str) -> str:
+    """Name of the column of coverage: 1 if the label is not ruled out, of label distributions the share that is not."""
+    return f"covered-by-{rule}"
+
+
+def size_column(rule: str) -> str:
+    """Name of the column of sizes, the numbers of classes that are not ruled out."""
+    return f"set-size-by-{rule}"
+
+
+SET_COLUMNS = tuple(name(rule) for rule in CLASS_RULES for name in (covered_column, size_column))
+
+
+def set_columns(y: NDArray[Any], prediction: Prediction) -> dict[str, NDArray[np.float64]]:
+    """The columns of a prediction and its labels, ``(n,)`` each, by name; of the rules for so many classes.
+
+    Examples
+    --------
+    >>> import numpy as np, uqassay as uq
+    >>> found = set_columns(np.array([1]), uq.Members([[[0.7, 0.3], [0.4, 0.6]]]))
+    >>> found["covered-by-maximality"].tolist(), found["set-size-by-maximality"].tolist()
+    ([1.0], [2.0])
+    """
+    found = {}
+    for rule, sets in class_sets_by_rule(prediction, last=rules_for(prediction.n_classes)[-1]).items():
+        found[covered_column(rule)] = share_covered(y, sets)
+        found[size_column(rule)] = sets.sum(axis=1).astype(np.float64)
+    return found
+
+
+# Scores of one model: distance, non-specificity, losses and uncertainty measures of every training run and instance.
+
 PART_BYTES = 32 * 2**20
 DRAWS_HELD_BYTES = 256 * 2**20
 
@@ -386,3 +553,122 @@ def points_of_sets(run: Prediction) -> int | None:
     if isinstance(run, Drawn):
         return run.n_points
     return int(run.vertices.shape[1]) if isinstance(run, Vertices) else 1
+
+
+# Mean, lower and upper probabilities that runs keep once they are found, because several parts of an assay ask for
+# them.
+
+PROBS_HELD_BYTES = 256 * 2**20  # of all models and runs together
+
+
+def able_to_hold(models: Mapping[str, tuple[Prediction, ...]]) -> dict[str, tuple[Prediction, ...]]:
+    """Models whose runs keep their probabilities when they are found, where those of all fit into `PROBS_HELD_BYTES`.
+
+    Where they do not fit, each pass through the instances keeps those of its chunk.
+    """
+    size = sum(3 * 8 * run.n_instances * run.n_classes for runs in models.values() for run in runs)
+    if size > PROBS_HELD_BYTES:
+        return dict(models)
+    return {name: tuple(_able(run) for run in runs) for name, runs in models.items()}
+
+
+def _able(run: Prediction) -> Prediction:
+    """Masses that are no probabilities may still have to be repaired."""
+    return run if isinstance(run, Masses) and run.signed else run.remembering()
+
+
+def holding(run: Prediction) -> Prediction:
+    """The same run; if it is able to keep its probabilities, they are found now, chunk by chunk.
+
+    Lower and upper probabilities of draws are found where the draws are held, see `scoring.with_draws_held`. Those of
+    points are the mean.
+    """
+    if not run.remembers:
+        return run
+    names = ("mean_probs",) if isinstance(run, (Drawn, Point)) else ("mean_probs", "lower_probs", "upper_probs")
+    return run.remembering(*names, chunk_bytes=PART_BYTES)
+
+
+# The class frequencies that did not see an instance: those of all others, for claims that the class frequencies are
+# better.
+
+PREFIX = "held-out-"
+HELD_OUT = ("distance", "nonspecificity", "correct", "log-loss", "brier")
+CELLS = 2**22  # probabilities that are held at once
+
+
+def is_held_out(column: str) -> bool:
+    """Whether a column of `ModelScores.columns` holds losses by the frequencies of the others.
+
+    Examples
+    --------
+    >>> is_held_out("held-out-brier"), is_held_out("brier")
+    (True, False)
+    """
+    return column.startswith(PREFIX)
+
+
+def has_held_out(model: ModelScores) -> bool:
+    """Whether this is the baseline of class frequencies that saw the labels, so that there are those of the others as well."""
+    return PREFIX + HELD_OUT[0] in model.columns
+
+
+def column_of(model: ModelScores, column: str, *, held_out: bool) -> Array:
+    """A column ``(R, n)``; with `held_out` of the class frequencies that of the others, if they saw the labels."""
+    return model.columns[PREFIX + column if held_out and has_held_out(model) else column]
+
+
+def loss_of(model: ModelScores, tradeoff: float, *, held_out: bool = False) -> Array:
+    """E of every run and instance, ``(R, n)``."""
+    d, ns = (column_of(model, name, held_out=held_out) for name in ("distance", "nonspecificity"))
+    return d + tradeoff * ns
+
+
+def held_out_columns(
+    y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None, settings: Settings
+) -> dict[str, Array]:
+    """Losses of the class frequencies of all other instances, with groups of all other groups; ``(1, n)`` each.
+
+    The frequencies of the test labels themselves are better than the true ones by about (K - 1)/(2n) nats, because each label
+    was counted. Those of the others are worse than the true ones by as much: (c + 1/2)/(m + K/2) for c of m other instances.
+
+    References
+    ----------
+    Krichevsky, Trofimov (1981), The performance of universal encoding (the added 1/2).
+    """
+    plain = replace(settings, measures=())
+    found = {name: np.empty((1, len(y))) for name in HELD_OUT}
+    for rows, said, labels in _parts(y, n_classes, groups):
+        scored = score_model("class-prior", (Point(said),), labels, plain, baseline=True).columns
+        for name, column in found.items():
+            values = scored[name]
+            column[:, rows] = values[:, y] if isinstance(rows, slice) else values
+    return {PREFIX + name: column for name, column in found.items()}
+
+
+def _parts(y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Array, NDArray[Any]]]:
+    """Rows, what is said of them, and what they are scored against; of labels alone one row for each class."""
+    counts = np.bincount(y, minlength=n_classes).astype(float) if y.ndim == 1 else y.sum(axis=0)
+    n = len(y)
+    if groups is None and y.ndim == 1:
+        said = np.maximum(counts - np.eye(n_classes), 0.0) + 0.5
+        yield slice(None), _shares(said), np.arange(n_classes)
+        return
+    codes = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
+    order = np.argsort(codes, kind="stable")
+    step = max(1, CELLS // n_classes)
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))  # of the groups
+    ends = np.append(starts[1:], n)
+    first = 0
+    while first < len(starts):
+        last = max(int(np.searchsorted(ends, starts[first] + step, side="right")), first + 1)
+        rows = order[starts[first] : ends[last - 1]]
+        own = codes[rows] - first
+        inside = np.zeros((last - first, n_classes))
+        np.add.at(inside, (own, y[rows]) if y.ndim == 1 else own, 1.0 if y.ndim == 1 else y[rows])
+        yield rows, _shares(np.maximum(counts - inside, 0.0) + 0.5)[own], y[rows]
+        first = last
+
+
+def _shares(counts: Array) -> Array:
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))

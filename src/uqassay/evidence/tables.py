@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import lone_surrogates
-from uqassay._optional import optional_package
+from uqassay.arrays import lone_surrogates
 from uqassay.errors import InputError
-from uqassay.evidence.calibration_result import ROW_FIELDS, adjusted_pvalues
+from uqassay.evidence.calibration import ROW_FIELDS, adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
-from uqassay.evidence.prior_of_the_others import is_held_out
-from uqassay.evidence.scale_result import SCALE_COLUMNS
-from uqassay.evidence.scaled_coverage import COVERAGE_CURVE_COLUMNS, coverage_curve_rows
-from uqassay.evidence.set_rows import SET_ROW_COLUMNS, set_rows
-from uqassay.evidence.variance import VARIANCE_COLUMNS, variance_rows
-from uqassay.evidence.vote_tests import VOTE_COLUMNS, vote_rows
+from uqassay.evidence.ranking import VARIANCE_COLUMNS, variance_rows
+from uqassay.evidence.scale import COVERAGE_CURVE_COLUMNS, SCALE_COLUMNS, coverage_curve_rows
+from uqassay.evidence.scoring import is_held_out
+from uqassay.evidence.sets import SET_ROW_COLUMNS, VOTE_COLUMNS, set_rows, vote_rows
+from uqassay.files import optional_package
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.wording import named
+from uqassay.text import named
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,27 +1,218 @@
-"""Unified evaluation loss (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set."""
+"""The unified loss E = d + λ·NS, its distances, errors and gaps."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import RandomState
-from uqassay.credal.distance import DISTANCES
+from uqassay._namespaces import namespace
+from uqassay.arrays import RandomState
+from uqassay.credal.nearest import (
+    DISTANCES,
+    divergence,
+    nearest_in_box,
+    nearest_in_core,
+    nearest_in_hull,
+    one_hot_distance,
+)
+from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
-from uqassay.losses.label_distance import FLOORS, from_upper, label_distance, labels_of
-from uqassay.measures.clipped_masses import for_each_clipped_sum
-from uqassay.measures.credal_entropy import credal_uncertainty
-from uqassay.measures.hartley import Nonspecificity, hartley_weights, imprecision_and_label
-from uqassay.measures.nonspecificities import check_convention
-from uqassay.measures.nonspecificities import nonspecificity as named_nonspecificity
-from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction, keeps_arrays
+from uqassay.measures.entropies import credal_uncertainty
+from uqassay.measures.imprecision import (
+    ClippedMasses,
+    Nonspecificity,
+    check_convention,
+    for_each_clipped,
+    for_each_clipped_sum,
+    hartley_weights,
+    imprecision_and_label,
+)
+from uqassay.measures.imprecision import nonspecificity as named_nonspecificity
+from uqassay.predictions import (
+    Box,
+    ClassSets,
+    DeviceProbs,
+    Masses,
+    Point,
+    Prediction,
+    PredictionLike,
+    as_prediction,
+    keeps_arrays,
+    not_negative,
+)
+from uqassay.predictions.devices import labels_on_device
+from uqassay.predictions.labels import labels_for
 from uqassay.predictions.swapped import refuse_swapped
 
-__all__ = ["DEFAULT_TRADEOFF", "UnifiedLoss", "set_nonspecificity", "unified_loss", "unified_terms"]
+__all__ = [
+    "DEFAULT_TRADEOFF",
+    "FLOORS",
+    "UnifiedLoss",
+    "brier_loss",
+    "is_correct",
+    "label_distance",
+    "labels_of",
+    "log_loss",
+    "prediction_errors",
+    "probability_gap",
+    "set_nonspecificity",
+    "unified_loss",
+    "unified_terms",
+]
+
+
+# Distance of a label, or of a label distribution, to the credal set of each instance.
 
 Array = NDArray[np.float64]
+# Least probability in a logarithm. It does not depend on the number type, so the same predictions cost the same in each:
+# 2⁻⁵², the machine epsilon of float64, in which losses are computed. A probability that float16 stores as 0 (below 3e-8)
+# then costs 36 nats as a 0 in float64 does; a floor by type (6.9 nats for float16, 16 for float32) would favour models
+# that were stored with fewer bits. "paper" is the number in the code of paper 000's authors.
+FLOORS = {"exact": float(np.finfo(np.float64).eps), "paper": 1e-10}
+CHUNK_BYTES = 64 * 2**20
+
+
+def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
+    """Validated labels in the order of the instances; a Series is aligned to the ids of the prediction."""
+    if isinstance(prediction, DeviceProbs):
+        return labels_on_device(y_true, prediction)
+    return labels_for(
+        y_true,
+        n_instances=prediction.n_instances,
+        n_classes=prediction.n_classes,
+        ids=prediction.ids,
+        keys=prediction.keys,
+        class_names=prediction.class_names,
+        class_order=prediction.class_order,
+        n_members=getattr(prediction, "n_members", None),
+    )
+
+
+def label_distance(
+    y: NDArray[Any],
+    prediction: Prediction,
+    *,
+    distance: str = "kl",
+    convention: str = "exact",
+    focal_sets: Any = None,
+    floor: float | None = None,
+) -> tuple[Array, Array, int]:
+    """Distance of validated labels to each set, its certified gap, each ``(n,)``, and the number of floored rows."""
+    least = FLOORS[convention] if floor is None else floor
+    n = prediction.n_instances
+    d, gap = np.empty(n), np.zeros(n)
+    one_hot = y.ndim == 1
+    if one_hot and convention == "paper" and distance in ("js", "js_distance"):
+        return _clipped_jensen_shannon(y, prediction, distance, focal_sets, least), gap, 0
+    if one_hot and distance != "brier":
+        return from_upper(_upper_of_label(y, prediction, convention, focal_sets), distance, least)
+    low = np.zeros(n, dtype=bool)
+
+    def work(rows: slice, part: Prediction) -> None:
+        target = np.eye(prediction.n_classes)[y[rows]] if one_hot else y[rows]
+        d[rows], gap[rows] = _nearest(target, part, distance, least)
+        if distance == "kl":
+            low[rows] = ((target > 0) & _below(part.upper_probs(), least)).any(axis=1)
+
+    _for_each_set(prediction, work, convention, focal_sets)
+    return d, gap, int(low.sum())
+
+
+def from_upper(upper: Array, distance: str, floor: float) -> tuple[Array, Array, int]:
+    """Distances in closed form, gaps of 0, and the number of floored rows."""
+    xp = namespace(upper)
+    floored = int(xp.count_nonzero(_below(upper, floor))) if distance == "kl" else 0
+    return one_hot_distance(upper, distance, floor=floor), xp.zeros_like(upper), floored
+
+
+def _below(upper: Array, floor: float) -> NDArray[np.bool_]:
+    return upper < floor if floor > 0 else upper <= 0
+
+
+def _clipped_jensen_shannon(
+    y: NDArray[Any], prediction: Prediction, distance: str, focal_sets: Any, floor: float
+) -> Array:
+    """Distance as in the paper's code: the least over the 2K outermost vertices, clipped from below and renormalised.
+
+    The square root makes the clipping visible: a certain and right prediction has distance of about 2e-5 instead of 0.
+    """
+    d = np.empty(prediction.n_instances)
+    orders = outermost_permutations(prediction.n_classes)
+
+    def work(rows: slice, part: Prediction) -> None:
+        if isinstance(part, Masses):
+            vertices = permutation_vertices(part.masses, part.focal_sets, permutations=orders)  # (n, 2K, K)
+        else:
+            vertices = part.mean_probs()[:, None, :]
+        clipped = np.maximum(vertices, floor)
+        clipped /= clipped.sum(axis=2, keepdims=True)
+        of_label = np.take_along_axis(clipped, y[rows, None, None], axis=2)[:, :, 0]
+        d[rows] = one_hot_distance(of_label, distance).min(axis=1)
+
+    _for_each_set(prediction, work, "paper", focal_sets)
+    return d
+
+
+def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Array:
+    if isinstance(prediction, DeviceProbs):
+        return prediction.upper_of_label(y)
+    upper = np.empty(prediction.n_instances)
+    if convention == "paper" and not isinstance(prediction, Point):
+
+        def of_clipped(rows: slice, _: Array, plausibility: Array) -> None:
+            upper[rows] = plausibility[np.arange(len(plausibility)), y[rows]]
+
+        for_each_clipped_sum(prediction, "korner", of_clipped, focal_sets)
+    else:
+
+        def of_set(rows: slice, part: Prediction) -> None:
+            if _has_hull(part):  # the largest among the points, of the label alone
+                points = part.hull_points()
+                upper[rows] = not_negative(points[np.arange(len(points)), :, y[rows]].max(axis=1))
+            else:
+                upper[rows] = np.take_along_axis(part.upper_probs(), y[rows, None], axis=1)[:, 0]
+
+        _for_each_set(prediction, of_set, "exact", None)
+    return upper
+
+
+def _for_each_set(
+    prediction: Prediction, work: Callable[[slice, Prediction], None], convention: str, focal_sets: Any
+) -> None:
+    """Call ``work(rows, part)`` with the prediction's own sets, or the paper's clipped masses as `Masses`."""
+    if convention == "paper" and not isinstance(prediction, Point):
+
+        def of_clipped(rows: slice, part: ClippedMasses) -> None:
+            full = part.focal_sets.any(axis=1)  # all but the empty set
+            work(rows, Masses(part.masses[full].T, part.focal_sets[full]))
+
+        for_each_clipped(prediction, of_clipped, focal_sets)
+        return
+    per_row = 8 * int(np.prod(prediction[:1].credal().hull_points().shape[1:])) if _has_hull(prediction) else 256
+    prediction.for_each_chunk(lambda rows, part: work(rows, part.credal()), per_row, chunk_bytes=CHUNK_BYTES)
+
+
+def _has_hull(prediction: Prediction) -> bool:
+    return not isinstance(prediction, (Box, Masses))
+
+
+def _nearest(target: Array, part: Prediction, distance: str, floor: float) -> tuple[Array, Array]:
+    if isinstance(part, Point):
+        d = divergence(target, part.mean_probs(), distance, floor=floor)
+        return d, np.zeros(len(d))
+    if isinstance(part, Box):
+        found = nearest_in_box(target, *part.bounds(), distance, floor=floor)
+    elif isinstance(part, Masses):
+        found = nearest_in_core(target, part.checked_masses(), part.focal_sets, distance, floor=floor)
+    else:
+        found = nearest_in_hull(target, not_negative(part.hull_points()), distance, floor=floor)
+    return found.distance, found.gap
+
+
+# Unified evaluation loss (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set.
+
 Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
 DEFAULT_TRADEOFF = 0.5  # default λ
 GREATEST_TRADEOFF = 1e100  # third powers of greater losses overflow in the tests
@@ -256,3 +447,125 @@ def set_nonspecificity(
     if measure == "pal":
         return ns.complement()
     return ns
+
+
+# Errors of a prediction that an uncertainty score should rank: wrong or right, and the probability gap.
+
+
+@keeps_arrays("losses.is_correct")
+def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+    """1 if the predicted class is the label, else 0, ``(n,)``; for label distributions the share of the predicted class.
+
+    Class sets predict no single class. They are right as often as a class of the set that is taken at random: 1/s if the label
+    is one of the s classes, which is Zaffalon, Corani and Mauá's discounted accuracy (2012).
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.losses.is_correct([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
+    [1.0, 0.0]
+    """
+    refuse_swapped(y_true, prediction)
+    prediction = as_prediction(prediction)
+    y = labels_of(y_true, prediction)
+    if isinstance(prediction, ClassSets):
+        return 1.0 - probability_gap(y, prediction)
+    label = prediction.labels()
+    xp = namespace(y)
+    if y.ndim == 2:
+        return xp.take_along_axis(y, label[:, None], axis=1)[:, 0]
+    return xp.astype(label == y, np.float64 if xp is np else prediction.mean_probs().dtype)
+
+
+@keeps_arrays("losses.prediction_errors")
+def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+    """1 if the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; for label distributions its probability.
+
+    Parameters
+    ----------
+    y_true : int array (n,), or array (n, K)
+        Labels, or label distributions / vote counts.
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
+
+    Raises
+    ------
+    InputError
+        Class sets that do not all have a single class.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> prediction_errors([0, 0], uq.Point([[0.9, 0.1], [0.2, 0.8]])).tolist()
+    [0.0, 1.0]
+    """
+    refuse_swapped(y_true, prediction)
+    prediction = as_prediction(prediction)
+    if isinstance(prediction, ClassSets):
+        prediction.labels()  # refuses sets without a single class
+    return 1.0 - is_correct(y_true, prediction)
+
+
+@keeps_arrays("losses.probability_gap")
+def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+    """One minus the mean probability of the label, gap(x, y) = 1 − f_y(x), ``(n,)``; with label distributions 1 − Σ q_k f_k.
+
+    Parameters
+    ----------
+    y_true, prediction
+        As in `prediction_errors`.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> probability_gap([0, 0], uq.Point([[0.75, 0.25], [0.25, 0.75]])).tolist()
+    [0.25, 0.75]
+    """
+    refuse_swapped(y_true, prediction)
+    prediction = as_prediction(prediction)
+    y = labels_of(y_true, prediction)
+    f = prediction.mean_probs()
+    xp = namespace(y)
+    kept = xp.sum(y * f, axis=1) if y.ndim == 2 else xp.take_along_axis(f, y[:, None], axis=1)[:, 0]
+    return xp.clip(1.0 - kept, 0.0, 1.0)
+
+
+# Log loss and Brier loss of the mean prediction, instance by instance.
+
+
+@keeps_arrays("losses.log_loss")
+def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | None = None) -> Array:
+    """−Σ_c y_c ln p̄_c of the mean prediction, nats, ``(n,)``, with the floor of `unified_loss`.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.losses.log_loss([0], uq.Point([[0.5, 0.5]])).round(4).tolist()
+    [0.6931]
+    """
+    refuse_swapped(y_true, prediction)
+    prediction = as_prediction(prediction)
+    y = labels_of(y_true, prediction)
+    p = prediction.mean_probs()
+    xp, least = namespace(p), FLOORS["exact"] if floor is None else floor
+    of_labels = xp.take_along_axis(p, y[:, None], axis=1)[:, 0] if y.ndim == 1 else p
+    with np.errstate(divide="ignore"):
+        logs = xp.log(xp.maximum(of_labels, least))
+    return -logs if y.ndim == 1 else -xp.sum(xp.where(y > 0, y * logs, 0.0), axis=1)
+
+
+@keeps_arrays("losses.brier_loss")
+def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Array:
+    """Σ_c (p̄_c − y_c)² of the mean prediction, from 0 to 2, ``(n,)``.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.losses.brier_loss([0], uq.Point([[0.5, 0.5]])).tolist()
+    [0.5]
+    """
+    refuse_swapped(y_true, prediction)
+    prediction = as_prediction(prediction)
+    y = labels_of(y_true, prediction)
+    p, xp = prediction.mean_probs(), namespace(y)
+    target = y if y.ndim == 2 else xp.take(xp.eye(prediction.n_classes, dtype=p.dtype, device=y.device), y, axis=0)
+    return xp.sum((p - target) ** 2, axis=1)

@@ -1,53 +1,241 @@
-"""Total, aleatoric and epistemic entropy, in nats."""
+"""Entropies of predictions in bits: total, aleatoric, epistemic, credal and label-wise."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma, entr
+from scipy.special import digamma, entr, ndtr
 
-from uqassay._array import as_numeric, check_rows, tolerance_of
-from uqassay._kernels import kernel
 from uqassay._namespaces import detached, is_foreign, namespace, smallest_normal
-from uqassay.errors import InputError
-from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
+from uqassay.arrays import as_numeric, check_rows, tolerance_of
+from uqassay.credal.entropy import (
+    box_lower_entropy,
+    box_upper_entropy,
+    core_lower_entropy,
+    core_upper_entropy,
+    hull_lower_entropy,
+    hull_upper_entropy,
+)
+from uqassay.credal.entropy import shannon_entropy as entropy_of_rows
+from uqassay.credal.events import MAX_ENUMERATED_CLASSES
+from uqassay.errors import InputError, TooManyClassesError
+from uqassay.native import kernel
 from uqassay.predictions import (
     Box,
     DeviceProbs,
     Dirichlet,
+    GaussianLogits,
     Masses,
     Members,
+    OrderFreeSum,
     Point,
     Prediction,
     PredictionLike,
     Vertices,
     as_prediction,
     keeps_arrays,
+    member_rows,
+    member_shares,
     member_sums,
     not_negative,
     probs_on_device,
     sum_over_classes,
 )
 from uqassay.predictions.base import CORE_BYTES
+from uqassay.predictions.quadrature import expected_regret, logistic_normal
+from uqassay.statistics.units import check_choice
 
 __all__ = [
     "Decomposition",
     "agreeing_rows",
+    "credal_uncertainty",
     "decomposed",
     "decomposed_points",
-    "digamma_excess",
-    "divergence_terms",
     "entropy",
     "entropy_decomposition",
+    "is_two_class_gaussian",
+    "label_wise_decomposition",
+    "label_wise_parts",
+    "least_confidence",
     "log_ratio",
+    "lower_entropy",
+    "margin_uncertainty",
     "second_order_members",
     "shannon_entropy",
+    "two_class_parts",
+    "two_class_regrets",
+    "two_class_votes",
+    "upper_entropy",
     "varied_members",
 ]
 
+
+# Uncertainty from the largest probabilities of the mean prediction.
+
+
+@keeps_arrays("measures.least_confidence")
+def least_confidence(prediction: PredictionLike) -> NDArray[np.float64]:
+    """1 − max p̄ of the mean prediction, ``(n,)``, from 0 to 1 − 1/K.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.measures.least_confidence(uq.Point([[0.5, 0.25, 0.25]])).tolist()
+    [0.5]
+    """
+    mean = as_prediction(prediction).mean_probs()
+    return 1.0 - namespace(mean).max(mean, axis=1)
+
+
+@keeps_arrays("measures.margin_uncertainty")
+def margin_uncertainty(prediction: PredictionLike) -> NDArray[np.float64]:
+    """1 − (largest − second largest probability) of the mean prediction, ``(n,)``, from 0 to 1.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.measures.margin_uncertainty(uq.Point([[0.5, 0.25, 0.25]])).tolist()
+    [0.75]
+    """
+    mean = as_prediction(prediction).mean_probs()
+    # the array API has no partition
+    top = np.partition(mean, -2, axis=1) if isinstance(mean, np.ndarray) else namespace(mean).sort(mean, axis=1)
+    return 1.0 - (top[:, -1] - top[:, -2])
+
+
+# Exact expectations over Gaussian logits of two classes whose variance is doubt about the function.
+#
+# The second-order distribution is a mixture, with equal weights, of one logistic normal distribution for each pass.
+
 Array = NDArray[np.float64]
+
+
+class TwoClassParts(NamedTuple):
+    """Expectations over the probability p of class 1, each ``(n,)``; entropies and divergences in nats.
+
+    Attributes
+    ----------
+    total, aleatoric, epistemic : array (n,)
+        H(E[p]), E[H(p)] and the mutual information.
+    within, among : array (n,)
+        E[p (1 − p)] and Var[p].
+    pairwise : array (n,)
+        Expected KL divergence between two independent draws of p.
+    """
+
+    total: Array
+    aleatoric: Array
+    epistemic: Array
+    within: Array
+    among: Array
+    pairwise: Array
+
+
+def is_two_class_gaussian(prediction: Any) -> TypeGuard[GaussianLogits]:
+    """True for `GaussianLogits` of two classes with epistemic variance."""
+    return (
+        isinstance(prediction, GaussianLogits) and prediction.n_classes == 2 and prediction.variance_is == "epistemic"
+    )
+
+
+def two_class_parts(prediction: GaussianLogits) -> TwoClassParts:
+    """All of `TwoClassParts` at once, by quadrature."""
+    parts = np.empty((6, prediction.n_instances))
+
+    def work(rows: slice, part: GaussianLogits) -> None:
+        mean, deviation = part.two_class_logits()
+        parts[:, rows] = _mixture(mean, deviation)
+
+    prediction.for_each_chunk(work, 8 * 16 * prediction.n_passes, chunk_bytes=CORE_BYTES)
+    return TwoClassParts(*parts)
+
+
+def _mixture(mean: Array, deviation: Array) -> Array:
+    """`TwoClassParts` of ``(n, M)`` Gaussians, ``(6, n)``."""
+    each = [part.reshape(mean.shape) for part in logistic_normal(mean.ravel(), deviation.ravel())]
+    low, total, aleatoric, epistemic, within, among = each
+    # Stein's lemma: E[p ln p/q + (1 − p) ln (1 − p)/(1 − q)] over independent p, q is Cov(p, z) = s² E[p (1 − p)]
+    pairwise = np.where(within > 0.0, deviation, 0.0) * within * deviation  # the square alone may overflow
+    if mean.shape[1] == 1:
+        settled = epistemic == 0.0
+        return np.stack([total, np.where(settled, total, aleatoric), epistemic, within, among, pairwise])[:, :, 0]
+    p = np.where(mean < 0.0, low, 1.0 - low)
+    q = np.where(mean < 0.0, 1.0 - low, low)
+    p_mean, q_mean = _average(p), _average(q)
+    whole = minus_p_log_p(p_mean) + minus_p_log_p(q_mean)
+    spread = _divergence(p, p_mean[:, None]) + _divergence(q, q_mean[:, None])
+    epistemic = np.where(
+        _equal(mean, deviation), epistemic[:, 0], _average(epistemic) + np.maximum(_average(spread), 0.0)
+    )
+    aleatoric = np.where(epistemic == 0.0, whole, _average(aleatoric))
+    among = _average(among) + _average((p - p_mean[:, None]) ** 2)
+    return np.stack([whole, aleatoric, epistemic, _average(within), among, _average(pairwise) + _covariance(p, mean)])
+
+
+def _average(values: Array) -> Array:
+    """Mean over the passes, ``(n,)``, independent of their order."""
+    return np.asarray(np.sort(values, axis=1).mean(axis=1))
+
+
+def _equal(mean: Array, deviation: Array) -> NDArray[np.bool_]:
+    """Rows whose passes are all equal, in which they add nothing to the epistemic part."""
+    return np.asarray((mean == mean[:, :1]).all(axis=1) & (deviation == deviation[:, :1]).all(axis=1))
+
+
+def minus_p_log_p(p: Array) -> Array:
+    """−p ln p of each entry, 0 for p = 0, in nats."""
+    xp = namespace(p)
+    return xp.abs(p * xp.log(xp.where(p > 0.0, p, 1.0)))
+
+
+def _divergence(p: Array, mean: Array) -> Array:
+    """p ln(p / p̄) − p + p̄ ≥ 0."""
+    safe = np.where(mean > 0.0, mean, 1.0)
+    ratio = (p - mean) / safe
+    far = np.log(np.where(p > 0.0, p, 1.0)) - np.log(safe)
+    return p * np.where(ratio < -0.5, far, np.log1p(np.maximum(ratio, -0.5))) - (p - mean)
+
+
+def _covariance(p: Array, mean: Array) -> Array:
+    """Covariance over the passes of the mean probability and the mean logit, ``(n,)``; infinite if some means are."""
+    infinite = np.isinf(mean)
+    finite = np.where(infinite, 0.0, mean)
+    centre = _average(finite)[:, None]
+    found = _average((p - _average(p)[:, None]) * (finite - centre))
+    mixed = infinite.any(axis=1) & ~(mean == mean[:, :1]).all(axis=1)
+    return np.where(mixed, np.inf, np.where(infinite.any(axis=1), 0.0, found))
+
+
+def two_class_regrets(prediction: GaussianLogits) -> tuple[Array, Array]:
+    """E[1 − max p], ``(n,)``, and E[max p − p(c)] of both classes c, ``(n, 2)``."""
+    regret = np.empty((prediction.n_instances, 2))
+
+    def work(rows: slice, part: GaussianLogits) -> None:
+        mean, deviation = part.two_class_logits()
+        less = expected_regret(mean.ravel(), deviation.ravel()).reshape(mean.shape)  # of the more probable class
+        low = logistic_normal(mean.ravel(), deviation.ravel()).low.reshape(mean.shape)
+        more = less + (1.0 - 2.0 * low)
+        regret[rows, 0] = _average(np.where(mean <= 0.0, less, more))
+        regret[rows, 1] = _average(np.where(mean <= 0.0, more, less))
+
+    prediction.for_each_chunk(work, 8 * 16 * prediction.n_passes, chunk_bytes=CORE_BYTES)
+    return np.maximum(least_confidence(prediction) - regret.min(axis=1), 0.0), regret
+
+
+def two_class_votes(prediction: GaussianLogits) -> Array:
+    """P(z < 0) and P(z > 0) under the Gaussian logit difference z, summed over the passes, ``(n, 2)``; a tie counts half."""
+    mean, deviation = prediction.two_class_logits()
+    certain = np.where(mean == 0.0, 0.0, np.copysign(np.inf, mean))
+    with np.errstate(over="ignore"):
+        ratio = np.divide(mean, deviation, out=certain, where=(deviation > 0.0) & np.isfinite(mean))
+    ratio.sort(axis=1)  # so that the order of the passes changes no bit
+    return np.stack([ndtr(-ratio[:, ::-1]).sum(axis=1), ndtr(ratio).sum(axis=1)], axis=1)
+
+
+# Total, aleatoric and epistemic entropy, in nats.
+
 ROUNDING = 4 * np.finfo(np.float64).eps
 NO_SPREAD = 1e-18  # above the rounding error of the mean of a million equal members
 TEMPORARIES = 8  # arrays (n, K) alive at once
@@ -120,7 +308,7 @@ def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
 
     Paper 000, Eq. 14-17; paper 003, section 7. For a Dirichlet in closed form, E[H(p)] = ψ(α₀ + 1) − Σ (α/α₀) ψ(α + 1);
     for members with their weights; for a point the epistemic part is 0. For Gaussian logits with aleatoric variance over the
-    passes; with epistemic variance exactly for two classes (`uqassay.predictions.logistic_normal`), else over the seeded draws.
+    passes; with epistemic variance exactly for two classes (`uqassay.predictions.quadrature`), else over the seeded draws.
 
     The epistemic part is computed as the mean divergence of the members from their mean, and is exactly 0 if they agree to
     the last few bits. The difference of the two entropies is the same number plus a rounding error, which would decide the
@@ -298,3 +486,349 @@ def digamma_excess(x: Array) -> Array:
     tail = 1 / 120 - square * (1 / 252 - square * (1 / 240 - square / 132))
     series = inverse * (0.5 - inverse * (1 / 12 - square * tail))
     return np.where(x < 16.0, digamma(np.minimum(x, 16.0) + 1.0) - np.log(np.minimum(x, 16.0)), series)
+
+
+# Upper and lower entropy of a credal set, and their difference, credal uncertainty.
+#
+# "set" is the credal set of the prediction: the hull of members, draws or vertices, the box of intervals, and the core
+# of masses, which holds every distribution that dominates their belief function. "box" contains all distributions
+# between the lower and upper probabilities of the classes, {p in the simplex: l ≤ p ≤ u}; hull and core lie inside it.
+
+Float = NDArray[np.float64]
+CHOICES = ("set", "hull", "box")
+GAP = 1e-12  # nats; the sets of sure instances are small, and their differences count
+
+
+@keeps_arrays("measures.upper_entropy")
+def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
+    """Largest entropy in the credal set of each instance, in nats; measures total uncertainty.
+
+    Parameters
+    ----------
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
+    over : {"set", "hull", "box"}
+        "set" (default): the hull of members, draws or vertices (certified to 1e-12), the box of `Intervals`, the core of
+        `Masses` (exact; K ≤ 16). "hull": the same, for sets that are given by points only. "box": all distributions between
+        the lower and upper probabilities of the classes.
+
+    Returns
+    -------
+    (n,) float64, nats, between 0 and ln K
+
+    Raises
+    ------
+    InputError
+        Unknown `over`, "hull" for a kind of prediction without a finite hull, or "set" for `Masses` on more than 16 classes.
+
+    Notes
+    -----
+    Source: Wang et al. (2024), in the unified evaluation paper eq. (20). The maximiser over the box is
+    p = clip(s, l, u) with the level s at which it sums to 1 (Abellán and Moral, 2003).
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> members = uq.Members([[[0.9, 0.1, 0.0], [0.5, 0.0, 0.5]]])
+    >>> upper_entropy(members).round(4).tolist(), upper_entropy(members, over="box").round(4).tolist()
+    ([0.7691], [0.9433])
+    """
+    prediction = as_prediction(prediction)
+    kind = _kind(prediction, over)
+    if kind == "hull":
+        return hull_upper_entropy(prediction.hull_points(), GAP).values
+    if isinstance(prediction, Masses) and kind == "core":
+        return core_upper_entropy(prediction.checked_masses(), prediction.focal_sets)
+    return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
+
+
+@keeps_arrays("measures.lower_entropy")
+def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
+    """Smallest entropy in the credal set of each instance, in nats; measures aleatoric uncertainty.
+
+    Parameters, errors and source are those of `upper_entropy`; the minimum is exact (to 1e-12) over both sets.
+
+    Returns
+    -------
+    (n,) float64, nats
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> lower_entropy(uq.Intervals([[0.5, 0.1]], [[0.9, 0.5]])).round(4).tolist()
+    [0.3251]
+    """
+    prediction = as_prediction(prediction)
+    kind = _kind(prediction, over)
+    if kind == "hull":
+        return hull_lower_entropy(prediction.hull_points())
+    if isinstance(prediction, Masses) and kind == "core":
+        return core_lower_entropy(prediction.checked_masses(), prediction.focal_sets)
+    return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
+
+
+@keeps_arrays("measures.credal_uncertainty")
+def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convention: str = "exact") -> Float:
+    """Credal uncertainty: upper minus lower entropy of the credal set of each instance.
+
+    Parameters
+    ----------
+    prediction : Prediction of any kind, or array (n, K) or (n, M, K)
+    over : {"set", "hull", "box"}
+        See `upper_entropy`.
+    convention : {"exact", "paper"}
+        "exact" is the difference, in nats. "paper" gives the numbers printed as CU in the unified evaluation paper. They
+        are a different quantity, in bits: log2 K − H2(singleton lower probabilities normalised to sum 1). It is 0 for a
+        uniform prediction and **largest for confident ones**, so it is not an uncertainty. It is nan if all lower
+        probabilities are 0, because the normalised vector is then undefined.
+
+    Returns
+    -------
+    (n,) float64, nats ("exact") or bits ("paper")
+
+    Raises
+    ------
+    InputError
+        Unknown `over` or `convention`; "hull" with the paper's convention, which uses no hull.
+
+    Notes
+    -----
+    Source: unified evaluation paper, App. F.2, eq. (20); the paper's numbers, Table 6, follow the authors' code.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> prediction = uq.Intervals([[0.5, 0.1]], [[0.9, 0.5]])
+    >>> credal_uncertainty(prediction).round(4).tolist()
+    [0.3681]
+    >>> credal_uncertainty(prediction, convention="paper").round(4).tolist()
+    [0.35]
+    """
+    check_choice(convention, "convention", ("exact", "paper"))
+    prediction = as_prediction(prediction)
+    if convention == "exact":
+        return _difference(prediction, over)
+    check_choice(over, "over", CHOICES)
+    if over == "hull":
+        raise InputError(
+            "over",
+            'must not be "hull" with convention="paper"',
+            'got "hull"',
+            "leave over out: the paper uses only lower bounds",
+            code="conflict",
+        )
+    if isinstance(prediction, Masses):
+        prediction = prediction.repaired()
+    l = np.maximum(np.asarray(prediction.lower_probs(), dtype=np.float64), 0.0)
+    total = l.sum(axis=1, keepdims=True)
+    q = np.divide(l, total, out=np.full_like(l, np.nan), where=total > 0)  # (n, K)
+    return np.log2(l.shape[1]) - entropy_of_rows(q) / np.log(2.0)
+
+
+def _kind(prediction: Prediction, over: str) -> str:
+    """The set: "hull", "core" or "box"."""
+    check_choice(over, "over", CHOICES)
+    if over != "set":
+        return over
+    if isinstance(prediction, Masses):
+        if prediction.n_classes > MAX_ENUMERATED_CLASSES:
+            raise TooManyClassesError(
+                "over",
+                f"the core of masses takes at most {MAX_ENUMERATED_CLASSES} classes",
+                f"got K = {prediction.n_classes}",
+                'use over="box", or the score or non-specificity with -box in its name',
+                code="size",
+            )
+        return "core"
+    return "box" if isinstance(prediction, Box) else "hull"
+
+
+def _difference(prediction: Prediction, over: str) -> Float:
+    """Upper minus lower entropy; exactly 0 if the set is one distribution up to the last few bits."""
+    difference = upper_entropy(prediction, over=over) - lower_entropy(prediction, over=over)
+    bounds = prediction.lower_probs(), prediction.upper_probs()
+    l, u = (np.asarray(p, dtype=np.float64) for p in bounds)
+    single = (u - l <= 4 * np.finfo(np.float64).eps * u).all(axis=1)
+    return np.where(single, 0.0, np.maximum(difference, 0.0))
+
+
+# Label-wise decomposition: the entropies of K two-class problems, each class against the rest, and their sum.
+
+CHUNK_BYTES = 8 * 2**20
+MOST_SORTED = 128  # classes of a row that the kernel sorts
+OF_16_BITS = 5e-7  # rows that miss the sum 1 by more than this were rounded to few bits
+
+
+@keeps_arrays("measures.label_wise_decomposition")
+def label_wise_decomposition(prediction: PredictionLike) -> Decomposition:
+    """Sum over the classes of the entropy decompositions of "class k or not", in nats.
+
+    Parameters
+    ----------
+    prediction : Prediction, or array (n, K) or (n, M, K)
+        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` (closed form), `GaussianLogits` (passes;
+        with epistemic variance exactly for two classes, otherwise draws).
+
+    Returns
+    -------
+    Decomposition
+        Total and aleatoric part in [0, K ln 2] and below 1 + ln K; for two classes, twice those of `entropy_decomposition`.
+
+    Raises
+    ------
+    InputError
+        Sets without a distribution over their elements.
+
+    Notes
+    -----
+    Source: Sale, Hofman, Wimmer, Hüllermeier and Nagler, Label-wise aleatoric and epistemic uncertainty quantification
+    (2024), with entropy. With the variance of "class k or not", the sum is `variance_decomposition`.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> d = uq.measures.label_wise_decomposition(uq.Members([[[1.0, 0.0], [0.0, 1.0]]]))
+    >>> d.total.round(4).tolist(), d.aleatoric.tolist(), d.epistemic.round(4).tolist()
+    ([1.3863], [0.0], [1.3863])
+    """
+    parts = label_wise_parts(prediction)
+    return Decomposition(*(sum_over_classes(part) for part in (parts.total, parts.aleatoric, parts.epistemic)))
+
+
+@keeps_arrays("measures.label_wise_parts")
+def label_wise_parts(prediction: PredictionLike) -> Decomposition:
+    """Entropy decomposition of "class k or not" for every class, in nats.
+
+    Parameters
+    ----------
+    prediction : Prediction, or array (n, K) or (n, M, K)
+        As for `label_wise_decomposition`.
+
+    Returns
+    -------
+    Decomposition
+        Arrays (n, K), each part in [0, ln 2]. The epistemic part of a class is exactly 0 where the members agree in it.
+
+    Raises
+    ------
+    InputError
+        Sets without a distribution over their elements.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> d = uq.measures.label_wise_parts(uq.Members([[[0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]]))
+    >>> d.epistemic.round(4).tolist()
+    [[0.0, 0.2158, 0.2158]]
+    """
+    prediction = as_prediction(prediction)
+    if isinstance(prediction, Dirichlet):
+        return _label_wise_of_dirichlet(prediction)
+    if is_two_class_gaussian(prediction):  # both classes are the same two-class problem
+        exact = entropy_decomposition(prediction)
+        both = (np.repeat(part[:, None], 2, axis=1) for part in (exact.total, exact.aleatoric, exact.epistemic))
+        return Decomposition(*both)
+    members = second_order_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return Decomposition(
+            *members.by_chunks(_on_device, members.n_classes * (2 * TEMPORARIES + 2 * members.n_members))
+        )
+    parts = np.empty((3, members.n_instances, members.n_classes))
+
+    def work(rows: slice, part: Members) -> None:
+        parts[:, rows] = _label_wise_of_members(part)
+
+    bytes_per_row = 8 * members.n_classes * (2 * TEMPORARIES + 2 * members.n_members)
+    members.for_each_chunk(work, bytes_per_row, chunk_bytes=CHUNK_BYTES)
+    return Decomposition(*parts)
+
+
+def _label_wise_of_members(members: Members) -> Array:
+    """Total, aleatoric and epistemic part of each class, ``(3, n, K)``."""
+    compiled = kernel("label_wise_sums")
+    if compiled is not None and members.n_classes <= MOST_SORTED:
+        return np.stack(compiled(member_rows(members.probs), member_shares(members.probs, members.weights)))
+    shares = list(member_shares(members.probs, members.weights).T[:, :, None])
+    both = [_class_and_rest(not_negative(members.probs[:, m])) for m in range(members.n_members)]  # (2, n, K) each
+    total, aleatoric, epistemic = _sums(shares, both)
+    parts = np.stack([total, aleatoric, epistemic])
+    agree = _agree(shares, both)
+    parts[1][agree], parts[2][agree] = total[agree], 0.0
+    return parts
+
+
+def _sums(shares: list[Any], both: list[Any]) -> tuple[Any, Any, Any]:
+    """The three parts of each class before members that agree are told, ``(n, K)`` each."""
+    xp, summed = namespace(both[0]), OrderFreeSum(both[0].shape, both[0])
+    for share, p in zip(shares, both, strict=True):
+        summed.add(share * p)
+    mean, terms = summed.value(), divergence_terms(summed.value())
+    aleatoric, epistemic = OrderFreeSum(mean.shape, mean), OrderFreeSum(mean.shape, mean)
+    for share, p in zip(shares, both, strict=True):
+        p_log_p, divergence = terms(p)
+        aleatoric.add(share * p_log_p)
+        epistemic.add(share * divergence)
+    total, of_members = xp.sum(minus_p_log_p(mean), axis=0), xp.abs(xp.sum(aleatoric.value(), axis=0))
+    return total, of_members, xp.maximum(xp.sum(epistemic.value(), axis=0), 0.0)
+
+
+def _on_device(part: DeviceProbs) -> tuple[Any, Any, Any]:
+    xp, both = part.xp, [_class_and_rest_on_device(part, m) for m in range(part.n_members)]
+    total, aleatoric, epistemic = _sums([1.0 / part.n_members] * part.n_members, both)
+    least = most = both[0]
+    for p in both[1:]:
+        least, most = xp.minimum(least, p), xp.maximum(most, p)
+    agree = xp.all(most - least <= 4 * float(xp.finfo(most.dtype).eps) * most, axis=0)
+    return total, xp.where(agree, total, aleatoric), xp.where(agree, 0.0, epistemic)
+
+
+def _class_and_rest_on_device(part: DeviceProbs, m: int) -> Any:
+    """As `_class_and_rest`, without rows that are picked."""
+    xp, p = part.xp, part.member(m)
+    event = xp.minimum(p, 1.0)
+    others = xp.sum(xp.sort(p, axis=1)[:, :-1], axis=1, keepdims=True)
+    top = xp.max(event, axis=1, keepdims=True)
+    is_top = part.whole(np.arange(part.n_classes))[None, :] == xp.argmax(p, axis=1, keepdims=True)
+    summed = is_top & (top > 0.5) & (xp.abs(top + others - 1.0) <= OF_16_BITS)
+    return xp.stack([event, xp.where(summed, others, 1.0 - event)])
+
+
+def _class_and_rest(p: Array) -> Array:
+    """Probabilities of each class and of all others, ``(2, n, K)``, from ``(n, K)``.
+
+    The rest of a class above ½ is the sum of the others, because 1 − p would lose its digits.
+    """
+    event = np.minimum(p, 1.0)
+    rest = 1.0 - event
+    rows, k = np.flatnonzero(p.max(axis=1) > 0.5), p.argmax(axis=1)
+    if rows.size:
+        others = np.sort(p[rows], axis=1)[:, :-1].sum(axis=1)
+        whole = np.abs(event[rows, k[rows]] + others - 1.0) <= OF_16_BITS
+        rest[rows[whole], k[rows[whole]]] = others[whole]
+    return np.stack([event, rest])
+
+
+def _agree(shares: list[Array], both: list[Array]) -> NDArray[np.bool_]:
+    """Classes in which all members of a positive weight agree to the last few bits, ``(n, K)``."""
+    least, most = np.full(both[0].shape, np.inf), np.zeros(both[0].shape)
+    for share, p in zip(shares, both, strict=True):
+        counted = np.broadcast_to(np.asarray(share) > 0.0, p.shape)
+        np.minimum(least, p, out=least, where=counted)
+        np.maximum(most, p, out=most, where=counted)
+    return np.asarray((most - least <= ROUNDING * most).all(axis=0))
+
+
+def _label_wise_of_dirichlet(prediction: Dirichlet) -> Decomposition:
+    """Closed form: "class k or not" follows a Beta distribution with the concentrations α_k and Σ_{c≠k} α_c."""
+    alpha = np.ascontiguousarray(prediction.alpha, dtype=np.float64)
+    if prediction.unit_concentration:
+        alpha = alpha / alpha.sum(axis=1, keepdims=True)
+    concentration = alpha.sum(axis=1, keepdims=True)
+    rest = concentration - alpha
+    rows, k = np.arange(len(alpha)), alpha.argmax(axis=1)
+    rest[rows, k] = np.sort(alpha, axis=1)[:, :-1].sum(axis=1)
+    event, other = alpha / concentration, rest / concentration
+    total = minus_p_log_p(event) + minus_p_log_p(other)
+    # as for the whole entropy: the large logarithms of H(μ) cancel in this form
+    epistemic = event * digamma_excess(alpha) + other * digamma_excess(rest) - digamma_excess(concentration)
+    epistemic = np.clip(epistemic, 0.0, total)
+    return Decomposition(total, total - epistemic, epistemic)

@@ -1,35 +1,63 @@
-"""Total, aleatoric and epistemic variance of the one-hot label, and the variance of one probability among members."""
+"""Variances of the label: over members, of votes, and for the zero-one loss."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay._namespaces import namespace
+from uqassay.errors import InputError
 from uqassay.measures.entropies import (
     TEMPORARIES,
     Decomposition,
     agreeing_rows,
     decomposed,
     decomposed_points,
+    is_two_class_gaussian,
+    least_confidence,
     second_order_members,
+    shannon_entropy,
+    two_class_parts,
+    two_class_regrets,
+    two_class_votes,
     varied_members,
 )
-from uqassay.measures.two_class_logits import is_two_class_gaussian, two_class_parts
+from uqassay.native import kernel
 from uqassay.predictions import (
+    Box,
     DeviceProbs,
     Dirichlet,
+    Masses,
     Members,
     OrderFreeSum,
     Point,
+    Prediction,
     PredictionLike,
+    Vertices,
     as_prediction,
     keeps_arrays,
     member_sums,
     not_negative,
     sum_over_classes,
 )
+from uqassay.predictions.base import CORE_BYTES
 
-__all__ = ["member_variances", "predicted_class_variance", "total_variance", "variance_decomposition"]
+__all__ = [
+    "ProbabilityMoments",
+    "predicted_class_variance",
+    "probability_moments",
+    "regrets",
+    "total_variance",
+    "variance_decomposition",
+    "variation_ratio",
+    "vote_entropy",
+    "vote_shares",
+    "zero_one_decomposition",
+]
+
+
+# Total, aleatoric and epistemic variance of the one-hot label, and the variance of one probability among members.
 
 Array = NDArray[np.float64]
 
@@ -194,3 +222,307 @@ def _concentration(prediction: Dirichlet) -> Array:
 
 def _gini(mean: Array) -> Array:
     return sum_over_classes(mean * (1.0 - mean))
+
+
+# Mean and variance of the probability of each class under a second-order prediction.
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ProbabilityMoments:
+    """First two moments of the probability of each class, under the stated second-order distribution.
+
+    Attributes
+    ----------
+    mean : array (n, K)
+        p̄_k = E[p_k].
+    variance : array (n, K)
+        Var[p_k]; 0 where all members agree.
+    """
+
+    mean: Array
+    variance: Array
+
+    @property
+    def epistemic(self) -> Array:
+        """Σ_k Var[p_k] = E‖p − p̄‖², ``(n,)``: the epistemic variance that is stated."""
+        return sum_over_classes(self.variance)
+
+
+@keeps_arrays("measures.probability_moments")
+def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
+    """Mean and variance of the probability of each class, as stated by a second-order prediction.
+
+    Parameters
+    ----------
+    prediction : Prediction, or array (n, K) or (n, M, K)
+        `Members` enter with their weights, a `Dirichlet` in closed form, α̂(1 − α̂)/(α₀ + 1) with α̂ = α/α₀, `GaussianLogits`
+        of two classes with epistemic variance by quadrature, other `GaussianLogits` by their members. A `Point` has variance 0.
+
+    Returns
+    -------
+    ProbabilityMoments
+        The variance divides by the number of members, not by one less: the members are the distribution, not a sample.
+
+    Raises
+    ------
+    InputError
+        Sets without a distribution over their elements.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> stated = uq.measures.probability_moments(uq.Members([[[0.5, 0.5], [1.0, 0.0]]]))
+    >>> stated.mean.tolist(), stated.variance.tolist(), stated.epistemic.tolist()
+    ([[0.75, 0.25]], [[0.0625, 0.0625]], [0.125])
+    """
+    prediction = as_prediction(prediction)
+    if isinstance(prediction, Dirichlet):
+        return _of_dirichlet(prediction)
+    if isinstance(prediction, (Box, Masses, Vertices)):
+        raise InputError(
+            "prediction",
+            "must contain a distribution over distributions",
+            f"got {type(prediction).__name__}, a set without such a distribution",
+            "give members, a Dirichlet or Gaussian logits",
+            code="no-distribution",
+        )
+    if is_two_class_gaussian(prediction):
+        among = two_class_parts(prediction).among
+        return ProbabilityMoments(prediction.mean_probs(), np.stack([among, among], axis=1))
+    members = second_order_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return ProbabilityMoments(*members.by_chunks(_on_device, TEMPORARIES * members.n_classes))
+    mean, variance = np.empty((2, members.n_instances, members.n_classes))
+
+    def work(rows: slice, part: Members) -> None:
+        mean[rows], variance[rows] = _moments_of_members(part)
+
+    members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
+    variance[agreeing_rows(members, sum_over_classes(variance))] = 0.0
+    return ProbabilityMoments(mean, variance)
+
+
+def _moments_of_members(members: Members) -> tuple[Array, Array]:
+    mean = members.mean_probs()
+    return mean, member_variances(members, mean)[1]
+
+
+def _on_device(part: Any) -> tuple[Any, Any]:
+    mean, variance = _moments_of_members(part)
+    return mean, part.xp.where(part.agree()[:, None], 0.0, variance)
+
+
+def _of_dirichlet(prediction: Dirichlet) -> ProbabilityMoments:
+    mean = prediction.mean_probs()
+    if prediction.unit_concentration:
+        concentration = np.ones(prediction.n_instances)
+    else:
+        concentration = np.asarray(np.ascontiguousarray(prediction.alpha, dtype=np.float64).sum(axis=1))
+    return ProbabilityMoments(mean, mean * (1.0 - mean) / (concentration + 1.0)[:, np.newaxis])
+
+
+# Votes of the members: measures of their disagreement.
+
+
+@keeps_arrays("measures.variation_ratio")
+def variation_ratio(prediction: PredictionLike) -> Array:
+    """Share of the votes for classes other than the one with the most votes, ``(n,)``, from 0 to 1 − 1/K.
+
+    Each member votes with its weight for its most probable class. If several classes are most probable, they share the vote
+    equally, so the result does not depend on the order of the classes. (Paper 003, section 7.)
+
+    Parameters
+    ----------
+    prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
+        A Dirichlet votes through its seeded draws, Gaussian logits through their passes if the variance is aleatoric. If it
+        is epistemic, the shares are exact for two classes, and those of the seeded draws otherwise.
+
+    Raises
+    ------
+    InputError
+        A kind without several distributions per instance.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.variance import variation_ratio
+    >>> variation_ratio(uq.Members([[[0.6, 0.4], [0.9, 0.1], [0.8, 0.2], [0.3, 0.7]]])).tolist()
+    [0.25]
+    """
+    votes, total = _count(as_prediction(prediction))
+    xp = namespace(votes)
+    if votes.shape[1] == 2:
+        return xp.min(votes, axis=1) / total
+    return (total - xp.max(votes, axis=1)) / total  # exactly 0 if the votes are unanimous, unlike 1 − max / total
+
+
+@keeps_arrays("measures.vote_entropy")
+def vote_entropy(prediction: PredictionLike) -> Array:
+    """Entropy of the distribution of the votes, ``(n,)``, in nats, from 0 to ln K.
+
+    Votes as in `variation_ratio`. If the members are predictions for augmented copies of an input, this is the
+    test-time-augmentation entropy (Wang et al., 2019; paper 003, section 7).
+
+    Parameters
+    ----------
+    prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
+        A Dirichlet votes through its seeded draws, Gaussian logits through their passes if the variance is aleatoric. If it
+        is epistemic, the shares are exact for two classes, and those of the seeded draws otherwise.
+
+    Raises
+    ------
+    InputError
+        A kind without several distributions per instance.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.variance import vote_entropy
+    >>> vote_entropy(uq.Members([[[0.6, 0.4], [0.3, 0.7]]])).round(4).tolist()
+    [0.6931]
+    """
+    return shannon_entropy(vote_shares(prediction))
+
+
+def vote_shares(prediction: PredictionLike) -> Array:
+    """Share of the votes that each class received, ``(n, K)``; rows sum to 1, exactly if one class has all votes.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.variance import vote_shares
+    >>> vote_shares(uq.Members([[[0.6, 0.4], [0.5, 0.5]]], weights=[1, 3])).tolist()
+    [[0.625, 0.375]]
+    """
+    votes, total = _count(as_prediction(prediction))
+    return votes / total[:, None]
+
+
+def _count(prediction: Prediction) -> tuple[Array, Array]:
+    """Votes for each class, ``(n, K)``, and total votes, ``(n,)``: numbers of members, or sums of weights.
+
+    Votes are summed before the division, so instances with the same votes tie exactly.
+    """
+    if is_two_class_gaussian(prediction):
+        votes = two_class_votes(prediction)
+        return votes, votes.sum(axis=1)
+    members = varied_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return members.by_chunks(_count_on_device, TEMPORARIES * members.n_classes)
+    votes = np.empty((members.n_instances, members.n_classes))
+    total = np.empty(members.n_instances)
+
+    counted = kernel("untied_votes") if members.weights is None else None
+
+    def work(rows: slice, part: Members) -> None:
+        if counted is not None and part.probs.dtype in (np.float32, np.float64):
+            found = counted(np.ascontiguousarray(part.probs))
+            if found is not None:
+                votes[rows], total[rows] = found, part.n_members
+                return
+        counts, all_votes = OrderFreeSum(votes[rows].shape), OrderFreeSum(len(part))
+        for m in range(part.n_members):
+            probs = part.probs[:, m]
+            best = probs == probs.max(axis=1, keepdims=True)
+            ballot = best.astype(np.float64)
+            if np.count_nonzero(best) > len(part):  # some row has tied classes
+                ballot /= ballot.sum(axis=1, keepdims=True)
+            weight = 1.0 if part.weights is None else part.weights[..., m]
+            counts.add(ballot * np.reshape(weight, (-1, 1)))
+            all_votes.add(np.broadcast_to(weight, len(part)))
+        votes[rows], total[rows] = counts.value(), all_votes.value()
+
+    members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
+    return votes, total
+
+
+def _count_on_device(part: DeviceProbs) -> tuple[Any, Any]:
+    xp, votes = part.xp, OrderFreeSum((len(part), part.n_classes), part.zeros(0))
+    for m in range(part.n_members):
+        probs = part.probs[:, m, :]
+        ballot = xp.astype(probs == xp.max(probs, axis=1, keepdims=True), part.zeros(0).dtype)
+        votes.add(ballot / xp.sum(ballot, axis=1, keepdims=True))
+    return votes.value(), part.zeros(len(part)) + part.n_members
+
+
+# Decomposition of the zero-one loss: how often the best guess is wrong, of the mean and of each member.
+
+NO_REGRET = 8 * np.finfo(np.float64).eps  # below it, members are compared bit by bit
+
+
+@keeps_arrays("measures.zero_one_decomposition")
+def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
+    """1 − max p̄ = E[1 − max p] + (E[max p] − max p̄): total, aleatoric and epistemic expected zero-one loss.
+
+    The epistemic part is computed as the least over the classes c of E[max p − p(c)], which is ≥ 0 term by term. It is 0
+    exactly if all members have a most probable class in common, and so also where they differ in their probabilities.
+
+    Parameters
+    ----------
+    prediction : Prediction, or array (n, K) or (n, M, K)
+        A kind with a distribution over distributions: `Point`, `Members`, `Dirichlet` (by its seeded draws, because the maximum
+        has no closed form) and `GaussianLogits` (passes; with epistemic variance exactly for two classes, otherwise draws).
+
+    Returns
+    -------
+    Decomposition
+        Each part in [0, 1 − 1/K]. Total is the score "least-confidence" of the mean of the members or draws.
+
+    Raises
+    ------
+    InputError
+        Sets without a distribution over their elements.
+
+    Notes
+    -----
+    Source: Sale et al., Second-order uncertainty quantification: a distance-based approach (2024); Kotelevskii and Panov
+    (2024), zero-one score.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> d = uq.measures.zero_one_decomposition(uq.Members([[[0.75, 0.25], [0.25, 0.75]], [[0.75, 0.25], [1.0, 0.0]]]))
+    >>> d.total.tolist(), d.aleatoric.tolist(), d.epistemic.tolist()
+    ([0.5, 0.125], [0.25, 0.125], [0.25, 0.0])
+    """
+    prediction = as_prediction(prediction)
+    if is_two_class_gaussian(prediction):
+        loss, regret = two_class_regrets(prediction)
+        return Decomposition(least_confidence(prediction), loss, regret.min(axis=1))
+    members = second_order_members(prediction)
+    if isinstance(members, DeviceProbs):
+        return Decomposition(*members.by_chunks(_zero_one_on_device, TEMPORARIES * members.n_classes))
+    loss, regret = regrets(members)
+    total, epistemic = least_confidence(members), regret.min(axis=1)
+    epistemic[agreeing_rows(members, np.where(epistemic > 0.0, epistemic, np.inf), below=NO_REGRET)] = 0.0
+    return Decomposition(total, np.where(epistemic > 0.0, loss, total), epistemic)
+
+
+def regrets(members: Members) -> tuple[Array, Array]:
+    """E[1 − max p], ``(n,)``, and E[max p − p(c)] of each class c, ``(n, K)``."""
+    loss, regret = np.empty(members.n_instances), np.empty((members.n_instances, members.n_classes))
+
+    def work(rows: slice, part: Members) -> None:
+        loss[rows], regret[rows] = _regrets(part, regret)
+
+    members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
+    return loss, regret
+
+
+def _regrets(part: Members, like: Array) -> tuple[Array, Array]:
+    xp = namespace(like)
+
+    def terms(p: Array) -> tuple[Array, Array]:
+        top = xp.max(p, axis=1, keepdims=True)
+        return 1.0 - top, top - p
+
+    loss, lost = member_sums(part.probs, part.weights, terms, "member_regrets")
+    return xp.maximum(loss[:, 0], 0.0), lost
+
+
+def _zero_one_on_device(part: Any) -> tuple[Any, Any, Any]:
+    xp, total = part.xp, least_confidence(part)
+    loss, regret = _regrets(part, total)
+    epistemic = xp.where(part.agree(), 0.0, xp.min(regret, axis=1))
+    return total, xp.where(epistemic > 0.0, loss, total), epistemic

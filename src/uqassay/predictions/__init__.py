@@ -1,28 +1,34 @@
 """Predictions of classifiers: one frozen, validated class for each of the eight kinds, and their files."""
 
-from uqassay._frames import FromFile
+from uqassay.frames import FromFile
 from uqassay.predictions.adapters import from_laplace, from_object
-from uqassay.predictions.base import CORE_BYTES, Prediction
-from uqassay.predictions.box import Box
-from uqassay.predictions.class_sets import ClassSets
-from uqassay.predictions.coercion import PredictionLike, as_prediction
-from uqassay.predictions.dask_prediction import DaskPrediction, check_chunks, is_dask_array
-from uqassay.predictions.device_probs import DeviceProbs, probs_on_device
-from uqassay.predictions.dirichlet import Dirichlet
-from uqassay.predictions.drawn import Drawn
-from uqassay.predictions.gaussian_logits import GaussianLogits
-from uqassay.predictions.intervals import Intervals
-from uqassay.predictions.keeping_arrays import HOST_FIELD, as_prediction_here_and_there, held_elsewhere, keeps_arrays
-from uqassay.predictions.labels import class_indices, labels_for, portable_labels
-from uqassay.predictions.masses import Masses
-from uqassay.predictions.members import Members, check_draws
-from uqassay.predictions.metadata import per_instance
-from uqassay.predictions.pandas_input import in_order_of_ids, take_index
-from uqassay.predictions.point import Point
-from uqassay.predictions.probabilities import not_negative
-from uqassay.predictions.summation import OrderFreeSum, sum_over_classes
-from uqassay.predictions.sums_over_members import member_rows, member_shares, member_sums
-from uqassay.predictions.vertices import Vertices
+from uqassay.predictions.base import CORE_BYTES, Prediction, per_instance
+from uqassay.predictions.dask import DaskPrediction, check_chunks, is_dask_array
+from uqassay.predictions.devices import (
+    HOST_FIELD,
+    DeviceProbs,
+    PredictionLike,
+    as_prediction,
+    as_prediction_here_and_there,
+    held_elsewhere,
+    keeps_arrays,
+    probs_on_device,
+)
+from uqassay.predictions.labels import class_indices, in_order_of_ids, labels_for, portable_labels, take_index
+from uqassay.predictions.points import (
+    Box,
+    Members,
+    OrderFreeSum,
+    Point,
+    check_draws,
+    member_rows,
+    member_shares,
+    member_sums,
+    not_negative,
+    sum_over_classes,
+)
+from uqassay.predictions.second_order import Dirichlet, Drawn, GaussianLogits
+from uqassay.predictions.sets import ClassSets, Intervals, Masses, Vertices
 
 __all__ = [
     "CORE_BYTES",

@@ -37,18 +37,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_numeric, one_row_for_each_pixel, tolerance_of
-from uqassay._frames import Frame, as_frame, is_frame
+from uqassay.arrays import as_numeric, one_row_for_each_pixel, tolerance_of
 from uqassay.errors import InputError
+from uqassay.frames import Frame, as_frame, is_frame
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.class_order import classes_in_order
 from uqassay.predictions.formats import is_record, read_objects
-from uqassay.predictions.gaussian_logits import GaussianLogits
-from uqassay.predictions.keys import form_of_kind, holds_truth_values, key_of_bare_array, needed_keys, roles
-from uqassay.predictions.members import Members
-from uqassay.predictions.named_arrays import prediction_from_arrays, variance_meaning
-from uqassay.predictions.point import Point, two_columns
-from uqassay.wording import listed
+from uqassay.predictions.keys import (
+    classes_in_order,
+    form_of_kind,
+    holds_truth_values,
+    key_of_bare_array,
+    needed_keys,
+    prediction_from_arrays,
+    roles,
+    variance_meaning,
+)
+from uqassay.predictions.points import Members, Point, two_columns
+from uqassay.predictions.second_order import GaussianLogits
+from uqassay.text import listed
 
 __all__ = [
     "from_classifier",
@@ -694,7 +700,7 @@ def from_classifier(
     ----------
     classifier : object
         With `classes_`, which order the columns, and `predict_proba`: a classifier, a pipeline, a search. One of
-        `uqassay.methods` states its own kind of prediction by `predict_uncertainty`.
+        `uqassay.lab.methods` states its own kind of prediction by `predict_uncertainty`.
     X : array (n, D), DataFrame, or what else the classifier takes
     members : bool
         Take the members of an ensemble (the trees of a forest, the estimators of bagging or soft voting) in place of their

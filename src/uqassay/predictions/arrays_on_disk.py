@@ -31,12 +31,12 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from uqassay._array import as_bfloat16
-from uqassay._optional import optional_package
+from uqassay.arrays import as_bfloat16
 from uqassay.checks import fail
 from uqassay.errors import InputError
+from uqassay.files import optional_package
 from uqassay.notes import Note
-from uqassay.wording import significant
+from uqassay.text import significant
 
 __all__ = [
     "FREE_BYTES",

@@ -1,26 +1,200 @@
-"""The base class of all kinds of prediction."""
+"""What every prediction is: its arrays, its metadata, its rows, and what it remembers."""
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from functools import wraps
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, available_cores, check_class_count, release, row_chunks, shown, taken
-from uqassay._frames import Frame, as_frame, is_frame, moves
-from uqassay._one_order import aligned
+from uqassay.arrays import as_array, available_cores, check_class_count, release, row_chunks, shown, taken
 from uqassay.errors import InputError
+from uqassay.frames import Frame, as_frame, is_frame, moves
 from uqassay.notes import Note
-from uqassay.predictions.labels import CLASS_ORDERS, whole_number_in
-from uqassay.predictions.metadata import checked_class_names, checked_ids, checked_notes, per_instance
-from uqassay.predictions.pandas_input import frame_classes, in_order_of_ids, take_index
-from uqassay.predictions.remembering import REMEMBERED, Held, held_rows, remembered
-from uqassay.wording import named
+from uqassay.one_order import aligned
+from uqassay.predictions.labels import CLASS_ORDERS, frame_classes, in_order_of_ids, take_index, whole_number_in
+from uqassay.text import named
+
+__all__ = [
+    "REMEMBERED",
+    "checked_class_names",
+    "checked_ids",
+    "numbered",
+    "per_instance",
+]
+
+
+# Class probabilities that a prediction keeps once they are computed: its mean, its lower and its upper probabilities.
+
+REMEMBERED = ("mean_probs", "lower_probs", "upper_probs")
+Held = dict[str, NDArray[np.float64]]
+
+
+def remembered(method: Callable[[Any], NDArray[np.float64]]) -> Callable[[Any], NDArray[np.float64]]:
+    """A method without arguments whose result a remembering prediction computes once; the array is then read-only."""
+    name = method.__name__
+
+    @wraps(method)
+    def once(self: Any) -> NDArray[np.float64]:
+        held: Held | None = self._held
+        if held is None:
+            return method(self)
+        if name not in held:
+            values = method(self).view()
+            values.flags.writeable = False
+            held[name] = values
+        return held[name]
+
+    return once
+
+
+def held_rows(held: Held | None, rows: Any) -> Held | None:
+    """The part of what is held that belongs to some of the instances."""
+    return None if held is None else {name: taken(values, rows) for name, values in held.items()}
+
+
+# Checks of a prediction's metadata: class names, ids, groups and notes.
+
+
+def checked_class_names(names: Any, n_classes: int) -> tuple[str, ...]:
+    """One name for each class, as text.
+
+    Raises
+    ------
+    InputError
+        A wrong number of names, a repeated or missing name, or an object that is not a sequence.
+    """
+    if isinstance(names, (str, bytes, Mapping, set, frozenset)) or not isinstance(names, Iterable):
+        raise _no_names(f"got {type(names).__name__}")
+    items = list(names) if isinstance(names, (list, tuple)) else as_array(names, "class_names").reshape(-1).tolist()
+    texts = tuple(_name(item) for item in items)
+    if len(texts) != n_classes:
+        raise InputError(
+            "class_names",
+            f"needs one name for each of the {n_classes} classes",
+            f"got {len(texts)}",
+            "give them in the order of the last axis",
+            code="mismatch",
+        )
+    if len(set(texts)) < len(texts):
+        twice = Counter(texts).most_common(1)[0][0]
+        raise InputError(
+            "class_names", "must differ from each other", f"{twice!r} occurs twice", "rename one", code="duplicate"
+        )
+    return texts
+
+
+def checked_ids(ids: Any, n: int) -> NDArray[Any]:
+    """One id for each instance, all different, ``(n,)``."""
+    array = per_instance(ids, "ids", n)
+    counts = Counter(array.tolist())
+    if len(counts) != n:
+        value, count = counts.most_common(1)[0]
+        raise InputError(
+            "ids",
+            "must be unique",
+            f"{value!r} occurs {count} times",
+            "drop the duplicates or leave ids out",
+            code="duplicate",
+        )
+    return array
+
+
+def per_instance(values: Any, name: str, n: int) -> NDArray[Any]:
+    """Checked ids or groups ``(n,)``: numbers, text or dates, none of them missing.
+
+    Raises
+    ------
+    InputError
+        A wrong shape, missing values (nan, None, NaT), or objects without a hash (lists, mappings).
+    """
+    array = as_array(values, name)
+    if array.shape != (n,):
+        raise InputError(
+            name,
+            f"needs one value for each of the {n} instances",
+            f"got shape {array.shape}",
+            "give them in the order of the rows",
+            code="mismatch",
+        )
+    if array.dtype.kind not in "iubfUSMmO":
+        raise InputError(
+            name, "must be numbers, text or dates", f"got dtype {array.dtype}", "convert them to text", code="type"
+        )
+    if array.dtype.kind == "O":
+        items = array.tolist()
+        odd = next((row for row, item in enumerate(items) if type(item).__hash__ is None), None)
+        if odd is not None:
+            raise InputError(
+                name,
+                "must be numbers, text or dates",
+                f"row {odd} holds a {type(items[odd]).__name__}",
+                "convert them to text",
+                code="type",
+            )
+        missing = np.array([_is_missing(item) for item in items])
+    elif array.dtype.kind in "fMm":
+        missing = np.isnan(array)
+    else:
+        return array
+    if missing.any():
+        raise InputError(
+            name,
+            "values must not be missing",
+            f"row {int(np.flatnonzero(missing)[0])} holds {array[missing][0]}",
+            "drop such rows, or give them a value",
+            code="missing",
+        )
+    return array
+
+
+def checked_notes(notes: Any) -> tuple[Note, ...]:
+    """Notes as a tuple. Text, which files hold in place of notes, becomes a note with the code "stated"."""
+    items = notes if isinstance(notes, (list, tuple)) else (notes,)
+    odd = next((item for item in items if not isinstance(item, (Note, str))), None)
+    if odd is not None:
+        raise InputError(
+            "notes", "must be notes or text", f"got {type(odd).__name__}", "pass a tuple of Note", code="type"
+        )
+    return tuple(Note("stated", item) if isinstance(item, str) else item for item in items)
+
+
+def _name(item: Any) -> str:
+    """A class name as text, from text, bytes, a number or an array without axes."""
+    if isinstance(item, bytes):
+        return item.decode("utf-8", "replace")
+    if isinstance(item, (np.generic, np.ndarray)) or hasattr(item, "detach"):
+        if getattr(item, "ndim", 0):
+            raise _no_names(f"one of them has shape {tuple(item.shape)}")
+        item = item.item()
+    if _is_missing(item) or type(item).__hash__ is None:
+        raise _no_names(f"one of them is {item!r:.40}")
+    return str(item)
+
+
+def _no_names(got: str) -> InputError:
+    return InputError(
+        "class_names",
+        "must be a sequence of names",
+        got,
+        "give a list with one name per class, in the order of the last axis",
+        code="type",
+    )
+
+
+def _is_missing(item: Any) -> bool:
+    """True for None, nan, NaT and pandas' NA."""
+    # only nan differs from itself; the comparison of NA with itself is NA, which has no truth value
+    return item is None or type(item).__name__ in ("NAType", "NaTType") or bool(item != item)
+
+
+# The base class of all kinds of prediction.
 
 Array = NDArray[np.float64]
 _WORKER = threading.local()  # marks the threads of a pool, which start no further threads
@@ -452,3 +626,26 @@ class Prediction(ABC):
 
 def _start_worker() -> None:
     _WORKER.busy = True
+
+
+# Row numbers of a prediction that is part of a longer one: seeded draws are keyed by them.
+
+AnyPrediction = TypeVar("AnyPrediction", bound=Prediction)
+
+
+def numbered(prediction: AnyPrediction, first_row: int) -> AnyPrediction:
+    """The prediction with its rows counted from `first_row`; a slice keeps the numbers that it had in the whole.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> whole = uq.Dirichlet([[2.0, 1.0], [1.0, 3.0]])
+    >>> part = numbered(uq.Dirichlet([[1.0, 3.0]]), 1)
+    >>> bool((part.hull_points()[0] == whole.hull_points()[1]).all())
+    True
+    """
+    if prediction.row_numbers is not None:
+        return prediction
+    same = copy(prediction)
+    object.__setattr__(same, "row_numbers", np.arange(first_row, first_row + prediction.n_instances))
+    return same

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import NEAR, rounding
+from uqassay.arrays import NEAR, rounding
 from uqassay.errors import InputError
-from uqassay.wording import listed
+from uqassay.text import listed
 
 __all__ = [
     "OTHERS",

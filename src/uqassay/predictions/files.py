@@ -33,14 +33,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import as_array, as_numeric, lone_surrogates, still_whole
-from uqassay._files import draft_of
-from uqassay._frames import FromFile
+from uqassay.arrays import as_array, as_numeric, lone_surrogates, still_whole
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError, UqassayError
+from uqassay.files import draft_of
+from uqassay.frames import FromFile
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import ZARR_MARKERS, Arrays, Contents, StoredArray, check_expansion
-from uqassay.predictions.base import Prediction
+from uqassay.predictions.base import Prediction, checked_class_names
 from uqassay.predictions.formats import FORMATS, RECORDS, TABLES, Format, check_sums, refuse_empty_cell
 from uqassay.predictions.keys import (
     ALIASES,
@@ -49,21 +49,23 @@ from uqassay.predictions.keys import (
     KEY,
     KNOWN_KEYS,
     TableReading,
+    arrays_from_prediction,
+    as_names,
     choose_form,
     is_key_column,
     key_of_bare_array,
     needed_keys,
     no_classes,
+    prediction_from_arrays,
     roles,
     shown_keys,
+    variance_meaning,
     vote_columns,
 )
 from uqassay.predictions.labels import class_indices, labels_for, portable_labels
 from uqassay.predictions.layouts import asks_layout, file_layout
-from uqassay.predictions.metadata import checked_class_names
-from uqassay.predictions.named_arrays import arrays_from_prediction, as_names, prediction_from_arrays, variance_meaning
-from uqassay.predictions.probabilities import not_normalisable
-from uqassay.wording import listed, visible
+from uqassay.predictions.points import not_normalisable
+from uqassay.text import listed, visible
 
 __all__ = [
     "PICKLES",

@@ -27,10 +27,10 @@ from typing import Any, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import precision_of, row_chunks, still_whole, tolerance_of
-from uqassay._optional import optional_package
+from uqassay.arrays import precision_of, row_chunks, still_whole, tolerance_of
 from uqassay.checks import different, fail
 from uqassay.errors import InputError
+from uqassay.files import optional_package
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import (
     PART_BYTES,
@@ -55,7 +55,7 @@ from uqassay.predictions.arrays_on_disk import (
 )
 from uqassay.predictions.keys import ALIASES, KEY, PREFIX, ROLES
 from uqassay.predictions.layouts import RecordLayout, record_layout, weka_header
-from uqassay.wording import counted, listed
+from uqassay.text import counted, listed
 
 __all__ = [
     "FORMATS",

@@ -1,30 +1,36 @@
-"""Keys and columns of files and mappings: which of them make which kind of prediction, and which are labels, ids and groups."""
+"""Which names of arrays make which kind of prediction."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from uqassay._array import near
+from uqassay.arrays import as_array, as_bfloat16, as_numeric, near, one_row_for_each_pixel, precision_of
 from uqassay.checks import fail
 from uqassay.errors import InputError
+from uqassay.frames import Frame, as_frame, is_frame, positions, says_more
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
+from uqassay.predictions.base import Prediction
 from uqassay.predictions.columns import (
     OTHERS,
     ROLE_NAMES,
     Classes,
     Table,
+    class_numbers,
     class_order,
     classes_by_sum,
     classes_of,
     roles_of,
 )
-from uqassay.predictions.probabilities import not_normalisable
-from uqassay.wording import named, visible
+from uqassay.predictions.labels import labels_for, portable_labels, take_table
+from uqassay.predictions.points import Members, Point, not_normalisable
+from uqassay.predictions.second_order import Dirichlet, Drawn, GaussianLogits, check_variance_is
+from uqassay.predictions.sets import ClassSets, Intervals, Masses, Vertices
+from uqassay.text import named, visible
 
 __all__ = [
     "ALIASES",
@@ -32,23 +38,33 @@ __all__ = [
     "CARRIED",
     "FORMS",
     "KEY",
-    "KINDS",
     "KNOWN_KEYS",
+    "NOT_STORED",
     "PREFIX",
     "ROLES",
-    "Form",
     "TableReading",
+    "arrays_from_prediction",
+    "as_names",
     "choose_form",
+    "classes_in_order",
     "form_of_kind",
     "holds_truth_values",
     "is_key_column",
     "key_of_bare_array",
+    "label_columns",
     "needed_keys",
     "no_classes",
+    "prediction_from_arrays",
     "roles",
     "shown_keys",
+    "values_of_classes",
+    "variance_meaning",
     "vote_columns",
 ]
+
+
+# Keys and columns of files and mappings: which of them make which kind of prediction, and which are labels, ids and
+# groups.
 
 ALIASES = {"label": "labels", "classes": "class_names", "id": "ids", "group": "groups"}
 PREFIX = "proba_"  # of the columns of probabilities
@@ -406,3 +422,441 @@ def _written(column: StoredArray) -> NDArray[Any] | None:
         return np.asarray((column.written or column).read())
     except InputError:
         return None
+
+
+# Predictions from named arrays and back, for files and mappings alike.
+#
+# A prediction is written and read as arrays under the names of its fields (`probs`, `alpha`, `lower` and `upper`, …),
+# together with what it carries (`class_names`, `ids`, `groups`, `row_numbers`, the texts and codes of `notes`) and its
+# settings (`n_draws`, `variance_is`, …). `bfloat16` lists the arrays that were given in that type; NumPy lacks it, so
+# they are stored as float32.
+
+NOT_STORED = ("drawn", "_held")  # draws follow from their seed, and remembered arrays from the others
+
+
+def prediction_from_arrays(
+    arrays: Mapping[str, Any],
+    *,
+    kind: str | None = None,
+    member_axis: int = 1,
+    normalise: bool = False,
+    variance_is: str | None = None,
+) -> Prediction:
+    """Prediction of the kind that the keys make; keys that are not known are ignored.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array-like
+    kind : str, optional
+        One of `KINDS`, where the keys make several.
+    member_axis : int
+        Where the members stand in `probs`, `logits`, or `mean` and `variance` with three axes.
+    normalise : bool
+        Divide non-negative probabilities by their sums first.
+    variance_is : {"aleatoric", "epistemic"}, optional
+        Meaning of `variance`, where the arrays do not state it; see `GaussianLogits`.
+    """
+    _check_options(member_axis, normalise)
+    form = choose_form(arrays, kind)
+    if normalise and form not in ("probs", "vertices"):
+        raise InputError(
+            "normalise",
+            "applies to probs and vertices",
+            f"found {' and '.join(FORMS[form].keys)}",
+            "leave it out",
+            code="conflict",
+        )
+    named = _with_precision(_by_role(arrays))
+    carried = _carried(named)
+    settings = _settings(named, form)
+    if form == "gaussian-logits" or variance_is is not None:
+        settings["variance_is"] = variance_meaning(form, settings.get("variance_is"), variance_is)
+    match form:
+        case "probs":
+            probs, weights = named["probs"], named.get("weights")
+            carried["log_partition"] = named.get("log_partition")
+            if _is_members(_shape(probs, "probs"), kind):
+                return Members(probs, weights, member_axis=member_axis, normalise=normalise, **carried)
+            return Point(probs, normalise=normalise, **carried)
+        case "logits":
+            logits = as_frame(named["logits"], "logits") or as_numeric(named["logits"], "logits", ndim=(2, 3))
+            if logits.ndim == 2:
+                return Point.from_logits(logits, **carried)
+            return Members.from_logits(logits, named.get("weights"), member_axis=member_axis, **carried)
+        case "dirichlet":
+            return Dirichlet(named["alpha"], **settings, **carried)
+        case "intervals":
+            return Intervals(named["lower"], named["upper"], **carried)
+        case "class-sets":
+            return ClassSets(named["sets"], **carried)
+        case "vertices":
+            return Vertices(named["vertices"], normalise=normalise, **carried)
+        case "gaussian-logits":
+            mean, variance = (_members_second(named[key], key, member_axis) for key in ("mean", "variance"))
+            return GaussianLogits(mean, variance, **settings, **carried)
+    if isinstance(
+        carried.get("class_names"), (list, tuple, np.ndarray)
+    ):  # K, where focal sets are collections of indices
+        settings.setdefault("n_classes", len(carried["class_names"]))
+    make = Masses if form == "masses" else Masses.from_beliefs
+    return make(named[form], named["focal_sets"], **settings, **carried)
+
+
+def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = None) -> dict[str, NDArray[Any]]:
+    """Everything that a prediction is made of, as numeric and text arrays by name; the way back loses nothing."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for f in fields(prediction):
+        value = getattr(prediction, f.name)
+        empty = value is None or (f.name in ("notes", "signed", "keys") and not value)
+        empty |= f.name == "class_order" and (value == "stated" or prediction.class_names is None)
+        if f.name == "notes" and value:
+            arrays["notes"] = np.array([note.text for note in value])
+            arrays["note_codes"] = np.array([note.code for note in value])
+        elif f.name == "keys" and value:
+            arrays["key_names"] = np.array(list(value))
+            arrays |= {KEY(i): _storable(column, name) for i, (name, column) in enumerate(value.items())}
+        elif not empty and f.name not in NOT_STORED:
+            arrays[f.name] = _storable(value, f.name)
+    coarse = [key for key, value in arrays.items() if precision_of(value) == "bfloat16"]
+    if coarse:
+        arrays |= {key: arrays[key].view(np.float32) for key in coarse}
+        arrays["bfloat16"] = np.array(coarse)
+    if labels is not None:
+        stored = _storable_labels(labels, prediction)
+        # votes and label distributions are divided by their sums, so their precision does not matter
+        arrays["labels"] = stored.view(np.float32) if precision_of(stored) == "bfloat16" else stored
+    return arrays
+
+
+def variance_meaning(kind: str, stated: str | None, asked: str | None) -> str:
+    """Meaning of the variance of Gaussian logits: the one that the arrays state, or else the one asked for.
+
+    Raises
+    ------
+    InputError
+        Neither; two that differ; a meaning asked for where the arrays make another kind of prediction.
+    """
+    if asked is not None:
+        check_variance_is(asked)
+        if kind != "gaussian-logits":
+            raise InputError(
+                "variance_is",
+                "applies to mean and variance",
+                f"found {' and '.join(FORMS[form_of_kind(kind)].keys)}",
+                "leave it out",
+                code="conflict",
+            )
+        if stated is not None and stated != asked:
+            raise InputError(
+                "variance_is",
+                "must not contradict the key variance_is",
+                f"got {asked!r}, and the key states {stated!r:.60}",
+                "leave it out, or repair the key",
+                code="conflict",
+            )
+    meaning = asked if stated is None else stated
+    check_variance_is(meaning)
+    return str(meaning)
+
+
+def as_text(values: Any, name: str = "text") -> NDArray[np.str_]:
+    """Text or bytes in any container as a unicode array.
+
+    Raises
+    ------
+    InputError
+        Values that are not text, or bytes that are not UTF-8.
+    """
+    array = as_array(values, name)
+    if array.dtype.kind == "S":
+        try:
+            return np.char.decode(array, "utf-8")
+        except UnicodeDecodeError as problem:
+            raise InputError(
+                name, "must be in UTF-8", f"got the bytes {problem.object[:40]!r}", "decode them first", code="encoding"
+            ) from problem
+    if array.dtype.kind == "T" or (
+        array.dtype.kind == "O" and array.size and all(isinstance(item, str) for item in array.ravel())
+    ):
+        return array.astype(str)
+    if array.dtype.kind != "U":
+        raise InputError(
+            name, "must hold text alone", f"got dtype {array.dtype}", "convert it by .astype(str)", code="type"
+        )
+    return array
+
+
+def as_names(values: Any, name: str = "text") -> tuple[str, ...]:
+    """Text or numbers in any container as a tuple of str."""
+    array = as_array(values, name)
+    texts = as_text(array, name) if array.dtype.kind in "SOUT" else array
+    return tuple(str(text) for text in texts.reshape(-1).tolist())
+
+
+# -- helpers ----------------------------------------------------------------------------------------------------------
+
+
+def _check_options(member_axis: Any, normalise: Any) -> None:
+    if isinstance(member_axis, (bool, np.bool_)) or not isinstance(member_axis, (int, np.integer)):
+        raise InputError(
+            "member_axis", "must be a whole number", f"got {member_axis!r:.60}", "pass 0 or 1", code="type"
+        )
+    if not isinstance(normalise, (bool, np.bool_)):
+        raise InputError(
+            "normalise",
+            "must be True or False",
+            f"got {type(normalise).__name__}",
+            "pass True or leave it out",
+            code="type",
+        )
+
+
+def _by_role(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays under their full names; one that is there under two names is refused."""
+    named: dict[str, Any] = {}
+    for key, values in arrays.items():
+        role = ALIASES.get(key, key)
+        if role in named:
+            raise InputError(
+                role,
+                "must be given once",
+                f"it is there under two names, one of them {key}",
+                "drop one",
+                code="duplicate",
+            )
+        named[role] = values
+    return named
+
+
+def _with_precision(named: dict[str, Any]) -> dict[str, Any]:
+    """The same arrays; those that were written from bfloat16 are marked as such again."""
+    for key in as_names(named["bfloat16"], "bfloat16") if named.get("bfloat16") is not None else ():
+        values = None if named.get(key) is None else as_array(named[key], key)
+        if values is not None and values.dtype == np.float32:
+            named[key] = as_bfloat16(values.astype(np.float32, copy=False))
+    return named
+
+
+def _carried(named: Mapping[str, Any]) -> dict[str, Any]:
+    carried: dict[str, Any] = {}
+    if named.get("class_names") is not None:
+        names = named["class_names"]
+        carried["class_names"] = names.reshape(-1) if isinstance(names, np.ndarray) else names
+        if named.get("class_order") is not None:
+            carried["class_order"] = _one_text(named["class_order"], "class_order")
+    if named.get("key_names") is not None:
+        names = as_names(named["key_names"], "key_names")
+        carried["keys"] = {name: named[KEY(i)] for i, name in enumerate(names) if KEY(i) in named}
+    for key in ("ids", "groups"):
+        if named.get(key) is not None:
+            values = as_frame(named[key], key) or as_array(named[key], key)
+            carried[key] = as_text(values, key) if values.dtype.kind in "ST" else values
+    if named.get("notes") is not None:
+        carried["notes"] = _notes(named["notes"], named.get("note_codes"))
+    if named.get("row_numbers") is not None:
+        numbers = as_numeric(named["row_numbers"], "row_numbers", ndim=1)
+        if numbers.dtype.kind not in "iu" or (numbers < 0).any() or (numbers > np.iinfo(np.int64).max).any():
+            raise InputError(
+                "row_numbers", "must be whole numbers from 0 up", f"got {numbers.dtype}", "leave them out", code="type"
+            )
+        carried["row_numbers"] = numbers.astype(np.int64)
+    return carried
+
+
+def _notes(texts: Any, codes: Any) -> Any:
+    """Notes from their texts and codes; files of older versions have texts alone."""
+    if isinstance(texts, (list, tuple)) and any(isinstance(text, Note) for text in texts):
+        return texts
+    texts = as_names(texts, "notes")
+    codes = ("stated",) * len(texts) if codes is None else as_names(codes, "note_codes")
+    if len(codes) != len(texts):
+        raise InputError(
+            "note_codes",
+            "must be as many as there are notes",
+            f"got {len(codes)} for {len(texts)} notes",
+            "leave them out",
+            code="mismatch",
+        )
+    return tuple(Note(code, text) for code, text in zip(codes, texts, strict=True))
+
+
+def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
+    """Scalar settings as Python numbers and text."""
+    found: dict[str, Any] = {}
+    for key in FORMS[form].settings:
+        if key == "variance_is" and named.get(key) is not None:
+            found[key] = _one_text(named[key], key)
+        elif key not in ("weights", "log_partition") and named.get(key) is not None:
+            value = as_array(named[key], key)
+            if value.size != 1 or value.dtype.kind not in "iub":
+                raise InputError(
+                    key, "must be one number", f"got {value.dtype} of shape {value.shape}", "repair it", code="shape"
+                )
+            found[key] = value.reshape(()).item()
+    return found
+
+
+def _one_text(value: Any, key: str) -> str:
+    texts = as_names(value, key)
+    if len(texts) != 1:
+        raise InputError(key, "must be one text", f"got {len(texts)}", "repair it", code="shape")
+    return texts[0]
+
+
+def _shape(values: Any, name: str) -> tuple[int, ...]:
+    try:
+        return tuple(np.shape(values))
+    except (TypeError, ValueError):  # no array, or rows of unequal lengths, which as_numeric refuses with its remedy
+        return as_numeric(values, name).shape
+
+
+def _storable_labels(labels: Any, prediction: Prediction) -> NDArray[Any]:
+    """Labels in the order of the instances, in the form that `portable_labels` describes."""
+    names = prediction.class_names
+    checked = labels_for(
+        labels,
+        n_instances=prediction.n_instances,
+        n_classes=prediction.n_classes,
+        ids=prediction.ids,
+        keys=prediction.keys,
+        class_names=names,
+        class_order=prediction.class_order,
+        name="labels",
+    )
+    if is_frame(labels):  # aligned to the ids
+        return checked if checked.ndim == 2 or names is None else portable_labels(np.array(names)[checked], names)
+    return as_numeric(labels, "labels") if checked.ndim == 2 else portable_labels(labels, names)
+
+
+def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
+    if kind is not None and kind.lower() in ("point", "members"):
+        return kind.lower() == "members"
+    if len(shape) not in (1, 2, 3):
+        raise InputError(
+            "probs",
+            "must be (n, K) for one distribution per instance or (n, M, K) for members",
+            f"got shape {tuple(shape)}",
+            one_row_for_each_pixel("probs", shape[1]) if len(shape) == 4 else "reshape it",
+            code="shape",
+        )
+    return len(shape) == 3
+
+
+def _members_second(values: Any, name: str, member_axis: int) -> Any:
+    """Three axes with the members on the second; two axes as they are."""
+    given = as_frame(values, name)
+    array = as_numeric(given or values, name, ndim=(2, 3))
+    if member_axis not in (0, 1, -2, -3):
+        raise InputError(
+            "member_axis", "must be 0 or 1", f"got {member_axis}", "name the axis of the members", code="range"
+        )
+    moved = array.ndim == 3 and member_axis in (0, -3)
+    array = np.moveaxis(array, 0, 1) if moved else array
+    if given is None:
+        return array
+    return Frame(array, (given.labels[1], given.labels[0], given.labels[2]) if moved else given.labels)
+
+
+def _storable(value: Any, name: str) -> NDArray[Any]:
+    array = np.atleast_1d(value) if isinstance(value, str) else np.asarray(value)
+    if array.dtype.kind in "OST":
+        try:
+            return as_text(array, name)
+        except InputError as problem:
+            raise InputError(
+                name,
+                "must hold numbers or text to be stored",
+                f"got dtype {array.dtype}",
+                "convert it by .astype(str)",
+                code="type",
+            ) from problem
+    if array.dtype.kind not in "biufU":
+        raise InputError(
+            name,
+            "must hold numbers or text to be stored",
+            f"got dtype {array.dtype}",
+            "convert it by .astype(str)",
+            code="type",
+        )
+    return array
+
+
+# Classes of a prediction, and values of classes, in the order of given names.
+
+
+def classes_in_order(
+    prediction: Prediction, names: Sequence[str] | None, parameter: str, *, of: str = "the other prediction"
+) -> Prediction:
+    """The same statement with its classes in the order of these names; as it is if one of the two has no names.
+
+    Raises
+    ------
+    InputError
+        Other names.
+    """
+    own = prediction.class_names
+    if names is None or own is None or own == tuple(names):
+        return prediction
+    order = positions(np.array(own), np.array(names), f"{parameter}.class_names", part="names", of=of)
+    # a number as a label may mean one order or the other, unless it is the name of a class
+    differs = prediction.class_order if class_numbers(own, prediction.class_order) else "differs"
+    if isinstance(prediction, Masses):
+        sets = prediction.focal_sets[:, order]
+        return replace(prediction, class_names=tuple(names), class_order=differs, focal_sets=sets)
+    drawn = isinstance(prediction, Drawn) and prediction.drawn is not None
+    moved: dict[str, Any] = {
+        name: getattr(prediction, name)[..., order]
+        for name in (*prediction.array_names(), *(["drawn"] if drawn else []))
+        if name not in ("weights", "log_partition") and getattr(prediction, name).shape[-1] == prediction.n_classes
+    }
+    return replace(prediction, class_names=tuple(names), class_order=differs, **moved)
+
+
+def values_of_classes(values: Any, class_names: Sequence[str] | None, n_classes: int, name: str) -> NDArray[Any]:
+    """Numbers for each class, or each pair of classes, in the order of the classes; labels of a table or column name them.
+
+    Classes without names are 0 … K−1. A default index says nothing about classes that have names.
+
+    Raises
+    ------
+    InputError
+        Labels other than the classes.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> values_of_classes(pd.Series([1, 2], index=["dog", "cat"]), ("cat", "dog"), 2, "prior").tolist()
+    [2, 1]
+    """
+    frame = as_frame(values, name)
+    if frame is None:
+        return as_numeric(values, name)
+    wanted = np.array(class_names if class_names is not None else range(n_classes))
+    for axis, labels in enumerate(frame.labels):
+        if labels is not None and (says_more(labels) or not says_more(wanted)):
+            places = positions(labels, wanted, name, part="labels", of="the classes")
+            known = all(other is not None and says_more(other) for other in frame.labels)
+            if not known and (places != np.arange(len(places))).any():
+                raise InputError(
+                    name,
+                    "needs the classes as labels of rows and columns, because one of them stands in another order",
+                    "got one of them",
+                    "label both, or put them in the order of the classes",
+                    code="ids",
+                )
+            frame = frame.moved(places, axis)
+    return as_numeric(frame, name)
+
+
+def label_columns(values: Any, class_names: Sequence[str], name: str) -> Any:
+    """Label distributions (n, K) with their columns in the order of the classes; as they are without names.
+
+    Raises
+    ------
+    InputError
+        Columns other than the classes.
+    """
+    array, names, _ = take_table(values, name)
+    if names is None:
+        return array
+    return array[:, positions(names, class_names, name, part="columns", of="the class names")]

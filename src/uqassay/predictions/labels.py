@@ -1,17 +1,4 @@
-"""Conversion of labels, names or numbers, to class indices in the order of the predictions.
-
-The meaning of a label:
-
-* Text is the name of a class.
-* A whole number is the index of a class (0, 1, 2) if the classes have no names, or names in an order that was stated or is
-  that of the columns of a table.
-* A whole number is the name of a class if all names are whole numbers (1, 2, 3), or columns of one prefix and a number.
-* If only some names are whole numbers, a number is ambiguous and refused, unless each of these names equals its index.
-* Where the classes have names without an order (keys of JSON objects, models that list them differently), a whole number is
-  refused.
-* Labels that carry class names of their own (`FromFile`) are indices in the order of these names.
-* True and False are classes 1 and 0 of two classes without names, or the names of classes called so.
-"""
+"""What happened: labels, label distributions, votes, and their ids."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -20,25 +7,132 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_array, as_labels, as_numeric, check_whole_numbers
-from uqassay._frames import FromFile, positions
+from uqassay.arrays import as_array, as_labels, as_numeric, check_whole_numbers
 from uqassay.errors import InputError
-from uqassay.predictions.columns import class_numbers, undecorated
-from uqassay.predictions.pandas_input import in_order_of_ids, take_table
+from uqassay.frames import Frame, FromFile, as_frame, positions, rows_in_order
+from uqassay.predictions.columns import class_numbers, class_order, undecorated
 from uqassay.predictions.rows import Known, order_like
-from uqassay.wording import named
+from uqassay.text import named
 
 __all__ = [
     "CLASS_ORDERS",
     "check_order",
     "check_single_meaning",
     "class_indices",
+    "frame_classes",
+    "in_order_of_ids",
     "labels_for",
     "portable_labels",
     "single_votes_by_name",
+    "take_index",
+    "take_table",
     "vote_totals",
     "whole_number_in",
 ]
+
+
+# Tables as arrays with the names of their classes and the ids of their instances.
+
+
+def take_index(values: Any, name: str = "values", *, axis: int = 0) -> tuple[Any, NDArray[Any] | None]:
+    """Values and the index of a table, column or labelled array; other values unchanged, with None."""
+    frame = as_frame(values, name)
+    return (values, None) if frame is None else (frame.array, frame.labels[axis] if frame.ndim else None)
+
+
+def take_table(values: Any, name: str) -> tuple[Any, tuple[str, ...] | None, NDArray[Any] | None]:
+    """Array, class names and ids of a table with one column per class; other values unchanged, with None twice.
+
+    Columns ``0 … K−1`` or ``proba_0 … proba_{K−1}`` are sorted by their numbers and give no class names.
+
+    Raises
+    ------
+    InputError
+        A table of a file with class names of another number.
+    """
+    own = values.class_names if isinstance(values, FromFile) and values.ndim == 2 else None
+    if own is not None and len(own) != values.shape[1]:
+        raise InputError(
+            name,
+            "needs one class name for each column",
+            f"the file has {values.shape[1]} columns and {len(own)} class names",
+            "repair the class names of the file",
+            code="mismatch",
+        )
+    frame = as_frame(values, name)
+    if frame is None:
+        return values, None, None
+    order, class_names = frame_classes(frame, name)
+    return frame.array if order is None else frame.array[..., order], class_names, frame.index
+
+
+def frame_classes(frame: Frame, name: str) -> tuple[list[int] | None, tuple[str, ...] | None]:
+    """The order in which to take the last axis, and the class names; see `column_names`."""
+    return (None, None) if frame.columns is None else column_names(frame.columns.tolist(), name)
+
+
+def column_names(columns: list[Any], name: str) -> tuple[list[int] | None, tuple[str, ...] | None]:
+    """The order in which to take the columns, and the class names; None for the present order, None for no names.
+
+    See `columns.class_order`.
+
+    Examples
+    --------
+    >>> column_names(["proba_0", "proba_10", "proba_1"], "probs")
+    ([0, 2, 1], ('0', '1', '10'))
+    >>> column_names(["proba_2", "proba_0", "proba_1"], "probs")
+    ([1, 2, 0], None)
+    """
+    texts = [str(column).strip() for column in columns]
+    twice = (
+        next((text for i, text in enumerate(texts) if text in texts[:i]), None)
+        if len(set(texts)) < len(texts)
+        else None
+    )
+    if twice is not None:
+        raise InputError(
+            name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate"
+        )
+    order, class_names = class_order(texts)
+    return (None if order == sorted(order) else order), class_names
+
+
+def in_order_of_ids(
+    array: NDArray[Any], index: NDArray[Any] | None, ids: NDArray[Any] | None, name: str
+) -> NDArray[Any]:
+    """The rows of a table in the order of the ids of a prediction; as they are if one of them has none.
+
+    Parameters
+    ----------
+    array : array (n, …)
+    index : array (n,) or None
+        Index of the table.
+    ids : array (n,) or None
+    name : str
+        Parameter that errors are about.
+
+    Raises
+    ------
+    InputError
+        Missing, additional or repeated entries.
+    """
+    rows = rows_in_order(index, ids, name)
+    return array if rows is None else array[rows]
+
+
+# Conversion of labels, names or numbers, to class indices in the order of the predictions.
+#
+# The meaning of a label:
+#
+# * Text is the name of a class.
+# * A whole number is the index of a class (0, 1, 2) if the classes have no names, or names in an order that was stated or is
+#   that of the columns of a table.
+# * A whole number is the name of a class if all names are whole numbers (1, 2, 3), or columns of one prefix and a number.
+# * If only some names are whole numbers, a number is ambiguous and refused, unless each of these names equals its index.
+# * Where the classes have names without an order (keys of JSON objects, models that list them differently), a whole number is
+#   refused.
+# * Labels that carry class names of their own (`FromFile`) are indices in the order of these names.
+# * True and False are classes 1 and 0 of two classes without names, or the names of classes called so.
 
 # What the order of class names rests on, and why a whole number is no label where it has none.
 CLASS_ORDERS: Mapping[str, str] = {

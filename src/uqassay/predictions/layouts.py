@@ -27,12 +27,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array import as_numeric
+from uqassay.arrays import as_numeric
 from uqassay.checks import fail
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import Contents, StoredArray
 from uqassay.predictions.keys import KNOWN_KEYS, shown_keys
-from uqassay.wording import listed
+from uqassay.text import listed
 
 __all__ = [
     "FILE_LAYOUTS",

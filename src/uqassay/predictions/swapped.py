@@ -6,7 +6,7 @@ import numpy as np
 
 from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.device_probs import DeviceProbs
+from uqassay.predictions.devices import DeviceProbs
 
 __all__ = ["refuse_swapped", "swapped_arguments"]
 

@@ -7,16 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from uqassay.report.disentanglement_page import write_disentanglement_page
-    from uqassay.report.gain_page import write_gain_page
-    from uqassay.report.page import render, write_page
-    from uqassay.report.page_data import payload
+    from uqassay.report.page import payload, render, write_page
+    from uqassay.report.study_pages import write_disentanglement_page, write_gain_page
 
 _WHERE = {
-    "payload": "page_data",
+    "payload": "page",
     "render": "page",
-    "write_disentanglement_page": "disentanglement_page",
-    "write_gain_page": "gain_page",
+    "write_disentanglement_page": "study_pages",
+    "write_gain_page": "study_pages",
     "write_page": "page",
 }
 

@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from uqassay._files import plain_target, whole_file
-from uqassay._markup import html_text as shown
+from uqassay.files import plain_target, whole_file
+from uqassay.text import html_text as shown
 
 __all__ = ["deflated", "filled", "json_for_script", "kept", "page_file", "shown", "write_html"]
 

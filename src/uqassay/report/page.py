@@ -1,25 +1,508 @@
-"""The report: one HTML page that needs no network, drawn from the numbers of an `Assay` alone."""
+"""The report: one HTML page that needs no network, drawn from the numbers of an assay."""
 
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
-from uqassay.evidence.verdict import details
-from uqassay.report.answer import answer_card, caution_section
-from uqassay.report.instances import InstancePacker
-from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, shown, write_html
-from uqassay.report.page_data import STEPS, payload
-from uqassay.report.sentences.comparison import comparison_sentences
-from uqassay.report.sentences.sections import NUMBERS, section_findings
-from uqassay.report.sentences.template import template_sentences
-from uqassay.wording import listed_names, named
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.evidence.answer import Answer, Stretch, colour_order
+from uqassay.evidence.ranking import rank_sets_at
+from uqassay.evidence.sentences import PRICE, details
+from uqassay.evidence.storage import to_json
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.measures.registry import SCORES
+from uqassay.metrics.tradeoff import tradeoff_range
+from uqassay.report.definitions import Definition, definition_of, page_definitions
+from uqassay.report.markup import deflated, filled, json_for_script, kept, page_file, write_html
+from uqassay.report.sections import (
+    InstancePacker,
+    calibration_section,
+    confidence_lines,
+    densities,
+    mean_regions,
+    mistakes_section,
+    parts_section,
+    rank_sets_section,
+    refusal_section,
+    sets_section,
+    votes_section,
+)
+from uqassay.report.sentences import (
+    CAUTION,
+    DEPENDS,
+    NUMBERS,
+    Statement,
+    answer_choices,
+    answer_remarks,
+    answer_sentence,
+    axis_text,
+    beyond_sentence,
+    caution_finding,
+    comparison_sentences,
+    cost_label,
+    kind_text,
+    meanings,
+    order_values,
+    page_sentences,
+    section_findings,
+    stretch_text,
+    template_sentences,
+    winner_sentence,
+)
+from uqassay.results import plain
+from uqassay.text import counted, html_text, level_text, listed, listed_names, named, tradeoff
 
 if TYPE_CHECKING:
+    from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import ModelScores
 
-__all__ = ["render", "write_page"]
+__all__ = [
+    "LENSES",
+    "STEPS",
+    "answer_card",
+    "border_places",
+    "caution_section",
+    "lens_sections",
+    "payload",
+    "render",
+    "tradeoff_grid",
+    "write_page",
+]
+
+
+# The questions a report answers next to the choice of a model: one section each, left out where nothing was found.
+
+
+@final
+@dataclass(frozen=True)
+class Lens:
+    """One section of the page.
+
+    Attributes
+    ----------
+    id : str
+        Also the name under which the page's script registers how to draw it.
+    title : str
+        The question it answers.
+    short : str
+        The same in the page's navigation.
+    build : callable
+        Assay → what is drawn, with its "finding" in a sentence; or None where there is nothing to show.
+    """
+
+    id: str
+    title: str
+    short: str
+    build: Callable[["Assay"], dict[str, Any] | None]
+
+
+def lens_sections(assay: "Assay", *, progress: Callable[[str], None] = lambda step: None) -> list[dict[str, Any]]:
+    """The findings of every lens, in the order of `LENSES`; a lens without findings is absent.
+
+    `progress` is called with the id of each lens when it begins.
+    """
+    sections = []
+    for lens in LENSES:
+        progress(lens.id)
+        found = lens.build(assay)
+        if found is not None:
+            sections.append({"id": lens.id, "title": lens.title, "short": lens.short, **found})
+    return sections
+
+
+LENSES = (
+    Lens("mistakes", "Does it know when it is wrong?", "Mistakes", mistakes_section),
+    Lens("refusal", "What can be promised after refusing?", "Refusal", refusal_section),
+    Lens("calibration", "Is its confidence calibrated?", "Calibration", calibration_section),
+    Lens("sets", "Which classes do the sets leave?", "Sets", sets_section),
+    Lens("votes", "Could the votes come from what it states?", "Votes", votes_section),
+    Lens("parts", "Does the choice hold in every part of the test set?", "Parts", parts_section),
+)
+
+
+# Everything the page shows, as plain values computed from an `Assay` alone.
+
+SCHEMA = "uqassay.page/1"
+WORK = 4e7  # models × runs × instances × λ of the rankings kept; fewer λ where it would be more
+PAIR_WORK = 5e7  # pairs of models × instances × λ, likewise
+SUMMARISED = ("total-entropy", "epistemic-entropy", "credal-width")  # and those computed on request only
+STEPS = (
+    *("scores", "findings", "conclusions", "rankings", "rank sets", "pictures"),
+    *(lens.id for lens in LENSES),
+    "instances",
+)  # parts of the page in the order in which they are made
+ABSTENTION_COSTS = (0.01, 0.02, 0.05, 0.1, 0.2, 1 / 3, 0.5, 1.0)
+
+
+def payload(
+    assay: "Assay", *, command: str | None = None, progress: Callable[[str], None] = lambda step: None
+) -> dict[str, Any]:
+    """Values of the page that a strict JSON writer takes.
+
+    Parameters
+    ----------
+    assay : Assay
+    command : str, optional
+        The command line that makes the page again.
+    progress : callable, optional
+        Called with the name of each part when it begins: all of `STEPS` but the last.
+
+    Returns
+    -------
+    dict
+        "assay": findings and settings as `Assay.to_json` gives them; "ranking": `Assay.ranked` at every λ of
+        `tradeoff_grid`; "rank_sets": the ranks that each model can have by other metrics; "regions", "densities",
+        "confidence": from all instances; "lenses": one entry per further question; "definitions"; "text": sentences and
+        templates of the fixed sections. `single_instances` gives the rest.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> p = payload(uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 1]))
+    >>> p["models"][0]["name"], p["ranking"]["grid"][:3]
+    ('m', [0.0, 0.01, 0.02])
+    """
+    grid = tradeoff_grid(assay)
+    measures = [m for m in ("nonspecificity", "total-entropy") if m in assay.candidates[0].columns]
+    stages: dict[str, Callable[[], dict[str, Any]]] = {
+        "scores": lambda: _found_before(assay.mistake_ranking()),
+        "findings": lambda: _found_before(assay.rows("findings")),
+        "conclusions": lambda: {
+            "assay": to_json(assay),
+            "models": _models(assay),
+            "facts": _facts(assay),
+            "text": page_sentences(assay),
+            "definitions": {name: d._asdict() for name, d in _definitions(assay).items()},
+        },
+        "rankings": lambda: {"ranking": _ranking(assay, grid)},
+        "rank sets": lambda: {"rank_sets": rank_sets_section(assay)},
+        "pictures": lambda: {
+            "regions": mean_regions(assay),
+            "densities": densities(assay, float(grid[-1])),
+            "confidence": confidence_lines(assay, tuple(measures)),
+        },
+    }
+    values: dict[str, Any] = {"schema": SCHEMA, "command": command}
+    for stage, build in stages.items():
+        progress(stage)
+        values |= {name: value if name == "assay" else plain(value) for name, value in build().items()}
+    return values | {"lenses": plain(lens_sections(assay, progress=progress))}
+
+
+def _found_before(found: object) -> dict[str, Any]:
+    """Nothing of the page: what is found here is kept by the assay, and later stages take it from there."""
+    return {}
+
+
+def _models(assay: "Assay") -> list[dict[str, Any]]:
+    places = {name: place for place, name in enumerate(colour_order(assay))}
+    return [_model(m) | {"colour": places.get(m.name)} for m in assay.models]
+
+
+def _model(m: "ModelScores") -> dict[str, Any]:
+    return {
+        "name": m.name,
+        "kind": m.kind,
+        "kind_text": kind_text(m),
+        "baseline": m.baseline,
+        "runs": m.n_runs,
+        "points": m.n_points,
+        "precise": m.n_points == 1,
+        "accuracy": float(m.columns["correct"].mean()),
+        "notes": [note.to_dict() for note in m.notes],
+    }
+
+
+def _facts(assay: "Assay") -> dict[str, Any]:
+    settings = assay.settings
+    return {
+        "instances": assay.n_instances,
+        "classes": assay.n_classes,
+        "groups": None if assay.groups is None else len(np.unique(assay.groups)),
+        "distributions": assay.labels.ndim == 2,
+        "level": settings.level,
+        "level_text": level_text(settings.level),
+        "draws": settings.n_draws,
+        "resampled": assay.n_units,
+        "distance": settings.distance,
+        "distance_metric": settings.distance_metric,
+        "measures": [m for m in settings.measures if m in SUMMARISED or (m in SCORES and SCORES[m].on_request)],
+    }
+
+
+def _definitions(assay: "Assay") -> dict[str, Definition]:
+    found = page_definitions(assay.settings, label_distributions=assay.labels.ndim == 2)
+    found |= {m: definition_of(m) for m in assay.settings.measures if m in SCORES}
+    return found | {"distance": definition_of(assay.settings.distance_metric)}
+
+
+def tradeoff_grid(assay: "Assay") -> NDArray[np.float64]:
+    """The λ of the page: evenly spaced from 0 past the last change of the winner, with `assay.tradeoffs` and 0.5.
+
+    The grid ends at ten times the usual largest λ at the latest; the page names the winners beyond.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> grid = tradeoff_grid(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    >>> len(grid), float(grid[-1])
+    (201, 2.0)
+    """
+    scale = _scale(assay)
+    last = max((low for low, _, _ in assay.winners()), default=0.0)
+    top = max(2 * scale, assay.tradeoffs[-1], DEFAULT_TRADEOFF)
+    top = max(top, min(1.2 * last, 10 * top))
+    work = sum(m.n_runs for m in assay.models) * assay.n_instances
+    pairs = len(assay.models) * (len(assay.models) - 1) / 2 * assay.n_instances
+    intervals = int(np.clip(min(WORK / work, PAIR_WORK / pairs if pairs else np.inf), 21, 201)) - 1
+    wanted = top / intervals
+    power = 10.0 ** np.floor(np.log10(wanted))
+    step = next(float(f) * power for f in (1, 2, 5, 10) if f * power >= wanted * (1 - 1e-9))
+    even = np.round(np.arange(int(np.ceil(top / step - 1e-9)) + 1) * step, 12)
+    return np.union1d(even, [*assay.tradeoffs, DEFAULT_TRADEOFF])
+
+
+def _scale(assay: "Assay") -> float:
+    """How λ shrinks from KL to this assay's distance; 1 where that cannot be known."""
+    try:
+        scale = assay.tradeoff_scale()
+    except InputError:
+        return 1.0
+    return scale if scale > 0 else 1.0
+
+
+def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
+    """Tables of all models along λ, the winners with their words, changes of the order, the questionnaire."""
+    tables: dict[str, list[dict[str, Any]]] = {m.name: [] for m in assay.models}
+    order, findings = [], list[dict[str, Any]]()
+    rank_sets_at(assay, grid.tolist())  # those of all λ together, which `ranked` takes
+    for tradeoff in grid.tolist():
+        ranked = assay.ranked(tradeoff)
+        order.append([r.model for r in ranked])
+        findings.append(order_values(ranked, assay.settings))
+        for r in ranked:
+            tables[r.model].append(_ranked(r, one=assay.n_units == 1))
+    place = {m.name: j for j, m in enumerate(assay.models)}
+    winners = [(low, high, list(names)) for low, high, names in assay.winners()]
+    changes = [{"at": at, "below": a, "above": b} for at, a, b in assay.ranking_changes()]
+    top = float(grid[-1])
+    return {
+        "grid": grid.tolist(),
+        "reference": int(np.flatnonzero(grid == DEFAULT_TRADEOFF)[0]),
+        "models": [{key: [row[key] for row in tables[m.name]] for key in tables[m.name][0]} for m in assay.models],
+        "order": [[place[name] for name in names] for names in order],
+        "winners": [
+            {"low": low, "high": high, "models": names, "name": listed_names(names)}
+            | {"words": winner_sentence(low, high, names, top)}
+            for low, high, names in winners
+        ],
+        "beyond": beyond_sentence(assay, winners, top),
+        "changes": changes,
+        "findings": _stretches(findings),
+        "questions": _questions(winners, _scale(assay)),
+        "scale": _scale(assay),
+    }
+
+
+def _stretches(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Findings that are the same at neighbouring λ once, each "from" its first place of the grid."""
+    return [{"from": i} | found for i, found in enumerate(findings) if not i or found != findings[i - 1]]
+
+
+def _ranked(row: "Ranked", *, one: bool) -> dict[str, Any]:
+    """One model at one λ; with `one` instance or group there is nothing to resample, so no share of resamples."""
+    return {
+        "estimate": float(row.estimate),
+        "low": row.estimate.low,
+        "high": row.estimate.high,
+        "win_share": None if one else row.win_share,
+        "difference": float(row.difference),
+        "difference_low": row.difference.low,
+        "difference_high": row.difference.high,
+        "pvalue_adjusted": row.pvalue_adjusted,
+        "limited_by": row.limited_by,
+        "rank_low": row.rank_low,
+        "rank_high": row.rank_high,
+        "top": row.top,
+        "below": row.below,
+    }
+
+
+def _questions(winners: Sequence[tuple[float, float, Sequence[str]]], scale: float) -> list[dict[str, Any]]:
+    """The λ and the sentence for every answer of the questionnaire."""
+    out = []
+    for abstention, cost in ((False, None), *((True, cost) for cost in ABSTENTION_COSTS)):
+        found = _range(abstention, cost, scale)
+        answer = answer_sentence(found["low"], found["high"], found["reason"], winners)
+        label = "" if cost is None else cost_label(cost)
+        out.append({"abstention": abstention, "cost": cost, "label": label, **found, "answer": answer})
+    return out
+
+
+def _range(abstention: bool, cost: float | None, scale: float) -> dict[str, Any]:
+    low, high, reason = tradeoff_range(abstention, cost)
+    reason = reason.replace(f"{1 / 3:g}", "1/3")
+    if scale != 1.0:
+        reason += (
+            f" For this distance λ is multiplied by {scale:.3g}, the ratio of the largest distance to the largest KL."
+        )
+    return {"low": low * scale, "high": high * scale, "reason": reason}
+
+
+# The answer card as markup; it needs no script.
+
+HUES, SHAPES = 8, ("", " square", " diamond", " triangle-up")  # of the models' marks, as the page's script has them
+SHOWN_NAMES = 3
+LONG_NAMES = 40  # characters of the names in large type; more are set smaller
+NAMED_NAMES = 30  # characters of the names that are written in a stretch of the axis
+ROW = 1.2  # height of a row of labels, rem
+LETTER = 0.033  # width of a character of a label, as a share of the axis on a narrow screen
+
+
+def answer_card(assay: "Assay") -> str:
+    """The card: what to choose, the axis of λ, and what the words mean."""
+    answer = assay.answer()
+    said = f'<p class="depends">{DEPENDS}</p>' if len(answer.choices) > 1 else ""
+    said += "".join(_choice(answer, one) for one in answer_choices(answer))
+    has_axis = answer.kind in ("choose", "open", "none")
+    said += _axis(answer) if has_axis else ""
+    remarks = "".join(f'<li class="is-{kind}">{kept(text)}</li>' for kind, text in answer_remarks(answer))
+    said += f"<ul>{remarks}</ul>" if remarks else ""
+    baselines = [m.name for m in assay.models if m.baseline]
+    explained = meanings(baselines, votes=assay.labels.ndim == 2, price=not has_axis)
+    words = "".join(f"<dt>{kept(term)}</dt><dd>{kept(meaning)}</dd>" for term, meaning in explained)
+    return f'<div class="answer">\n<div class="told-first">{said}</div>\n<dl>{words}</dl>\n</div>'
+
+
+def caution_section(assay: "Assay") -> str:
+    """The warnings, folded; nothing where there are none."""
+    if not assay.warnings:
+        return ""
+    items = "".join(f"<li>{html_text(note.text)}</li>" for note in assay.warnings)
+    title, finding = CAUTION, kept(caution_finding([note.code for note in assay.warnings]))
+    return (
+        '<details class="section" id="caution" aria-labelledby="caution-h">\n'
+        f'<summary><h2 id="caution-h">{title}</h2> <span class="finding">{finding}</span></summary>\n'
+        f'<div class="warnings"><ul>{items}</ul></div>\n</details>'
+    )
+
+
+# -- what to choose --------------------------------------------------------------------------------------------------------
+
+
+def _choice(answer: Answer, one: Statement) -> str:
+    words = [html_text(one.before), _names(answer, one.models, "or") if one.models else "", html_text(one.after)]
+    size = "large" if sum(map(len, one.models[:SHOWN_NAMES])) <= LONG_NAMES else "large long"
+    said = f'<div class="{size}">{" ".join(filter(None, words))}</div><p class="where">{kept(one.where)}</p>'
+    lines = "".join(
+        f"<div><dt>{kept(label)}</dt><dd>{_names(answer, names, 'and')}</dd></div>"
+        for label, names in one.others
+        if names
+    )
+    sentences = "".join(f"<p>{kept(text)}</p>" for text, names in one.others if not names)
+    return f'<div class="choice">{said}{sentences}{f"<dl>{lines}</dl>" if lines else ""}</div>'
+
+
+def _names(answer: Answer, names: Sequence[str], last: str) -> str:
+    """Names with their marks; those that are more than few unfold in their place."""
+    each = [f'<span class="name">{_mark(answer, name)}<bdi>{html_text(name)}</bdi></span>' for name in names]
+    if len(each) <= SHOWN_NAMES + 1:
+        return listed(each, last=last)
+    rest = each[SHOWN_NAMES:]
+    more = f"<details><summary>{last} {counted(len(rest), 'other')}</summary> {', '.join(rest)}</details>"
+    return f"{', '.join(each[:SHOWN_NAMES])} {more}"
+
+
+def _mark(answer: Answer, name: str) -> str:
+    j = answer.models.index(name)
+    return f'<i class="swatch{SHAPES[j // HUES % len(SHAPES)]} hue{j % HUES}"></i>'
+
+
+# -- the axis of λ -----------------------------------------------------------------------------------------------------------
+
+
+def _axis(answer: Answer) -> str:
+    text = axis_text(answer, DEFAULT_TRADEOFF)
+    stretches = "".join(_stretch(answer, s, text) for s in answer.stretches if s.low < answer.top)
+    here = DEFAULT_TRADEOFF / answer.top
+    to_left = here > 0.5
+    room = here if to_left else 1 - here
+    place = f"{'right' if to_left else 'left'}: {_percent(1 - room)}; max-width: {_percent(room)}"
+    labels = _borders(answer)
+    borders = "".join(
+        f'<span style="{place}; top: {row * ROW:.2f}rem">{html_text(words)}</span>' for row, place, words in labels
+    )
+    until = f'<span class="screen"> {kept(text["until"])}</span>'
+    height = ROW * (1 + max((row for row, _, _ in labels), default=0))
+    return (
+        f'<p class="price">{kept(PRICE)}</p>'
+        f'<div class="axis" role="img" aria-label="{html_text(text["whole"])}">'
+        f'<div class="default{" left" if to_left else ""}" style="{place}">{kept(text["default"])}{until}</div>'
+        f'<div class="bar">{stretches}<i class="here" style="left: {_percent(here)}"></i></div>'
+        f'<div class="borders" style="height: {height:.2f}rem">{borders}</div>'
+        f'<div class="ends"><span>{kept(text["start"])}</span><span>{kept(text["end"])}</span></div></div>'
+    )
+
+
+def _stretch(answer: Answer, s: Stretch, text: Mapping[str, str]) -> str:
+    low, high = s.low / answer.top, min(s.high / answer.top, 1.0)
+    words = text.get(s.kind, "")
+    if s.kind == "choose" and sum(map(len, s.models)) <= NAMED_NAMES and len(s.models) <= SHOWN_NAMES:
+        words = listed_names(s.models, last="or")
+    bands = "".join(f'<i class="hue{answer.models.index(name) % HUES}"></i>' for name in s.models[:SHOWN_NAMES])
+    return (
+        f'<span class="stretch is-{s.kind}" style="left: {_percent(low)}; width: {_percent(high - low)}" '
+        f'title="{html_text(stretch_text(s, answer.top))}"><b><span>{html_text(words)}</span></b>{bands}</span>'
+    )
+
+
+def _borders(answer: Answer) -> list[tuple[int, str, str]]:
+    """Labels of the ends of the stretches that something is said about: row, place and words."""
+    ranges = [(s.low, s.high) for s in answer.stretches if s.kind != "open" and s.low < answer.top]
+    found = []
+    for at, start, _, row in border_places(ranges, answer.top):
+        words, x = tradeoff(at), at / answer.top
+        to_right = f"min({_percent(1 - x)}, 100% - {len(words)}ch)"  # a label near λ = 0 starts there
+        found.append((row, f"left: {_percent(x)}" if start == x else f"right: {to_right}", words))
+    return found
+
+
+def border_places(ranges: Sequence[tuple[float, float]], top: float) -> list[tuple[float, float, float, int]]:
+    """Where the labels of the ends of ranges stand: the end, where its label starts and ends on the axis, and the row.
+
+    A label stands inside its range, and in the first row where it covers no other.
+
+    Examples
+    --------
+    >>> border_places([(0.0, 0.5), (1.0, 9.0)], 2.0)
+    [(0.5, 0.151, 0.25, 0), (1.0, 0.5, 0.533, 0)]
+    """
+    found: list[tuple[float, float, float, int]] = []
+    rows: list[float] = []  # where the last label of each row ends
+    for low, high in ranges:
+        for at, to_left in ((low, False), (high, True)):
+            if not 0 < at < top:
+                continue
+            x, width = at / top, LETTER * len(tradeoff(at))
+            start = max(x - width, 0.0) if to_left or x + width > 1 else x
+            row = next((r for r, end in enumerate(rows) if end <= start), len(rows))
+            rows[row : row + 1] = [start + width]
+            found.append((at, start, start + width, row))
+    return found
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2f}%"
+
+
+# The report: one HTML page that needs no network, drawn from the numbers of an `Assay` alone.
 
 SCRIPTS = (
     "wording.js",
@@ -109,16 +592,16 @@ def render(assay: "Assay", *, command: str | None = None, progress: Callable[[st
         instances = json_for_script(packer.at(len(packed) + len(packed_lenses)))
     names = ", ".join(map(named, assay.model_names))
     parts = {
-        "title": shown(f"{names} – uqassay report"),
-        "heading": shown(_heading(assay)),
-        "version": shown(__version__),
+        "title": html_text(f"{names} – uqassay report"),
+        "heading": html_text(_heading(assay)),
+        "version": html_text(__version__),
         "css": "\n".join(page_file(name) for name in STYLES),
         "answer": answer_card(assay),
         "caution": caution_section(assay),
         "compared": kept(comparison_sentences(assay)["compared"]),
         "numbers": _numbers(assay, lenses),
         "command": _command(command),
-        "lens_links": "".join(f' <a href="#lens-{x["id"]}">{shown(x["short"])}</a>' for x in lenses),
+        "lens_links": "".join(f' <a href="#lens-{x["id"]}">{html_text(x["short"])}</a>' for x in lenses),
         "lenses": "\n\n".join(map(_lens, lenses)),
         "payload": packed,
         "lens_values": packed_lenses,
@@ -161,7 +644,7 @@ def _most_accurate(lens: Mapping[str, Any]) -> str | None:
 def _lens(lens: Mapping[str, Any]) -> str:
     """The folded section of a lens; the page's script fills it."""
     place = f"lens-{lens['id']}"
-    heading = f'<h2 id="{place}-h">{shown(lens["title"])}</h2>'
+    heading = f'<h2 id="{place}-h">{html_text(lens["title"])}</h2>'
     finding = f'<span class="finding" id="{place}-finding">{kept(lens["finding"])}</span>'
     summary = f"<summary>{heading} {finding}</summary>"
     return f'<details class="section" id="{place}" aria-labelledby="{place}-h">\n  {summary}\n</details>'
@@ -186,4 +669,4 @@ def _heading(assay: "Assay") -> str:
 
 def _marked(text: str) -> str:
     """A sentence of the template as markup, with its elements in their places."""
-    return re.sub(r"\{(\w+)\}", lambda place: ELEMENTS[place[1]], shown(text))
+    return re.sub(r"\{(\w+)\}", lambda place: ELEMENTS[place[1]], html_text(text))

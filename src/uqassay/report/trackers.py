@@ -8,11 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from uqassay._optional import optional_package
 from uqassay.errors import InputError
-from uqassay.evidence.mistake_ranking import reference_score
+from uqassay.evidence.mistakes import reference_score
+from uqassay.files import optional_package
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.wording import visible
+from uqassay.text import visible
 
 if TYPE_CHECKING:
     from uqassay.evidence import Assay

@@ -8,125 +8,149 @@ from typing import TYPE_CHECKING
 from uqassay._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from uqassay.statistics.agreeing import agreeing_comparisons, agreeing_pvalues
-    from uqassay.statistics.bayesian_signed_rank import BayesianSignedRank, bayesian_signed_rank_test
-    from uqassay.statistics.bootstrap import (
+    from uqassay.statistics.adjustments import benjamini_hochberg, holm, shaffer, shaffer_factor
+    from uqassay.statistics.auc import auc_estimate, delong_covariance
+    from uqassay.statistics.bootstrap import bootstrap_estimate, bootstrap_weights, student_draws
+    from uqassay.statistics.components import MoreData, VarianceComponents, VarianceShare, variance_components
+    from uqassay.statistics.correlation import (
+        Concordance,
+        concordance,
+        kendall_tau_estimate,
+        kendall_tau_influence,
+        mean_correlation_estimate,
+        pearson_estimate,
+        spearman_estimate,
+        spearman_influence,
+    )
+    from uqassay.statistics.data_sets import (
+        BayesianSignedRank,
+        FriedmanTest,
+        PermutationTest,
+        SignedRankPairs,
+        SignedRankTest,
+        average_ranks,
+        bayesian_signed_rank_test,
+        friedman_test,
+        nemenyi_difference,
+        nemenyi_pvalues,
+        pairwise_signed_rank_tests,
+        permutation_test,
+        sign_flip_test,
+        signed_rank_test,
+    )
+    from uqassay.statistics.estimate import (
+        Estimate,
         bca_interval,
         bootstrap_means,
+        mean_estimate,
         percentile_interval,
+        proportion_estimate,
         win_shares,
     )
-    from uqassay.statistics.comparisons import (
+    from uqassay.statistics.linearised import Linearised, linearised_estimate
+    from uqassay.statistics.pairs import (
+        DetectableDifference,
+        MarginTest,
+        MeanLines,
         PairedComparison,
         PairwiseComparisons,
+        agreeing_comparisons,
+        agreeing_pvalues,
+        check_margin,
+        detectable_difference,
+        detectable_differences,
+        margin_tests,
+        no_worse_than_best,
+        paired_margin_test,
         paired_mean_test,
+        paired_statistic_test,
+        pairwise_mean_tests,
+        pairwise_statistic_tests,
     )
-    from uqassay.statistics.correlation import kendall_tau_estimate, kendall_tau_influence, pearson_estimate
-    from uqassay.statistics.delong import auc_estimate, delong_covariance
-    from uqassay.statistics.detectable import detectable_difference, detectable_differences
-    from uqassay.statistics.detectable_pairs import DetectableDifference
-    from uqassay.statistics.equivalence import margin_tests, no_worse_than_best, paired_margin_test
-    from uqassay.statistics.estimate import Estimate, mean_estimate
-    from uqassay.statistics.fisher_z import mean_correlation_estimate
-    from uqassay.statistics.friedman import FriedmanTest, average_ranks, friedman_test
-    from uqassay.statistics.joint_draws import student_draws
-    from uqassay.statistics.linearised import Linearised, linearised_estimate
-    from uqassay.statistics.margins import MarginTest, check_margin
-    from uqassay.statistics.matched_proportions import matched_difference_interval
-    from uqassay.statistics.mean_lines import MeanLines
-    from uqassay.statistics.multiple_tests import benjamini_hochberg, holm, shaffer, shaffer_factor
-    from uqassay.statistics.nemenyi import nemenyi_difference, nemenyi_pvalues
-    from uqassay.statistics.pairwise_means import pairwise_mean_tests
-    from uqassay.statistics.permutations import PermutationTest, permutation_test, sign_flip_test
-    from uqassay.statistics.planning_auc import plan_auc, plan_auc_difference, plan_auc_from_pilot
-    from uqassay.statistics.planning_linearised import (
+    from uqassay.statistics.planning import (
         DifferencePlan,
         PrecisionPlan,
+        plan_auc,
+        plan_auc_difference,
+        plan_auc_from_pilot,
         plan_difference_from_pilot,
         plan_from_pilot,
     )
-    from uqassay.statistics.proportion import proportion_estimate
     from uqassay.statistics.ranks import RankSets, rank_sets
-    from uqassay.statistics.signed_rank import SignedRankTest, signed_rank_test
-    from uqassay.statistics.signed_rank_pairs import SignedRankPairs, pairwise_signed_rank_tests
-    from uqassay.statistics.sources_of_variance import MoreData, VarianceComponents, VarianceShare, variance_components
-    from uqassay.statistics.spearman import spearman_estimate, spearman_influence
-    from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
-    from uqassay.statistics.u_statistics import Concordance, concordance
-    from uqassay.statistics.weighted_bootstrap import bootstrap_estimate, bootstrap_weights
+    from uqassay.statistics.risk_bounds import matched_difference_interval
 
 _WHERE = {
-    "BayesianSignedRank": "bayesian_signed_rank",
-    "Concordance": "u_statistics",
-    "DetectableDifference": "detectable_pairs",
-    "DifferencePlan": "planning_linearised",
+    "BayesianSignedRank": "data_sets",
+    "Concordance": "correlation",
+    "DetectableDifference": "pairs",
+    "DifferencePlan": "planning",
     "Estimate": "estimate",
-    "FriedmanTest": "friedman",
+    "FriedmanTest": "data_sets",
     "Linearised": "linearised",
-    "MarginTest": "margins",
-    "MeanLines": "mean_lines",
-    "MoreData": "sources_of_variance",
-    "PairedComparison": "comparisons",
-    "PairwiseComparisons": "comparisons",
-    "PermutationTest": "permutations",
-    "PrecisionPlan": "planning_linearised",
+    "MarginTest": "pairs",
+    "MeanLines": "pairs",
+    "MoreData": "components",
+    "PairedComparison": "pairs",
+    "PairwiseComparisons": "pairs",
+    "PermutationTest": "data_sets",
+    "PrecisionPlan": "planning",
     "RankSets": "ranks",
-    "SignedRankPairs": "signed_rank_pairs",
-    "SignedRankTest": "signed_rank",
-    "VarianceComponents": "sources_of_variance",
-    "VarianceShare": "sources_of_variance",
-    "agreeing_comparisons": "agreeing",
-    "agreeing_pvalues": "agreeing",
-    "auc_estimate": "delong",
-    "average_ranks": "friedman",
-    "bayesian_signed_rank_test": "bayesian_signed_rank",
-    "bca_interval": "bootstrap",
-    "benjamini_hochberg": "multiple_tests",
-    "bootstrap_estimate": "weighted_bootstrap",
-    "bootstrap_means": "bootstrap",
-    "bootstrap_weights": "weighted_bootstrap",
-    "check_margin": "margins",
-    "concordance": "u_statistics",
-    "delong_covariance": "delong",
-    "detectable_difference": "detectable",
-    "detectable_differences": "detectable",
-    "friedman_test": "friedman",
-    "holm": "multiple_tests",
+    "SignedRankPairs": "data_sets",
+    "SignedRankTest": "data_sets",
+    "VarianceComponents": "components",
+    "VarianceShare": "components",
+    "agreeing_comparisons": "pairs",
+    "agreeing_pvalues": "pairs",
+    "auc_estimate": "auc",
+    "average_ranks": "data_sets",
+    "bayesian_signed_rank_test": "data_sets",
+    "bca_interval": "estimate",
+    "benjamini_hochberg": "adjustments",
+    "bootstrap_estimate": "bootstrap",
+    "bootstrap_means": "estimate",
+    "bootstrap_weights": "bootstrap",
+    "check_margin": "pairs",
+    "concordance": "correlation",
+    "delong_covariance": "auc",
+    "detectable_difference": "pairs",
+    "detectable_differences": "pairs",
+    "friedman_test": "data_sets",
+    "holm": "adjustments",
     "kendall_tau_estimate": "correlation",
     "kendall_tau_influence": "correlation",
     "linearised_estimate": "linearised",
-    "margin_tests": "equivalence",
-    "matched_difference_interval": "matched_proportions",
-    "mean_correlation_estimate": "fisher_z",
+    "margin_tests": "pairs",
+    "matched_difference_interval": "risk_bounds",
+    "mean_correlation_estimate": "correlation",
     "mean_estimate": "estimate",
-    "nemenyi_difference": "nemenyi",
-    "nemenyi_pvalues": "nemenyi",
-    "no_worse_than_best": "equivalence",
-    "paired_margin_test": "equivalence",
-    "paired_mean_test": "comparisons",
-    "paired_statistic_test": "statistic_comparisons",
-    "pairwise_mean_tests": "pairwise_means",
-    "pairwise_signed_rank_tests": "signed_rank_pairs",
-    "pairwise_statistic_tests": "statistic_comparisons",
+    "nemenyi_difference": "data_sets",
+    "nemenyi_pvalues": "data_sets",
+    "no_worse_than_best": "pairs",
+    "paired_margin_test": "pairs",
+    "paired_mean_test": "pairs",
+    "paired_statistic_test": "pairs",
+    "pairwise_mean_tests": "pairs",
+    "pairwise_signed_rank_tests": "data_sets",
+    "pairwise_statistic_tests": "pairs",
     "pearson_estimate": "correlation",
-    "percentile_interval": "bootstrap",
-    "permutation_test": "permutations",
-    "plan_auc": "planning_auc",
-    "plan_auc_difference": "planning_auc",
-    "plan_auc_from_pilot": "planning_auc",
-    "plan_difference_from_pilot": "planning_linearised",
-    "plan_from_pilot": "planning_linearised",
-    "proportion_estimate": "proportion",
+    "percentile_interval": "estimate",
+    "permutation_test": "data_sets",
+    "plan_auc": "planning",
+    "plan_auc_difference": "planning",
+    "plan_auc_from_pilot": "planning",
+    "plan_difference_from_pilot": "planning",
+    "plan_from_pilot": "planning",
+    "proportion_estimate": "estimate",
     "rank_sets": "ranks",
-    "shaffer": "multiple_tests",
-    "shaffer_factor": "multiple_tests",
-    "sign_flip_test": "permutations",
-    "signed_rank_test": "signed_rank",
-    "spearman_estimate": "spearman",
-    "spearman_influence": "spearman",
-    "student_draws": "joint_draws",
-    "variance_components": "sources_of_variance",
-    "win_shares": "bootstrap",
+    "shaffer": "adjustments",
+    "shaffer_factor": "adjustments",
+    "sign_flip_test": "data_sets",
+    "signed_rank_test": "data_sets",
+    "spearman_estimate": "correlation",
+    "spearman_influence": "correlation",
+    "student_draws": "bootstrap",
+    "variance_components": "components",
+    "win_shares": "estimate",
 }
 
 __all__ = [

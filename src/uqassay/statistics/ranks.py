@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.errors import InputError
-from uqassay.statistics.comparisons import PairwiseComparisons
-from uqassay.statistics.samples import Floats, check_level
+from uqassay.statistics.pairs import PairwiseComparisons
+from uqassay.statistics.units import Floats, check_level
 
 __all__ = ["RankSets", "rank_sets"]
 

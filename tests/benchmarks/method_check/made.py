@@ -3,7 +3,7 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.bench.results import StoredResult
+from uqassay.lab.bench.store import StoredResult
 
 
 def result_of(prediction, labels, scores=None, **facts):

@@ -33,8 +33,8 @@ def _little_work():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(protocol, "VARIANTS", few)
         patched.setattr(datasets, "load_digits", cache(datasets.load_digits))
-        patched.setattr("uqassay.methods.last_layer_laplace.ALL_DRAWS", 2_000)
-        patched.setattr("uqassay.methods.last_layer_laplace.N_STEPS", 5)
+        patched.setattr("uqassay.lab.methods.laplace.ALL_DRAWS", 2_000)
+        patched.setattr("uqassay.lab.methods.laplace.N_STEPS", 5)
         yield
 
 
@@ -199,8 +199,7 @@ def test_the_command_names_its_options_in_errors(given, words, capsys):
 
 
 def test_workers_can_import_the_function_of_a_cell():
-    from uqassay.bench.cell import function_of
-    from uqassay.bench.source_code import code_version
+    from uqassay.lab.bench.cell import code_version, function_of
 
     assert function_of(protocol.FUNCTION) is training.train_and_measure
     assert len(code_version(protocol.FUNCTION)) == 64
@@ -232,7 +231,7 @@ def test_what_is_trained():
 
 
 def test_variants_name_known_methods():
-    from uqassay.methods import METHODS
+    from uqassay.lab.methods import METHODS
 
     other_names = {"dn-0.1", "dn-0.6"}  # of dropout-last-…
     elsewhere = {"local-gp", "sparse-gp"}  # checked by benchmarks/bench_gaussian_processes.py

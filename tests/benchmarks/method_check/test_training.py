@@ -7,7 +7,7 @@ from benchmarks.method_check.training import bridge_errors, shuffled_and_noise, 
 from scipy import integrate, special, stats
 
 import uqassay as uq
-from uqassay.bench.cell import Cell
+from uqassay.lab.bench.cell import Cell
 
 
 @pytest.fixture(autouse=True)
@@ -16,8 +16,8 @@ def _packages(needs):
 
 
 def test_a_class_left_out_has_no_probability_and_scores_of_its_own():
-    from uqassay.datasets import load_dataset
-    from uqassay.methods import DDU
+    from uqassay.lab.datasets import load_dataset
+    from uqassay.lab.methods import DDU
 
     options = {"epochs": 3, "backbone": [16], "progress": False}
     found = train_and_measure(
@@ -45,7 +45,7 @@ def test_a_class_left_out_has_no_probability_and_scores_of_its_own():
 
 
 def test_shuffled_instances_keep_their_values_and_noise_the_range():
-    from uqassay.datasets import load_dataset
+    from uqassay.lab.datasets import load_dataset
 
     data = load_dataset("digits").subset(test=slice(40))
     shuffled, noise = shuffled_and_noise(data)
@@ -57,7 +57,7 @@ def test_shuffled_instances_keep_their_values_and_noise_the_range():
 
 
 def test_sizes_are_of_what_the_network_sees():
-    from uqassay.datasets import load_dataset
+    from uqassay.lab.datasets import load_dataset
 
     params = {"method": "evidential", "params": {"epochs": 1, "progress": False}}
     limits = {"train_limit": 300, "test_limit": 50}

@@ -14,7 +14,7 @@ from benchmarks.verdict_claims.worlds import Cell, Kind
 import uqassay as uq
 import uqassay.evidence
 from uqassay.evidence import Claim
-from uqassay.evidence.claim import KINDS as CLAIM_KINDS
+from uqassay.evidence.claims import KINDS as CLAIM_KINDS
 
 LN3 = float(np.log(3))
 SCORE = {"uq_auc": {"s": 0.4}, "kept": {"s": 0.6}}

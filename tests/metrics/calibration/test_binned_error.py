@@ -6,13 +6,13 @@ import pytest
 from scipy.stats import foldnorm
 from tests.refusals import refuses
 
-from uqassay._kernels import kernel
-from uqassay.metrics.calibration.binned_error import (
+from uqassay.metrics.bins import classes_apart
+from uqassay.metrics.calibration import (
     PrepareCalibrationError,
     classwise_calibration_error,
     confidence_calibration_error,
 )
-from uqassay.metrics.calibration.inputs import classes_apart
+from uqassay.native import kernel
 
 BOTH = pytest.mark.parametrize("measure", [confidence_calibration_error, classwise_calibration_error])
 

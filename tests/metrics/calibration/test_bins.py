@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay._kernels import kernel
-from uqassay.metrics.calibration.bins import (
+from uqassay.metrics.bins import (
     bins_of_classes,
     bins_of_classes_left_inclusive,
     bins_of_confidence,
@@ -11,8 +10,9 @@ from uqassay.metrics.calibration.bins import (
     bins_of_ranks,
     bins_of_values,
     check_bins,
+    edges_of_equal_width,
 )
-from uqassay.metrics.calibration.edges import edges_of_equal_width
+from uqassay.native import kernel
 
 
 def places(values, n_bins, binning="width"):

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from tests.refusals import refuses
 
-from uqassay.metrics.calibration.cumulative_error import PrepareCumulative, cumulative_calibration_error
+from uqassay.metrics.calibration import PrepareCumulative, cumulative_calibration_error
 
 
 def by_definition(events, values, statistic):

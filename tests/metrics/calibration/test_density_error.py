@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 from tests.refusals import refuses
 
-from uqassay.metrics.calibration.density_error import density_bandwidth, density_calibration_error
+from uqassay.metrics.smooth import density_bandwidth, density_calibration_error
 
 # the function of this name stands before the module in uqassay.metrics
-module = importlib.import_module("uqassay.metrics.calibration.density_error")
+module = importlib.import_module("uqassay.metrics.smooth")
 
 NOTIONS = ("canonical", "classwise", "confidence")
 

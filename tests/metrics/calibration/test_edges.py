@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from uqassay._conversion import as_bfloat16
-from uqassay.metrics.calibration.edges import edges_of_equal_width, inner_edges
+from uqassay.arrays import as_bfloat16
+from uqassay.metrics.bins import edges_of_equal_width, inner_edges
 from uqassay.predictions import Members, Point
 
 TYPES = (np.float16, np.float32, np.float64)

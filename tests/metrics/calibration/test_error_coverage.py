@@ -13,7 +13,7 @@ import pytest
 from tests.calibration.made_up_data import softmax
 from tests.calibration.test_group_error_rates import dependent_labels
 
-from uqassay.calibration.miscalibration import Miscalibration
+from uqassay.calibration.power import Miscalibration
 from uqassay.metrics import calibration_error_estimate, reliability_diagram
 
 TRUTHS = {"calibrated": 1.0, "slightly overconfident": 1.25, "strongly overconfident": 2.0, "underconfident": 0.7}

@@ -6,7 +6,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.metrics import calibration_error_estimate, confidence_calibration_error
-from uqassay.metrics.calibration.error_interval import error_estimate_of_hits
+from uqassay.metrics.calibration import error_estimate_of_hits
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.metrics.calibration.error_inversion import Inversion, binned_hits, drawn_of_groups, drawn_of_instances
+from uqassay.metrics.calibration import Inversion, binned_hits, drawn_of_groups, drawn_of_instances
 
 N_DRAWS = 20_000
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from uqassay.metrics.calibration import group_signs
-from uqassay.metrics.calibration.group_signs import GroupProducts, GroupSums, summed
+from uqassay.metrics import calibration as group_signs
+from uqassay.metrics.calibration import GroupProducts, GroupSums, summed
 
 
 @pytest.fixture(params=["dense", "sparse"])

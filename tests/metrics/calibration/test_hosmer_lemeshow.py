@@ -8,8 +8,8 @@ from tests.calibration.made_up_data import draw_labels
 from tests.notes import said
 from tests.refusals import refuses
 
-from uqassay.calibration.hosmer_lemeshow import hosmer_lemeshow_test
-from uqassay.metrics.calibration.hosmer_lemeshow import bins_of_events, hosmer_lemeshow_statistic
+from uqassay.calibration.single import hosmer_lemeshow_test
+from uqassay.metrics.calibration import bins_of_events, hosmer_lemeshow_statistic
 
 
 def by_hand(y, probs, n_bins, form, bins):

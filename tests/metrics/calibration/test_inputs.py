@@ -10,8 +10,8 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.metrics import confidence_calibration_error, kernel_calibration_error, reliability_diagram
-from uqassay.metrics.calibration.inputs import as_probs, classes_apart, instance_weights, labels_and_probs
-from uqassay.metrics.calibration.kernels import kernel_bandwidth
+from uqassay.metrics.bins import as_probs, classes_apart, instance_weights, labels_and_probs
+from uqassay.metrics.kernel_error import kernel_bandwidth
 
 
 @pytest.mark.parametrize("kind", PREDICTING)

@@ -12,11 +12,13 @@ from tests.calibration.made_up_data import draw_labels
 from tests.metrics.calibration.kernel_definitions import ESTIMATORS, FORMULAS, defined, predictions
 from tests.refusals import refuses
 
-from uqassay.metrics.calibration.kernel_error import (
+from uqassay.metrics.kernel_error import (
+    CALIBRATION_KERNELS,
     PrepareKernel,
+    kernel_bandwidth,
     kernel_calibration_error,
+    settle_kernel,
 )
-from uqassay.metrics.calibration.kernels import CALIBRATION_KERNELS, kernel_bandwidth, settle_kernel
 
 # -- values -----------------------------------------------------------------------------------------------------------
 

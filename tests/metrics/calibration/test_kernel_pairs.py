@@ -6,24 +6,25 @@ import numpy as np
 import pytest
 from tests.metrics.calibration.kernel_definitions import ESTIMATORS, FORMULAS, predictions, term
 
-from uqassay.calibration.kernel_hypothesis import skce_pvalue
-from uqassay.metrics.calibration.kernel_error import (
+from uqassay.calibration.single import skce_pvalue
+from uqassay.metrics.kernel_error import (
+    CALIBRATION_KERNELS,
     PrepareKernel,
     kernel_calibration_error,
     prepare_biased,
     prepare_linear,
     prepare_quadratic,
+    settle_kernel,
 )
-from uqassay.metrics.calibration.kernels import CALIBRATION_KERNELS, settle_kernel
 
 # functions of these names stand before the modules in uqassay.metrics
-module = importlib.import_module("uqassay.metrics.calibration.kernel_pairs")
+module = importlib.import_module("uqassay.metrics.kernel_error")
 
 
-pvalues = importlib.import_module("uqassay.calibration.kernel_hypothesis")
+pvalues = importlib.import_module("uqassay.calibration.single")
 
 
-kernels = importlib.import_module("uqassay.metrics.calibration.kernels")
+kernels = importlib.import_module("uqassay.metrics.kernel_error")
 
 
 @pytest.mark.parametrize("kernel", ["tv", "rbf", "own"])

@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from tests.metrics.calibration.kernel_definitions import FORMULAS, defined, predictions
 
-from uqassay.metrics.calibration.kernel_error import (
-    kernel_calibration_error,
-)
-from uqassay.metrics.calibration.kernels import kernel_bandwidth, settle_kernel
+from uqassay.metrics.kernel_error import kernel_bandwidth, kernel_calibration_error, settle_kernel
 
 
 def test_default_bandwidths_against_formulas():

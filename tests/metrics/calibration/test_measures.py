@@ -7,11 +7,14 @@ from tests.calibration.made_up_data import draw_labels
 from tests.refusals import refuses
 
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
-from uqassay.metrics.calibration.binned_error import classwise_calibration_error, confidence_calibration_error
-from uqassay.metrics.calibration.cumulative_error import cumulative_calibration_error
-from uqassay.metrics.calibration.hosmer_lemeshow import hosmer_lemeshow_statistic
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
-from uqassay.metrics.calibration.proper_score_parts import proper_score_parts
+from uqassay.metrics.calibration import (
+    classwise_calibration_error,
+    confidence_calibration_error,
+    cumulative_calibration_error,
+    hosmer_lemeshow_statistic,
+)
+from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
+from uqassay.metrics.smooth import proper_score_parts
 
 EVERY = pytest.mark.parametrize("name", list(CALIBRATION_MEASURES))
 

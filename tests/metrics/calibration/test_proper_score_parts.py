@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.metrics.calibration.binned_error import classwise_calibration_error
-from uqassay.metrics.calibration.proper_score_parts import proper_score_parts
+from uqassay.metrics.calibration import classwise_calibration_error
+from uqassay.metrics.smooth import proper_score_parts
 
 PARTS = ("score", "reliability", "resolution", "uncertainty", "within")
 

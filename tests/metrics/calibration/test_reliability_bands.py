@@ -5,8 +5,7 @@ import pytest
 from scipy import stats
 
 import uqassay as uq
-from uqassay.metrics.calibration.reliability import reliability
-from uqassay.metrics.calibration.reliability_bands import band_of_counts, ranges_sentence
+from uqassay.metrics.bins import band_of_counts, ranges_sentence, reliability
 
 EDGES = np.linspace(0, 1, 11)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from uqassay.metrics.ood.detection import OOD_METRICS
+from uqassay.metrics.ood import OOD_METRICS
 
 TESTED = tuple(
     name for name, metric in OOD_METRICS.items() if metric.statistic is not None

@@ -8,8 +8,7 @@ from tests.metrics.ood.sides import sides
 from tests.notes import said
 from tests.refusals import refuses
 
-from uqassay.metrics.ood.detection import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score
-from uqassay.metrics.ood.two_samples import two_samples
+from uqassay.metrics.ood import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score, two_samples
 
 SCORES = (ood_auc_score, fpr_at_tpr_error, aupr_score)
 SIDES = ("out", "in")

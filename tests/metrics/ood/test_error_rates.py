@@ -13,9 +13,8 @@ import pytest
 from scipy import stats
 from tests.metrics.ood.sides import sides
 
-from uqassay.metrics.ood.detection import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score
-from uqassay.metrics.ood.two_samples import two_samples
-from uqassay.statistics.statistic_comparisons import paired_statistic_test
+from uqassay.metrics.ood import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score, two_samples
+from uqassay.statistics.pairs import paired_statistic_test
 
 pytestmark = pytest.mark.usefixtures("without_detectable")
 

@@ -7,10 +7,8 @@ from tests.metrics.ood.sides import TESTED, sides
 from tests.metrics.ood.test_detection import SIDES, tied
 from tests.notes import said
 
-from uqassay.metrics.ood.detection import OOD_METRICS
-from uqassay.metrics.ood.intervals import aupr_linearised, fpr_linearised
-from uqassay.metrics.ood.two_samples import two_samples
-from uqassay.statistics.statistic_comparisons import paired_statistic_test
+from uqassay.metrics.ood import OOD_METRICS, aupr_linearised, fpr_linearised, two_samples
+from uqassay.statistics.pairs import paired_statistic_test
 
 
 def by_weights(statistic, a, b, row, step=1e-6):

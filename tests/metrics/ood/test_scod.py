@@ -5,10 +5,8 @@ import pytest
 from tests.metrics.ood.test_scod_error_rates import draw
 from tests.refusals import refuses
 
-from uqassay.metrics.ood.scod import SCOD_METRICS, scod_augrc_loss, scod_aurc_loss, scod_risk_loss
-from uqassay.metrics.ood.scod_samples import scod_samples
-from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss
-from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
+from uqassay.metrics.ood import SCOD_METRICS, scod_augrc_loss, scod_aurc_loss, scod_risk_loss, scod_samples
+from uqassay.metrics.risk import augrc_loss, aurc_loss, risk_coverage_curve
 
 FUNCTIONS = {"scod-aurc": scod_aurc_loss, "scod-augrc": scod_augrc_loss, "scod-risk80": scod_risk_loss}
 

@@ -6,9 +6,7 @@ from tests.metrics.ood.sides import sides
 from tests.metrics.ood.test_scod_error_rates import RATES, coverage, draw, rejections
 from tests.notes import said
 
-from uqassay.metrics.ood.scod import SCOD_METRICS
-from uqassay.metrics.ood.scod_intervals import scod_estimate
-from uqassay.metrics.ood.scod_samples import augrc_of, aurc_of, risk_at, scod_samples
+from uqassay.metrics.ood import SCOD_METRICS, augrc_of, aurc_of, risk_at, scod_estimate, scod_samples
 
 NAMES = tuple(SCOD_METRICS)
 

@@ -5,9 +5,8 @@ import pytest
 from tests.metrics.ood.sides import sides
 from tests.refusals import refuses
 
-from uqassay.metrics.ood.scod_samples import augrc_of, aurc_of, risk_at, scod_samples, with_errors
-from uqassay.metrics.ood.two_samples import two_samples
-from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.ood import augrc_of, aurc_of, risk_at, scod_samples, two_samples, with_errors
+from uqassay.metrics.risk import rank_errors
 
 STATISTICS = {"aurc": aurc_of, "augrc": augrc_of, "risk": risk_at(0.7)}
 

@@ -6,7 +6,7 @@ from tests.metrics.ood.sides import sides
 from tests.metrics.ood.test_detection import tied
 from tests.refusals import refuses
 
-from uqassay.metrics.ood.two_samples import joined_groups, rank_samples, two_samples
+from uqassay.metrics.ood import joined_groups, rank_samples, two_samples
 
 
 def test_weights_row_order_bit_for_bit(random_generator):

@@ -8,11 +8,11 @@ import numpy as np
 from scipy import special
 from tests.metrics.risk.test_error_rates import Population
 
-from uqassay.metrics.ranking.registry import RANKING_METRICS
+from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.statistics import rank_sets
 from uqassay.statistics.linearised import spread_of
-from uqassay.statistics.samples import make_units
-from uqassay.statistics.statistic_comparisons import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.pairs import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.units import make_units
 
 RANKINGS = (2, 5, 10)
 METRICS = ("uq-auc", "uq-c-index", "aurc")

@@ -8,16 +8,17 @@ from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.losses.errors import prediction_errors, probability_gap
-from uqassay.metrics.ranking.auc_and_c_index import (
+from uqassay.losses.unified import prediction_errors, probability_gap
+from uqassay.metrics.ranking import (
+    RANKING_METRICS,
     g_auc_score,
     h_auc_score,
+    paired_ranking_test,
+    pairwise_ranking_tests,
     untied,
     uq_auc_score,
     uq_c_index_score,
 )
-from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
-from uqassay.metrics.ranking.registry import RANKING_METRICS
 from uqassay.statistics import shaffer
 
 SCORES = (uq_auc_score, uq_c_index_score, g_auc_score, h_auc_score)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu, norm, permutation_test, rankdata
 
-from uqassay.metrics.ranking.chance import chance_pvalue
+from uqassay.metrics.ranking import chance_pvalue
 
 
 def sample(seed, n=120, rate=0.2, levels=6):

@@ -5,7 +5,7 @@ import pytest
 from tests.metrics.ranking import equal_rankings
 from tests.refusals import refuses
 
-from uqassay.metrics.ranking.comparisons import paired_ranking_test, pairwise_ranking_tests
+from uqassay.metrics.ranking import paired_ranking_test, pairwise_ranking_tests
 
 ERRORS, SCORE = [0.0, 1.0, 0.0], [0.1, 0.7, 0.2]
 

@@ -12,8 +12,7 @@ import pytest
 from scipy import special, stats
 from tests.metrics.ranking import equal_rankings, tied_rankings
 
-from uqassay.metrics.ranking.auc_and_c_index import g_auc_score, h_auc_score, uq_auc_score, uq_c_index_score
-from uqassay.metrics.ranking.comparisons import paired_ranking_test
+from uqassay.metrics.ranking import g_auc_score, h_auc_score, paired_ranking_test, uq_auc_score, uq_c_index_score
 
 pytestmark = pytest.mark.usefixtures("without_detectable")
 

@@ -10,12 +10,7 @@ from tests.notes import texts
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.metrics.ranking.ground_truths import (
-    correlation_study,
-    kendall_tau_score,
-    misalignment_truth,
-    misclassification_truth,
-)
+from uqassay.metrics.truths import correlation_study, kendall_tau_score, misalignment_truth, misclassification_truth
 from uqassay.statistics.correlation import kendall_tau_estimate, pearson_estimate
 
 

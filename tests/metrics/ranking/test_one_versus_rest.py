@@ -7,8 +7,8 @@ from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score, uq_c_index_score
-from uqassay.metrics.ranking.one_versus_rest import one_versus_rest_scores
+from uqassay.metrics.ranking import uq_auc_score, uq_c_index_score
+from uqassay.metrics.truths import one_versus_rest_scores
 
 
 def by_hand(y, f, k):

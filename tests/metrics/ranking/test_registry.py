@@ -5,8 +5,8 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay import metrics
-from uqassay.metrics.ranking.registry import RANKING_METRICS, is_constant
-from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.ranking import RANKING_METRICS, is_constant
+from uqassay.metrics.risk import rank_errors
 from uqassay.statistics.linearised import Linearised
 
 FUNCTIONS = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.metrics.ranking.test_theorems import all_weak_orders, population, truths
 
-from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score
+from uqassay.metrics.ranking import uq_auc_score
 
 # -------------------------------------------------------------------------- theorem 9.1: equivalent scorings, one family
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score, uq_c_index_score
-from uqassay.metrics.ranking.ground_truths import misalignment_truth, misclassification_truth
+from uqassay.metrics.ranking import uq_auc_score, uq_c_index_score
+from uqassay.metrics.truths import misalignment_truth, misclassification_truth
 
 SEEDS = range(12)
 

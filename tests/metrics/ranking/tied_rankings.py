@@ -3,7 +3,7 @@
 import numpy as np
 from tests.metrics.risk.test_error_rates import FEW_CELLS, TIES, Population, few_ties
 
-from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score
+from uqassay.metrics.ranking import uq_auc_score
 
 AUCS = (0.5, 0.65, 0.8, 0.95)  # before ties are made
 

@@ -16,10 +16,9 @@ from scipy import special, stats
 from tests.metrics.risk.refusal_worlds import HARDER, Groups, World
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.certified_refusal import certified_refusal, certify, plan_on
-from uqassay.metrics.risk.refusal_parts import divide
+from uqassay.metrics.refusal import certified_refusal, certify, divide, plan_on
 from uqassay.notes import has_note
-from uqassay.statistics.samples import make_units, spread_of_mean
+from uqassay.statistics.units import make_units, spread_of_mean
 
 SIZES = (100, 300, 2000)
 WORLDS = {

@@ -5,9 +5,7 @@ import pytest
 from tests.notes import said
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
-from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
-from uqassay.metrics.risk.selective_accuracy import accuracy_at_coverage_score
+from uqassay.metrics.risk import accuracy_at_coverage_score, coverage_at_risk_score, risk_coverage_curve
 
 
 def random_case(seed, n=100, levels=10**6):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from uqassay.metrics import selective_gain
-from uqassay.metrics.risk.detectable_gain import detectable_gain, independent_instances
+from uqassay.metrics.risk import detectable_gain, independent_instances
 from uqassay.statistics import proportion_estimate
 
 # n, error rate, share kept

@@ -11,12 +11,17 @@ import numpy as np
 import pytest
 from scipy import optimize, special
 
-from uqassay.metrics.ranking.auc_and_c_index import uq_auc_score
-from uqassay.metrics.ranking.comparisons import paired_ranking_test
-from uqassay.metrics.risk.coverage_at_risk import coverage_at_risk_score
-from uqassay.metrics.risk.risk_areas import augrc_loss, aurc_loss, e_aurc_loss, prediction_rejection_score
-from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
-from uqassay.metrics.risk.selective_accuracy import accuracy_at_coverage_score, selective_gain
+from uqassay.metrics.ranking import paired_ranking_test, uq_auc_score
+from uqassay.metrics.risk import (
+    accuracy_at_coverage_score,
+    augrc_loss,
+    aurc_loss,
+    coverage_at_risk_score,
+    e_aurc_loss,
+    prediction_rejection_score,
+    risk_coverage_curve,
+    selective_gain,
+)
 from uqassay.notes import has_note
 
 LEVELS = np.array([0.3, 0.5, 0.7, 0.85, 1.0])  # coverages of the five levels of uncertainty

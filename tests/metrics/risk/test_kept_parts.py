@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.metrics.risk.kept_parts import kept_parts
-from uqassay.metrics.risk.ranked_errors import rank_errors
+from uqassay.metrics.risk import kept_parts, rank_errors
 
 
 def test_influence_against_finite_differences_where_the_window_is_the_tie():

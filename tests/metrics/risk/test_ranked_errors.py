@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.ranked_errors import once, once_for_errors, rank_errors
-from uqassay.statistics.samples import make_units
+from uqassay.metrics.risk import once, once_for_errors, rank_errors
+from uqassay.statistics.units import make_units
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.refusal_parts import divide, needed, whole_errors
-from uqassay.metrics.risk.refusal_plan import plan_refusal
-from uqassay.statistics.samples import make_units
+from uqassay.metrics.refusal import divide, needed, plan_refusal, whole_errors
+from uqassay.statistics.units import make_units
 
 
 @pytest.mark.parametrize(("n", "share", "expected"), [(10, 0.3, 3), (2, 0.01, 1), (2, 0.99, 1), (3, 0.5, 2)])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.metrics.risk.refusal_plan import plan_refusal, short_number
-from uqassay.statistics.group_bets import bet_pvalues
-from uqassay.statistics.samples import make_units
+from uqassay.metrics.refusal import plan_refusal, short_number
+from uqassay.statistics.risk_bounds import bet_pvalues
+from uqassay.statistics.units import make_units
 
 
 @pytest.fixture

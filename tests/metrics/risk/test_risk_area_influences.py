@@ -5,14 +5,14 @@ import pytest
 from tests.metrics.risk.test_risk_areas import random_case
 from tests.notes import said
 
-from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_area_influences import (
+from uqassay.metrics.risk import (
     area_estimate,
     augrc_linearised,
     aurc,
     aurc_trapezoid,
     e_aurc,
     prediction_rejection,
+    rank_errors,
     small_sample_ratio,
 )
 

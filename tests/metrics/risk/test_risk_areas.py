@@ -9,18 +9,18 @@ from scipy.stats import rankdata, t
 from tests.notes import said, texts
 from tests.refusals import refuses
 
-from uqassay.metrics.ranking.comparisons import paired_ranking_test
-from uqassay.metrics.risk.risk_area_influences import SCALES
-from uqassay.metrics.risk.risk_areas import (
+from uqassay.metrics.ranking import paired_ranking_test
+from uqassay.metrics.risk import (
+    SCALES,
+    accuracy_at_coverage_score,
     augrc_loss,
     aurc_loss,
     e_aurc_loss,
     prediction_rejection_score,
+    risk_coverage_curve,
 )
-from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
-from uqassay.metrics.risk.selective_accuracy import accuracy_at_coverage_score
 from uqassay.statistics import proportion_estimate
-from uqassay.statistics.delong import auc_estimate
+from uqassay.statistics.auc import auc_estimate
 
 
 def selective_score(errors, uncertainty, **options):

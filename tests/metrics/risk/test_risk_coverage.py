@@ -6,10 +6,9 @@ from scipy.stats import binomtest
 from tests.notes import said, texts
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_coverage import Bands, risk_coverage_curve
+from uqassay.metrics.risk import Bands, rank_errors, risk_coverage_curve
 from uqassay.statistics import proportion_estimate
-from uqassay.statistics.samples import make_units
+from uqassay.statistics.units import make_units
 
 
 def random_case(seed, n=40, levels=5, soft=False, weighted=False, grouped=False):
@@ -103,7 +102,7 @@ def test_variance_against_the_sum_over_groups(weighted, grouped, levels, monkeyp
         seen.update(rate=rate[0], variance=variance[0])
         return risk, risk
 
-    monkeypatch.setattr("uqassay.metrics.risk.risk_coverage.risk_interval", catch)
+    monkeypatch.setattr("uqassay.metrics.risk.risk_interval", catch)
     bands = Bands.of(ranked, units)
     thresholds = np.unique(uncertainty[w > 0])
     for c in (0.03, 0.3, 0.52, 0.9, 1.0):
@@ -194,7 +193,7 @@ def test_influence_of_groups_widens_the_bands():
 def test_chunks_do_not_change_a_curve_of_a_million_rows(monkeypatch):
     errors, uncertainty, _, groups = random_case(8, n=500, levels=10**6, grouped=True)
     whole = risk_coverage_curve(errors, uncertainty, groups=groups)
-    monkeypatch.setattr("uqassay.metrics.risk.risk_coverage.CHUNK", 7)
+    monkeypatch.setattr("uqassay.metrics.risk.CHUNK", 7)
     parts = risk_coverage_curve(errors, uncertainty, groups=groups)
     for name in ("coverage", "risk", "low", "high", "thresholds", "n_kept"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name), err_msg=name)

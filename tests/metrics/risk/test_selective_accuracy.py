@@ -5,13 +5,7 @@ import pytest
 from tests.notes import said, texts
 from tests.refusals import refuses
 
-from uqassay.metrics.risk.ranked_errors import rank_errors
-from uqassay.metrics.risk.risk_coverage import risk_coverage_curve
-from uqassay.metrics.risk.selective_accuracy import (
-    Refusals,
-    accuracy_at_coverage_score,
-    selective_gain,
-)
+from uqassay.metrics.risk import Refusals, accuracy_at_coverage_score, rank_errors, risk_coverage_curve, selective_gain
 from uqassay.statistics import proportion_estimate
 
 

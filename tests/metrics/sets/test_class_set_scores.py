@@ -6,7 +6,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.metrics import class_set_scores, mean_set_size, set_coverage_score, set_utility_score
-from uqassay.metrics.sets.class_set_scores import CLASS_SET_SCORES, scores_of_columns
+from uqassay.metrics.sets import CLASS_SET_SCORES, scores_of_columns
 from uqassay.statistics import mean_estimate, proportion_estimate
 
 SETS = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0], [0, 0, 0]], dtype=bool)

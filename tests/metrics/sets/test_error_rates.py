@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from uqassay.metrics.sets.class_set_scores import CLASS_SET_SCORES, UTILITIES, scores_of_columns
+from uqassay.metrics.sets import CLASS_SET_SCORES, UTILITIES, scores_of_columns
 
 SIZES = np.array([1, 2, 3, 6])
 EASY = np.array([0.88, 0.08, 0.03, 0.01]), np.array([0.98, 0.97, 0.95, 1.0])  # shares of the sizes, coverage of each

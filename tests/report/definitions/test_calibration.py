@@ -1,8 +1,7 @@
 """Every calibration measure is defined."""
 
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
-from uqassay.report.definitions import DEFINITIONS
-from uqassay.report.definitions.calibration import CALIBRATION, calibration_definitions
+from uqassay.metrics.measures import CALIBRATION_MEASURES
+from uqassay.report.definitions import CALIBRATION, DEFINITIONS, calibration_definitions
 
 
 def test_every_measure_has_a_definition():

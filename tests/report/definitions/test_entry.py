@@ -1,7 +1,6 @@
 """One definition."""
 
-from uqassay.report.definitions import DEFINITIONS, definition_of
-from uqassay.report.definitions.entry import Definition
+from uqassay.report.definitions import DEFINITIONS, Definition, definition_of
 
 
 def test_what_has_no_definition_is_shown_by_its_name():

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.report.definitions import page_definitions
-from uqassay.report.definitions.losses import LOSSES, NONSPECIFICITIES
+from uqassay.report.definitions import LOSSES, NONSPECIFICITIES, page_definitions
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -5,10 +5,9 @@ import pytest
 from tests.report.cases import ranked_assay
 
 import uqassay as uq
-from uqassay.metrics.ranking.registry import RANKING_METRICS
-from uqassay.report.definitions import page_definitions
-from uqassay.report.definitions.mistakes import RANKINGS, VOTES
-from uqassay.report.mistakes import TABLED
+from uqassay.metrics.ranking import RANKING_METRICS
+from uqassay.report.definitions import RANKINGS, VOTES, page_definitions
+from uqassay.report.sections import TABLED
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

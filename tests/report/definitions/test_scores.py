@@ -2,10 +2,9 @@
 
 import pytest
 
-from uqassay.measures.scores import SCORES
-from uqassay.metrics.ranking.registry import RANKING_METRICS
-from uqassay.report.definitions import DEFINITIONS
-from uqassay.report.definitions.scores import score_definition, score_label
+from uqassay.measures.registry import SCORES
+from uqassay.metrics.ranking import RANKING_METRICS
+from uqassay.report.definitions import DEFINITIONS, score_definition, score_label
 
 
 @pytest.mark.parametrize("name", [*SCORES, "uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection"])

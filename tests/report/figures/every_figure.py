@@ -13,8 +13,8 @@ from tests.evidence.test_disentanglement_behaviour import family_study
 import uqassay as uq
 from uqassay.calibration import second_order_test
 from uqassay.evidence import compare_table, coverage_curve
-from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
-from uqassay.evidence.disentanglement_ranking import Contender, rank_disentanglement
+from uqassay.evidence.disentanglement import disentanglement_behaviour
+from uqassay.evidence.disentanglement_runs import Contender, rank_disentanglement
 from uqassay.report import figures
 
 IT = "information-theoretic"

@@ -8,10 +8,10 @@ from matplotlib import colors
 from tests.report.calibration_cases import ensembles, made_up
 from tests.report.figures.cases import blank, drawn
 
-from uqassay.evidence.calibration_result import adjusted_pvalues
+from uqassay.evidence.calibration import adjusted_pvalues
 from uqassay.notes import Note
 from uqassay.report import figures
-from uqassay.wording import pvalue
+from uqassay.text import pvalue
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from tests.report.figures.cases import blank, drawn
 
 import uqassay as uq
 from uqassay.report import figures
-from uqassay.report.figures.calibration_choice import all_tests, instances_tested, named_run, one_test
+from uqassay.report.figures.calibration import all_tests, instances_tested, named_run, one_test
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from tests.report.figures.cases import blank, drawn
 import uqassay as uq
 from uqassay.notes import Note
 from uqassay.report import figures
-from uqassay.wording import pvalue_text
+from uqassay.text import pvalue_text
 
 
 @pytest.fixture(scope="module")

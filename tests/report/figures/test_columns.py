@@ -2,7 +2,7 @@
 
 from matplotlib.figure import Figure
 
-from uqassay.report.figures.columns import PLOT, columns_width, fitting_columns, write_columns
+from uqassay.report.figures.frame import PLOT, columns_width, fitting_columns, write_columns
 
 COLUMNS = [("mean", "0.512 [0.480, 0.544]", "0.1"), ("won", "12 %", ""), ("p", ".04", "1.00")]
 

@@ -8,7 +8,7 @@ from tests.statistics import printed_comparisons as printed
 
 from uqassay.evidence import compare_table
 from uqassay.report import figures
-from uqassay.report.figures.critical_difference import BAR
+from uqassay.report.figures.assay import BAR
 
 
 @pytest.fixture(scope="module")

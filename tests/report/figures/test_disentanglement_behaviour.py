@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 from tests.evidence.test_disentanglement_behaviour import BY, family_study
 
-from uqassay.evidence.disentanglement_behaviour import disentanglement_behaviour
+from uqassay.evidence.disentanglement import disentanglement_behaviour
 from uqassay.metrics import epistemic_trend_test, estimate_correlations
-from uqassay.report.figures.disentanglement_behaviour import (
-    plot_doubt_sources,
-    plot_epistemic_trend,
-    plot_estimate_correlations,
-)
+from uqassay.report.figures.studies import plot_doubt_sources, plot_epistemic_trend, plot_estimate_correlations
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from tests.evidence.disentanglement_data import NOISE, SHARES, made_study
 from tests.refusals import refuses
 from tests.report.figures.cases import band, blank, legend_texts
 
-from uqassay.evidence.disentanglement_ranking import Contender
-from uqassay.report.figures.disentanglement_curves import (
+from uqassay.evidence.disentanglement_runs import Contender
+from uqassay.report.figures.studies import (
     LOOKS,
     draw_disentanglement_grid,
     plot_disentanglement_curves,

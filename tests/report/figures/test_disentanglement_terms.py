@@ -6,9 +6,9 @@ from tests.evidence.disentanglement_data import made_study
 from tests.refusals import refuses
 from tests.report.figures.cases import blank, texts
 
-from uqassay.evidence.disentanglement_ranking import Contender, rank_disentanglement
+from uqassay.evidence.disentanglement_runs import Contender, rank_disentanglement
 from uqassay.metrics.disentanglement import expected_absolute_correlation
-from uqassay.report.figures.disentanglement_terms import (
+from uqassay.report.figures.studies import (
     MOST_CLASSES,
     plot_disentanglement_ranking,
     plot_disentanglement_terms,

@@ -8,8 +8,17 @@ from tests.refusals import refuses
 from tests.report.figures.every_figure import drawings, unreadable, ways
 
 from uqassay.report import figures
-from uqassay.report.figures.layout import axes_for, draw_legend, fitting, label_axes, text_size, text_width, wrapped
-from uqassay.report.figures.style import look_at, swatch
+from uqassay.report.figures.frame import (
+    axes_for,
+    draw_legend,
+    fitting,
+    label_axes,
+    look_at,
+    swatch,
+    text_size,
+    text_width,
+    wrapped,
+)
 
 FUNCTIONS = sorted(name for name in figures.__all__ if name.startswith("plot_"))
 

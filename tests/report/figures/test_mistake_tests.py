@@ -7,7 +7,7 @@ from tests.report.figures.cases import blank, texts
 
 import uqassay as uq
 from uqassay.report import figures
-from uqassay.wording import pvalue_text
+from uqassay.text import pvalue_text
 
 
 @pytest.mark.parametrize(("name", "metric"), [("assay", "uq-auc"), ("grouped", "uq-c-index"), ("assay", "augrc")])

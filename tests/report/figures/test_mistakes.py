@@ -7,7 +7,7 @@ from tests.report.figures.cases import band, blank, legend_texts
 
 import uqassay as uq
 from uqassay.report import figures
-from uqassay.wording import significant
+from uqassay.text import significant
 
 
 @pytest.mark.parametrize("name", ["assay", "grouped"])
@@ -51,7 +51,7 @@ def test_the_line_at_one_half_is_drawn_where_it_is_near(cifar10):
 
 
 def test_the_default_forest_shows_the_best_scores_and_total_entropy(assay):
-    from uqassay.report.mistakes import best_scores
+    from uqassay.report.sections import best_scores
 
     ax = figures.plot_mistake_ranking(assay, ax=blank())
     names = [t.get_text() for t in ax.get_yticklabels()]

@@ -4,7 +4,7 @@ import pytest
 from matplotlib.figure import Figure
 from tests.report.figures.every_figure import long_name
 
-from uqassay.report.figures.names import escaped, short_names
+from uqassay.report.figures.frame import escaped, short_names
 
 
 def at_most(n):

@@ -7,8 +7,8 @@ from tests.report.figures.cases import blank, hostile
 
 import uqassay as uq
 from uqassay.report import figures
-from uqassay.report.distributions import mean_regions
-from uqassay.report.figures.plane import cut_outline, possible_means
+from uqassay.report.figures.assay import cut_outline, possible_means
+from uqassay.report.sections import mean_regions
 
 
 @pytest.mark.parametrize("name", ["assay", "grouped"])

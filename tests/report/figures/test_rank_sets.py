@@ -7,7 +7,7 @@ from tests.report.figures.cases import HOSTILE, blank, hostile, texts
 
 import uqassay as uq
 from uqassay.report import figures
-from uqassay.wording import rank_range
+from uqassay.text import rank_range
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from tests.report.figures.cases import blank, members, texts
 
 import uqassay as uq
 from uqassay.report import figures
-from uqassay.report.figures.style import looks, plain
-from uqassay.wording import rank_range, share_of_draws
+from uqassay.report.figures.frame import looks, plain
+from uqassay.text import rank_range, share_of_draws
 
 
 def ranked_name(row):

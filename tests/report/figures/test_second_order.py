@@ -8,7 +8,7 @@ from tests.report.figures.cases import blank, drawn
 import uqassay as uq
 from uqassay.calibration import second_order_test
 from uqassay.report import figures
-from uqassay.wording import pvalue_text
+from uqassay.text import pvalue_text
 
 
 @pytest.fixture

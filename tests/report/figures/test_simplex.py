@@ -11,7 +11,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.credal import box_vertices, permutation_vertices
 from uqassay.report import figures
-from uqassay.report.figures.simplex import CORNERS
+from uqassay.report.figures.sets import CORNERS
 
 
 def blank():

@@ -7,7 +7,7 @@ from tests.evidence.verdict_cases import judged
 
 from uqassay.evidence.answer import Recommendation, Stretch
 from uqassay.evidence.cautions import CAUTIONS
-from uqassay.report.sentences.answer import (
+from uqassay.report.sentences import (
     CONCERNING,
     FURTHER,
     answer_choices,

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from tests.report.calibration_cases import made_up
 
-from uqassay.evidence.calibration_statements import judged_tests
-from uqassay.metrics.calibration.measures import CALIBRATION_MEASURES
+from uqassay.evidence.calibration import judged_tests
+from uqassay.metrics.measures import CALIBRATION_MEASURES
 from uqassay.notes import Note
-from uqassay.report.histograms import null_histogram
-from uqassay.report.sentences.calibration import (
+from uqassay.report.sections import null_histogram
+from uqassay.report.sentences import (
     captions,
     cautions,
     confidence_text,

@@ -3,7 +3,7 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.report.sentences.charts import chart_sentences
+from uqassay.report.sentences import chart_sentences
 
 
 def points(n, runs=1):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.report.sentences.comparison import comparison_sentences, kind_text
+from uqassay.report.sentences import comparison_sentences, kind_text
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

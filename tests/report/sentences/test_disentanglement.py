@@ -1,6 +1,6 @@
 """Fixed text of the page of the disentanglement benchmark; test_static_page checks that all texts are written out."""
 
-from uqassay.report.sentences.disentanglement import disentanglement_text
+from uqassay.report.study_sentences import disentanglement_text
 
 
 def test_the_level_is_the_one_asked_for():

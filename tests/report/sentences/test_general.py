@@ -3,8 +3,7 @@
 import re
 
 import uqassay as uq
-from uqassay.report.sentences import page_sentences
-from uqassay.report.sentences.general import general_sentences
+from uqassay.report.sentences import general_sentences, page_sentences
 
 
 def texts(tree):

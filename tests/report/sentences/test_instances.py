@@ -3,7 +3,7 @@
 import pytest
 
 import uqassay as uq
-from uqassay.report.sentences.instances import instance_sentences, set_text
+from uqassay.report.sentences import instance_sentences, set_text
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.report.sentences.method import method_sentences
+from uqassay.report.sentences import method_sentences
 
 
 def facts(assay):

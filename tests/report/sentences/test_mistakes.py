@@ -8,14 +8,7 @@ from tests.report.cases import ranked_assay
 
 import uqassay as uq
 from uqassay.notes import Note
-from uqassay.report.sentences.mistakes import (
-    comparison_note,
-    few_scores,
-    remarks,
-    undefined_text,
-    view_sentences,
-    why_absent,
-)
+from uqassay.report.sentences import comparison_note, few_scores, remarks, undefined_text, view_sentences, why_absent
 from uqassay.statistics import Estimate
 
 pytestmark = pytest.mark.usefixtures("without_calibration")

@@ -3,7 +3,7 @@
 import string
 
 import uqassay as uq
-from uqassay.report.sentences.models import MOST_SHOWN, model_sentences
+from uqassay.report.sentences import MOST_SHOWN, model_sentences
 
 
 def places(template):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.report.sentences.rank_sets import rank_set_sentences
+from uqassay.report.sentences import rank_set_sentences
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 

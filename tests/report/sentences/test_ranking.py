@@ -3,13 +3,7 @@
 import math
 
 import uqassay as uq
-from uqassay.report.sentences.ranking import (
-    answer_sentence,
-    beyond_sentence,
-    cost_label,
-    ranking_sentences,
-    winner_sentence,
-)
+from uqassay.report.sentences import answer_sentence, beyond_sentence, cost_label, ranking_sentences, winner_sentence
 
 INF = math.inf
 WINNERS = [(0.0, 0.5, ["a"]), (0.5, 3.0, ["b", "c"]), (3.0, INF, ["a"])]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.report.sentences.refusal import Refused, refusal_sentence
+from uqassay.report.sentences import Refused, refusal_sentence
 
 NAN = float("nan")
 GAIN = Refused("a", "margin", 0.8, (0.85, 0.82, 0.88), (0.05, 0.02, 0.08))

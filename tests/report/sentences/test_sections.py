@@ -7,7 +7,7 @@ import pytest
 from tests.report.cases import ranked_assay, softmax
 
 import uqassay as uq
-from uqassay.report.sentences.sections import ORDER, order_finding, order_values, section_findings
+from uqassay.report.sentences import ORDER, order_finding, order_values, section_findings
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 ALPHA = 0.05

@@ -5,7 +5,7 @@ import re
 from tests.report.static_cases import STATIC_CASES
 
 from uqassay.report.markup import page_file
-from uqassay.report.sentences.static import static_text
+from uqassay.report.study_sentences import static_text
 
 
 def test_it_is_part_of_every_page():

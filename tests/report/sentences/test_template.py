@@ -7,7 +7,7 @@ import pytest
 
 import uqassay as uq
 from uqassay.report.page import ELEMENTS
-from uqassay.report.sentences.template import template_sentences
+from uqassay.report.sentences import template_sentences
 
 
 @pytest.fixture(scope="module")

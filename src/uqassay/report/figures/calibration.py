@@ -1,36 +1,156 @@
-"""Can it be calibrated: the calibration tests of all models by one measure."""
+"""Figures of calibration: all models, one test closely, second order."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.evidence.calibration_result import adjusted_pvalues
-from uqassay.evidence.calibration_verdict import measure_label
-from uqassay.report.figures.calibration_choice import all_tests, instances_tested, run_of
-from uqassay.report.figures.columns import columns_width, fitting_columns, write_columns
-from uqassay.report.figures.layout import (
+from uqassay.errors import InputError
+from uqassay.evidence.calibration import adjusted_pvalues
+from uqassay.evidence.sentences import measure_label
+from uqassay.report.figures.frame import (
+    GREY,
+    Look,
     Width,
     axes_for,
     beside,
+    columns_width,
     draw_legend,
     fitting,
+    fitting_columns,
     headline,
+    interval_level,
     label_axes,
+    legend_names,
+    look_at,
+    looks,
+    matplotlib_module,
+    named_model,
+    plain,
     room_for,
+    swatch,
     text_size,
     text_width,
+    write_columns,
 )
-from uqassay.report.figures.style import GREY, Look, looks, matplotlib_module
-from uqassay.wording import pvalue
+from uqassay.report.sections import null_histogram
+from uqassay.text import count, counted, level_text, pvalue, pvalue_text, significant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from uqassay.evidence.calibration_result import ModelCalibration
+    from uqassay.calibration import SecondOrderTest
+    from uqassay.evidence.calibration import ModelCalibration
     from uqassay.evidence.result import Assay
+    from uqassay.metrics.bins import Reliability
 
-__all__ = ["plot_calibration_tests"]
+__all__ = [
+    "all_tests",
+    "instances_tested",
+    "named_run",
+    "one_test",
+    "plot_calibration_before_after",
+    "plot_calibration_null",
+    "plot_calibration_tests",
+    "plot_ensemble_weights",
+    "plot_second_order",
+]
+
+
+# Which calibration tests a figure shows, and how it names them.
+
+
+def _made(assay: "Assay") -> list["ModelCalibration"]:
+    matplotlib_module()  # without it, say so first
+    made = [t for t in assay.calibration if t.tested != "nothing"]
+    if not made:
+        raise InputError(
+            "assay",
+            "needs calibration tests",
+            "this one has none",
+            "pass calibration=('kuiper-confidence', 'ece-classwise') to assay, and one label for each instance",
+            code="missing",
+        )
+    return made
+
+
+def _measure_of(made: list["ModelCalibration"], measure: str | None) -> str:
+    known = list(dict.fromkeys(t.measure for t in made))
+    if measure is not None and measure not in known:
+        raise InputError(
+            "measure", f"must be one of {', '.join(known)}", f"got {measure!r}", "choose one of them", code="choice"
+        )
+    return known[0] if measure is None else measure
+
+
+def all_tests(assay: "Assay", measure: str | None, models: Sequence[str] | None) -> list["ModelCalibration"]:
+    """The tests of one measure."""
+    made = _made(assay)
+    chosen = _measure_of(made, measure)
+    names = list(assay.model_names) if models is None else [named_model(assay, name).name for name in models]
+    if not names:
+        raise InputError("models", "needs at least one model", "got none", "leave it out for all of them", code="empty")
+    return [t for name in names for t in made if (t.model, t.measure) == (name, chosen)]
+
+
+def one_test(
+    assay: "Assay", model: str | None, measure: str | None, run: int, *, mixed: bool = False
+) -> "ModelCalibration":
+    """One test; `mixed` asks for one whose mixtures were tested."""
+    made = _made(assay)
+    chosen = _measure_of(made, measure)
+    if model is not None:
+        named_model(assay, model)
+    tests = [t for t in made if t.measure == chosen and (model is None or t.model == model)]
+    fitting = [t for t in tests if not mixed or t.n_members > 1]
+    if not fitting:
+        which = "every model" if model is None else repr(model)
+        raise InputError(
+            "model",
+            f"{which} has no members that were mixed",
+            "its mean was tested",
+            "choose an ensemble",
+            code="missing",
+        )
+    runs = [t for t in fitting if t.model == fitting[0].model]
+    for t in runs:
+        if t.run == run and mixed and np.isnan(t.weights).any():
+            raise InputError(
+                "measure",
+                f"{t.measure} of {t.model!r} has no best mixture ({t.reason})",
+                "",
+                "choose another measure",
+                code="missing",
+            )
+        if t.run == run:
+            return t
+    raise InputError(
+        "run", f"must be among {', '.join(str(t.run) for t in runs)}", f"got {run}", "0 is the first", code="choice"
+    )
+
+
+# -- words --------------------------------------------------------------------------------------------------------------
+
+
+def instances_tested(t: "ModelCalibration") -> str:
+    """On how many instances a test was made."""
+    if t.n_tested == t.n_instances:
+        return counted(t.n_tested, "instance")
+    return f"{count(t.n_tested)} of {counted(t.n_instances, 'instance')}"
+
+
+def run_of(assay: "Assay", t: "ModelCalibration") -> str:
+    """The run of a test, where its model has several, as it follows the name."""
+    runs = {o.run for o in assay.calibration if o.model == t.model}
+    return f", run {t.run + 1}" if len(runs) > 1 else ""
+
+
+def named_run(assay: "Assay", t: "ModelCalibration") -> str:
+    """The model of a test, with its run where there are several."""
+    return plain(t.model) + run_of(assay, t)
+
+
+# Can it be calibrated: the calibration tests of all models by one measure.
 
 NULL = 0.95  # share of the null draws that a grey bar spans
 
@@ -142,3 +262,307 @@ def _test_row(ax: Any, at: int, t: "ModelCalibration", look: Look) -> None:
     else:
         style: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
         ax.annotate(t.reason or "undefined", (0.0, at), (4, 0), **style, va="center", color=GREY, fontsize=text_size())
+
+
+# One calibration test, closely: its null draws, the weights of the best mixture, and the diagrams before and after.
+
+MANY_MEMBERS = 24  # more stand in the order of their weights
+
+
+def plot_calibration_null(
+    assay: "Assay",
+    model: str | None = None,
+    measure: str | None = None,
+    *,
+    run: int = 0,
+    ax: "Axes | None" = None,
+    width: Width = "text",
+) -> "Axes":
+    """Null draws of one calibration test, with the least value that was found and that of the model's mean.
+
+    Parameters
+    ----------
+    assay : Assay
+    model : str, optional
+        By default the first that was tested.
+    measure : str, optional
+        By default the first.
+    run : int
+        0 for the first.
+    ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
+
+    Returns
+    -------
+    Axes
+        Draws that reach what was found have the model's colour; of a model with members, most others are upper bounds. The
+        ticks at the bottom are single members.
+
+    Raises
+    ------
+    InputError
+        A test that is not there, or has no finite draws.
+    MissingDependencyError
+        Without matplotlib (uqassay[figures]).
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from matplotlib.figure import Figure
+    >>> a = uq.assay({"m": uq.Members([[[0.9, 0.1], [0.4, 0.6]]] * 4)}, [0, 0, 1, 0])
+    >>> ax = plot_calibration_null(a, ax=Figure().subplots())
+    >>> int(sum(bar.get_height() for bar in ax.patches))
+    15
+    """
+    t = one_test(assay, model, measure, run)
+    bars = null_histogram(t.null, t.statistic)
+    if not bars["counts"] or not np.isfinite(t.statistic):
+        raise InputError(
+            "model",
+            "needs finite draws and a finite minimum",
+            f"{t.model!r} has none by {t.measure} ({t.reason or 'infinite'})",
+            "choose another measure",
+            code="finite",
+        )
+    look = looks(assay)[t.model]
+    left = bars["start"] + bars["width"] * np.arange(len(bars["counts"]))
+    mixed, members = t.n_members > 1, np.asarray(t.member_values)[np.isfinite(t.member_values)]
+    ends = min(left[0], t.statistic), max(left[-1] + bars["width"], t.statistic, t.mean_value)
+    near = members[(members >= ends[0] - 0.1 * np.ptp(ends)) & (members <= ends[1] + 0.8 * np.ptp(ends))]
+    beyond = f", {len(members) - len(near)} beyond the axis" if len(near) < len(members) else ""
+    found = f"{'minimum' if mixed else 'found'} {significant(t.statistic)}"
+    mean, single = f"model's mean {significant(t.mean_value)}", f"single members{beyond}"
+    legend = [found, *([mean] if mixed else []), *([single] if members.size else [])]
+    ax = axes_for(ax, width, 2.3, legend=legend)
+    colours = [look.colour if start > t.statistic - bars["width"] / 2 else "0.75" for start in left]
+    ax.bar(left, bars["counts"], bars["width"], align="edge", color=colours, edgecolor="white", linewidth=0.5)
+    handles = [ax.axvline(t.statistic, color="black", linewidth=1.4, label=found)]
+    if mixed:
+        handles.append(ax.axvline(t.mean_value, color=GREY, linewidth=1.2, linestyle="--", label=mean))
+    highest = max(bars["counts"])
+    if members.size:
+        ticks = np.full(len(near), -0.03 * highest)
+        handles += ax.plot(near, ticks, "|", color=look.colour, markersize=6, label=single)
+    ax.axhline(0.0, color="black", linewidth=0.6)
+    ax.set_ylim(-0.06 * highest if members.size else 0.0, 1.08 * highest)
+    label_axes(ax, measure_label(t.measure), "null draws")
+    infinite = f"{counted(bars['infinite'], 'draw')} infinite, not drawn" if bars["infinite"] else ""
+    test = f"{pvalue_text(t.pvalue)}, {count(t.n_draws)} draws"
+    headline(ax, named_run(assay, t), instances_tested(t), test, infinite, taken=beside(ax, legend))
+    draw_legend(ax, handles)
+    return ax
+
+
+def plot_ensemble_weights(
+    assay: "Assay",
+    model: str | None = None,
+    measure: str | None = None,
+    *,
+    run: int = 0,
+    ax: "Axes | None" = None,
+    width: Width = "text",
+) -> "Axes":
+    """Weights of the mixture that one calibration measure likes best, against the same weight 1/M for all.
+
+    Parameters
+    ----------
+    assay : Assay
+    model : str, optional
+        By default the first whose members were mixed.
+    measure : str, optional
+        By default the first.
+    run : int
+        0 for the first.
+    ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
+
+    Returns
+    -------
+    Axes
+        Up to 24 members in their order; more by their weights, the heaviest first.
+
+    Raises
+    ------
+    InputError
+        A test that is not there, or of a model whose mean was tested.
+    MissingDependencyError
+        Without matplotlib (uqassay[figures]).
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from matplotlib.figure import Figure
+    >>> a = uq.assay({"m": uq.Members([[[0.9, 0.1], [0.4, 0.6]]] * 4)}, [0, 0, 1, 0])
+    >>> ax = plot_ensemble_weights(a, ax=Figure().subplots())
+    >>> round(float(sum(bar.get_height() for bar in ax.patches)), 6)
+    1.0
+    """
+    t = one_test(assay, model, measure, run, mixed=True)
+    look, weights = looks(assay)[t.model], np.asarray(t.weights)
+    many = len(weights) > MANY_MEMBERS
+    ax = axes_for(ax, width, 2.1)
+    x = np.arange(1, len(weights) + 1)
+    ax.bar(x, np.sort(weights)[::-1] if many else weights, 0.85 if many else 0.65, color=look.colour)
+    ax.axhline(1 / len(weights), color="black", linewidth=1.0, linestyle="--")
+    place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    ax.annotate("1/M", (1.0, 1 / len(weights)), (3, 0), **place, va="center", fontsize=text_size())
+    ax.set_xlim(0.4, len(weights) + 0.6)
+    if not many:
+        ax.set_xticks(x[:: 1 + int(16 * len(x) / room_for(ax, width))])
+    label_axes(ax, f"{t.noun}, the heaviest first" if many else t.noun, "weight in the mixture")
+    label = measure_label(t.measure)
+    least = f"least {label}: {significant(t.statistic)}, model's mean {significant(t.mean_value)}"
+    headline(ax, named_run(assay, t), least)
+    return ax
+
+
+def plot_calibration_before_after(
+    assay: "Assay",
+    model: str | None = None,
+    measure: str | None = None,
+    *,
+    run: int = 0,
+    ax: "Axes | None" = None,
+    width: Width = "text",
+) -> "Axes":
+    """Reliability diagrams of the model's mean and of the best mixture, with joint intervals.
+
+    Parameters
+    ----------
+    assay : Assay
+    model : str, optional
+        By default the first whose members were mixed.
+    measure : str, optional
+        By default the first.
+    run : int
+        0 for the first.
+    ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
+
+    Returns
+    -------
+    Axes
+        The area of a marker grows with the share of the instances in its bin.
+
+    Raises
+    ------
+    InputError
+        A test that is not there, or of a model whose mean was tested.
+    MissingDependencyError
+        Without matplotlib (uqassay[figures]).
+
+    Notes
+    -----
+    The weights were fitted to the instances of the diagram, which flatters the mixture.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from matplotlib.figure import Figure
+    >>> a = uq.assay({"m": uq.Members([[[0.9, 0.1], [0.4, 0.6]]] * 4)}, [0, 0, 1, 0])
+    >>> ax = plot_calibration_before_after(a, ax=Figure().subplots())
+    >>> [t.get_text().split(",")[0] for t in ax.get_legend().get_texts()]
+    ["model's mean", 'best mixture']
+    """
+    t = one_test(assay, model, measure, run, mixed=True)
+    look = looks(assay)[t.model]
+    accuracies = significant(t.accuracy_mean), significant(t.accuracy_weighted)
+    labels = [f"{name}, accuracy {a}" for name, a in zip(("model's mean", "best mixture"), accuracies, strict=True)]
+    ax = axes_for(ax, width, 2.8, legend=labels)
+    ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--", zorder=0)
+    handles = []
+    sides = ((t.before, Look(GREY, "s", ":", ""), -0.006), (t.after, look, 0.006))
+    for label, (bins, own, shift) in zip(labels, sides, strict=True):
+        assert bins is not None  # as weights are defined
+        _draw_bins(ax, bins, own, shift)
+        handles.append(swatch(own, label))
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.02, 1.02)
+    label_axes(ax, "confidence", "accuracy")
+    best = f"mixture of least {measure_label(t.measure)}"
+    parts = named_run(assay, t), instances_tested(t), f"{interval_level(assay)} bands", best
+    headline(ax, *parts, taken=beside(ax, labels))
+    draw_legend(ax, handles)
+    return ax
+
+
+def _draw_bins(ax: Any, bins: "Reliability", look: Look, shift: float) -> None:
+    filled = bins.count > 0
+    x, y = bins.confidence[filled] + shift, bins.accuracy[filled]
+    ax.vlines(x, bins.band_low[filled], bins.band_high[filled], color=look.colour, linewidth=1.2, alpha=0.7)
+    ax.plot(x, y, color=look.colour, linewidth=1.0, linestyle=look.line)
+    share = bins.count[filled] / bins.count.sum()
+    style = {"color": look.colour, "marker": look.marker, "edgecolor": "white", "linewidth": 0.5, "zorder": 3}
+    ax.scatter(x, y, s=14 + 90 * share, **style)
+
+
+# Stated against observed epistemic variance, bucket by bucket.
+
+
+def plot_second_order(
+    tests: "SecondOrderTest | Mapping[str, SecondOrderTest]", *, ax: "Axes | None" = None, width: Width = "text"
+) -> "Axes":
+    """Observed epistemic variance of each bucket of instances against the stated one, with intervals.
+
+    Parameters
+    ----------
+    tests : SecondOrderTest, or mapping of name to SecondOrderTest
+    ax : matplotlib Axes, optional
+    width : {"column", "text"}
+        Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
+
+    Returns
+    -------
+    Axes
+        Points on the dashed diagonal are second-order calibrated; above it, the model states too little variance. The size
+        of the buckets follows from the `buckets` of the test.
+
+    Raises
+    ------
+    MissingDependencyError
+        Without matplotlib (uqassay[figures]).
+
+    Examples
+    --------
+    >>> import numpy as np, uqassay as uq
+    >>> from matplotlib.figure import Figure
+    >>> members = np.random.default_rng(0).dirichlet([1, 1], (40, 3))
+    >>> found = uq.calibration.second_order_test(np.full((40, 2), 2), uq.Members(members), buckets=4)
+    >>> ax = plot_second_order(found, ax=Figure().subplots())
+    >>> len(ax.containers)
+    1
+    """
+    named = dict(tests) if isinstance(tests, Mapping) else {"": tests}
+    labels = legend_names(list(named), room_for(ax, width)) if len(named) > 1 else []
+    ax = axes_for(ax, width, 2.7, legend=labels)
+    handles, greatest = [], 0.0
+    for place, test in enumerate(named.values()):
+        look, stated = look_at(place), test.buckets.stated
+        observed = np.array([float(o) for o in test.buckets.observed])
+        low, high = (np.array([getattr(o, end) for o in test.buckets.observed]) for end in ("low", "high"))
+        reach = np.stack([np.nan_to_num(observed - low), np.nan_to_num(high - observed)])
+        ax.errorbar(
+            stated,
+            observed,
+            yerr=np.maximum(reach, 0.0),
+            color=look.colour,
+            marker=look.marker,
+            linestyle="none",
+            markersize=4.5,
+            linewidth=1.2,
+        )
+        handles += [swatch(look, labels[place], line=False)] if labels else []
+        greatest = max(greatest, float(stated.max()), float(np.nanmax(observed)))
+    ax.plot([0.0, greatest], [0.0, greatest], color=GREY, linestyle="--", linewidth=1.0, zorder=0)
+    label_axes(ax, "stated epistemic variance", "observed epistemic variance")
+    first = next(iter(named.values()))
+    level = f"{level_text(first.observed.level)} intervals"
+    if len(named) > 1:
+        headline(ax, counted(first.n, "instance"), level, taken=beside(ax, labels))
+        draw_legend(ax, handles)
+    else:
+        headline(ax, counted(first.n, "instance"), f"{first.by} {pvalue_text(first.pvalue)}", level)
+    return ax

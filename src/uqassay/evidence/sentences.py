@@ -1,0 +1,901 @@
+"""The verdict of an assay in words: headline, rankings, margins, calibration."""
+
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from uqassay.calibration.mixtures import independence
+from uqassay.calibration.single import CALIBRATED, ONE_SIDE, UPPER_ALONE
+from uqassay.errors import InputError
+from uqassay.evidence.answer import Answer, Recommendation, Stretch
+from uqassay.evidence.calibration import JudgedTest, ModelCalibration, judged_tests, point_models
+from uqassay.evidence.claims import Claim, inwards
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.text import (
+    ABSENT,
+    count,
+    counted,
+    estimate_text,
+    interval,
+    listed,
+    listed_names,
+    named,
+    number,
+    percent,
+    percent_interval,
+    pvalue_text,
+    sentence,
+    share_of_draws,
+    significant,
+    tradeoff,
+    visible,
+)
+
+if TYPE_CHECKING:
+    from uqassay.evidence.ranking import Ranked
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import Settings
+    from uqassay.statistics import Estimate
+
+__all__ = [
+    "PRICE",
+    "advice",
+    "calibration_sentence",
+    "calibration_sentences",
+    "claim",
+    "condition",
+    "could_have_shown",
+    "details",
+    "headline",
+    "margin_sentences",
+    "measure_label",
+    "none_clauses",
+    "range_text",
+    "rejection_sentence",
+    "verdict",
+    "within_margin",
+]
+
+
+# Words for models within a margin, and for the differences that a test set could have shown.
+
+NAMES_IN_MARGINS = 3
+
+
+def could_have_shown(differences: Sequence[float]) -> str:
+    """The smallest differences that a test set could have shown, as a clause; empty where there is none to tell.
+
+    Examples
+    --------
+    >>> could_have_shown([0.01234]), could_have_shown([0.0123, 0.0301]), could_have_shown([float("inf")])
+    ('this test set could have shown a difference of 0.012', 'this test set could have shown differences of 0.012 to 0.030', \
+'this test set could have shown no difference')
+    """
+    known = [d for d in differences if not np.isnan(d) and d > 0]
+    if not known:
+        return ""
+    start, (low, high) = "this test set could have shown", (min(known), max(known))
+    if np.isinf(low):
+        return f"{start} no difference"
+    least, most = significant(low, 2), significant(high, 2)
+    if np.isinf(high):
+        return f"{start} a difference of {least} at best"
+    return f"{start} a difference of {least}" if least == most else f"{start} differences of {least} to {most}"
+
+
+def within_margin(names: Sequence[str], margin: float, pvalues: Sequence[float]) -> str:
+    """Which models are shown to be no worse by more than the margin, as a clause.
+
+    Examples
+    --------
+    >>> within_margin(["b"], 0.01, [0.003]), within_margin(["b", "c"], 0.01, [0.003, 0.02])
+    ('b is no worse by more than 0.01 (p = .003, adjusted for all models)', \
+'b and c are no worse by more than 0.01 (p ≤ .02, adjusted for all models)')
+    """
+    who = f"{listed_names(names, most=NAMES_IN_MARGINS)} {'is' if len(names) == 1 else 'are'}"
+    p = pvalue_text(max(pvalues), "=" if len(pvalues) == 1 else "≤")
+    return f"{who} {no_worse_than(margin)} ({p}, adjusted for all models)"
+
+
+def no_worse_than(margin: float) -> str:
+    """The claim on one model.
+
+    Examples
+    --------
+    >>> no_worse_than(0.01)
+    'no worse by more than 0.01'
+    """
+    return f"no worse by more than {margin:g}"
+
+
+def margin_sentences(rows: "Sequence[Ranked]", settings: "Settings") -> list[str]:
+    """Below a ranking: which models are no worse than the first by more than the margin, and what could have been shown."""
+    alpha, said = 1 - settings.level, []
+    within = [r for r in rows if r.rank not in (None, 1) and r.pvalue_no_worse <= alpha]
+    if within and settings.margin is not None:
+        names, pvalues = [r.model for r in within], [r.pvalue_no_worse for r in within]
+        said.append(f"{within_margin(names, settings.margin, pvalues)}.")
+    level_with = [r for r in rows if r.rank not in (None, 1) and r.detectable > 0 and r not in within]
+    if level_with:
+        each = [
+            f"{named(r.model)} {'none' if np.isinf(r.detectable) else significant(r.detectable, 2)}" for r in level_with
+        ]
+        said.append(f"Differences that this test set could have shown: {listed(each, most=NAMES_IN_MARGINS)}.")
+    return said
+
+
+# The verdict in words: the headline, then one sentence for each further kind of claim.
+
+NAMES_IN_VERDICT, SHOWN_PARTS = 3, 3
+FEWEST_DRAWS = 100  # of resamples whose share is worth a sentence
+USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a default λ that amounts to one beyond them is remarked on
+BASELINES_IN_WORDS = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
+LOSSES = {"kl": "KL distances", "js": "distances", "brier": "Brier distances"}
+METRICS = {"brier": "Brier score", "accuracy": "accuracy"}
+
+
+def verdict(assay: "Assay") -> tuple[str, ...]:
+    """A few plain sentences with numbers, for the page and the terminal.
+
+    Parameters
+    ----------
+    assay : Assay
+
+    Returns
+    -------
+    tuple of str
+        The headline, then `details`. Names stand as they were given, but for marks that would turn the direction of the text
+        around.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import uqassay as uq
+    >>> y = np.arange(2000) % 2
+    >>> right, wrong = 0.8 * np.eye(2)[y] + 0.1, 0.8 * np.eye(2)[1 - y] + 0.1
+    >>> a = uq.assay({"sure": uq.Point(right), "blind": uq.Point(wrong)}, y, calibration=())
+    >>> for sentence in a.verdict()[:4]:
+    ...     print(sentence)
+    For λ from 0.27 on choose sure.
+    Below λ = 0.15 no model is worth using; from 0.15 to 0.27 that cannot be told.
+    At λ = 0.5 sure has the lowest mean E, 0.105, and is the best of the 2 models (p < .001, adjusted for all pairs).
+    Worse than sure there is blind by 2.197 in every instance (p < .001, adjusted for all pairs).
+    """
+    return (*assay.headline(), *details(assay))
+
+
+def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]:
+    """The sentences after the headline, each from its claims; those without a claim are left out.
+
+    Parameters
+    ----------
+    assay : Assay
+    without : collection of str
+        Sentences that are told elsewhere: "best", "refusal".
+
+    Returns
+    -------
+    tuple of str
+        At the default λ the best model, what cannot be told from it and what is worse, adjusted for all pairs; why more cannot
+        be told, and what groups leave open; models with the same losses; where each of several choices is lowest; the
+        baselines; the parts of the test set in which another model is better; the share of resamples; refusal; where E rewards
+        width; scores that rank backwards; the scale of λ with another distance than KL. Calibration has sentences of its own,
+        `calibration_verdict.calibration_sentence`, which the page and the terminal show beside its tests.
+    """
+    claims = assay.claims()
+    of: dict[str, list[Claim]] = {}
+    for claim in claims:
+        of.setdefault(claim.kind, []).append(claim)
+    told: dict[str, str] = {}
+    if not any(c.limited_by == "infinite" and c.kind == "cannot-tell" for c in claims):
+        told = {
+            "best": _best(assay, of),
+            "worse": _worse(of),
+            "unseen": _unseen(of),
+            "skewed": _skewed(of),
+            "groups": _in_groups(of),
+            "same": _same(of),
+            "in-turn": _lowest_in_turn(of),
+            "baselines": _baselines(assay, of),
+            "parts": _parts(of),
+            "resamples": _resamples(assay, of),
+            "refusal": _refusal(assay, of),
+            "width": assay.scale_check(DEFAULT_TRADEOFF).sentence() if "wider-better" in of else "",
+        }
+    told |= {"backward": _backward(of), "scale": _scale(assay)}
+    return tuple(visible(text) for name, text in told.items() if text and name not in without)
+
+
+# -- the order at the default λ -------------------------------------------------------------------------------------------
+
+
+def _at_default(claims: Sequence[Claim]) -> list[Claim]:
+    return [c for c in claims if c.low == c.high == DEFAULT_TRADEOFF]
+
+
+def _best(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+    """The model with the lowest mean at the default λ, and which models cannot be told from it."""
+    row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    start = f"At λ = {tradeoff(DEFAULT_TRADEOFF)}"
+    if len(assay.candidates) == 1:
+        return f"{start} the mean E of {row.model}, the only model, is {_with_interval(row.estimate)}."
+    # without the model's own interval, which misses the mean of a model that was chosen as the lowest
+    text = f"{start} {row.model} has the lowest mean E, {number(float(row.estimate))}"
+    best, top = _at_default(of.get("best", [])), _at_default(of.get("top-group", []))
+    if best:
+        p = pvalue_text(best[0].pvalue)
+        return f"{text}, and is the best of the {len(assay.candidates)} models ({p}, adjusted for all pairs)."
+    pvalues = dict(top[0].facts["pvalues"]) if top else {}
+    near = {c.models[0]: c for c in _at_default(of.get("no-worse", [])) if c.models[0] in pvalues}
+    clauses = [text]
+    if near:
+        margin = next(iter(near.values())).facts["margin"]
+        clauses.append(within_margin(list(near), margin, [c.pvalue for c in near.values()]))
+    rest = {name: p for name, p in pvalues.items() if name not in near}
+    if not rest:
+        return f"{'; '.join(clauses)}."
+    others, least = listed_names(list(rest), most=NAMES_IN_VERDICT), min(rest.values())
+    if np.isnan(list(rest.values())).any():
+        return f"{'; '.join(clauses)}; whether {others} could be as good cannot be tested."
+    p = pvalue_text(least, "=" if len(rest) == 1 or least > 0.99 else "≥")
+    clauses.append(f"{others} could be as good ({p}, adjusted for all pairs)")
+    shown = could_have_shown([top[0].facts["detectable"][name] for name in rest])
+    return f"{'; '.join([*clauses, *([shown] if shown else [])])}."
+
+
+def _worse(of: dict[str, list[Claim]]) -> str:
+    """The models that are worse than the winner at the default λ."""
+    found = _at_default(of.get("worse", []))
+    infinite = [name for c in found if c.limited_by == "infinite" for name in c.models]
+    finite = [c for c in found if c.estimate is not None]
+    clauses = []
+    if finite:
+        winner = finite[0].others[0]
+        by = [f"{named(c.models[0])} by {_gap(c)}" for c in finite[:NAMES_IN_VERDICT]]
+        if len(finite) > NAMES_IN_VERDICT + 1:
+            by.append(f"{len(finite) - NAMES_IN_VERDICT} others by more")
+        elif len(finite) > NAMES_IN_VERDICT:
+            by.append(f"{named(finite[-1].models[0])} by {_gap(finite[-1])}")
+        p = pvalue_text(max(c.pvalue for c in finite), "=" if len(finite) == 1 else "≤")
+        clauses.append(
+            f"worse than {winner} there {'is' if len(finite) == 1 else 'are'} {listed(by)} ({p}, adjusted for all pairs)"
+        )
+        near = {c.models[0]: c for c in _at_default(of.get("no-worse", []))}
+        both = [near[c.models[0]] for c in finite if c.models[0] in near]
+        if both:
+            names = [c.models[0] for c in both]
+            clauses.append(within_margin(names, both[0].facts["margin"], [c.pvalue for c in both]))
+    if infinite:
+        clauses.append(f"the mean E of {listed_names(infinite, most=NAMES_IN_VERDICT)} is infinite")
+    return sentence(clauses)
+
+
+def _gap(claim: Claim) -> str:
+    difference = claim.estimate
+    assert difference is not None
+    same = difference.low == difference.high
+    return f"{number(float(difference))}{' in every instance' if same else ''}"
+
+
+def _unseen(of: dict[str, list[Claim]]) -> str:
+    """What losses that have not been seen could reverse, and which bounded losses tell more."""
+    claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "unseen"), None)
+    if claim is None:
+        return ""
+    n = counted(claim.facts["instances"], "instance")
+    losses = LOSSES.get(claim.facts["distance"], "losses")
+    text = (
+        f"{n} cannot tell {losses} this close: losses as great as can be, but too rare to have been seen, could reverse what "
+        f"separates {listed_names(claim.others, most=NAMES_IN_VERDICT)} from {claim.models[0]}"
+    )
+    telling: dict[str, list[str]] = {}  # what the bounded losses tell, and which of them
+    for name, found in claim.facts["bounded"].items():
+        if found["rest"]:
+            rest = listed_names(found["rest"], most=NAMES_IN_VERDICT)
+            told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not among the best"
+            telling.setdefault(told, []).append(f"the {METRICS[name]}")
+    told_by = [f"by {listed(names)} {told}" for told, names in telling.items()]
+    remedy = ["a greater floor or a bounded distance, such as brier, can tell more"] if losses == LOSSES["kl"] else []
+    return sentence([text, *told_by, *remedy])
+
+
+def _skewed(of: dict[str, list[Claim]]) -> str:
+    claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "skewness"), None)
+    if claim is None:
+        return ""
+    names = listed_names(claim.others, most=NAMES_IN_VERDICT)
+    return f"A few large losses make up most of what separates {names} from {claim.models[0]}."
+
+
+def _in_groups(of: dict[str, list[Claim]]) -> str:
+    """What differences of losses without a usual bound rest on where instances come in groups."""
+    claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "groups"), None)
+    if claim is None:
+        return ""
+    n = counted(claim.facts["groups"], "group")
+    who = f"{listed_names(claim.models, most=NAMES_IN_VERDICT)} {'is' if len(claim.models) == 1 else 'are'} better"
+    return f"{n} cannot exclude huge losses that strike whole groups: that {who} rests on their absence."
+
+
+def _same(of: dict[str, list[Claim]]) -> str:
+    groups = [listed_names((*c.models, *c.others), most=NAMES_IN_VERDICT) for c in of.get("same", [])]
+    return f"The same loss in every instance: {'; '.join(groups)}." if groups else ""
+
+
+def _lowest_in_turn(of: dict[str, list[Claim]]) -> str:
+    """Where each of several models that cannot be told apart has the lowest mean."""
+    clauses = []
+    for claim in of.get("top-group", []):
+        lowest = claim.facts.get("lowest", [])
+        if len(lowest) > 1:
+            each = [f"{named(name)} up to λ = {tradeoff(high)}" for _, high, name in lowest[:-1][:NAMES_IN_VERDICT]]
+            clauses.append(f"the lowest mean E is that of {', '.join(each)}, then that of {lowest[-1][2]}")
+    return sentence(clauses)
+
+
+# -- baselines, parts, resamples --------------------------------------------------------------------------------------------
+
+
+def _baselines(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+    """Where which baseline is better than every model, and which models are worse than one at the default λ."""
+    clauses, silent = [], False
+    for claim in of.get("baseline-better", []):
+        if not claim.facts.get("every_model"):
+            continue
+        silent |= claim.low <= DEFAULT_TRADEOFF <= claim.high
+        low, high = inwards(claim.low, claim.high)
+        where = f"above λ = {tradeoff(low)}" if low > 0 else f"below λ = {tradeoff(high)}"
+        if low == 0 and np.isinf(high):
+            where = "at every λ"
+        whom = assay.model_names[0] if len(assay.candidates) == 1 else "every model"
+        clauses.append(f"{where} {_named(claim.others)} {_do(claim.others)} better than {whom}")
+    below: dict[tuple[str, ...], list[Claim]] = {}
+    by_model: dict[str, list[Claim]] = {}
+    for claim in _at_default(of.get("baseline-better", [])) if not silent else ():
+        by_model.setdefault(claim.models[0], []).append(claim)
+    for found in by_model.values():
+        below.setdefault(tuple(c.others[0] for c in found), []).extend(found)
+    for names, found in below.items():
+        models = listed_names(list(dict.fromkeys(c.models[0] for c in found)), most=NAMES_IN_VERDICT)
+        p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == 1 else "≤")
+        both = " and ".join(BASELINES_IN_WORDS[name] for name in names)
+        clauses.append(f"at λ = {tradeoff(DEFAULT_TRADEOFF)} {both} {_do(names)} better than {models} ({p})")
+    return sentence(clauses)
+
+
+def _named(baselines: Sequence[str]) -> str:
+    return " or ".join(f"{BASELINES_IN_WORDS[name]} ({name})" for name in baselines)
+
+
+def _do(baselines: Sequence[str]) -> str:
+    return "do" if len(baselines) > 1 or baselines[0] == "class-prior" else "does"
+
+
+def _parts(of: dict[str, list[Claim]]) -> str:
+    """The parts of the test set in which another model is better than the winner."""
+    found = sorted(of.get("subgroup", []), key=lambda c: c.pvalue)
+    if not found:
+        return ""
+    winner = found[0].others[0]
+    shown = found[:SHOWN_PARTS]
+    each = [
+        f"{listed_names(c.models, most=NAMES_IN_VERDICT)} by {number(float(c.estimate or 0))} "
+        f"where {c.facts['by']} is {c.facts['value']} ({counted(c.facts['instances'], 'instance')})"
+        for c in shown
+    ]
+    more = len(found) - len(shown)
+    rest = f"; so is some model in {counted(more, 'more part')}" if more else ""
+    p = pvalue_text(max(c.pvalue for c in found), "=" if len(found) == 1 else "≤")
+    tests = counted(found[0].facts["tests"], "test")
+    are = "is" if len(each) == 1 else "are"
+    return f"Better than {winner} at λ = {tradeoff(DEFAULT_TRADEOFF)} {are} {listed(each)}{rest} ({p} in {tests})."
+
+
+def _resamples(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+    if assay.n_units == 1 or len(assay.candidates) == 1 or assay.settings.n_draws < FEWEST_DRAWS:
+        return ""
+    row = next(r for r in assay.ranked(DEFAULT_TRADEOFF) if r.rank == 1)
+    share = share_of_draws(row.win_share, assay.settings.n_draws, in_sentence=True)
+    text = f"In {share} of resamples {row.model} has the lowest mean E at λ = {tradeoff(DEFAULT_TRADEOFF)}"
+    unseen = any(c.limited_by == "unseen" for c in of.get("cannot-tell", []))
+    return f"{text}; resamples show no losses that the test set lacks." if unseen else f"{text}."
+
+
+# -- refusal, backward scores, the scale of λ -------------------------------------------------------------------------------
+
+
+def _refusal(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+    """What refusing the most uncertain instances does to the accuracy of the best model."""
+    open_ = [c for c in of.get("cannot-tell", []) if c.limited_by == "refusal"]
+    claim = next(iter([*of.get("refusal", []), *open_]), None)
+    if claim is None or claim.estimate is None:
+        return ""
+    facts, gain = claim.facts, claim.estimate
+    unsure = f"the {percent(1 - facts['coverage'], 0)} that {claim.models[0]} is most unsure of ({_score(claim)})"
+    if claim.kind != "refusal":
+        ends = interval(100 * gain.low, 100 * gain.high, 1)
+        return f"Refusing {unsure} need not help: accuracy changes by {ends} points."
+    before, after = (percent(facts[key], in_sentence=True) for key in ("accuracy_all", "accuracy_kept"))
+    ends = percent_interval(facts["accuracy_kept_low"], facts["accuracy_kept_high"], in_sentence=True)
+    if ends != ABSENT and len(assay.candidates) > 1:
+        ends = f"{ends}, adjusted for the choice among {len(assay.candidates)} models"
+    return f"Refuse {unsure} and its accuracy rises from {before} to {after}{'' if ends == ABSENT else f' ({ends})'}."
+
+
+def _backward(of: dict[str, list[Claim]]) -> str:
+    """The score that ranks the mistakes backwards at the greatest cost, and the number of others."""
+    found = of.get("backward-score", [])
+    if not found:
+        return ""
+    worst = min(found, key=lambda c: c.facts["gain"])
+    refused = percent(1 - worst.facts["coverage"], 0)
+    text = f"Do not refuse by the {_score(worst)} of {worst.models[0]}, which is lower where the model is wrong"
+    if worst.facts["costs"]:
+        low, high = -100 * worst.facts["gain_high"], -100 * worst.facts["gain_low"]
+        lost = number(-100 * worst.facts["gain"], 1)
+        text += f": refusing the {refused} most uncertain costs {lost} points of accuracy ({interval(low, high, 1)})"
+    more = len(found) - 1
+    return f"{text}; nor by {counted(more, 'other score')}, see the warnings." if more else f"{text}."
+
+
+def _score(claim: Claim) -> str:
+    return claim.metric.replace("-", " ")
+
+
+def _scale(assay: "Assay") -> str:
+    """What the default λ amounts to in terms of KL, for which the usual λ are meant."""
+    try:
+        scale = assay.tradeoff_scale()
+    except InputError:
+        return ""
+    least, most = USUAL_TRADEOFFS
+    at = DEFAULT_TRADEOFF
+    if scale <= 0 or not np.isfinite(scale) or least <= at / scale <= most:
+        return ""
+    return (
+        f"With this distance λ = {tradeoff(at)} prices imprecision as λ = {tradeoff(at / scale)} does with KL; "
+        f"the usual λ, up to {tradeoff(most)} with KL, end here at {tradeoff(most * scale)}."
+    )
+
+
+def _with_interval(estimate: "Estimate") -> str:
+    return estimate_text(float(estimate), estimate.low, estimate.high, level=estimate.level)
+
+
+# The headline of an assay: its answer in one or two sentences.
+
+PRICE = "λ: how much a vague answer costs you, compared with a wrong one"
+NAMES_IN_HEADLINE, SHOWN_RANGES = 3, 3
+SHOWN_LENGTH = 60  # characters of the names of a list; more are counted
+
+
+def headline(answer: Answer) -> tuple[str, ...]:
+    """At most two sentences; marks of direction in names are replaced."""
+    if answer.kind == "infinite":
+        said = ["No model has a finite mean E, so none can be chosen; give a floor above 0."]
+    elif answer.kind == "one-unit":
+        said = _one_unit(answer)
+    else:
+        said = [_choice(answer) if answer.choices else _no_choice(answer), _none_sentence(answer)]
+    return tuple(visible(text) for text in said if text)
+
+
+def condition(answer: Answer) -> str:
+    """What the choices rest on, as the beginning of the sentence, which must not be quoted without it; else nothing.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> y = [0, 1] * 100
+    >>> a = uq.assay({"sure": uq.Point([[0.9, 0.1], [0.1, 0.9]] * 100)}, y, calibration=())
+    >>> condition(a.answer())
+    'if these 200 instances, too few to exclude it, miss no rare huge loss'
+    """
+    if answer.condition == "unseen":
+        return f"if these {counted(answer.n_instances, 'instance')}, too few to exclude it, miss no rare huge loss"
+    if answer.condition == "groups":
+        return f"if no huge losses strike whole groups, which {counted(answer.n_units, 'group')} cannot exclude"
+    return ""
+
+
+def range_text(low: float, high: float) -> str:
+    """A range of λ in words.
+
+    Examples
+    --------
+    >>> range_text(0.0, 0.25), range_text(0.25, 2.0), range_text(0.25, float("inf")), range_text(0.251, 0.252)
+    ('for λ up to 0.25', 'for λ from 0.25 to 2', 'for λ from 0.25 on', 'for λ near 0.25')
+    """
+    if np.isinf(high):
+        return "at every λ" if low == 0 else f"for λ from {tradeoff(low)} on"
+    if tradeoff(low) == tradeoff(high):
+        return f"for λ near {tradeoff(low)}"
+    return f"for λ up to {tradeoff(high)}" if low == 0 else f"for λ from {tradeoff(low)} to {tradeoff(high)}"
+
+
+# -- the choice ---------------------------------------------------------------------------------------------------------
+
+
+def _choice(answer: Answer) -> str:
+    choices = answer.choices
+    shown = choices[:SHOWN_RANGES]
+    most = NAMES_IN_HEADLINE if len(shown) == 1 else 1
+    if len(answer.models) == 1:
+        clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using" for c in shown]
+    else:
+        names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
+        clauses = [
+            f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}"
+            for c, name in zip(shown, names, strict=True)
+        ]
+    if rests_on := condition(answer):
+        clauses[0] = f"{rests_on}: {clauses[0]}"
+    if len(choices) > len(shown):
+        clauses.append(f"for greater λ the choice changes {counted(len(choices) - len(shown), 'more time')}")
+    elif any(a.high < b.low for a, b in pairwise(choices)):
+        clauses.append("between, that cannot be told" if len(choices) == 2 else "in between, that cannot be told")
+    return sentence(clauses)
+
+
+def _fitting(names: Sequence[str], most: int) -> int:
+    """How many of the names, at most `most`, have room."""
+    lengths = np.cumsum([len(name) for name in names[:most]])
+    return int((lengths <= SHOWN_LENGTH).sum())
+
+
+def _ties(answer: Answer, choice: Recommendation, most: int) -> str:
+    """Which models cannot be told from the chosen ones; by their number where they are many."""
+    several = len(choice.models) > 1
+    them = "them" if several else "it"
+    loose = (*choice.tied, *choice.partly)
+    parts = ["where each is better cannot be told"] if several else []
+    if len(loose) > 1 and _fitting(loose, most) < len(loose):
+        parts.append(f"{_number_of(answer, choice)} be told from {them}")
+        return f" ({'; '.join(parts)})"
+    if choice.tied and several:
+        parts[0] += f", nor {listed_names(choice.tied)} from them"
+    elif choice.tied:
+        parts.append(f"{listed_names(choice.tied)} cannot be told from it")
+    if choice.partly:
+        parts.append(_at_some(choice, them))
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _number_of(answer: Answer, choice: Recommendation) -> str:
+    rest = len(answer.models) - len(choice.models)
+    loose = len(choice.tied) + len(choice.partly)
+    always = " always" if choice.partly else ""
+    if loose < rest:
+        return f"{loose} of the {rest} others cannot{always}"
+    return f"the {rest} others cannot always" if choice.partly else f"none of the {rest} others can"
+
+
+def _at_some(choice: Recommendation, them: str) -> str:
+    """Models that can be told from the chosen ones at some λ; of a single one, where it cannot."""
+    name, *others = choice.partly
+    low, high = choice.told[name]
+    if not others and low <= choice.low and high < choice.high:
+        return f"above {tradeoff(high)} {name} cannot be told from {them}"
+    if not others and low > choice.low and high >= choice.high:
+        return f"below {tradeoff(low)} {name} cannot be told from {them}"
+    return f"{listed_names(choice.partly)} can be told from {them} only at some of these λ"
+
+
+def _no_choice(answer: Answer) -> str:
+    if answer.kind == "none":
+        return ""
+    subject = answer.models[0] if len(answer.models) == 1 else "any model"
+    return f"At no λ is {subject} shown to be better than saying nothing and than the class frequencies."
+
+
+# -- where no model is worth using ---------------------------------------------------------------------------------------
+
+
+def _none_sentence(answer: Answer) -> str:
+    """Where every model is worse than a baseline, and outside the choices where that cannot be told; or nothing."""
+    if answer.kind == "none":
+        whom = answer.models[0] if len(answer.models) == 1 else "any model"
+        return f"At no λ is {whom} worth using: saying nothing or giving the class frequencies is better."
+    return sentence([text for _, text in none_clauses(answer)])
+
+
+def none_clauses(answer: Answer) -> list[tuple[str, str]]:
+    """The clauses of that sentence, each with the kind of the stretches that it is about: "none", "open"."""
+    one = len(answer.models) == 1
+    places = []
+    for low, high in answer.none:
+        if low == 0:
+            places.append(f"below λ = {tradeoff(high)}")
+        else:
+            places.append(f"above λ = {tradeoff(low)}" if not places else f"above {tradeoff(low)}")
+    subject = f"{answer.models[0]} is not" if one else "no model is"
+    clauses = [("none", f"{listed(places)} {subject} worth using")] if places else []
+    if unclear := [_between(s.low, s.high) for s in _outside(answer)]:
+        whom = answer.models[0] if one else "any model"
+        unknown = "that cannot be told" if places else f"it cannot be told whether {whom} is worth using"
+        clauses.append(("open", f"{listed(unclear)} {unknown}"))
+    return clauses
+
+
+def _outside(answer: Answer) -> list[Stretch]:
+    """What is left open below and above the choices, in the usual range; what lies between two choices belongs to them."""
+    if not answer.choices:
+        return []
+    first, last = answer.choices[0].low, answer.choices[-1].high
+    opened = [s for s in answer.stretches if s.kind == "open" and s.low < answer.top]
+    return [s for s in opened if s.high <= first or s.low >= last]
+
+
+def _between(low: float, high: float) -> str:
+    if np.isinf(high):
+        return f"above {tradeoff(low)}"
+    return f"below {tradeoff(high)}" if low == 0 else f"from {tradeoff(low)} to {tradeoff(high)}"
+
+
+# -- one instance or group ------------------------------------------------------------------------------------------------
+
+
+def _one_unit(answer: Answer) -> list[str]:
+    only = "1 group" if answer.grouped else "1 instance"
+    clauses = [f"{listed_names(names, last='or')} {range_text(low, high)}" for low, high, names in answer.lowest]
+    return [
+        f"From {only} nothing can be said about other instances.",
+        f"In it the lowest mean E is that of {listed(clauses, most=SHOWN_RANGES)}.",
+    ]
+
+
+# The calibration tests of an assay in words, made once for the verdict, the page and the terminal.
+#
+# The outcomes are data (`calibration_claims`); the sentences follow from them. Nothing else words these outcomes.
+
+SHOWN_MODELS = 4  # names in one sentence, before the others are counted
+SHOWN_WEIGHTS = 5  # weights of a mixture that a sentence writes out
+_ADVERBS = {"strong": "strongly"}
+_LABELS = {
+    "ece-confidence": "confidence ECE",
+    "ece-classwise": "classwise ECE",
+    "ece-confidence-mass": "confidence ECE, equal mass",
+    "ece-classwise-mass": "classwise ECE, equal mass",
+    "mce-confidence": "largest confidence error",
+    "l2-confidence-debiased": "debiased confidence error",
+    "l2-classwise-debiased": "debiased classwise error",
+    "hosmer-lemeshow": "Hosmer-Lemeshow",
+    "hosmer-lemeshow-proportions": "Hosmer-Lemeshow, proportions",
+    "ece-classwise-paper-code": "classwise ECE, authors' code",
+    "hosmer-lemeshow-paper-code": "Hosmer-Lemeshow, authors' code",
+    "ks-confidence": "Kolmogorov-Smirnov on confidence",
+    "ks-classwise": "Kolmogorov-Smirnov by class",
+    "kuiper-confidence": "Kuiper on confidence",
+    "skce-ul": "SKCE, linear",
+    "skce-uq": "SKCE, quadratic",
+    "skce-biased": "SKCE, biased",
+    "skce-ul-paper-code": "SKCE, linear, authors' code",
+    "brier": "Brier score",
+    "log-loss": "log loss",
+}
+
+
+def measure_label(name: str) -> str:
+    """Name of a calibration measure in words; a measure that the user defined keeps its name.
+
+    Examples
+    --------
+    >>> measure_label("ece-classwise"), measure_label("my-own")
+    ('classwise ECE', 'my-own')
+    """
+    return _LABELS.get(name, name)
+
+
+# -- one test ----------------------------------------------------------------------------------------------------------
+
+
+def claim(judged: JudgedTest) -> str:
+    """The result of one test with its adjusted p-value, in a sentence.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9, calibration=["ece-confidence"])
+    >>> claim(judged_tests(a.calibration, 0.05)[0])
+    'm is not confidence calibrated (confidence ECE, p < .001); it is overconfident.'
+    """
+    test = judged.test
+    what, by = CALIBRATED.get(test.notion, f"{test.notion} calibrated"), measure_label(test.measure)
+    subject = _subject(judged)
+    if judged.outcome == "undefined":
+        return f"Whether {subject} is {what} is undefined ({by}): {test.reason or 'the test is undefined'}."
+    p = f"({by}, {pvalue_text(judged.adjusted)}{_independence([test])})"
+    if judged.outcome == "passed":
+        other = "one" if judged.mixed else "a classifier"
+        one_side = ONE_SIDE if UPPER_ALONE in test.notes else ""
+        return f"The test could not tell {subject} from {other} that is {what} {p}{one_side}."
+    if judged.mixed:
+        return f"No mixture of {_members(test)} is {what} {p}."
+    direction = f"; it is {judged.direction}" if judged.direction else ""
+    return f"{_capital(subject) if subject != test.model else subject} is not {what} {p}{direction}."
+
+
+def advice(judged: JudgedTest) -> tuple[str, ...]:
+    """What follows from the result of one test: the remedy, or the weights of the mixture that is not rejected."""
+    test, outcome = judged.test, judged.outcome
+    if outcome == "rejected":
+        return ("Recalibrate it, or widen the set." if judged.mixed else "Recalibrate it.",)
+    if outcome == "passed" and judged.mixed and 1 < len(test.weights) <= SHOWN_WEIGHTS:
+        return (f"Weights {'/'.join(f'{w:.2f}'.removeprefix('0') for w in test.weights)}.",)
+    return ()
+
+
+def _members(test: ModelCalibration) -> str:
+    return f"the {count(test.n_members)} {test.noun} of {test.model}"
+
+
+def _subject(judged: JudgedTest) -> str:
+    """Subject of the sentence on a test: the mixtures, the mean, or the model if it predicts a single distribution."""
+    if judged.mixed:
+        return f"some mixture of {_members(judged.test)}"
+    return f"the mean of {judged.test.model}" if judged.of_mean else judged.test.model
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+# -- all tests ---------------------------------------------------------------------------------------------------------
+
+
+def calibration_sentence(assay: "Assay") -> str:
+    """The models that the calibration tests reject, adjusted for all tests; empty if nothing was tested.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> calibration_sentence(uq.assay({"m": uq.Point([[0.9, 0.1]] * 9)}, [1] * 9))
+    'm is overconfident and neither confidence nor classwise calibrated (p < .001), adjusted by Holm for 2 tests.'
+    """
+    alpha = 1 - assay.settings.level
+    return rejection_sentence(judged_tests(assay.calibration, alpha, points=point_models(assay)))
+
+
+def rejection_sentence(judged: Sequence[JudgedTest]) -> str:
+    """The rejections, or the statement that there are none; empty if no test is defined."""
+    defined = [j for j in judged if j.outcome != "undefined"]
+    rejected = [j for j in judged if j.outcome == "rejected"]
+    if not defined:
+        return ""
+    return _rejections(rejected, defined) if rejected else _no_rejection(judged, defined)
+
+
+def calibration_sentences(judged: Sequence[JudgedTest]) -> tuple[str, ...]:
+    """All tests in sentences: the rejections, the models that no test rejects, the number of undefined tests."""
+    said = [
+        rejection_sentence(judged),
+        _passing(judged) if any(j.outcome == "rejected" for j in judged) else "",
+        _undefined(judged),
+    ]
+    return tuple(text for text in said if text)
+
+
+def _rejections(rejected: Sequence[JudgedTest], defined: Sequence[JudgedTest]) -> str:
+    """One clause per group of models with the same rejections."""
+    groups: dict[tuple[str, str, tuple[str, ...]], dict[str, list[JudgedTest]]] = {}
+    for model in dict.fromkeys(j.test.model for j in rejected):
+        mine = [j for j in rejected if j.test.model == model]
+        runs = {j.test.notion: frozenset(k.test.run for k in mine if k.test.notion == j.test.notion) for j in mine}
+        for same in dict.fromkeys(runs.values()):  # notions that fail in the same runs share a clause
+            notions = tuple(notion for notion in runs if runs[notion] == same)
+            of_clause = [j for j in mine if j.test.notion in notions]
+            directions = {j.direction for j in of_clause}
+            direction = directions.pop() if len(directions) == 1 else ""
+            groups.setdefault((_kind(mine[0]), direction, notions), {})[model] = of_clause
+    clauses = [_rejected(*same, models, defined) for same, models in groups.items()]
+    if next(iter(groups))[0] != "point":  # a name keeps the letters it was given
+        clauses[0] = _capital(clauses[0])
+    how = f"adjusted by Holm for {len(defined)} tests" if len(defined) > 1 else "in a test"
+    return f"{'; '.join(clauses)}, {how}."
+
+
+def _kind(judged: JudgedTest) -> Literal["mixtures", "mean", "point"]:
+    if judged.mixed:
+        return "mixtures"
+    return "mean" if judged.of_mean else "point"
+
+
+def _rejected(
+    kind: str,
+    direction: str,
+    notions: tuple[str, ...],
+    models: dict[str, list[JudgedTest]],
+    defined: Sequence[JudgedTest],
+) -> str:
+    """The clause on models with the same rejections."""
+    words = [_ADVERBS.get(notion, notion) for notion in notions]
+    names, p = list(models), _pvalues(models, defined)
+    if kind == "mixtures":
+        return f"no mixture of {_mixed(models)} is {' or '.join(words)} calibrated ({p})"
+    not_so = f"not {words[0]}" if len(words) == 1 else f"neither {' nor '.join(words)}"
+    many = kind == "point" and len(names) > 1
+    subject = _names(names, "and") if kind == "point" else f"the mean of {_names(names, 'and of')}"
+    how = f"{direction} and {not_so}" if direction else not_so
+    return f"{subject} {'are' if many else 'is'} {how} calibrated ({p})"
+
+
+def _pvalues(models: dict[str, list[JudgedTest]], defined: Sequence[JudgedTest]) -> str:
+    """The largest p-value of a clause, with the runs and the part of the instances that it covers."""
+    pvalues = [j.adjusted for found in models.values() for j in found]
+    said = [pvalue_text(max(pvalues), "≤" if len(pvalues) > 1 else "=")]
+    tested = {(j.test.model, j.test.run) for j in defined if j.test.model in models}
+    if len({run for _, run in tested}) > 1:
+        bad = {(j.test.model, j.test.run) for found in models.values() for j in found}
+        said = [f"in {len(bad)} of {counted(len(tested), 'run')}", *said]
+    tests = [j.test for found in models.values() for j in found]
+    return ", ".join(said) + _part(tests) + _independence(tests)
+
+
+def _mixed(models: dict[str, list[JudgedTest]]) -> str:
+    """The members that were mixed."""
+    first = [found[0].test for found in models.values()]
+    if len(first) == 1:
+        return _members(first[0])
+    nouns = {test.noun for test in first}
+    noun = nouns.pop() if len(nouns) == 1 else "members or vertices"
+    return f"the {noun} of {_names(list(map(named, models)), 'or')}"
+
+
+def _no_rejection(judged: Sequence[JudgedTest], defined: Sequence[JudgedTest]) -> str:
+    """The sentence that nothing is rejected, with the smallest p-value."""
+    least, n = min(j.adjusted for j in defined), len(defined)
+    p = f"least {pvalue_text(least)} by Holm in {n} tests" if n > 1 else pvalue_text(least)
+    tests = [j.test for j in defined]
+    found = f"{p}{_part(tests)}{_independence(tests)}"
+    return f"The calibration tests could not tell {_untold(judged)} from a calibrated one ({found})."
+
+
+def _part(tests: Sequence[ModelCalibration]) -> str:
+    """On how many of the instances these tests were made; empty if all were made on all."""
+    sizes, n = sorted({test.n_tested for test in tests}), tests[0].n_instances
+    if sizes == [n]:
+        return ""
+    return f" on {count(sizes[0])}{f' to {count(sizes[-1])}' if len(sizes) > 1 else ''} of {count(n)} instances"
+
+
+def _independence(tests: Sequence[ModelCalibration]) -> str:
+    """That labels are taken as independent, and for which models; empty where groups are accounted for."""
+    those = [test for test in tests if test.ignores_groups]
+    if not those:
+        return ""
+    whose = (
+        ""
+        if len(those) == len(tests)
+        else f" for {_names([named(name) for name in dict.fromkeys(t.model for t in those)], 'and')}"
+    )
+    return f"{independence(those[0].notes)}{whose}"
+
+
+def _untold(judged: Sequence[JudgedTest]) -> str:
+    tested, models = {j.test.tested for j in judged}, {j.test.model for j in judged}
+    if tested == {"mixtures"}:
+        return "the best mixture of any model's members" if len(models) > 1 else "the best mixture of the members"
+    one = "any model" if len(models) > 1 else next(iter(models))
+    return f"{one}, or the best mixture of its members," if "mixtures" in tested else one
+
+
+def _passing(judged: Sequence[JudgedTest]) -> str:
+    """Models that pass all their tests."""
+    outcomes: dict[str, set[str]] = {}
+    for j in judged:
+        outcomes.setdefault(j.test.model, set()).add(j.outcome)
+    passing = {j.test.model: j.mixed for j in judged if outcomes[j.test.model] == {"passed"}}
+    names = [f"a mixture of {named(name)}" if mixed else named(name) for name, mixed in passing.items()]
+    by = " by any measure" if len({j.test.measure for j in judged}) > 1 else ""
+    return f"Not rejected{by}: {_names(names, 'and')}." if names else ""
+
+
+def _undefined(judged: Sequence[JudgedTest]) -> str:
+    n = sum(j.outcome == "undefined" for j in judged)
+    return f"{n} of the {counted(len(judged), 'test')} {'is' if n == 1 else 'are'} undefined." if n else ""
+
+
+def _names(names: Sequence[str], last: str) -> str:
+    return listed(names, last=last, most=SHOWN_MODELS)

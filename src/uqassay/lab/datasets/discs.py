@@ -1,0 +1,414 @@
+"""The toy grid of paper 002: clusters at the points of a grid, and the discs from which data are held back."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.arrays import RandomState, as_numeric, generator, shown
+from uqassay.errors import InputError
+from uqassay.lab.datasets.ball_split import BallDivision, BallSplit
+from uqassay.lab.datasets.dataset import count_of
+from uqassay.notes import Note
+from uqassay.text import counted, listed
+
+__all__ = [
+    "DISC_LAYOUTS",
+    "N_GRID",
+    "ClusterGrid",
+    "DiscLayout",
+    "GainGrid",
+    "cluster_grid",
+    "disc_layout",
+    "thinned_test",
+]
+
+
+# The toy grid of paper 002: a mixture of round Gaussians at the points of a grid, a random half of them of class 1.
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+GRID = (38, 46)  # clusters of paper 002, columns and rows
+N_GRID = 142_693
+NUMBERS = (int, float, np.integer, np.floating)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class GainGrid:
+    """The distribution: clusters of equal weight at whole numbers, a random half of them of class 1 (paper 002, 5.3).
+
+    Attributes
+    ----------
+    spread : float
+        Standard deviation of a cluster; the distance of neighbours is 1. The paper prints a spread of 1, which contradicts
+        its Fig. 2: the error of the best classifier is .380 at 1, .255 at .5, .138 at .35 and .043 at .25.
+    of_class_1 : bool array (38, 46)
+        Clusters of class 1; the centre of cluster [j, k] is (j + 1, k + 1).
+
+    Examples
+    --------
+    >>> grid = GainGrid.drawn(0.25)
+    >>> grid.of_class_1.shape, int(grid.of_class_1.sum())
+    ((38, 46), 874)
+    """
+
+    spread: float
+    of_class_1: NDArray[np.bool_]
+
+    @classmethod
+    def drawn(cls, spread: float = 0.35, rng: RandomState = None, *, size: tuple[int, int] = GRID) -> "GainGrid":
+        """A grid of `size` columns and rows with a random half of the clusters in class 1, rounded down.
+
+        Cluster (j, k) has the index k + 46 (j − 1) of the random permutation. The printed index j + 46 k exceeds the number of
+        clusters for 342 of them.
+        """
+        if not isinstance(spread, NUMBERS) or isinstance(spread, bool) or not 0.0 < spread < np.inf:
+            raise InputError(
+                "spread",
+                "must be positive",
+                f"got {shown(spread)}",
+                "0.35 lies between the paper's text and its figure",
+                code="range",
+            )
+        for name, number in zip(("columns", "rows"), size, strict=True):
+            _check_count(name, number, "the paper has 38 × 46")
+        n = size[0] * size[1]
+        if n < 2:
+            raise InputError("columns", "must give at least two clusters", "got 1 × 1", "ask for more", code="range")
+        chosen = np.zeros(n, dtype=bool)
+        chosen[generator(rng).permutation(n)[: n // 2]] = True
+        return cls(spread, chosen.reshape(size))
+
+    @property
+    def centres(self) -> Array:
+        """Centres ``(K, 2)`` of the clusters in the order of ``of_class_1.ravel()``."""
+        return np.argwhere(np.ones_like(self.of_class_1)).astype(np.float64) + 1.0
+
+    def sample(self, n: int, rng: RandomState = None) -> tuple[Array, Labels]:
+        """Inputs ``(n, 2)`` and labels ``(n,)``, every cluster with equal probability."""
+        g = generator(rng)
+        j, k = (g.integers(0, size, n) for size in self.of_class_1.shape)
+        x = np.stack([j, k], axis=1) + 1.0 + self.spread * g.standard_normal((n, 2))
+        return x, self.of_class_1[j, k].astype(np.int64)
+
+    def label_probs(self, x: ArrayLike) -> Array:
+        """p(y | x), ``(n, 2)``, exact: a cluster's density is the product of one along each axis, and no cluster is left out.
+
+        Raises
+        ------
+        InputError
+            Not points of the plane, or points that are not finite.
+        """
+        points = as_numeric(x, "X", ndim=2).astype(np.float64)
+        if points.shape[1] != 2:
+            raise InputError("X", "must be points of the plane (n, 2)", f"got {points.shape}", "check it", code="shape")
+        if not np.isfinite(points).all():
+            row = int(np.argwhere(~np.isfinite(points))[0, 0])
+            raise InputError("X", "must hold finite numbers", f"row {row} does not", "drop such rows", code="finite")
+        along_j, along_k = (
+            self._density(points[:, axis], size) for axis, size in enumerate(self.of_class_1.shape)
+        )  # (n, 38), (n, 46)
+        weight = np.stack(
+            [((along_j @ chosen) * along_k).sum(axis=1) for chosen in (~self.of_class_1, self.of_class_1)], axis=1
+        )
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+    def _density(self, values: Array, size: int) -> Array:
+        """exp(−(value − centre)²/2σ²) of the centres 1 … size, with each row divided by its largest value."""
+        centre = np.arange(1.0, size + 1)
+        nearest = np.clip(np.round(values), 1.0, size)[:, None]
+        # (v − c)² − (v − nearest)² without the squares, which lose all digits far from the grid
+        with np.errstate(over="ignore"):
+            apart = (nearest - centre) * (2.0 * values[:, None] - nearest - centre) / self.spread**2
+        return np.asarray(np.exp(-0.5 * apart))
+
+
+def _check_count(name: str, number: object, remedy: str) -> None:
+    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
+        raise InputError(name, "must be a whole number from 1 up", f"got {shown(number)}", remedy, code="range")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ClusterGrid:
+    """A sample of the grid, with everything that the definition of epistemic uncertainty needs to be known.
+
+    Attributes
+    ----------
+    X : array (n, 2)
+    y : int array (n,)
+        Class of the point's cluster.
+    probs : array (n, 2)
+        p(y | x), exact.
+    centres : array (K, 2)
+        Centres of the clusters.
+    cluster_class : int array (K,)
+        Class of each cluster.
+    grid : GainGrid
+        The distribution, to draw further points.
+    """
+
+    X: Array
+    y: Labels
+    probs: Array
+    centres: Array
+    cluster_class: Labels
+    grid: GainGrid
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of a cluster."""
+        return self.grid.spread
+
+    @property
+    def aleatoric(self) -> Array:
+        """A(x) = 1 − max p(y | x) of the points, ``(n,)``: the error of the best classifier (paper 002, Def. 2)."""
+        return np.asarray(self.probs.min(axis=1))
+
+    def label_probs(self, X: ArrayLike) -> Array:
+        """p(y | x), ``(m, 2)``, exact for any points of the plane ``(m, 2)``."""
+        return self.grid.label_probs(X)
+
+
+def cluster_grid(
+    n: int = N_GRID,
+    *,
+    spread: float = 0.35,
+    columns: int = GRID[0],
+    rows: int = GRID[1],
+    rng: RandomState = None,
+) -> ClusterGrid:
+    """Points of the toy grid of paper 002 (Sec. 5.3) with their exact label probabilities.
+
+    Clusters of equal weight stand at (1, 1) … (columns, rows). A random half of the clusters is of class 1, and a point has the
+    class of its cluster.
+
+    Parameters
+    ----------
+    n : int
+        Number of points; the paper has 142,693.
+    spread : float
+        Standard deviation of a cluster in units of the distance of neighbours. The paper prints 1, which contradicts its
+        Fig. 2. The error of the best classifier is .380 at 1, .255 at .5, .138 at .35, .043 at .25 and 0 at .1.
+    columns, rows : int
+    rng : int, SeedSequence, Generator or None
+        Draws the classes of the clusters, and the points.
+
+    Returns
+    -------
+    ClusterGrid
+
+    Raises
+    ------
+    InputError
+        Fewer than one point or two clusters, or a spread that is not positive.
+
+    Examples
+    --------
+    >>> toy = cluster_grid(1000, spread=0.25, rng=1)
+    >>> toy.X.shape, len(toy.centres), int(toy.cluster_class.sum())
+    ((1000, 2), 1748, 874)
+    >>> bool((toy.label_probs(toy.X) == toy.probs).all())
+    True
+    """
+    _check_count("n", n, "the paper has 142,693 points")
+    g = generator(rng)
+    grid = GainGrid.drawn(spread, g, size=(columns, rows))
+    x, y = grid.sample(n, g)
+    classes = grid.of_class_1.ravel().astype(np.int64)
+    return ClusterGrid(x, y, grid.label_probs(x), grid.centres, classes, grid)
+
+
+# The discs of paper 002 on the toy grid, by name, and the thinned test set of its second mismatch study.
+#
+# The numbers of Fig. 2 are not printed, and the supplement is missing. The text says that the discs form a grid without
+# overlap, that some have fewer points removed than others, and that the untouched upper region takes twelve small discs
+# for the calibration, or three large ones. All numbers here are choices of this package:
+#
+# * The 38 × 46 grid is cut into 6 columns and 7 rows. Every cell holds one disc of radius 2.7, which has about 23 clusters
+#   and, at N = 142,693, about 1,870 points.
+# * The lower five rows are the 30 discs of the evaluation, the upper two rows the 12 small discs of the calibration: evaluation
+#   and calibration resemble each other, as the paper says.
+# * The three large discs have radius 5.4, and so together the area of the twelve.
+# * Shares of a disc that stay in the training set: .01, .02, .04, .1, .25 and .5, from fewer than one point to about 40 per
+#   cluster. Each row of discs has each share once, in a different order. The large discs have .01, .04 and .25.
+# * Test share: .3 of every disc. The rest is only in the augmented set.
+
+CELLS = (6, 7)  # columns and rows of discs
+EVALUATED_ROWS = 5  # from below
+SHARES = (0.01, 0.02, 0.04, 0.1, 0.25, 0.5)
+TEST_SHARE = 0.3
+SMALL, LARGE = 2.7, 5.4
+LOW_EDGE = 0.5  # the clusters' centres are 1, 2, …
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DiscLayout:
+    """Discs of one radius in the plane, with the shares of their points.
+
+    Attributes
+    ----------
+    name : str
+    centres : array (B, 2)
+    radius : float
+    train_share, test_share : array (B,)
+        Shares of a disc's points for the training and for the test set; the rest is only in the augmented set.
+    """
+
+    name: str
+    centres: Array
+    radius: float
+    train_share: Array
+    test_share: Array
+
+    def splitter(self, random_state: int = 0, *, n_splits: int = 1) -> BallSplit:
+        """The split by these discs."""
+        return BallSplit(
+            self.radius,
+            centres=self.centres,
+            train_share=self.train_share,
+            test_share=self.test_share,
+            n_splits=n_splits,
+            random_state=random_state,
+        )
+
+
+def disc_layout(name: str) -> DiscLayout:
+    """Discs of paper 002 on its 38 × 46 grid, by name.
+
+    Parameters
+    ----------
+    name : {"figure-2", "twelve-discs", "three-discs"}
+        The 30 discs of the evaluation in the lower part, the twelve small discs of the calibration in the upper part, or the
+        three large discs there of the first mismatch study. Their numbers are choices of this package, see the module.
+
+    Returns
+    -------
+    DiscLayout
+
+    Raises
+    ------
+    InputError
+        Another name.
+
+    Examples
+    --------
+    >>> disc_layout("figure-2").centres.shape, disc_layout("three-discs").train_share.tolist()
+    ((30, 2), [0.01, 0.04, 0.25])
+    """
+    if not isinstance(name, str) or name not in DISC_LAYOUTS:
+        raise InputError(
+            "name",
+            f"must be {listed(list(DISC_LAYOUTS), last='or')}",
+            f"got {shown(name)}",
+            "choose one",
+            code="choice",
+        )
+    return DISC_LAYOUTS[name]()
+
+
+def _small_discs(name: str, rows: range) -> DiscLayout:
+    width, height = (size / cells for size, cells in zip(GRID, CELLS, strict=True))
+    columns = np.arange(CELLS[0])
+    across, up = np.meshgrid(columns, np.array(rows))  # (rows, columns)
+    centres = np.stack([(across + 0.5) * width, (up + 0.5) * height], axis=-1).reshape(-1, 2) + LOW_EDGE
+    shares = np.array(SHARES)[(across + 2 * up) % len(SHARES)].ravel()
+    return DiscLayout(name, centres, SMALL, shares, np.full(len(centres), TEST_SHARE))
+
+
+def _large_discs() -> DiscLayout:
+    width = GRID[0] / 3
+    middle = LOW_EDGE + GRID[1] * (EVALUATED_ROWS + CELLS[1]) / 2 / CELLS[1]  # of the upper rows
+    centres = np.stack([LOW_EDGE + (np.arange(3) + 0.5) * width, np.full(3, middle)], axis=1)
+    return DiscLayout("three-discs", centres, LARGE, np.array([0.01, 0.04, 0.25]), np.full(3, TEST_SHARE))
+
+
+DISC_LAYOUTS: Mapping[str, Callable[[], DiscLayout]] = MappingProxyType(
+    {
+        "figure-2": lambda: _small_discs("figure-2", range(EVALUATED_ROWS)),
+        "twelve-discs": lambda: _small_discs("twelve-discs", range(EVALUATED_ROWS, CELLS[1])),
+        "three-discs": _large_discs,
+    }
+)
+
+
+def thinned_test(
+    division: BallDivision, aleatoric: ArrayLike, *, share: float = 0.8, balls: ArrayLike | None = None
+) -> BallDivision:
+    """Remove the test points of low aleatoric uncertainty from some of the balls: the second mismatch study of paper 002.
+
+    The removed points are in no part: the training and the augmented set stay as they are. Which discs and how many points the
+    paper does not print; every second disc and 80 % are choices of this package.
+
+    Parameters
+    ----------
+    division : BallDivision
+    aleatoric : array (n,)
+        A(x) = 1 − max p(y | x) of all rows that were divided.
+    share : float
+        Share in (0, 1) of a ball's test points that is removed, rounded down: those with the lowest A(x), of equal ones those
+        that come first.
+    balls : int array, optional
+        Numbers of the balls; every second one, 0, 2, …, if not given.
+
+    Returns
+    -------
+    BallDivision
+        With the smaller test set and a note on the number of removed points.
+
+    Raises
+    ------
+    InputError
+        Another number of values than rows, values outside [0, 1], a share outside (0, 1), balls that do not exist, no point
+        that is removed.
+    """
+    doubt = as_numeric(aleatoric, "aleatoric", ndim=1)
+    if len(doubt) != len(division.ball):
+        raise InputError(
+            "aleatoric",
+            f"needs one value for each of the {len(division.ball)} rows that were divided",
+            f"got {len(doubt)}",
+            "give A(x) of all rows, not of the test alone",
+            code="mismatch",
+        )
+    inside = (doubt >= 0) & (doubt <= 1)
+    if not inside.all():
+        row = int(np.flatnonzero(~inside)[0])
+        raise InputError(
+            "aleatoric", "must lie in [0, 1]", f"row {row} has {doubt[row]}", "give 1 − max p(y | x)", code="range"
+        )
+    if not isinstance(share, (float, np.floating)) or not 0.0 < share < 1.0:
+        raise InputError("share", "must lie strictly between 0 and 1", f"got {shown(share)}", "0.8, say", code="range")
+    removed = np.zeros(len(doubt), dtype=bool)
+    chosen = _chosen_balls(balls, len(division.centres))
+    for ball in chosen:
+        rows = division.test[division.ball[division.test] == ball]
+        removed[rows[np.argsort(doubt[rows], kind="stable")[: count_of(share, len(rows))]]] = True
+    n_removed = int(removed.sum())
+    if not n_removed:
+        raise InputError(
+            "share", "must remove at least one test point", f"{share} removes none", "raise it", code="empty"
+        )
+    note = Note(
+        "left-out",
+        f"{counted(n_removed, 'test point')} of low aleatoric uncertainty in {counted(len(chosen), 'ball')} left out",
+        {"removed": n_removed, "balls": len(chosen), "share": share},
+    )
+    return replace(division, test=division.test[~removed[division.test]], notes=(*division.notes, note))
+
+
+def _chosen_balls(balls: ArrayLike | None, n_balls: int) -> list[int]:
+    if balls is None:
+        return list(range(0, n_balls, 2))
+    numbers = as_numeric(balls, "balls", ndim=1)
+    if numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= n_balls:
+        raise InputError(
+            "balls", f"must be whole numbers in 0 … {n_balls - 1}", f"got {numbers.tolist()}", "check it", code="range"
+        )
+    return sorted({int(ball) for ball in numbers})

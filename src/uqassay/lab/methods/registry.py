@@ -1,0 +1,141 @@
+"""The methods by name: a sentence on each, its class, and the options that define the name."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, final
+
+from uqassay.errors import InputError
+from uqassay.files import optional_package
+from uqassay.text import listed
+
+__all__ = ["METHODS", "MethodInfo", "build_method", "method_class"]
+
+
+@final
+@dataclass(frozen=True)
+class MethodInfo:
+    """Facts about a method that are known without loading it.
+
+    Attributes
+    ----------
+    name : str
+        In lower case with hyphens.
+    module : str
+        In `uqassay.lab.methods`.
+    class_name : str
+    sentence : str
+        What the method does, and the kind of its prediction.
+    source : str
+        The paper that defines it.
+    defaults : mapping
+        Options of the class that this name stands for; options given to `build_method` replace them.
+    """
+
+    name: str
+    module: str
+    class_name: str
+    sentence: str
+    source: str
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def source_files(self) -> tuple[str, ...]:
+        """The file in `uqassay/methods` that defines the method."""
+        return (f"{self.module}.py",)
+
+
+UNIFIED = "paper 000, unified evaluation"
+CALIBRATION = "paper 001, calibration of credal predictors"
+DISENTANGLEMENT = "paper 004, disentanglement"
+GAIN = "paper 002, epistemic gain"
+GAUSSIAN = {"head": "gaussian-logits"}
+LAST = {"where": "last", "n_samples": 10}
+DE, DROPOUT, CONNECT = (
+    ("deep_ensemble", "DeepEnsemble"),
+    ("mc_dropout", "MCDropout"),
+    ("mc_dropconnect", "MCDropConnect"),
+)
+FORESTS = "wrapped_forests"
+
+# fmt: off
+_ALL = (
+    MethodInfo("snn", "standard_network", "StandardNetwork", "A network with a softmax head; a point.", UNIFIED),
+    MethodInfo("deep-ensemble", *DE, "Independent networks; members.", UNIFIED),
+    MethodInfo("mc-dropout", *DROPOUT, "Units dropped in prediction; members.", DISENTANGLEMENT),
+    MethodInfo("dn-0.1", *DROPOUT, "Dropout of 0.1 before the head; members.", CALIBRATION, {**LAST, "rate": 0.1}),
+    MethodInfo("dn-0.6", *DROPOUT, "Dropout of 0.6 before the head; members.", CALIBRATION, {**LAST, "rate": 0.6}),
+    MethodInfo("mc-dropconnect", *CONNECT, "Weights dropped in prediction; members.", DISENTANGLEMENT),
+    MethodInfo("evidential", "evidential", "Evidential", "Evidence for each class; a Dirichlet.", UNIFIED),
+    MethodInfo("creinn", "creinn", "CreINN", "Interval weights; intervals.", UNIFIED),
+    MethodInfo("e-cnn", "e_cnn", "ECNN", "Distances to prototypes; masses.", UNIFIED),
+    MethodInfo("rs-nn", "rs_nn", "RSNN", "Beliefs of chosen sets of classes; masses.", UNIFIED),
+    MethodInfo("deep-ensemble-gaussian", *DE, "Independent networks; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
+    MethodInfo("mc-dropout-gaussian", *DROPOUT, "Units dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
+    MethodInfo("mc-dropconnect-gaussian", *CONNECT, "Weights dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
+    MethodInfo("flipout", "flipout", "Flipout", "Weights drawn in prediction; members.", DISENTANGLEMENT),
+    MethodInfo("flipout-gaussian", "flipout", "Flipout", "Weights drawn; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
+    MethodInfo("laplace-bridge", "laplace_bridge", "LaplaceBridge", "Gaussian last layer; a Dirichlet.", UNIFIED),
+    MethodInfo("ddu", "ddu", "DDU", "A network, and the density of its features; a point.", UNIFIED),
+    MethodInfo("sparse-gp", "sparse_gaussian_process", "SparseGaussianProcess", "Inducing points; Gaussian logits.", GAIN),
+    MethodInfo("local-gp", "local_gaussian_process", "LocalGaussianProcess", "Closed form in cells; Gaussian logits.", GAIN),
+    MethodInfo("random-forest", FORESTS, "RandomForest", "Trees on resamples; members.", "scikit-learn"),
+    MethodInfo("bagging", FORESTS, "Bagging", "A classifier on resamples; members.", "scikit-learn"),
+)
+# fmt: on
+
+METHODS: Mapping[str, MethodInfo] = MappingProxyType({info.name: info for info in _ALL})
+
+
+def build_method(name: str, /, **params: Any) -> Any:
+    """An unfitted estimator by the name of its method.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    params
+        Options of the estimator.
+
+    Raises
+    ------
+    InputError
+        An unknown name or option.
+    MissingDependencyError
+        PyTorch or scikit-learn is not installed.
+
+    Examples
+    --------
+    >>> from uqassay.lab.methods import build_method
+    >>> build_method("snn", epochs=5)
+    StandardNetwork(epochs=5)
+    """
+    chosen = method_class(name)
+    options = {**METHODS[name].defaults, **params}
+    known = chosen._get_param_names()
+    for option in options:
+        if option not in known:
+            raise InputError(option, f"must be an option of {name}", "", _suggestion(option, known), code="choice")
+    return chosen(**options)
+
+
+def method_class(name: str) -> Any:
+    """The class of a method by its name; see `build_method`."""
+    if name not in METHODS:
+        remedy = _suggestion(name, list(METHODS))
+        raise InputError("method", "must be the name of a method", f"got {name!r}", remedy, code="choice")
+    info = METHODS[name]
+    return load_class(info.module, info.class_name)
+
+
+def load_class(module: str, class_name: str) -> Any:
+    """Import a name of this room, which needs PyTorch and scikit-learn."""
+    found = optional_package(f"uqassay.lab.methods.{module}", "methods", class_name)
+    return getattr(found, class_name)
+
+
+def _suggestion(name: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    question = f"; did you mean {listed(near, last='or')}?" if near else ""
+    return f"choose from {', '.join(known)}{question}"

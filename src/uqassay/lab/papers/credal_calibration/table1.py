@@ -1,0 +1,546 @@
+"""Table 1 of paper 001 on given ensembles: calibration tests of ensembles and of their members."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, final
+from zipfile import is_zipfile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.arrays import as_labels
+from uqassay.calibration.credal import credal_calibration_test
+from uqassay.errors import InputError
+from uqassay.lab.papers.credal_calibration.error_rates import SOURCE
+from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
+from uqassay.lab.papers.reproduction import Reproduction
+from uqassay.metrics.measures import calibration_measure
+from uqassay.predictions import Members, Point
+from uqassay.predictions.files import inspect_file, load, load_labels, problems_named
+from uqassay.text import ABSENT, listed, number, pvalue, text_table
+
+__all__ = [
+    "LabelledEnsemble",
+    "holds_training_data",
+    "judge_together",
+    "read_ensembles",
+    "reproduce_table1",
+    "table1_of",
+    "table1_steps",
+]
+
+
+# Ensembles with their labels from a folder of prediction files; a folder of training data is recognised.
+
+NEEDED = (
+    "put there, or in folders of it, prediction files (.npz) of members, probs (n, M, K), with labels in the file or in a "
+    "labels.npy in its folder or the one above; or probs (M, n, L) with gold (n, L), L yes-or-no questions"
+)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LabelledEnsemble:
+    """Members (n, M, K) with their names and the label of each instance."""
+
+    name: str
+    members: NDArray[np.float64]
+    labels: NDArray[np.intp]
+    member_names: tuple[str, ...]
+
+
+def holds_training_data(data: str | os.PathLike[str]) -> bool:
+    """Whether a path holds instances to train on, not predictions: an .npz file with X, X_train or packed images.
+
+    Parameters
+    ----------
+    data : path
+        A file, or a folder, of which only its own .npz files count.
+
+    Raises
+    ------
+    InputError
+        A folder with both, or with half of ``train.npz`` and ``test.npz``.
+    """
+    place = Path(data)
+    files = [place] if place.is_file() else sorted(place.glob("*.npz"))
+    found = [path.name for path in files if path.suffix == ".npz" and _has_instances(path)]
+    if not found:
+        return False
+    remedy = "give a folder with train.npz and test.npz (X, y) and nothing else, or one with prediction files (probs)"
+    if len(found) < len(files):
+        others = listed([path.name for path in files if path.name not in found])
+        got = f"{place} has instances in {listed(found)} and none in {others}"
+        raise InputError("data", "must hold instances or predictions, not both", got, remedy, code="conflict")
+    if place.is_dir() and found in (["train.npz"], ["test.npz"]):
+        raise InputError("data", "must hold train.npz and test.npz", f"got {found[0]} alone", remedy, code="missing")
+    return True
+
+
+def prediction_files(data: str | os.PathLike[str] | None) -> list[Path]:
+    """The .npz files of a folder and of the folders in it.
+
+    Raises
+    ------
+    InputError
+        No folder, or no such files in it.
+    """
+    if data is None:
+        raise InputError("data", "must be a folder", "got none", NEEDED, code="missing")
+    folder = Path(data)
+    if not folder.is_dir():
+        raise InputError("data", "must be a folder", f"got {folder}", NEEDED, code="missing")
+    paths = sorted([*folder.glob("*.npz"), *folder.glob("*/*.npz")])
+    if not paths:
+        raise InputError("data", "must hold prediction files", f"{folder} has none", NEEDED, code="empty")
+    return paths
+
+
+def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEnsemble], list[str]]:
+    """Every ensemble and single classifier in the files of a folder, and lines on files that are left out.
+
+    Parameters
+    ----------
+    data : path
+
+    Returns
+    -------
+    ensembles : list of LabelledEnsemble
+        A file with L yes-or-no questions gives L ensembles with two classes.
+    left_out : list of str
+
+    Raises
+    ------
+    InputError
+        No folder, no files, labels that do not fit, or nothing that can be used.
+    """
+    paths = prediction_files(data)
+    root = Path(data) if data is not None else Path()
+    found: list[LabelledEnsemble] = []
+    left_out: list[str] = []
+    for path in paths:
+        name = path.relative_to(root).with_suffix("").as_posix()
+        binary = list(_binary(path, name))
+        if binary:
+            found += binary
+            continue
+        prediction = load(path)
+        if not isinstance(prediction, Members | Point):
+            left_out.append(f"{name}: {type(prediction).__name__} is left out, because Table 1 is about ensembles")
+            continue
+        labels = _labels(path, root)
+        if labels is None:
+            left_out.append(f"{name}: left out, because no labels go with it")
+            continue
+        members = np.maximum(prediction.hull_points().astype(np.float64), 0.0)
+        checked = as_labels(labels, prediction.n_classes, n_instances=len(members), name=f"data: labels of {name}")
+        if checked.ndim == 2:
+            left_out.append(f"{name}: left out, because calibration tests need one label for each instance")
+            continue
+        found.append(LabelledEnsemble(name, members, checked.astype(np.intp), _names(path, members.shape[1])))
+    if not found:
+        first = f", first {left_out[0]}" if left_out else ""
+        raise InputError("data", "must give an ensemble", f"{root} gives none{first}", NEEDED, code="empty")
+    return found, left_out
+
+
+# ---- helpers ---------------------------------------------------------------------------------------------------------
+
+
+def _has_instances(path: Path) -> bool:
+    if not is_zipfile(path):
+        raise InputError(
+            "data",
+            "must hold arrays in NumPy's npz format",
+            f"{path} does not",
+            "give files in that format",
+            code="unreadable",
+        )
+    with problems_named(path), np.load(path, allow_pickle=False) as arrays:
+        return bool({"X", "X_train", "jpeg"} & set(arrays.files))
+
+
+def _binary(path: Path, name: str) -> Iterator[LabelledEnsemble]:
+    """One ensemble for each yes-or-no question of a file with probs (M, n, L) and gold (n, L)."""
+    with problems_named(path), np.load(path, allow_pickle=False) as arrays:
+        if not {"probs", "gold"} <= set(arrays.files):
+            return
+        probs, gold = np.asarray(arrays["probs"], dtype=np.float64), np.asarray(arrays["gold"])
+    if probs.ndim != 3 or gold.shape != probs.shape[1:] or not np.isin(gold, (0, 1)).all():
+        raise InputError(
+            "arrays",
+            "must be probs (M, n, L) and gold (n, L) of zeros and ones",
+            f"got shapes {probs.shape} and {gold.shape}",
+            "mend or remove the file",
+            code="shape",
+            source=path.name,
+        )
+    for question in range(gold.shape[1]):
+        members = Members.from_binary(probs[:, :, question], member_axis=0)
+        yield LabelledEnsemble(
+            f"{name}, question {question + 1}",
+            np.asarray(members.probs, dtype=np.float64),
+            gold[:, question].astype(np.intp),
+            _names(path, probs.shape[0]),
+        )
+
+
+def _labels(path: Path, root: Path) -> NDArray[Any] | None:
+    """Labels in the file, else those of the nearest labels.npy up to the root."""
+    if inspect_file(path)["labels"]:
+        return load_labels(path)
+    for folder in dict.fromkeys((path.parent, root)):
+        if (folder / "labels.npy").is_file():
+            return load_labels(folder / "labels.npy")
+    return None
+
+
+def _names(path: Path, n_members: int) -> tuple[str, ...]:
+    """Names of the members in the file, or numbers."""
+    with np.load(path, allow_pickle=False) as arrays:
+        given = arrays["members"] if "members" in arrays.files else np.array([])
+    if given.shape == (n_members,) and given.dtype.kind == "U":
+        return tuple(map(str, given))
+    return ("classifier",) if n_members == 1 else tuple(f"member {m + 1}" for m in range(n_members))
+
+
+# Table 1 of paper 001 on given ensembles: calibration tests of the ensembles and of their members.
+#
+# The tests and the weights use a random half of the instances; accuracy and errors of the average and of the weighted
+# average are those of the other half.
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str], None]
+
+MEASURES = {"conf": "ece-confidence", "classwise": "ece-classwise"}
+ALPHA = 0.05
+LISTED = 4  # members; larger ensembles have one line with counts
+NAN = float("nan")
+
+CONTEXT = "the printed rows are of other networks or other data: they are context, and nothing is compared"
+BESIDE = (
+    "printed values stand beside ours where data set and architecture are the paper's; whether they agree is left open, since "
+    "the paper prints no intervals and leaves open what the notes name"
+)
+NOTES = (
+    "ECE has 10 bins of equal width, as the paper says for its simulations; the authors' code has 5 for Table 1",
+    "verdicts come from the minimised null; the random one is the paper's. For a single classifier both are the test of "
+    "Vaicenavicius et al., with different random draws",
+)
+AS_THEY_ARE = (
+    "instances are not resampled: drawing them with replacement, as line 2 of Algorithm 1 is printed (--resample), invalidates "
+    "measures with sparse bins"
+)
+RESAMPLED = "instances are drawn with replacement under the random null, as line 2 of Algorithm 1 is printed"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Weighted:
+    """P-values of a measure; accuracy and error of the combination with the least value of the measure."""
+
+    pvalues: dict[str, float]
+    accuracy: float
+    error: float
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Table1Row:
+    """A row of the table.
+
+    Attributes
+    ----------
+    ensemble, row : str
+        Names of the ensemble and of the row: "all members" or one of them.
+    convention : str
+    n_members : int
+    accuracy : float
+        Of the average, like `errors` on the other half of the instances.
+    errors : dict of str to float
+        "conf" and "classwise" ECE of the average.
+    weighted : dict of str to Weighted
+        By the same keys.
+    """
+
+    ensemble: str
+    row: str
+    convention: str
+    n_members: int
+    accuracy: float
+    errors: dict[str, float]
+    weighted: dict[str, Weighted]
+
+
+def reproduce_table1(
+    data: str | os.PathLike[str] | None,
+    conventions: Sequence[str] = ("exact",),
+    *,
+    n_draws: int = 100,
+    seed: int = 0,
+    resample: bool = False,
+    progress: Progress | None = None,
+) -> Reproduction:
+    """Judge the ensembles of a folder, and each of their members alone.
+
+    Parameters
+    ----------
+    data : path
+        Folder as `read_ensembles` takes it.
+    conventions : sequence of {"exact", "paper-code"}
+    n_draws : int
+        D.
+    seed : int
+        Seed of the halves and the draws.
+    resample : bool
+        Draw instances with replacement under the random null.
+    progress : callable, optional
+
+    Returns
+    -------
+    Reproduction
+        ``table1/<file>/<row>/<convention>/<column>``, columns as in Table 1 with the p-values of both nulls.
+    """
+    ensembles, left_out = read_ensembles(data)
+    say = progress or (lambda step: None)
+    judged = []
+    for ensemble in ensembles:
+        say(f"testing {ensemble.name}")
+        for name in conventions:
+            judged += _judge(ensemble, name, n_draws=n_draws, seed=seed, resample=resample)
+    return table1_of(judged, left_out, resample=resample)
+
+
+def table1_of(
+    judged: Sequence[Table1Row],
+    notes: Sequence[str] = (),
+    printed: Mapping[str, tuple[str, str]] | None = None,
+    *,
+    resample: bool = False,
+) -> Reproduction:
+    """The rows as cells and text, with the printed table below.
+
+    Parameters
+    ----------
+    judged : sequence of Table1Row
+    notes : sequence of str
+        In addition to those of every such table.
+    printed : dict of str to (str, str), optional
+        Data set and architecture in the printed table, by the name of the ensemble.
+    resample : bool
+        Whether instances were drawn with replacement.
+
+    Returns
+    -------
+    Reproduction
+    """
+    printed = printed or {}
+    cells = tuple(cell for row in judged for cell in _cells(row, _printed_row(row, printed.get(row.ensemble))))
+    reading = [*_table(judged), "", *_context()]
+    about = BESIDE if printed else CONTEXT
+    return Reproduction(
+        "credal-calibration",
+        SOURCE,
+        cells,
+        (about, *NOTES, RESAMPLED if resample else AS_THEY_ARE, *notes),
+        tuple(reading),
+    )
+
+
+def table1_steps(data: str | os.PathLike[str] | None) -> int:
+    """Approximate number of calls of ``progress``."""
+    return len(prediction_files(data))
+
+
+# ---- one ensemble ----------------------------------------------------------------------------------------------------
+
+
+def judge_together(
+    ensemble: LabelledEnsemble,
+    row: str,
+    convention: str,
+    *,
+    n_draws: int,
+    seed: int,
+    place: int,
+    part: int | None = None,
+    resample: bool = False,
+) -> Table1Row:
+    """A row of the table: test one half of the instances, evaluate average and weighted averages on the other.
+
+    Parameters
+    ----------
+    ensemble : LabelledEnsemble
+        All its members form the predictor.
+    row : str
+        Name of the row in the table.
+    convention : {"exact", "paper-code"}
+    n_draws : int
+        D.
+    seed : int
+        Seed of the halves, which are the same for all predictors of a data set, and of the draws.
+    place : int
+        Number of the row, so that each row has its own draws.
+    part : int, optional
+        Instances that are tested, and as many others that are held out; None takes half of all.
+    resample : bool
+        Draw instances with replacement under the random null; the authors' code never does.
+
+    Returns
+    -------
+    Table1Row
+
+    Raises
+    ------
+    InputError
+        Fewer than two instances.
+
+    Examples
+    --------
+    >>> sure = LabelledEnsemble("toy", np.tile([0.99, 0.01], (60, 1, 1)), np.arange(60) % 2, ("sure",))
+    >>> judge_together(sure, "sure", "exact", n_draws=19, seed=0, place=0).weighted["conf"].pvalues
+    {'random': 0.05, 'minimised': 0.05}
+    """
+    n, n_members = ensemble.members.shape[:2]
+    if n < 2:
+        raise InputError(
+            "data",
+            "must have two instances or more, for two halves",
+            f"{ensemble.name} has {n}",
+            "give more of them",
+            code="empty",
+        )
+    order = np.random.default_rng([seed, 0]).permutation(n)
+    end = n if part is None else 2 * part
+    tested, held_out = np.sort(order[: end // 2]), np.sort(order[end // 2 : end])
+    average = ensemble.members[held_out].mean(axis=1)
+    accuracy, errors = _on_held_out(average, ensemble.labels[held_out])
+    weighted = {}
+    for i, (key, measure) in enumerate(MEASURES.items()):
+        pvalues, weights = {}, np.ones(1)
+        for j, null in enumerate(("random", "minimised") if convention == "exact" else ("random",)):
+            found = credal_calibration_test(
+                ensemble.labels[tested],
+                ensemble.members[tested],
+                measure=measure,
+                null=null,  # type: ignore[arg-type]
+                n_draws=n_draws,
+                resample=resample and null == "random" and convention == "exact",
+                convention=convention,  # type: ignore[arg-type]
+                rng=np.random.default_rng([seed, 1, place, i, j]),
+            )
+            pvalues[null], weights = found.pvalue, found.weights
+        mixed = np.einsum("m,nmk->nk", weights, ensemble.members[held_out])
+        accuracy_mixed, errors_mixed = _on_held_out(mixed, ensemble.labels[held_out])
+        weighted[key] = Weighted(pvalues, accuracy_mixed, errors_mixed[key])
+    return Table1Row(ensemble.name, row, convention, n_members, accuracy, errors, weighted)
+
+
+def _judge(ensemble: LabelledEnsemble, convention: str, *, n_draws: int, seed: int, resample: bool) -> list[Table1Row]:
+    """Every member alone, then all of them."""
+    names, n_members = ensemble.member_names, ensemble.members.shape[1]
+    chosen = [(names[m], [m]) for m in range(n_members) if n_members > 1]
+    chosen.append(("all members" if n_members > 1 else names[0], list(range(n_members))))
+    return [
+        judge_together(
+            replace(ensemble, members=ensemble.members[:, columns]),
+            row,
+            convention,
+            n_draws=n_draws,
+            seed=seed,
+            place=place,
+            resample=resample,
+        )
+        for place, (row, columns) in enumerate(chosen)
+    ]
+
+
+def _on_held_out(probs: Floats, labels: NDArray[np.intp]) -> tuple[float, dict[str, float]]:
+    """Accuracy and both calibration errors."""
+    errors = {key: float(calibration_measure(name).prepare(probs).values(labels)) for key, name in MEASURES.items()}
+    return float((probs.argmax(axis=1) == labels).mean()), errors
+
+
+# ---- rows and text ---------------------------------------------------------------------------------------------------
+
+
+def _printed_row(row: Table1Row, place: tuple[str, str] | None) -> dict[str, float]:
+    """The printed numbers of a row by column; none for other data or networks."""
+    if place is None:
+        return {}
+    wanted = (*place, row.row)
+    for one in printed_table("credal_calibration_table1"):
+        if (one["dataset"], one["architecture"], one["predictor"]) == wanted:
+            return {name: float(text) for name, text in one.items() if name.startswith(("avg_", "weighted_"))}
+    return {}
+
+
+def _cells(row: Table1Row, printed: Mapping[str, float]) -> list[PrintedCell]:
+    values = {"avg_accuracy": row.accuracy} | {f"avg_ece_{key}": value for key, value in row.errors.items()}
+    for key, weighted in row.weighted.items():
+        values |= {f"p_{key}_{null}": p for null, p in weighted.pvalues.items()}
+        values[f"weighted_{key}_accuracy"] = weighted.accuracy
+        values[f"weighted_{key}_ece_{key}"] = weighted.error
+    place = f"table1/{row.ensemble}/{row.row}/{row.convention}"
+    return [
+        PrintedCell.within(f"{place}/{column}", printed.get(column, NAN), value, NAN, NAN)
+        for column, value in values.items()
+    ]
+
+
+def _table(judged: Sequence[Table1Row]) -> list[str]:
+    header: list[str] = ["predictor", "accuracy", "ECE", "classw."]
+    for name in ("conf.", "classw."):
+        header += [f"{name} p rand.", "p min.", "verdict", "weighted acc.", "weighted ECE"]
+    lines = [f"Verdicts at α = {ALPHA:g}; accuracy and errors on the other half of the instances:"]
+    body: list[Sequence[str]] = []
+    for name, convention in dict.fromkeys((row.ensemble, row.convention) for row in judged):
+        rows = [row for row in judged if (row.ensemble, row.convention) == (name, convention)]
+        suffix = ", authors' code" if convention == "paper-code" else ""
+        if len(rows) > LISTED + 1:
+            body.append(_counted(f"{name}: {len(rows) - 1} members alone{suffix}", rows[:-1]))
+            rows = rows[-1:]
+        body += [(f"{name}: {row.row}{suffix}", *_shown(row)) for row in rows]
+    return [*lines, *text_table(header, body)]
+
+
+def _shown(row: Table1Row) -> list[str]:
+    cells = [number(value, 4) for value in (row.accuracy, row.errors["conf"], row.errors["classwise"])]
+    for weighted in row.weighted.values():
+        p = weighted.pvalues
+        cells += [pvalue(p["random"]), pvalue(p["minimised"]) if "minimised" in p else ABSENT]
+        cells += ["reject" if _rejects(weighted) else "keep", number(weighted.accuracy, 4), number(weighted.error, 4)]
+    return cells
+
+
+def _counted(name: str, rows: Sequence[Table1Row]) -> list[str]:
+    """Means over the members of a large ensemble, and how many are rejected."""
+    cells = [name, number(float(np.mean([row.accuracy for row in rows])), 4)]
+    cells += [number(float(np.mean([row.errors[key] for row in rows])), 4) for key in MEASURES]
+    for key in MEASURES:
+        rejected = sum(_rejects(row.weighted[key]) for row in rows)
+        cells += [ABSENT, ABSENT, f"reject {rejected} of {len(rows)}", ABSENT, ABSENT]
+    return cells
+
+
+def _rejects(weighted: Weighted) -> bool:
+    return weighted.pvalues.get("minimised", weighted.pvalues["random"]) <= ALPHA
+
+
+def _context() -> list[str]:
+    rows: list[dict[str, Any]] = printed_table("credal_calibration_table1")
+    body = []
+    for row in rows:
+        name = f"{row['dataset']}, {row['architecture']}, {row['predictor']}".replace(", -,", ",")
+        cells = [row["avg_accuracy"], row["avg_ece_conf"], row["avg_ece_classwise"]]
+        for key in MEASURES:
+            verdict = "reject" if row[f"reject_{key}"] == "True" else "keep"
+            cells += [verdict, row[f"weighted_{key}_accuracy"], row[f"weighted_{key}_ece_{key}"]]
+        body.append((name, *cells))
+    header = ["printed (context)", "accuracy", "ECE", "classw."]
+    for name in ("conf.", "classw."):
+        header += [name, "weighted acc.", "weighted ECE"]
+    words = "Table 1 as printed, other networks and data (S: single, DN: dropout network, DE: deep ensemble of ten):"
+    return [words, *text_table(header, body)]

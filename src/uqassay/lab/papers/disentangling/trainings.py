@@ -1,0 +1,983 @@
+"""One method trained under all conditions and runs of the three experiments of paper 004."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache, partial
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.errors import InputError
+from uqassay.evidence.disentanglement import DisentanglementStudy
+from uqassay.evidence.disentanglement_runs import Measured
+from uqassay.lab.bench.cell import Cell, CellResult
+from uqassay.lab.bench.conditions import changed_data
+from uqassay.lab.bench.store import StoredResult
+from uqassay.lab.datasets.dataset import NOISE, STEPS, SUBSET, TRAINING, Dataset, class_shares, run_stream
+from uqassay.lab.datasets.registry import load_dataset
+from uqassay.lab.methods.registry import METHODS, build_method
+from uqassay.lab.methods.training import progress_bar
+from uqassay.lab.papers.identity import check_estimator, unfitted_copy
+from uqassay.lab.papers.options import named_options
+from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose, decomposition_names
+from uqassay.notes import Note
+from uqassay.predictions import GaussianLogits, Members, Point, Prediction, as_prediction
+from uqassay.text import counted, listed
+
+__all__ = [
+    "FUNCTION",
+    "PARTS",
+    "WITHOUT_COLUMN",
+    "Conditions",
+    "Decompositions",
+    "Reduction",
+    "RunCondition",
+    "TrainingSet",
+    "block_cells",
+    "blocks_of",
+    "chosen_decompositions",
+    "has_dense_networks",
+    "measure_runs",
+    "packed",
+    "study_of",
+    "train_block",
+    "training_sets",
+]
+
+
+# The conditions of the three experiments: the rows and labels on which each condition trains and tests.
+#
+# Every run has its own subsets and its own permuted rows. Within a run conditions are nested: the 5 % of the instances
+# contain the 1 %, and the 20 % of the rows with permuted labels contain the 10 %. The test instances are the same in
+# all runs.
+
+Labels = NDArray[np.int64]
+Rows = NDArray[np.intp]
+
+CONVENTIONS = ("exact", "paper-code")
+SHARES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+LEVELS = {"exact": 11, "paper-code": 10}  # the paper prints 0, 10, …, 100 %; the authors' code has linspace(0, 1, 10)
+LEAST = 3  # conditions: the correlation of two points is always 1 or −1
+ROUNDING = 1e-9  # 100 / 0.05 must not become 1999
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """The conditions of the three experiments.
+
+    Parameters
+    ----------
+    shares : tuple of float in (0, 1]
+        Shares of the training instances of each class, at least one instance of each; () leaves the experiment out.
+    noise_levels : tuple of float in [0, 1], optional
+        Shares of the rows whose labels are permuted; () leaves the experiment out. None means 0, .1, …, 1, with the
+        convention "paper-code" ten levels from 0 to 1.
+    left_out : "all" or tuple of int
+        Classes left out of the training, one at a time; () leaves the experiment out, and so does "all" of two classes.
+    epochs_by_share : bool
+        Train ⌊epochs / share⌋ epochs on a share of the instances, so that the number of steps hardly changes.
+    convention : {"exact", "paper-code"}
+        "paper-code" takes the authors' ten noise levels, the first ⌊share · n_k⌋ instances of each class in the given order,
+        the same in every run, and deletes the column of the class left out without renormalising.
+
+    Raises
+    ------
+    InputError
+        Values out of range or repeated, or one or two of them only.
+
+    Examples
+    --------
+    >>> conditions = Conditions(shares=(0.1, 0.5, 1.0), noise_levels=(0.0, 0.5, 1.0), left_out=())
+    >>> conditions.values(3)
+    {'dataset-size': (0.1, 0.5, 1.0), 'label-noise': (0.0, 0.5, 1.0)}
+    """
+
+    shares: tuple[float, ...] = SHARES
+    noise_levels: tuple[float, ...] | None = None
+    left_out: str | tuple[int, ...] = "all"
+    epochs_by_share: bool = True
+    convention: str = "exact"
+
+    def __post_init__(self) -> None:
+        if self.convention not in CONVENTIONS:
+            names = listed([f'"{name}"' for name in CONVENTIONS], last="or")
+            raise InputError("convention", f"must be {names}", f"got {self.convention!r}", "choose one", code="choice")
+        if not isinstance(self.epochs_by_share, (bool, np.bool_)):
+            got = f"got {self.epochs_by_share!r}"
+            raise InputError("epochs_by_share", "must be True or False", got, "choose one", code="type")
+        object.__setattr__(self, "epochs_by_share", bool(self.epochs_by_share))
+        if self.noise_levels is None:
+            n_levels = LEVELS[self.convention]
+            object.__setattr__(self, "noise_levels", tuple(float(v) for v in np.linspace(0, 1, n_levels).round(12)))
+        object.__setattr__(self, "shares", _checked_shares("shares", self.shares, least_open=True))
+        object.__setattr__(self, "noise_levels", _checked_shares("noise_levels", self.noise_levels))
+        object.__setattr__(self, "left_out", _checked_classes(self.left_out))
+        if not (self.shares or self.noise_levels or self.left_out):
+            raise InputError(
+                "shares", "must leave at least one experiment", "all three are empty", "give shares", code="empty"
+            )
+
+    def values(self, n_classes: int) -> dict[str, tuple[float, ...]]:
+        """The values of each experiment that is not left out, by its name.
+
+        Raises
+        ------
+        InputError
+            A class left out that does not exist.
+        """
+        classes = self.left_out
+        if classes == "all":  # one of two classes alone is nothing to learn from
+            classes = tuple(range(n_classes)) if n_classes > 2 else ()
+        for k in classes:
+            if not 0 <= int(k) < n_classes:
+                raise InputError(
+                    "left_out", f"must hold classes 0 … {n_classes - 1}", f"got {k}", "see class_names", code="range"
+                )
+        found = {
+            "dataset-size": self.shares,
+            "label-noise": self.noise_levels or (),
+            "left-out-class": tuple(float(k) for k in classes),
+        }
+        return {name: values for name, values in found.items() if values}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Self:
+        """The conditions that `to_dict` gave."""
+        given: dict[str, Any] = {key: tuple(v) if isinstance(v, list) else v for key, v in fields.items()}
+        return cls(**given)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """One condition of one run.
+
+    Attributes
+    ----------
+    experiment : str
+    place : int
+        Of the condition in its experiment.
+    value : float
+        Share, level, or class left out.
+    rows : int array (n_train,)
+        Training instances.
+    y_train : int array (n_train,)
+        Their labels.
+    y_test : int array (n_test,)
+        Labels of all test instances.
+    share : float
+        Of the training instances; epochs are divided by it.
+    seed : numpy.random.SeedSequence
+        Of the training, fixed by the run's seed, the experiment and the value alone.
+    """
+
+    experiment: str
+    place: int
+    value: float
+    rows: Rows
+    y_train: Labels
+    y_test: Labels
+    share: float
+    seed: np.random.SeedSequence
+
+    @property
+    def left_out(self) -> int | None:
+        """The class left out, if any."""
+        return int(self.value) if self.experiment == "left-out-class" else None
+
+    @property
+    def name(self) -> str:
+        """The condition for a reader."""
+        return f"{self.experiment} {self.value:g}"
+
+    def epochs(self, epochs: int) -> int:
+        """Epochs for this share of the instances: ⌊epochs / share⌋."""
+        return int(epochs / self.share + ROUNDING)
+
+
+def training_sets(data: Dataset, conditions: Conditions, seed: int) -> Iterator[TrainingSet]:
+    """The conditions of one run, experiment by experiment.
+
+    Parameters
+    ----------
+    data : Dataset
+    conditions : Conditions
+    seed : int
+        Of the run.
+
+    Raises
+    ------
+    InputError
+        A class without a training instance; a class left out that has no test instance, or that leaves one class only.
+    """
+    check_data(data, conditions)
+    make = {"dataset-size": _smaller, "label-noise": _noisy, "left-out-class": _without_class}
+    for experiment, values in conditions.values(data.n_classes).items():
+        for place, value in enumerate(values):
+            rows, y_train, y_test, share = make[experiment](data, conditions, seed, value)
+            key = (list(make).index(experiment), round(value * STEPS))
+            own = run_stream(seed, TRAINING, *key)
+            yield TrainingSet(experiment, place, value, rows, y_train, y_test, share, own)
+
+
+def check_data(data: Dataset, conditions: Conditions) -> None:
+    """Refuse data on which a condition is not defined."""
+    counts = np.bincount(data.y_train, minlength=data.n_classes)
+    if not counts.all():
+        k = int(np.flatnonzero(counts == 0)[0])
+        raise InputError(
+            "y",
+            "every class needs at least one training instance, which the smallest share then holds",
+            f"class {data.class_names[k]!r} has none in {counted(len(data.y_train), 'training instance')}",
+            "add instances of it, or leave the class out of class_names",
+            code="empty",
+        )
+    if not len(data.y_test):
+        raise InputError(
+            "X_test", "must hold test instances", "got none", "split the data or give a test part", code="empty"
+        )
+    classes = conditions.values(data.n_classes).get("left-out-class", ())
+    if classes and data.n_classes < 3:
+        raise InputError(
+            "left_out",
+            "needs at least three classes, so that the training still has two",
+            f"got {data.n_classes}",
+            "leave this experiment out by left_out=()",
+            code="conflict",
+        )
+    in_test = np.bincount(data.y_test, minlength=data.n_classes)
+    for k in map(int, classes):
+        if in_test[k] in (0, len(data.y_test)):
+            here = "no test instance" if in_test[k] == 0 else "all test instances"
+            raise InputError(
+                "left_out",
+                "a class left out, and the others, need test instances that can be told apart",
+                f"class {data.class_names[k]!r} has {here}",
+                "leave only other classes out, or give another test part",
+                code="empty",
+            )
+
+
+# -- the three experiments -----------------------------------------------------------------------------------------------
+
+Changed = tuple[Rows, Labels, Labels, float]
+
+
+def _smaller(data: Dataset, conditions: Conditions, seed: int, share: float) -> Changed:
+    """A share of the training instances of every class; n_k = max(1, ⌊share · n_k⌋)."""
+    y = data.y_train
+    if conditions.convention == "paper-code":
+        by_class = [np.flatnonzero(y == k) for k in range(data.n_classes)]
+        rows = np.sort(np.concatenate([of_k[: max(1, int(share * len(of_k)))] for of_k in by_class]))
+    else:
+        rows = class_shares(y, data.n_classes, share, run_stream(seed, SUBSET))
+    return rows, y[rows], data.y_test, share if conditions.epochs_by_share else 1.0
+
+
+def _noisy(data: Dataset, conditions: Conditions, seed: int, level: float) -> Changed:
+    """Labels of a share of the rows permuted among each other, in the training and the test part separately."""
+    noisy = data.with_label_noise(level, rng=run_stream(seed, NOISE))
+    return np.arange(len(data.y_train)), noisy.y_train, noisy.y_test, 1.0
+
+
+def _without_class(data: Dataset, conditions: Conditions, seed: int, k: float) -> Changed:
+    rows = np.flatnonzero(data.y_train != int(k))
+    return rows, data.y_train[rows], data.y_test, 1.0
+
+
+# -- checks --------------------------------------------------------------------------------------------------------------
+
+
+def _checked_shares(name: str, values: Any, *, least_open: bool = False) -> tuple[float, ...]:
+    """Numbers in [0, 1] or (0, 1], each once, none or at least three."""
+    span = "(0, 1]" if least_open else "[0, 1]"
+    given = tuple(values) if isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str) else (values,)
+    for value in given:
+        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
+            raise InputError(name, f"must hold numbers in {span}", f"got {value!r}", "for example 0.1", code="type")
+        if not ((value > 0 if least_open else value >= 0) and value <= 1):
+            raise InputError(name, f"must lie in {span}", f"got {value!r}", "1 is all of them", code="range")
+    found = tuple(float(value) for value in given)
+    if len(set(found)) < len(found):
+        twice = next(value for value in found if found.count(value) > 1)
+        raise InputError(name, "must hold each value once", f"got {twice:g} twice", "remove one", code="duplicate")
+    if 0 < len(found) < LEAST:
+        raise InputError(
+            name,
+            f"must hold at least {LEAST} conditions, because the correlation of two points is always 1 or -1",
+            f"got {counted(len(found), 'condition')}",
+            "add some, or give () to leave this experiment out",
+            code="empty",
+        )
+    return found
+
+
+def _checked_classes(left_out: Any) -> str | tuple[int, ...]:
+    if isinstance(left_out, str):
+        if left_out != "all":
+            raise InputError(
+                "left_out",
+                'must be "all" or a tuple of classes',
+                f"got {left_out!r}",
+                "for example (0, 2)",
+                code="choice",
+            )
+        return left_out
+    classes = tuple(left_out) if isinstance(left_out, (Sequence, np.ndarray, range)) else (left_out,)
+    for k in classes:
+        if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
+            raise InputError(
+                "left_out", "must hold indices of classes", f"got {k!r}", "for example (0, 2)", code="type"
+            )
+    if len(set(classes)) < len(classes):
+        twice = next(k for k in classes if classes.count(k) > 1)
+        raise InputError("left_out", "must hold each class once", f"got {twice} twice", "remove one", code="duplicate")
+    return tuple(int(k) for k in classes)
+
+
+# The authors' estimates for a class left out of the training: its column is deleted, and the rest is not renormalised.
+
+Array = NDArray[np.float64]
+
+
+def _information_theoretic(prediction: Prediction, k: int, convention: str) -> Decomposition:
+    """−Σ p ln p of the mean over the other classes, its mean over the members, and the difference, which is ≥ 0 here too."""
+    members = prediction.credal()
+    if not isinstance(members, Members):
+        members = Members(members.hull_points())
+    probs = np.asarray(members.probs, dtype=np.float64)
+    shares = np.full((1, probs.shape[1]), 1 / probs.shape[1]) if members.weights is None else members.weights
+    total = _entropy(members.mean_probs(), k)
+    aleatoric = (np.atleast_2d(shares) * _entropy(probs, k)).sum(axis=1)
+    return Decomposition(total, aleatoric, np.maximum(total - aleatoric, 0.0))
+
+
+def _gaussian_logits(prediction: GaussianLogits, k: int, convention: str) -> Decomposition:
+    """As `uqassay.measures.gaussian_logits_decomposition`, each entropy over the other classes."""
+    mean, variance = (np.asarray(values, dtype=np.float64) for values in (prediction.mean, prediction.variance))
+    aleatoric = np.sqrt(variance).mean(axis=1) ** 2 if convention == "paper-code" else variance.mean(axis=1)
+    epistemic = mean.var(axis=1)
+    centre = mean.mean(axis=1)
+
+    def entropy(of: Array) -> Array:
+        one = GaussianLogits(
+            centre[:, None],
+            of[:, None],
+            variance_is="epistemic",
+            n_draws=prediction.n_draws,
+            seed=prediction.seed,
+        )
+        return _entropy(one.mean_probs(), k)
+
+    return Decomposition(entropy(aleatoric + epistemic), entropy(aleatoric), entropy(epistemic))
+
+
+def _entropy(probs: Array, k: int) -> Array:
+    """−Σ p ln p over all classes but k, in nats; p are probabilities ``(…, K)``."""
+    others = np.delete(probs, k, axis=-1)
+    logs = np.log(others, out=np.zeros_like(others), where=others > 0)
+    return -np.asarray((others * logs).sum(axis=-1)) + 0.0
+
+
+# by the name of the decomposition: (prediction, class left out, convention of the decomposition) → Decomposition
+WITHOUT_COLUMN: dict[str, Callable[..., Decomposition]] = {
+    "information-theoretic": _information_theoretic,
+    "gaussian-logits": _gaussian_logits,
+}
+
+
+# One prediction of the benchmark, reduced to mean probabilities and the parts of its decompositions.
+
+Decompose = Callable[[Any], Any]
+Decompositions = str | Decompose | Sequence[str | Decompose] | Mapping[str, str | Decompose] | None
+
+PARTS = ("total", "aleatoric", "epistemic")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """What is kept of a prediction.
+
+    Attributes
+    ----------
+    probs : array (n, K)
+        Mean probabilities.
+    parts : dict of str to Decomposition
+    padded : bool
+        Whether the class left out had no column.
+    """
+
+    probs: Array
+    parts: dict[str, Decomposition]
+    padded: bool
+
+
+@final
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Reduction:
+    """How predictions are reduced.
+
+    Parameters
+    ----------
+    n_instances, n_classes : int
+        n test instances and K classes.
+    chosen : dict of str to str or callable, optional
+        Decompositions by name; None takes all that a prediction offers.
+    convention : {"exact", "paper-code"}
+        Of the decompositions.
+    delete_column : bool
+        Delete the column of the class left out, as the authors do, for the decompositions of `WITHOUT_COLUMN`.
+    """
+
+    n_instances: int
+    n_classes: int
+    chosen: Mapping[str, str | Decompose] | None = None
+    convention: str = "exact"
+    delete_column: bool = False
+
+    def __call__(self, said: Any, given: TrainingSet, where: str) -> Reduced:
+        """Reduce what `predict_uncertainty` returned.
+
+        Parameters
+        ----------
+        said : Prediction or array
+        given : TrainingSet
+            On which the estimator was trained.
+        where : str
+            Estimator, condition and run, for errors.
+
+        Raises
+        ------
+        InputError
+            A wrong shape or kind, or a decomposition with NaN.
+        """
+        prediction = self._checked(said, given, where)
+        present = np.unique(given.y_train)
+        padded = prediction.n_classes < self.n_classes
+        probs = np.zeros((self.n_instances, self.n_classes))
+        probs[:, present if padded else slice(None)] = prediction.mean_probs()
+        chosen = self.chosen
+        if chosen is None:
+            chosen = {name: name for name in decomposition_names(prediction)}
+        if not chosen:
+            raise InputError(
+                "estimator",
+                "must give predictions with a distribution over distributions, or a decomposition must be given",
+                f"{where} gave {type(prediction).__name__}",
+                "give a function that decomposes it",
+                code="no-distribution",
+            )
+        deleted = given.left_out if self.delete_column and not padded else None
+        parts = {name: self._parts(prediction, name, how, deleted, where) for name, how in chosen.items()}
+        return Reduced(probs, parts, padded)
+
+    def _checked(self, said: Any, given: TrainingSet, where: str) -> Prediction:
+        try:
+            prediction = as_prediction(said)
+            if isinstance(prediction, GaussianLogits):
+                prediction = prediction.with_draws()  # each decomposition would draw them again
+        except InputError as problem:
+            got = f"{problem.got}, from {where}" if problem.got else f"from {where}"
+            raise problem.replace(parameter="estimator", got=got) from problem
+        n, k = self.n_instances, self.n_classes
+        if prediction.n_instances != n or prediction.n_classes not in (k, len(np.unique(given.y_train))):
+            raise InputError(
+                "estimator",
+                f"must predict {n} instances and {k} classes",
+                f"{prediction.n_instances} and {prediction.n_classes}, from {where}",
+                "give one row for each row of X, and one column for each label",
+                code="shape",
+            )
+        return prediction
+
+    def _parts(
+        self, prediction: Prediction, name: str, how: str | Decompose, deleted: int | None, where: str
+    ) -> Decomposition:
+        """The estimates of one decomposition: finite arrays ``(n,)``."""
+        compute: Callable[[], Decomposition] = partial(decompose, prediction, how, convention=self.convention)
+        if deleted is not None and how in WITHOUT_COLUMN:
+            compute = partial(WITHOUT_COLUMN[str(how)], prediction, deleted, self.convention)
+        try:
+            parts = compute()
+        except InputError as problem:
+            got = f"{problem.got}, from {where}" if problem.got else f"from {where}"
+            raise problem.replace(parameter=f"decomposition[{name!r}]", got=got) from problem
+        for part in PARTS:
+            wrong = np.flatnonzero(~np.isfinite(getattr(parts, part)))
+            if len(wrong):
+                raise InputError(
+                    f"decomposition[{name!r}]",
+                    f"the {part} part must be finite",
+                    f"row {wrong[0]} is {getattr(parts, part)[wrong[0]]}, from {where}",
+                    "mend the estimator or the function",
+                    code="finite",
+                )
+        return parts
+
+
+def chosen_decompositions(decompositions: Decompositions) -> dict[str, str | Decompose] | None:
+    """Names and functions by name; None stands for all that a prediction offers."""
+    return named_options(decompositions, "decomposition", DECOMPOSITIONS)
+
+
+# Train one method under all conditions and runs, and keep its mean probabilities and its two estimates for each test
+# instance.
+#
+# Networks of all conditions, runs and members are trained side by side; other estimators one after another. Predictions
+# are reduced at once, so that no members are kept.
+
+BLOCK_BYTES = 2**28  # of training instances, each condition with its own standardised copy
+BLOCK_NETWORKS = 128  # more of them no longer fit the cache
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RunCondition:
+    """One condition of one run.
+
+    Attributes
+    ----------
+    run : int
+        Its place among the seeds.
+    seed : int
+    given : TrainingSet
+    name : str
+        What errors call the run.
+    """
+
+    run: int
+    seed: int
+    given: TrainingSet
+    name: str
+
+    def where(self, estimator: Any) -> str:
+        """Estimator, condition and run, for errors."""
+        return f"{type(estimator).__name__} under {self.given.name} in {self.name}"
+
+
+@final
+@dataclass
+class _Table:
+    """What is kept of one experiment while the runs are trained."""
+
+    conditions: tuple[float, ...]
+    labels: NDArray[np.int64]  # (R, C, n)
+    probs: Array  # (R, C, n, K)
+    parts: dict[str, Array] = field(default_factory=dict)  # (3, R, C, n)
+
+    def measured(self) -> Measured:
+        parts = {name: Decomposition(*values) for name, values in self.parts.items()}
+        return Measured(self.conditions, self.labels, self.probs, parts)
+
+
+def measure_runs(
+    estimator: Any,
+    data: Dataset,
+    conditions: Conditions,
+    seeds: Sequence[int],
+    *,
+    decompositions: Decompositions = None,
+    method: str = "",
+    convention: str | None = None,
+    first_run: int | None = None,
+    progress: bool = False,
+) -> DisentanglementStudy:
+    """The three experiments for one method.
+
+    Parameters
+    ----------
+    estimator : object
+        An unfitted template with ``fit(X, y)`` and ``predict_uncertainty(X)``; it is copied and stays as it is. Its
+        `random_state`, `epochs` and `classes` are set if it has them.
+    data : Dataset
+    conditions : Conditions
+    seeds : sequence of int
+        One for each run. The results of a run depend on its seed and not on the other runs, to rounding.
+    decompositions : str, callable, or several, optional
+        Names of `uqassay.measures.DECOMPOSITIONS`, or functions of a prediction; in a dict functions have names of their own.
+        By default all that the predictions offer.
+    method : str
+        Name for the reader, by default that of the class.
+    convention : {"exact", "paper-code"}, optional
+        Of the decompositions: see `uqassay.measures.decompose`. By default that of the estimator if it has one.
+    first_run : int, optional
+        Number of the first run in errors; by default runs are named by their seeds.
+    progress : bool
+        Show progress on a terminal.
+
+    Returns
+    -------
+    DisentanglementStudy
+
+    Raises
+    ------
+    InputError
+        An estimator without these methods, data on which a condition is not defined, or predictions of a wrong shape or with
+        NaN; the error names estimator, condition and run.
+    """
+    check_estimator(estimator)
+    seeds = _checked_seeds(seeds)
+    chosen = chosen_decompositions(decompositions)
+    reduce = Reduction(
+        n_instances=len(data.y_test),
+        n_classes=data.n_classes,
+        chosen=chosen,
+        convention=str(convention or getattr(estimator, "convention", "exact")),
+        delete_column=conditions.convention == "paper-code",
+    )
+    check_data(data, conditions)
+    values = conditions.values(data.n_classes)
+    n, k = len(data.y_test), data.n_classes
+    tables = {
+        name: _Table(v, np.empty((len(seeds), len(v), n), np.int64), np.empty((len(seeds), len(v), n, k)))
+        for name, v in values.items()
+    }
+    jobs = [
+        RunCondition(run, seed, one, f"the run of seed {seed}" if first_run is None else f"run {first_run + run}")
+        for run, seed in enumerate(seeds)
+        for one in training_sets(data, conditions, seed)
+    ]
+    start = time.perf_counter()
+    padded = 0
+    for job, model in _trained(estimator, data, jobs, progress):
+        said = reduce(model.predict_uncertainty(data.X_test), job.given, job.where(model))
+        table, at = tables[job.given.experiment], (job.run, job.given.place)
+        table.labels[at], table.probs[at] = job.given.y_test, said.probs
+        for name, parts in said.parts.items():
+            if name not in table.parts:
+                table.parts[name] = np.full((3, len(seeds), len(table.conditions), n), np.nan)
+            for part, of_part in zip(PARTS, table.parts[name], strict=True):
+                of_part[at] = getattr(parts, part)
+        padded += said.padded
+    return DisentanglementStudy(
+        method or type(estimator).__name__,
+        data.name,
+        tuple(seeds),
+        data.class_names,
+        {name: table.measured() for name, table in tables.items()},
+        facts={"seconds": time.perf_counter() - start, "trainings": len(jobs), "conditions": conditions.to_dict()},
+        notes=_notes(conditions, data, padded),
+    )
+
+
+# -- training ------------------------------------------------------------------------------------------------------------
+
+
+def _trained(
+    estimator: Any, data: Dataset, jobs: Sequence[RunCondition], progress: bool
+) -> Iterator[tuple[RunCondition, Any]]:
+    """Each job with its fitted copy of the estimator."""
+    if not _has_networks(estimator):
+        with progress_bar(f"{len(jobs)} trainings", len(jobs), shown=progress) as show:
+            for done, job in enumerate(jobs, start=1):
+                model = _copied(estimator, job.given, data.n_classes, progress=False)
+                model.fit(data.X_train[job.given.rows], job.given.y_train)
+                yield job, model
+                show(done)
+        return
+    from uqassay.lab.methods import fit_together
+
+    for block in _blocks(estimator, data, jobs):
+        models = [_copied(estimator, job.given, data.n_classes, progress) for job in block]
+        fit_together(models, [(data.X_train[job.given.rows], job.given.y_train) for job in block])
+        yield from zip(block, models, strict=True)
+
+
+def has_dense_networks(estimator: Any, shape: tuple[int, ...]) -> bool:
+    """Whether it trains dense networks, for instances of this shape, which are faster side by side on any device."""
+    if not _has_networks(estimator):
+        return False
+    from uqassay.lab.methods.backbones import make_backbone
+
+    return not make_backbone(estimator.backbone, shape).convolutional
+
+
+def _has_networks(estimator: Any) -> bool:
+    """Whether it is a `NetworkClassifier`; only then their module, and PyTorch, is loaded."""
+    module = sys.modules.get("uqassay.lab.methods.networks")
+    return module is not None and isinstance(estimator, module.NetworkClassifier)
+
+
+def _blocks(estimator: Any, data: Dataset, jobs: Sequence[RunCondition]) -> Iterator[list[RunCondition]]:
+    """Jobs that are trained together, bounded in networks and memory; those with most epochs come first."""
+    bytes_per_row = 4 * int(np.prod(data.X_train.shape[1:]))
+    members = int(getattr(estimator, "n_members", 1))
+    block: list[RunCondition] = []
+    held = 0
+    for job in sorted(jobs, key=lambda job: job.given.share):
+        size = bytes_per_row * len(job.given.rows)
+        if block and (held + size > BLOCK_BYTES or (len(block) + 1) * members > BLOCK_NETWORKS):
+            yield block
+            block, held = [], 0
+        block.append(job)
+        held += size
+    if block:
+        yield block
+
+
+def _copied(estimator: Any, given: TrainingSet, n_classes: int, progress: bool) -> Any:
+    """An unfitted copy with the seed, the epochs and the classes of a condition, as far as it has such options."""
+    seed = int(given.seed.generate_state(1)[0])
+    own: dict[str, Any] = {"random_state": seed, "classes": tuple(range(n_classes)), "progress": progress}
+    if hasattr(estimator, "epochs"):
+        own["epochs"] = given.epochs(estimator.epochs)
+    return unfitted_copy(estimator, own)
+
+
+# -- small things --------------------------------------------------------------------------------------------------------
+
+
+def _checked_seeds(seeds: Sequence[int]) -> list[int]:
+    found = []
+    for seed in seeds:
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise InputError("seeds", "must be whole numbers from 0 up", f"got {seed!r}", "for example 0", code="range")
+        found.append(int(seed))
+    if not found:
+        raise InputError("seeds", "must hold at least one", "got none", "give one for each run", code="empty")
+    if len(set(found)) < len(found):
+        raise InputError(
+            "seeds",
+            "must be different",
+            f"got {listed([str(seed) for seed in found], most=8)}",
+            "remove one",
+            code="duplicate",
+        )
+    return found
+
+
+def _notes(conditions: Conditions, data: Dataset, padded: int) -> tuple[Note, ...]:
+    notes = []
+    if padded:
+        notes.append(
+            Note(
+                "left-out",
+                f"{padded} predictions had no column for the class left out, which then has probability 0",
+                {"predictions": padded},
+            )
+        )
+    if conditions.left_out == "all" and "left-out-class" not in conditions.values(data.n_classes):
+        notes.append(
+            Note(
+                "left-out",
+                "no class was left out, because a training on one class of two says nothing",
+                {"classes": data.n_classes},
+            )
+        )
+    return tuple(notes)
+
+
+# Blocks of runs as cells of a benchmark: all conditions of several runs of one method on one data set.
+#
+# The result of a cell is one table of all instances, experiment by experiment, run by run and condition by condition:
+# mean probabilities, labels, and each part of each decomposition as a score.
+
+FUNCTION = "uqassay.lab.papers.disentangling.trainings:train_block"
+RUNS_PER_BLOCK = 10  # of dense networks, which are trained side by side; other estimators have one run in a block
+OPTIONS = ("decompositions", "convention")
+
+
+def block_cells(
+    dataset: str,
+    method: str,
+    params: Mapping[str, Any],
+    seeds: Sequence[int],
+    *,
+    source: str = "",
+    label: str = "",
+    conditions: Conditions | None = None,
+    options: Mapping[str, Any] | None = None,
+    limits: Mapping[str, int] | None = None,
+) -> list[Cell]:
+    """The cells of one method on one data set, each with a block of runs.
+
+    Parameters
+    ----------
+    dataset : str
+        Name of the data set.
+    method : str
+        A name of `uqassay.lab.methods.METHODS`.
+    params : dict
+        Options of the method.
+    seeds : sequence of int
+        One for each run.
+    source : str
+        Argument of `uqassay.lab.datasets.load_dataset`, by default `dataset`.
+    label : str
+        Name of the method for the reader, by default `method`.
+    conditions : Conditions, optional
+    options : dict, optional
+        ``decompositions`` and ``convention`` of `measure_runs`, and ``runs_per_block``.
+    limits : dict, optional
+        ``train_limit`` and ``test_limit``: the greatest numbers of instances.
+
+    Raises
+    ------
+    InputError
+        An unknown data set, method or option, or data on which a condition is not defined.
+
+    Examples
+    --------
+    >>> cells = block_cells("wine", "random-forest", {"n_members": 10}, range(3), options={"runs_per_block": 2})
+    >>> [cell.params["seeds"] for cell in cells]
+    [[0, 1], [2]]
+    """
+    conditions = Conditions() if conditions is None else conditions
+    options = dict(options or {})
+    loaded = _loaded(source or dataset)
+    data = changed_data(loaded, limits or {})
+    check_data(data, conditions)
+    estimator = _built(method, params)
+    estimator.check_options(data.X_train.shape[1:], data.n_classes)
+    size = options.pop("runs_per_block", None)
+    unknown = sorted(set(options) - set(OPTIONS))
+    if unknown:
+        raise InputError(
+            "options",
+            'must be "decompositions", "convention" or "runs_per_block"',
+            f"got {unknown[0]!r}",
+            "remove it",
+            code="choice",
+        )
+    return [
+        Cell(
+            FUNCTION,
+            dataset=dataset,
+            method=label or method,
+            seed=block[0],
+            params={
+                "method": method,
+                "params": dict(params),
+                "seeds": block,
+                "conditions": conditions.to_dict(),
+                "options": options,
+            },
+            condition=dict(limits or {}),
+            data_hash=loaded.content_hash,
+            source=source,
+            rests_on=(f"uqassay.lab.methods.{METHODS[method].module}", "uqassay.lab.methods.together"),
+        )
+        for block in blocks_of(seeds, estimator, data.X_train.shape[1:], size)
+    ]
+
+
+def train_block(cell: Cell) -> CellResult:
+    """Train the runs of one cell of `block_cells`; `study_of` reads the result.
+
+    Raises
+    ------
+    InputError
+        The data are not those of the cell.
+    """
+    place = cell.source or cell.dataset
+    data = _loaded(place)
+    if data.content_hash != cell.data_hash:
+        _loaded.cache_clear()
+        data = _loaded(place)
+    if data.content_hash != cell.data_hash:
+        raise InputError(
+            "dataset",
+            "must hold the same data at the worker and at the driver",
+            f"those of {cell.dataset} differ",
+            "copy the same files",
+            code="mismatch",
+        )
+    data = replace(data, name=cell.dataset)
+    given = cell.params
+    study = measure_runs(
+        _built(given["method"], given["params"]),
+        changed_data(data, cell.condition),
+        Conditions.from_dict(given["conditions"]),
+        given["seeds"],
+        method=cell.method,
+        **given["options"],
+    )
+    return packed(study)
+
+
+def study_of(result: CellResult | StoredResult) -> DisentanglementStudy:
+    """The study of a block of runs, from the result of its cell; `uqassay.evidence.disentanglement.joined` joins blocks."""
+    facts = result.facts if isinstance(result, CellResult) else result.metadata["facts"]
+    probs, labels = result.prediction.mean_probs(), np.asarray(result.labels)
+    n_runs, measured, start = len(facts["seeds"]), {}, 0
+    for one in facts["experiments"]:
+        shape = (n_runs, len(one["conditions"]), facts["instances"])
+        rows = slice(start, start + int(np.prod(shape)))
+        start = rows.stop
+        parts = {
+            name: Decomposition(*(result.scores[f"{name}/{part}"][rows].reshape(shape) for part in PARTS))
+            for name in one["decompositions"]
+        }
+        measured[one["name"]] = Measured(
+            tuple(one["conditions"]), labels[rows].reshape(shape), probs[rows].reshape(*shape, -1), parts
+        )
+    return DisentanglementStudy(
+        facts["method"],
+        facts["dataset"],
+        tuple(facts["seeds"]),
+        tuple(facts["class_names"]),
+        measured,
+        facts["study"],
+        tuple(Note.from_dict(note) for note in facts["notes"]),
+    )
+
+
+def packed(study: DisentanglementStudy) -> CellResult:
+    """All instances of a study as rows, experiment by experiment, run by run and condition by condition."""
+    names = dict.fromkeys(name for measured in study.measured.values() for name in measured.parts)
+    scores = {
+        f"{name}/{part}": np.concatenate(
+            [
+                getattr(m.parts[name], part).ravel() if name in m.parts else np.full(m.labels.size, np.nan)
+                for m in study.measured.values()
+            ]
+        )
+        for name in names
+        for part in PARTS
+    }
+    first = next(iter(study.measured.values()))
+    facts = {
+        "method": study.method,
+        "dataset": study.dataset,
+        "seeds": list(study.seeds),
+        "class_names": list(study.class_names),
+        "instances": first.labels.shape[2],
+        "experiments": [
+            {"name": name, "conditions": list(m.conditions), "decompositions": list(m.parts)}
+            for name, m in study.measured.items()
+        ],
+        "study": dict(study.facts),
+        "notes": [note.to_dict() for note in study.notes],
+    }
+    probs = np.concatenate([m.probs.reshape(-1, m.probs.shape[-1]) for m in study.measured.values()])
+    labels = np.concatenate([m.labels.ravel() for m in study.measured.values()])
+    return CellResult(Point(probs, class_names=study.class_names), labels, scores, facts)
+
+
+def blocks_of(seeds: Sequence[int], estimator: Any, shape: tuple[int, ...], size: int | None = None) -> list[list[int]]:
+    """The seeds in blocks whose runs are trained together; without a size, one that suits the estimator."""
+    if size is None:
+        size = RUNS_PER_BLOCK if has_dense_networks(estimator, shape) else 1
+    return [[int(seed) for seed in seeds[i : i + size]] for i in range(0, len(seeds), size)]
+
+
+# -- helpers -------------------------------------------------------------------------------------------------------------
+
+
+def _built(method: str, params: Mapping[str, Any]) -> Any:
+    options = {key: tuple(value) if isinstance(value, list) else value for key, value in params.items()}
+    return build_method(method, **options)
+
+
+@lru_cache(maxsize=2)
+def _loaded(source: str) -> Dataset:
+    return load_dataset(source)

@@ -1,0 +1,351 @@
+"""The options of protocols as a command line needs them: names, functions, meanings."""
+
+import inspect
+import json
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from uqassay.errors import InputError
+from uqassay.lab.bench.cell import MAX_SEED
+from uqassay.lab.bench.config import nearest
+from uqassay.text import listed
+
+__all__ = [
+    "NamedOptions",
+    "ProtocolOption",
+    "check_whole",
+    "known_names",
+    "named_options",
+    "option_value",
+    "protocol_options",
+    "taken_by",
+]
+
+
+# The options of a protocol's function as a command line needs them: what they mean, and values that are typed as text.
+
+_UNREADABLE = object()
+_SEVERAL = (Sequence, Collection, Iterable, list, tuple)
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text", NoneType: ""}
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ProtocolOption:
+    """One option of a protocol.
+
+    Attributes
+    ----------
+    name : str
+    default : object
+    kind : str
+        The type as the docstring has it.
+    text : str
+        The meaning, from the docstring, on one line without markup.
+    """
+
+    name: str
+    default: Any
+    kind: str
+    text: str
+
+
+def protocol_options(function: Callable[..., Any]) -> tuple[ProtocolOption, ...]:
+    """The options of a function, in the order of its signature.
+
+    Parameters
+    ----------
+    function : callable
+        With a docstring in the form of numpydoc.
+
+    Examples
+    --------
+    >>> def run(*, seed: int = 0):
+    ...     '''Run.
+    ...
+    ...     Parameters
+    ...     ----------
+    ...     seed : int
+    ...         Of ``every`` draw.
+    ...     '''
+    >>> protocol_options(run)
+    (ProtocolOption(name='seed', default=0, kind='int', text='Of every draw.'),)
+    """
+    found = _parameters(inspect.getdoc(function) or "")
+    return tuple(
+        ProtocolOption(name, parameter.default, *found.get(name, ("", "")))
+        for name, parameter in inspect.signature(function).parameters.items()
+    )
+
+
+def option_value(function: Callable[..., Any], name: str, text: str) -> Any:
+    """The value of an option from text: JSON, else the text itself, as the type of the option takes it.
+
+    Parameters
+    ----------
+    function : callable
+    name : str
+        A parameter of the function.
+    text : str
+        Several values may be a JSON list, or have commas between them.
+
+    Raises
+    ------
+    InputError
+        The text is no value of that type.
+
+    Examples
+    --------
+    >>> def run(*, share: float = 0.5, models: Sequence[str] | None = None): ...
+    >>> option_value(run, "share", ".25"), option_value(run, "models", "DE,SNN"), option_value(run, "models", "null")
+    (0.25, ['DE', 'SNN'], None)
+    """
+    hint = get_type_hints(function).get(name, Any)
+    for value in _readings(text, hint):
+        if _fits(value, hint):
+            return value
+    words = listed(list(dict.fromkeys(filter(None, _kinds(hint)))), last="or")
+    raise InputError(name, f"must be {words or 'another value'}", f"got {text!r}", "", code="type")
+
+
+# ---- docstrings ------------------------------------------------------------------------------------------------------
+
+
+def _parameters(docstring: str) -> dict[str, tuple[str, str]]:
+    """Type and meaning by name, from the section "Parameters" of numpydoc."""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
+    found: dict[str, tuple[str, str]] = {}
+    names: list[str] = []
+    for line in section[1].splitlines() if section else ():
+        if line and not line[0].isspace():
+            left, _, kind = line.partition(" : ")
+            names = [name.strip() for name in left.split(",")]
+            found |= {name: (each, "") for name, each in zip(names, _each_kind(kind.strip(), len(names)), strict=True)}
+        else:
+            for name in names:
+                kind, text = found[name]
+                found[name] = kind, f"{text} {line.strip()}".strip().replace("`", "")
+    return found
+
+
+def _each_kind(kind: str, n: int) -> list[str]:
+    """The types of n options that share a line: one for each, or one for all."""
+    each = [part for part in kind.split(", ") if part != "optional"]
+    return each if len(each) == n > 1 else [kind.removesuffix(", optional")] * n
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+
+def _readings(text: str, hint: Any) -> Iterable[Any]:
+    """What the text may mean, the likeliest first."""
+    yield _from_json(text)
+    if "," in text and _takes_several(hint):
+        yield [_scalar(part.strip(), hint) for part in text.split(",") if part.strip()]
+    yield _from_number(text)
+    yield text
+    if _takes_several(hint):
+        yield [_scalar(text, hint)]
+
+
+def _scalar(text: str, hint: Any) -> Any:
+    """A member of several values: a number where members may be numbers."""
+    for value in (_from_json(text), _from_number(text), text):
+        if _fits([value], hint):
+            return value
+    return text
+
+
+def _from_json(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=lambda name: _UNREADABLE)
+    except (ValueError, RecursionError):
+        return _UNREADABLE
+
+
+def _from_number(text: str) -> Any:
+    """A number that JSON writes otherwise, such as .5."""
+    try:
+        return float(text)
+    except ValueError:
+        return _UNREADABLE
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of the type that a parameter is annotated with."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if value is _UNREADABLE:
+        return False
+    if origin in (Union, UnionType):
+        return any(_fits(value, one) for one in arguments)
+    if hint is Any:
+        return True
+    if origin is Literal:
+        return value in arguments
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool) and _finite(value)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if hint in (bool, str, NoneType):
+        return isinstance(value, hint)
+    if origin in _SEVERAL:
+        return isinstance(value, list) and all(_fits(one, arguments[0] if arguments else Any) for one in value)
+    if origin in (Mapping, dict):
+        return isinstance(value, dict)
+    return _is_path(hint) and isinstance(value, str)
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+def _takes_several(hint: Any) -> bool:
+    return get_origin(hint) in _SEVERAL or any(_takes_several(one) for one in get_args(hint))
+
+
+def _is_path(hint: Any) -> bool:
+    kind = get_origin(hint) or hint
+    return isinstance(kind, type) and (kind is Path or kind.__name__ == "PathLike")
+
+
+def _kinds(hint: Any) -> Iterable[str]:
+    """The types of a parameter in words."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        for one in arguments:
+            yield from _kinds(one)
+    elif origin is Literal:
+        yield listed([str(one) for one in arguments], last="or")
+    elif origin in _SEVERAL:
+        yield from _kinds(arguments[0] if arguments else Any)
+        yield "several with commas between"
+    elif origin in (Mapping, dict):
+        yield "a JSON object"
+    else:
+        yield "a path" if _is_path(hint) else _WORDS.get(hint, "")
+
+
+# Options of protocols: names, functions, several of them or a dict that names them, and whole numbers.
+
+NamedOptions = str | Callable[..., Any] | Sequence[Any] | Mapping[str, Any] | None
+
+
+def named_options(given: NamedOptions, parameter: str, known: Collection[str]) -> dict[str, Any] | None:
+    """Names and functions by name; None stands for all that are there.
+
+    Parameters
+    ----------
+    given : str, callable, several, dict or None
+        In a dict functions have names of their own; else a function has its `__name__`.
+    parameter : str
+        For errors.
+    known : collection of str
+
+    Raises
+    ------
+    InputError
+        Something else, a name twice, or nothing.
+
+    Examples
+    --------
+    >>> named_options(["a", len], "scores", ["a", "b"])
+    {'a': 'a', 'len': <built-in function len>}
+    """
+    if given is None:
+        return None
+    if isinstance(given, Mapping):
+        pairs = list(given.items())
+    else:
+        each = given if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+        pairs = [(_name(one), one) for one in each]
+    found: dict[str, Any] = {}
+    for name, one in pairs:
+        if not isinstance(name, str) or not (callable(one) or (isinstance(one, str) and one in known)):
+            got = f"got {one!r}" if isinstance(name, str) else f"got the name {name!r}"
+            rule = f"must be {listed(list(known), last='or')}, a function, several of them, or a dict that names them"
+            raise InputError(parameter, rule, got, "None takes all that a prediction offers", code="choice")
+        if name in found:
+            raise InputError(
+                parameter, "must have different names", f"got {name!r} twice", "give a dict", code="duplicate"
+            )
+        found[name] = one
+    if not found:
+        raise InputError(parameter, "must hold at least one", "got none", "None takes all", code="empty")
+    return found
+
+
+def known_names(given: str | Sequence[str], parameter: str, known: Collection[str], rule: str = "") -> list[str]:
+    """One or several names that are known, each once.
+
+    Parameters
+    ----------
+    given : str or sequence of str
+    parameter : str
+        For errors.
+    known : collection of str
+    rule : str
+        The rule of the error for an unknown name; by default that it must be one of the known ones. The remedy is the most
+        similar name.
+
+    Raises
+    ------
+    InputError
+        No name, an unknown one, or one twice.
+
+    Examples
+    --------
+    >>> known_names("a", "scores", ["a", "b"])
+    ['a']
+    """
+    names = [given] if isinstance(given, str) else list(given)
+    if not names:
+        raise InputError(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
+    for i, name in enumerate(names):
+        if name not in known:
+            said = rule or f"must be {listed(list(known), last='or')}"
+            raise InputError(parameter, said, f"got {name!r}", nearest(name, list(known)), code="choice")
+        if name in names[:i]:
+            raise InputError(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
+    return names
+
+
+def check_whole(least: int, **values: int | None) -> None:
+    """Refuse numbers of runs, seeds or processes that are not whole or too small; None is accepted.
+
+    Raises
+    ------
+    InputError
+    """
+    for name, value in values.items():
+        if value is None:
+            continue
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if not whole or not least <= value <= MAX_SEED // 2:
+            raise InputError(
+                name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range"
+            )
+
+
+def taken_by(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a function has parameters for.
+
+    Examples
+    --------
+    >>> taken_by(known_names, {"known": ["a"], "seed": 3})
+    {'known': ['a']}
+    """
+    return {name: options[name] for name in inspect.signature(function).parameters if name in options}
+
+
+def _name(one: Any) -> str:
+    return one if isinstance(one, str) else getattr(one, "__name__", type(one).__name__)

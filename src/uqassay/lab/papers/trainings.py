@@ -1,0 +1,134 @@
+"""Trainings of a protocol as cells of a benchmark: run them, and read their results."""
+
+import inspect
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from uqassay.errors import InputError
+from uqassay.lab.bench.cell import Cell, CellResult
+from uqassay.lab.bench.runner import Progress, run_cells
+from uqassay.lab.bench.store import Store, StoredResult, older_notes
+
+__all__ = [
+    "all_failed",
+    "failure_notes",
+    "folder_of",
+    "modules_of",
+    "older_notes",
+    "stored_result",
+    "train_cells",
+    "trained_cells",
+]
+
+
+# Trainings of a protocol as cells of a benchmark: run them, and read the results that are there.
+
+
+@contextmanager
+def folder_of(resume: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """The folder of the trainings of a protocol: `resume`, or one that is removed at the end."""
+    if resume is not None:
+        place = Path(resume)
+        if place.exists() and not place.is_dir():
+            raise InputError("resume", "must be a folder", f"{place} is a file", "choose another name", code="missing")
+        yield place
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def train_cells(
+    cells: Sequence[Cell], folder: str | os.PathLike[str], *, workers: int, say: Callable[[str], None]
+) -> dict[str, str]:
+    """Run the cells that have no result yet, those that failed earlier included.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+    folder : path
+        As in `uqassay.lab.bench.store.Store`.
+    workers : int
+        Number of processes; 1 trains in this process.
+    say : callable
+        Called with a line of text at the start and whenever a cell ends.
+
+    Returns
+    -------
+    dict of str to str
+        Name of each failed cell and its exception.
+    """
+
+    def progress(done: Progress) -> None:
+        say(f"trained {done.finished} of {done.total}" + (f": {done.cell}" if done.cell else ""))
+
+    processes = 0 if workers == 1 else workers
+    return run_cells(cells, folder, workers=processes, retry_failed=True, progress=progress).failed
+
+
+def trained_cells(cells: Sequence[Cell], folder: str | os.PathLike[str]) -> Iterator[tuple[Cell, StoredResult]]:
+    """The cells that have a whole result, each with it, in order; files that are damaged count as no result."""
+    store = Store(folder)
+    for cell, found in zip(cells, store.states([cell.key for cell in cells], verify=True), strict=True):
+        if found.state == "done":
+            yield cell, store.result(cell.key)
+
+
+def failure_notes(failed: Mapping[str, str]) -> list[str]:
+    """A note on each training that failed and is left out."""
+    return [f"{name} failed and is left out: {reason}" for name, reason in failed.items()]
+
+
+def all_failed(parameter: str, failed: Mapping[str, str]) -> InputError:
+    """The error if no cell could be trained, with the first reason."""
+    name, reason = next(iter(failed.items()))
+    return InputError(
+        parameter,
+        "at least one must be trained",
+        f"all {len(failed)} trainings failed, {name} with {reason}",
+        "mend it and run it again",
+        code="all-failed",
+    )
+
+
+# Runs of an estimator at hand in the folder of a benchmark, so that a killed study goes on where it was.
+
+
+def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[], CellResult]) -> StoredResult:
+    """The stored result of a cell; if there is none, or a damaged one, that of `make` is stored first.
+
+    Parameters
+    ----------
+    folder : path
+        As in `uqassay.lab.bench.store.Store`.
+    cell : Cell
+        Its key holds all that the result depends on.
+    make : callable
+    """
+    store = Store(folder)
+    store.recover([cell.key])
+    if store.states([cell.key], verify=True)[0].state != "done":
+        start = time.perf_counter()
+        store.finish(cell, make(), seconds=time.perf_counter() - start)
+    return store.result(cell.key)
+
+
+def modules_of(*values: Any) -> tuple[str, ...]:
+    """Modules with the code of objects and functions: of this package, and of the user where they can be imported."""
+    found = []
+    for value in values:
+        for kind in [value] if inspect.isfunction(value) else type(value).__mro__:
+            top = kind.__module__.partition(".")[0]
+            released = top != "uqassay" and hasattr(sys.modules.get(top), "__version__")
+            if top not in ("builtins", "abc", "__main__") and not released and _has_file(kind.__module__):
+                found.append(kind.__module__)
+    return tuple(dict.fromkeys(found))
+
+
+def _has_file(module: str) -> bool:
+    return getattr(sys.modules.get(module), "__file__", None) is not None

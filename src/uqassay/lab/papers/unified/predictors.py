@@ -1,0 +1,590 @@
+"""The eight predictors of paper 000, their presets, and their training."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
+
+from uqassay.errors import InputError
+from uqassay.lab.bench.cell import Cell
+from uqassay.lab.bench.config import BenchConfig
+from uqassay.lab.bench.methods import cells_of
+from uqassay.lab.bench.store import StoredResult
+from uqassay.lab.papers.given import GivenFiles
+from uqassay.lab.papers.options import check_whole
+from uqassay.lab.papers.trainings import trained_cells
+from uqassay.lab.papers.unified.tables import PrintedData, printed_beside
+from uqassay.predictions import Members, Prediction
+from uqassay.text import count, counted, listed
+
+if TYPE_CHECKING:
+    from uqassay.lab.datasets.dataset import Dataset
+
+__all__ = [
+    "PLANS",
+    "PREDICTORS",
+    "PRESETS",
+    "PUBLISHED",
+    "Predictor",
+    "TrainedData",
+    "TrainingSetting",
+    "chosen_predictors",
+    "data_set_names",
+    "incomplete_notes",
+    "setting_of",
+    "trained_data",
+    "training_cells",
+    "whole_predictions",
+]
+
+
+# Presets of the reproduction of paper 000: which data sets are trained, how, and how much of them.
+#
+# | preset | data sets | network | epochs | runs |
+# |---|---|---|---|---|
+# | smoke | digits, 300 / 200 instances | MLP | 2 | 1 |
+# | cpu | digits; mnist-10k where its files are there | MLP | 100; 30 | 3 |
+# | cpu, where it is asked for | cifar-10, 40,000 / 10,000 images | cnn-small | 4 | 1 |
+# | gpu-hour | cifar-10, 40,000 / 10,000 images | ResNet-50 | 30 | 1 |
+# | paper | cifar-10, cifar-100, mnist | ResNet-50 | 200 | 1 |
+#
+# "paper" is as printed in Appendix E.2 but for the size of the images, 224 × 224 there: images keep their size, and
+# those of MNIST are enlarged to 32 × 32. `TrainingSetting.sentence` has every number.
+
+VALIDATION = {
+    "unused": "{n} others are the validation part, for which the paper states no use, and nothing uses them",
+    "best-epoch": "each network holds {n} of them out and keeps the weights of the epoch with the least loss there",
+    "trained": "the {n} of the validation part are among them",
+}
+BACKBONES = ("mlp", "cnn", "cnn-small", "resnet50")
+AUGMENTATIONS = ("none", "shift-flip")
+FREE = ("runs", "validation", "batch_size", "image_size")  # left open by the paper, or told apart in `differences`
+
+
+# ---- one data set ------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TrainingSetting:
+    """How the predictors are trained on a data set.
+
+    Attributes
+    ----------
+    backbone : str
+        Of `uqassay.lab.methods.backbones`.
+    epochs, batch_size : int
+    learning_rate : float
+        Of Adam.
+    rate_drops : tuple of int
+        Epochs after which the learning rate is multiplied by 0.1.
+    augmentation : {"shift-flip", "none"}
+    image_size : int or None
+        Height and width of the images in the networks; None leaves them as they are.
+    creinn_size : int or None
+        The same for CreINN.
+    train_limit, test_limit : int or None
+        Greatest number of instances.
+    validation_share : float
+        Share of the published training part that is set apart.
+    validation : str
+        A key of `VALIDATION`.
+    members : int
+        Of DE.
+    members_apart : bool
+        Whether each member of DE has a cell of its own, so that an interrupted run loses one at most; small networks are
+        faster side by side.
+    draws : int
+        From the Dirichlet distributions of LB-BNN and EDL.
+    sets : int
+        Sets of two or more classes in RS-NN.
+    runs : int
+    left_out : tuple of str
+        Predictors that are not trained unless they are asked for by name.
+    as_printed : bool
+        Whether all that the paper states is so, the size of the images excepted.
+    """
+
+    backbone: str = "mlp"
+    epochs: int = 100
+    batch_size: int = 128
+    learning_rate: float = 1e-3
+    rate_drops: tuple[int, ...] = ()
+    augmentation: str = "none"
+    image_size: int | None = None
+    creinn_size: int | None = None
+    train_limit: int | None = None
+    test_limit: int | None = None
+    validation_share: float = 0.0
+    validation: str = "unused"
+    members: int = 15
+    members_apart: bool = False
+    draws: int = 100
+    sets: int = 20
+    runs: int = 3
+    left_out: tuple[str, ...] = ()
+    as_printed: bool = False
+
+    def changed(self, given: Mapping[str, Any]) -> "TrainingSetting":
+        """With the values that are not None; most other values are no longer as printed.
+
+        Raises
+        ------
+        InputError
+            An unknown name, or numbers out of range. The methods check their own options.
+        """
+        values: dict[str, Any] = {
+            name: tuple(v) if isinstance(v, list) else v for name, v in given.items() if v is not None
+        }
+        sizes = ("epochs", "train_limit", "test_limit", "members", "draws", "sets", "runs")
+        check_whole(1, **{name: values.get(name) for name in sizes})
+        for name, known in (
+            ("backbone", BACKBONES),
+            ("augmentation", AUGMENTATIONS),
+            ("validation", tuple(VALIDATION)),
+        ):
+            if values.get(name, known[0]) not in known:
+                rule = f"must be {listed(known, last='or')}"
+                raise InputError(name, rule, f"got {values[name]!r}", "leave it out for the preset's", code="choice")
+        if values.get("validation", "unused") != "unused" and not self.validation_share:
+            rule = "needs a data set with a validation part, such as cifar-10"
+            raise InputError("validation", rule, f"got {values['validation']!r}", "leave it out", code="conflict")
+        other = [name for name, value in values.items() if value != getattr(self, name) and name not in FREE]
+        return replace(self, **values, as_printed=self.as_printed and not other)
+
+    def limits(self, n_train: int, n_test: int) -> dict[str, int]:
+        """The condition of a cell, from the sizes of the published parts: limits that are below them."""
+        apart = self.n_validation(n_train) if self.validation == "unused" else 0
+        train = min(n_train - apart, self.train_limit or n_train)
+        test = min(n_test, self.test_limit or n_test)
+        pairs = (("train_limit", train, n_train), ("test_limit", test, n_test))
+        return {name: limit for name, limit, n in pairs if limit < n}
+
+    def n_validation(self, n_train: int) -> int:
+        """Number of images of a published training part that are set apart."""
+        return round(self.validation_share * n_train)
+
+    def parts(self, method: str) -> list[dict[str, Any]]:
+        """Options of `uqassay.lab.methods.build_method` for each cell of a method; those at their defaults are left out."""
+        whole = self.options(method)
+        if method != "deep-ensemble" or not self.members_apart:
+            return [whole]
+        return [whole | {"first_member": m, "n_members": 1} for m in range(self.members)]
+
+    def options(self, method: str) -> dict[str, Any]:
+        """Options of a method in one cell."""
+        plain = TrainingSetting()
+        names = ("batch_size", "learning_rate", "rate_drops", "augmentation", "image_size")
+        found: dict[str, Any] = {"epochs": self.epochs, "progress": False, "backbone": self.backbone}
+        found |= {name: value for name in names if (value := getattr(self, name)) != getattr(plain, name)}
+        if self.validation == "best-epoch":
+            found |= {"early_stopping": True, "patience": self.epochs, "validation_fraction": self.validation_share}
+        if method == "creinn" and self.creinn_size is not None:
+            found["image_size"] = self.creinn_size
+        if method == "deep-ensemble":
+            found["n_members"] = self.members
+        if method == "rs-nn" and self.sets != plain.sets:
+            found["n_sets"] = self.sets
+        return found
+
+    @property
+    def differences(self) -> str:
+        """What may tell the numbers of a setting as printed from the paper's."""
+        size = "" if self.image_size == PRINTED_SIZE else f"images{_at(self.image_size)}, not{_at(PRINTED_SIZE)}; "
+        return f"{size}batches of {count(self.batch_size)} and initial weights, which the paper does not state"
+
+    def sentence(self, dataset: str, preset: str, n_train: int, n_test: int) -> str:
+        """What is trained, in words, with what the paper leaves open."""
+        sizes = {"train_limit": n_train, "test_limit": n_test} | self.limits(n_train, n_test)
+        apart = self.n_validation(n_train)
+        epochs = listed([str(epoch) for epoch in self.rate_drops])
+        drops = f", multiplied by 0.1 after {'epoch' if len(self.rate_drops) == 1 else 'epochs'} {epochs}"
+        parts = [
+            f"{self.backbone}{_at(self.image_size)}" + (f", CreINN{_at(self.creinn_size)}" if self.creinn_size else ""),
+            f"{count(sizes['train_limit'])} training and {count(sizes['test_limit'])} test instances",
+            *([VALIDATION[self.validation].format(n=count(apart))] if apart else []),
+            f"{counted(self.epochs, 'epoch')} in batches of {count(self.batch_size)}",
+            f"Adam with a learning rate of {self.learning_rate:g}{drops if self.rate_drops else ''}",
+            "no augmentation" if self.augmentation == "none" else f"augmentation {self.augmentation}",
+            f"{counted(self.members, 'member')} of DE, {counted(self.draws, 'draw')}, {counted(self.sets, 'set')} in RS-NN",
+            counted(self.runs, "run"),
+            *([f"without {listed(self.left_out)}, as in the paper"] if self.left_out else []),
+        ]
+        how = "not as printed"
+        if self.as_printed:
+            how = (
+                "as printed"
+                if self.image_size == PRINTED_SIZE
+                else f"as printed, but images are{_at(PRINTED_SIZE)} there"
+            )
+        return f"{dataset}, preset {preset} ({how}): {'; '.join(parts)}"
+
+
+def _at(size: int | None) -> str:
+    return " at the images' own size" if size is None else f" at {size} × {size}"
+
+
+# ---- presets -----------------------------------------------------------------------------------------------------------
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class PresetPlan:
+    """A preset.
+
+    Attributes
+    ----------
+    datasets : tuple of str
+        Trained where none are asked for; all but the first are left out where their files are missing, if `optional`.
+    settings : dict of str to TrainingSetting
+        By data set.
+    small, large : TrainingSetting
+        Of other data sets, with up to `MANY` training instances and with more.
+    optional : bool
+    """
+
+    datasets: tuple[str, ...]
+    settings: Mapping[str, TrainingSetting] = field(default_factory=dict)
+    small: TrainingSetting
+    large: TrainingSetting
+    optional: bool = False
+
+
+MANY = 2000  # with more training instances, 30 epochs have enough steps
+PRINTED_SIZE = 224
+SMOKE = TrainingSetting(epochs=2, train_limit=300, test_limit=200, members=3, runs=1)
+SMALL = TrainingSetting(train_limit=8_000, test_limit=2_000)
+LARGE = replace(SMALL, epochs=30)
+PRINTED = TrainingSetting(
+    backbone="resnet50",
+    members_apart=True,
+    epochs=200,
+    rate_drops=(80, 120, 160, 180),
+    augmentation="shift-flip",
+    creinn_size=32,
+    validation_share=1 / 5,
+    runs=1,
+    as_printed=True,
+)
+OTHER_DATA = replace(PRINTED, as_printed=False)
+SLICE = replace(OTHER_DATA, epochs=30, rate_drops=(12, 18, 24, 27))
+CIFAR_10_ON_CPU = TrainingSetting(
+    backbone="cnn-small", members_apart=True, epochs=4, batch_size=64, rate_drops=(3,), validation_share=1 / 5, runs=1
+)
+
+PLANS: Mapping[str, PresetPlan] = MappingProxyType(
+    {
+        "smoke": PresetPlan(datasets=("digits",), small=SMOKE, large=SMOKE),
+        "cpu": PresetPlan(
+            datasets=("digits", "mnist-10k"),
+            settings={"cifar-10": CIFAR_10_ON_CPU},
+            small=SMALL,
+            large=LARGE,
+            optional=True,
+        ),
+        "gpu-hour": PresetPlan(datasets=("cifar-10",), settings={}, small=SLICE, large=SLICE),
+        "paper": PresetPlan(
+            datasets=("cifar-10", "cifar-100", "mnist"),
+            settings={
+                "cifar-10": PRINTED,
+                "cifar-100": replace(PRINTED, sets=200, left_out=("E-CNN",)),
+                "mnist": replace(PRINTED, validation_share=1 / 6, image_size=32),  # resnet50 halves images five times
+            },
+            small=OTHER_DATA,
+            large=OTHER_DATA,
+        ),
+    }
+)
+PRESETS = tuple(PLANS)
+
+
+def setting_of(preset: str, dataset: str, n_train: int) -> TrainingSetting:
+    """The setting of a data set in a preset, by the number of its training instances where the preset has none for it.
+
+    Examples
+    --------
+    >>> setting_of("paper", "cifar-100", 50_000).limits(50_000, 10_000)
+    {'train_limit': 40000}
+    """
+    plan = PLANS[preset]
+    return plan.settings.get(dataset, plan.large if n_train > MANY else plan.small)
+
+
+# The eight predictors of the unified evaluation and their training; `uqassay.lab.papers.unified.predictors` says how
+# much.
+
+# training and test images of the paper's data sets
+PUBLISHED = {"cifar-10": (50_000, 10_000), "cifar-100": (50_000, 10_000), "mnist": (60_000, 10_000)}
+
+
+@final
+@dataclass(frozen=True)
+class Predictor:
+    """One of the paper's predictors.
+
+    Attributes
+    ----------
+    name : str
+        As printed in the paper.
+    method : str
+        Key of `uqassay.lab.methods.METHODS`.
+    credal : bool
+        Whether it states sets, so that Tables 2 and 8 rank it.
+    averaged : bool
+        Whether its mean is also a model of the tables, "… Avg".
+    params : dict
+        Options that differ from the defaults of the method, in every preset.
+    """
+
+    name: str
+    method: str
+    credal: bool
+    averaged: bool
+    params: dict[str, Any]
+
+
+PREDICTORS = (
+    Predictor("LB-BNN", "laplace-bridge", True, True, {"posterior": "trained", "bridge": "plain"}),
+    Predictor("DE", "deep-ensemble", True, True, {}),
+    Predictor("EDL", "evidential", True, False, {}),
+    Predictor("CreINN", "creinn", True, False, {}),
+    Predictor("E-CNN", "e-cnn", True, False, {}),
+    Predictor("RS-NN", "rs-nn", True, False, {}),
+    Predictor("SNN", "snn", False, False, {}),
+    Predictor("DDU", "ddu", False, False, {}),
+)
+
+
+@final
+@dataclass(frozen=True)
+class TrainedData:
+    """A data set on which the predictors are trained.
+
+    Attributes
+    ----------
+    dataset : str
+        As in the command line.
+    name : str
+        For the reader.
+    label : str
+        In the cells; like `name` another one where files of the user take the place of the data set.
+    source : str
+        Argument of `uqassay.lab.datasets.load_dataset`.
+    setting : TrainingSetting
+    n_train, n_test : int
+        Of the published parts.
+    n_classes : int
+    """
+
+    dataset: str
+    name: str
+    label: str
+    source: str
+    setting: TrainingSetting
+    n_train: int
+    n_test: int
+    n_classes: int
+
+    @property
+    def beside(self) -> PrintedData:
+        """The printed data set whose values stand beside ours."""
+        return printed_beside(
+            self.dataset,
+            given=self.source != self.dataset,
+            compared=self.setting.as_printed,
+            differences=self.setting.differences,
+        )
+
+    def sentence(self, preset: str) -> str:
+        """What is trained, in words."""
+        return self.setting.sentence(self.name, preset, self.n_train, self.n_test)
+
+
+def data_set_names(preset: str, dataset: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The data sets asked for, or the preset's."""
+    asked = (dataset,) if isinstance(dataset, str) else tuple(dataset or ())
+    return asked or (PLANS[preset].datasets if preset in PLANS else ())
+
+
+def trained_data(
+    preset: str,
+    dataset: str | Sequence[str] | None = None,
+    *,
+    given: GivenFiles | None = None,
+    changes: Mapping[str, Any] | None = None,
+) -> tuple[list[TrainedData], dict[str, InputError]]:
+    """The data sets at hand with their settings, and the error of each other data set of the preset.
+
+    Parameters
+    ----------
+    preset : str
+        A key of `PLANS`.
+    dataset : str or sequence of str, optional
+    given : GivenFiles, optional
+        In place of the only data set.
+    changes : dict, optional
+        Values of `TrainingSetting` in place of the preset's.
+
+    Raises
+    ------
+    InputError
+        An unknown data set, one that was asked for by name and is not at hand, or a value out of range.
+    """
+    from uqassay.lab.datasets import load_dataset
+
+    found: list[TrainedData] = []
+    missing: dict[str, InputError] = {}
+    for name in data_set_names(preset, dataset):
+        source = name if given is None else given.source
+        try:
+            data = load_dataset(source)
+        except InputError as problem:
+            if problem.parameter == "name":
+                raise problem.replace(parameter="dataset") from problem
+            if dataset or not PLANS[preset].optional or name == PLANS[preset].datasets[0]:
+                raise
+            missing[name] = problem
+            continue
+        n_train, n_test = len(data.y_train), len(data.y_test)
+        setting = setting_of(preset, name, n_train).changed(changes or {})
+        if given is not None or (n_train, n_test) != PUBLISHED.get(name):
+            setting = replace(setting, as_printed=False)
+        _check_fit(setting, data)
+        shown, label = (name, name) if given is None else (given.shown(name), given.label(name))
+        found.append(TrainedData(name, shown, label, source, setting, n_train, n_test, data.n_classes))
+    return found, missing
+
+
+def _check_fit(setting: TrainingSetting, data: "Dataset") -> None:
+    """Refuse options that no network takes, or instances that do not fit the backbone."""
+    from uqassay.lab.methods import build_method
+
+    try:
+        build_method("snn", **setting.options("snn")).check_options(data.X_train.shape[1:], data.n_classes)
+    except InputError as problem:
+        if problem.parameter != "X":
+            raise
+        raise problem.replace(parameter="backbone", source=data.name) from problem
+
+
+def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str] | None = None) -> list[Cell]:
+    """The trainings on a data set, run by run.
+
+    Parameters
+    ----------
+    data : TrainedData
+    seed : int
+        Of the first run; the next ones count up from it.
+    predictors : sequence of str, optional
+        Some of `PREDICTORS` by name; all but the setting's `left_out` by default.
+
+    Raises
+    ------
+    InputError
+        An unknown name, options out of range, or instances that do not fit the backbone.
+    MissingDependencyError
+        PyTorch is missing.
+
+    Examples
+    --------
+    >>> (digits,), _ = trained_data("smoke")
+    >>> cells = training_cells(digits, predictors=["DE"])
+    >>> [cell.name for cell in cells], cells[0].params["params"]["n_members"]
+    (['digits, DE, test_limit 200, train_limit 300, seed 0'], 3)
+    """
+    params: dict[str, dict[str, Any]] = {}
+    methods = []
+    for predictor in chosen_predictors(predictors, data.setting.left_out):
+        parts = data.setting.parts(predictor.method)
+        for m, options in enumerate(parts, start=1):
+            label = predictor.name if len(parts) == 1 else f"{predictor.name} member {m}"
+            params[label] = options | predictor.params
+            methods.append(f"{label}={predictor.method}")
+    config = BenchConfig(
+        dataset=[data.label],
+        method=methods,
+        seeds=[seed + i for i in range(data.setting.runs)],
+        preset="paper",  # no limits and no options but those of the setting
+        params=params,
+        condition=[data.setting.limits(data.n_train, data.n_test)],
+    )
+    return cells_of(config, {data.label: data.source})
+
+
+def chosen_predictors(names: Sequence[str] | None, left_out: Sequence[str] = ()) -> tuple[Predictor, ...]:
+    """The predictors asked for, in the order of Table 1; all but those left out unless some are asked for.
+
+    Raises
+    ------
+    InputError
+        An unknown name, or none.
+    """
+    asked = [p.name for p in PREDICTORS if p.name not in left_out] if names is None else list(names)
+    known = [p.name for p in PREDICTORS]
+    unknown = [name for name in asked if name not in known]
+    if unknown or not asked:
+        got = repr(unknown[0]) if unknown else "none"
+        raise InputError(
+            "predictors", f"must be among {', '.join(known)}", f"got {got}", "leave it out for all", code="choice"
+        )
+    return tuple(p for p in PREDICTORS if p.name in asked)
+
+
+# Predictors that are trained in parts: each member of an ensemble has a cell, so that an interrupted run loses one at
+# most.
+
+NAMES = {p.method: p.name for p in PREDICTORS}
+
+
+def whole_predictions(cells: Sequence[Cell], folder: Path) -> Iterator[tuple[str, Prediction, StoredResult]]:
+    """Name, prediction and result of every predictor and run of which all parts have a result.
+
+    The prediction of several parts has the members of all of them, in order; the result is that of the first part.
+    """
+    for (name, _), parts in _grouped(cells).items():
+        kept = [result for _, result in trained_cells(parts, folder)]
+        if len(kept) == len(parts):
+            yield name, joined([one.prediction for one in kept]), kept[0]
+
+
+def joined(parts: Sequence[Prediction]) -> Prediction:
+    """The members of all parts, in order; one part as it is."""
+    if len(parts) == 1:
+        return parts[0]
+    members = [part for part in parts if isinstance(part, Members)]
+    partitions = [part.log_partition for part in members if part.log_partition is not None]
+    return Members(
+        np.concatenate([part.probs for part in members], axis=1),
+        log_partition=np.concatenate(partitions, axis=1) if len(partitions) == len(members) else None,
+    )
+
+
+def incomplete_notes(cells: Sequence[Cell], failed: Collection[str]) -> list[str]:
+    """A note on each predictor and run that is left out because of some of its parts.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The trainings on one data set.
+    failed : collection of str
+        Names of those that failed.
+    """
+    notes = []
+    for (name, seed), parts in _grouped(cells).items():
+        n = sum(cell.name in failed for cell in parts)
+        if n and len(parts) > 1:
+            notes.append(
+                f"{name} with seed {seed} on {parts[0].dataset} is left out, because {n} of its {len(parts)} parts failed"
+            )
+    return notes
+
+
+def _grouped(cells: Sequence[Cell]) -> dict[tuple[str, int], list[Cell]]:
+    """The cells of each predictor and seed."""
+    found: dict[tuple[str, int], list[Cell]] = {}
+    for cell in cells:
+        found.setdefault((NAMES[cell.params["method"]], cell.seed), []).append(cell)
+    return found

@@ -1,0 +1,605 @@
+"""Uncertainty scores and decompositions by name."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.arrays import as_numeric, shown
+from uqassay.errors import InputError
+from uqassay.measures.entropies import (
+    Decomposition,
+    credal_uncertainty,
+    entropy_decomposition,
+    label_wise_decomposition,
+    least_confidence,
+    lower_entropy,
+    margin_uncertainty,
+    shannon_entropy,
+    upper_entropy,
+)
+from uqassay.measures.imprecision import credal_width, generalised_hartley
+from uqassay.measures.logits import check_convention, free_energy, gaussian_logits_decomposition, has_logits
+from uqassay.measures.proper import proper_score_decomposition
+from uqassay.measures.variance import (
+    predicted_class_variance,
+    total_variance,
+    variance_decomposition,
+    variation_ratio,
+    vote_entropy,
+    zero_one_decomposition,
+)
+from uqassay.predictions import (
+    Box,
+    GaussianLogits,
+    Masses,
+    Members,
+    Point,
+    Prediction,
+    PredictionLike,
+    Vertices,
+    as_prediction,
+    keeps_arrays,
+)
+from uqassay.statistics.units import check_choice
+
+__all__ = [
+    "DECOMPOSITIONS",
+    "SCORES",
+    "DecompositionInfo",
+    "Score",
+    "decompose",
+    "decomposition_names",
+    "score_columns",
+    "score_names",
+    "uncertainty_score",
+]
+
+
+# Decompositions of total uncertainty into aleatoric and epistemic parts, by name.
+
+Array = NDArray[np.float64]
+UserDecomposition = Callable[[Prediction], Any]
+
+_PROPER = "Kotelevskii and Panov (2024)"
+_SETS = (Box, Masses, Vertices)
+
+
+@dataclass(frozen=True)
+class DecompositionInfo:
+    """A named decomposition.
+
+    Attributes
+    ----------
+    name : str
+        In lower case with hyphens.
+    compute : callable
+        (prediction, convention) → Decomposition.
+    unit : str
+        "nats", "squared probability", "probability" or "spherical score".
+    sentence : str
+        Description.
+    source : str
+        Paper and section or equation.
+    needs_logits : bool
+        True if only `GaussianLogits` has it; the others need a distribution over distributions.
+    """
+
+    name: str
+    compute: Callable[[Prediction, str], Decomposition] = field(repr=False)
+    unit: str
+    sentence: str
+    source: str
+    needs_logits: bool = False
+
+    def offered_by(self, prediction: Prediction) -> bool:
+        """True if this kind of prediction has the decomposition. Nothing is computed."""
+        return isinstance(prediction, GaussianLogits) if self.needs_logits else not isinstance(prediction, _SETS)
+
+
+DECOMPOSITIONS: dict[str, DecompositionInfo] = {
+    info.name: info
+    for info in (
+        DecompositionInfo(
+            "information-theoretic",
+            lambda p, convention: entropy_decomposition(p),
+            "nats",
+            "Entropy of the mean prediction, mean entropy of the members, and their difference, the mutual information.",
+            "paper 004, appendix A; paper 000, equations 14 to 17",
+        ),
+        DecompositionInfo(
+            "gaussian-logits",
+            lambda p, convention: gaussian_logits_decomposition(p, convention=convention),
+            "nats",
+            "Entropies of the mean softmax of Gaussian logits: of the mean variance stated by the passes (aleatoric), of the "
+            "variance of their means (epistemic), and of both (total); not additive.",
+            "paper 004, appendix A, equations 2 and 3",
+            needs_logits=True,
+        ),
+        DecompositionInfo(
+            "variance",
+            lambda p, convention: variance_decomposition(p),
+            "squared probability",
+            "Variance of the one-hot label, its mean over the members, and the variance of the probabilities among them.",
+            "law of total variance",
+        ),
+        DecompositionInfo(
+            "label-wise",
+            lambda p, convention: label_wise_decomposition(p),
+            "nats",
+            "Sum over the classes of the entropy decompositions of one class against the rest.",
+            "Sale, Hofman, Wimmer, Hüllermeier and Nagler (2024)",
+        ),
+        DecompositionInfo(
+            "zero-one",
+            lambda p, convention: zero_one_decomposition(p),
+            "probability",
+            "Expected zero-one loss of the mean prediction, its mean over the members, and their difference.",
+            "Sale et al. (2024)",
+        ),
+        DecompositionInfo(
+            "brier",
+            lambda p, convention: proper_score_decomposition(p, "brier"),
+            "squared probability",
+            "Decomposition of the Brier score; the same numbers as the variance decomposition.",
+            _PROPER,
+        ),
+        DecompositionInfo(
+            "log",
+            lambda p, convention: proper_score_decomposition(p, "log"),
+            "nats",
+            "Decomposition of the logarithmic score; the same numbers as the information-theoretic decomposition.",
+            _PROPER,
+        ),
+        DecompositionInfo(
+            "spherical",
+            lambda p, convention: proper_score_decomposition(p, "spherical"),
+            "spherical score",
+            "One minus the Euclidean norm of the mean prediction, its mean over the members, and their difference.",
+            _PROPER,
+        ),
+    )
+}
+
+
+@keeps_arrays("measures.decompose")
+def decompose(
+    prediction: PredictionLike,
+    decomposition: str | UserDecomposition = "information-theoretic",
+    *,
+    convention: str = "exact",
+) -> Decomposition:
+    """Total, aleatoric and epistemic uncertainty of each instance, by the name of the decomposition.
+
+    Parameters
+    ----------
+    prediction : Prediction, or array (n, K) or (n, M, K)
+    decomposition : str or callable
+        A name of `DECOMPOSITIONS`, or a function that takes the prediction and returns a `Decomposition`, three arrays
+        (n,) in the order total, aleatoric, epistemic, or a mapping with the keys "aleatoric" and "epistemic", and possibly
+        "total", which is their sum otherwise.
+    convention : {"exact", "paper-code"}
+        For "gaussian-logits"; the other decompositions are the same in both.
+
+    Raises
+    ------
+    InputError
+        An unknown name; a prediction that does not have the decomposition; a function whose result has another form, or
+        holds nan.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> two = uq.Members([[[1.0, 0.0], [0.0, 1.0]]])
+    >>> d = uq.measures.decompose(two)
+    >>> d.total.round(4).tolist(), d.aleatoric.round(4).tolist(), d.epistemic.round(4).tolist()
+    ([0.6931], [0.0], [0.6931])
+    """
+    prediction = as_prediction(prediction)
+    check_convention(convention)
+    if callable(decomposition):
+        return _of_user(decomposition(prediction), prediction.n_instances)
+    if not isinstance(decomposition, str) or decomposition not in DECOMPOSITIONS:
+        raise InputError(
+            "decomposition",
+            f"must be one of {', '.join(DECOMPOSITIONS)}, or a function",
+            f"got {shown(decomposition)}",
+            "choose one of them",
+            code="choice",
+        )
+    return DECOMPOSITIONS[decomposition].compute(prediction, convention)
+
+
+def decomposition_names(prediction: PredictionLike) -> tuple[str, ...]:
+    """Names of the decompositions that this kind of prediction has.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.measures.decomposition_names(uq.Intervals([[0.1, 0.3]], [[0.5, 0.8]]))
+    ()
+    """
+    prediction = as_prediction(prediction)
+    return tuple(name for name, info in DECOMPOSITIONS.items() if info.offered_by(prediction))
+
+
+def _of_user(found: Any, n: int) -> Decomposition:
+    """The result of a user's function, checked."""
+    parts = _named_parts(found)
+    checked = {name: _checked(values, name, n) for name, values in parts.items()}
+    if "total" not in checked:
+        checked["total"] = checked["aleatoric"] + checked["epistemic"]
+    return Decomposition(checked["total"], checked["aleatoric"], checked["epistemic"])
+
+
+def _named_parts(found: Any) -> dict[str, Any]:
+    if isinstance(found, Decomposition):
+        return {"total": found.total, "aleatoric": found.aleatoric, "epistemic": found.epistemic}
+    if isinstance(found, Mapping):
+        missing = [name for name in ("aleatoric", "epistemic") if name not in found]
+        unknown = [name for name in found if name not in ("total", "aleatoric", "epistemic")]
+        if not missing and not unknown:
+            return dict(found)
+        got = f"got no {missing[0]!r}" if missing else f"got the key {shown(unknown[0])}"
+    elif isinstance(found, (tuple, list)) and len(found) == 3:
+        return dict(zip(("total", "aleatoric", "epistemic"), found, strict=True))
+    else:
+        got = f"got {len(found)} values" if isinstance(found, (tuple, list)) else f"got {shown(found)}"
+    raise InputError(
+        "decomposition",
+        "a function must return total, aleatoric and epistemic uncertainty",
+        got,
+        'return a Decomposition, three arrays, or a mapping with "aleatoric" and "epistemic"',
+        code="type",
+    )
+
+
+def _checked(values: Any, name: str, n: int) -> Array:
+    array = np.array(as_numeric(values, f"decomposition.{name}"), dtype=np.float64)
+    if array.shape != (n,):
+        raise InputError(
+            f"decomposition.{name}",
+            f"must have one number for each instance, ({n},)",
+            f"got shape {array.shape}",
+            "reduce the other axes in the function",
+            code="shape",
+        )
+    if np.isnan(array).any():
+        row = int(np.isnan(array).argmax())
+        raise InputError(
+            f"decomposition.{name}",
+            "must not hold nan",
+            f"row {row} is nan",
+            "give a number for each instance",
+            code="finite",
+            facts={"row": row},
+        )
+    return array
+
+
+# Uncertainty scores by name: one number per instance, greater is less certain.
+
+Needs = Literal[
+    "any prediction", "a distribution over distributions", "several distributions", "logits", "Gaussian logits"
+]
+
+
+@dataclass(frozen=True)
+class Score:
+    """An uncertainty score: call it with a prediction for one number per instance, ``(n,)``.
+
+    Attributes
+    ----------
+    name : str
+        In lower case with hyphens.
+    compute : callable
+        Prediction → array (n,). The numbers of an instance depend on its own row alone.
+    unit : str
+        "nats", "probability", "squared probability", "spherical score" or "share" (of the votes).
+    sentence : str
+        Description.
+    source : str
+        Paper and section or equation.
+    needs : str
+        Requirement on the prediction: "any prediction"; "a distribution over distributions" (not `Intervals`, `Masses`,
+        `Vertices`); "several distributions" (nor `Point`); "logits" (`GaussianLogits`, and `Point` and `Members` with a
+        log-partition); "Gaussian logits" (`GaussianLogits`).
+    on_request : bool
+        True if not in the default list of scores: it takes long, or is an alternative to a score of the list.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> margin = uq.measures.SCORES["margin"]
+    >>> margin(uq.Point([[0.5, 0.25, 0.25]])).tolist(), margin.unit, margin.direction
+    ([0.75], 'probability', 'greater is less certain')
+    """
+
+    direction: ClassVar[str] = "greater is less certain"
+
+    name: str
+    compute: Callable[[Prediction], Array] = field(repr=False)
+    unit: str
+    sentence: str
+    source: str
+    needs: Needs = "any prediction"
+    on_request: bool = False
+
+    def __call__(self, prediction: PredictionLike) -> Array:
+        """Score of every instance, ``(n,)``."""
+        return (
+            uncertainty_score(prediction, self.name)
+            if SCORES.get(self.name) is self
+            else self.compute(as_prediction(prediction))
+        )
+
+    def offered_by(self, prediction: Prediction) -> bool:
+        """True if this kind of prediction has the score. Nothing is computed."""
+        match self.needs:
+            case "logits":
+                return has_logits(prediction)
+            case "Gaussian logits":
+                return isinstance(prediction, GaussianLogits)
+            case "several distributions":
+                return not isinstance(prediction, (*_SETS, Point))
+            case "a distribution over distributions":
+                return not isinstance(prediction, _SETS)
+        return True
+
+
+_SECOND_ORDER: Needs = "a distribution over distributions"
+_SEVERAL: Needs = "several distributions"
+_UNIFIED, _RANKING = "paper 000", "paper 003, section 7"
+
+# Scores that are parts of a decomposition, computed together in `score_columns`
+_PARTS = {
+    f"{part}-{kind}": (decomposition, part)
+    for kind, decomposition in (
+        ("entropy", "information-theoretic"),
+        ("variance", "variance"),
+        *((name, name) for name in ("gaussian-logits", "label-wise", "zero-one", "spherical")),
+    )
+    for part in ("total", "aleatoric", "epistemic")
+    if f"{part}-{kind}" not in ("total-entropy", "total-variance")
+}
+# Any prediction has these; of points and members they are the totals of the same decompositions
+_TOTALS = {"total-entropy": ("information-theoretic", "total"), "total-variance": ("variance", "total")}
+_SENTENCES = {
+    "total-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the aleatoric and the epistemic variance.",
+    "aleatoric-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the mean variance that the passes state.",
+    "epistemic-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the variance of the means of the passes.",
+    "total-label-wise": "Entropy of one class against the rest under the mean prediction, summed over the classes.",
+    "aleatoric-label-wise": "Mean entropy of one class against the rest among the members, summed over the classes.",
+    "epistemic-label-wise": "Mutual information of member and class, one class against the rest, summed over the classes.",
+    "total-zero-one": "One minus the largest probability of the mean of the members: the same as least confidence.",
+    "aleatoric-zero-one": "Mean over the members of one minus their largest probability.",
+    "epistemic-zero-one": "How much more probable each member's best guess is than that of the mean, on average.",
+    "total-spherical": "One minus the Euclidean norm of the mean prediction.",
+    "aleatoric-spherical": "Mean over the members of one minus their Euclidean norm.",
+    "epistemic-spherical": "Mean norm of the members minus the norm of their mean.",
+}
+
+
+def _of_decomposition(name: str) -> Score:
+    """The score that is one part of a decomposition."""
+    decomposition, part = _PARTS[name]
+    info = DECOMPOSITIONS[decomposition]
+    return Score(
+        name,
+        lambda p: getattr(decompose(p, decomposition), part),
+        info.unit,
+        _SENTENCES[name],
+        info.source,
+        "Gaussian logits" if info.needs_logits else _SECOND_ORDER,
+        on_request=True,
+    )
+
+
+_CREDAL_ENTROPIES = {
+    "upper-entropy": (upper_entropy, "Largest entropy", "equation 20"),
+    "lower-entropy": (lower_entropy, "Smallest entropy", "equation 20"),
+    "credal-uncertainty": (credal_uncertainty, "Largest minus smallest entropy", "appendix F.2 and equation 20"),
+}
+_CREDAL_ENTROPIES |= {f"{name}-box": found for name, found in _CREDAL_ENTROPIES.items()}
+
+
+def _of_credal_entropy(name: str) -> Score:
+    """The score that is an extreme of the entropy, or the difference of both, over the credal set or over its box."""
+    measure, what, place = _CREDAL_ENTROPIES[name]
+    over = "box" if name.endswith("-box") else "set"
+    among = {
+        "set": "in the credal set: the mixtures of members, draws or vertices, or what bounds or masses allow",
+        "box": "among the distributions between the lower and upper probabilities of the classes",
+    }[over]
+    return Score(
+        name, lambda p: measure(p, over=over), "nats", f"{what} {among}.", f"{_UNIFIED}, {place}", on_request=True
+    )
+
+
+SCORES: dict[str, Score] = {
+    score.name: score
+    for score in (
+        Score(
+            "least-confidence",
+            least_confidence,
+            "probability",
+            "One minus the largest probability of the mean prediction: how probable an error is, if the mean is right.",
+            f"{_RANKING}; Hendrycks and Gimpel (2017)",
+        ),
+        Score(
+            "margin",
+            margin_uncertainty,
+            "probability",
+            "One minus the lead of the most probable class over the second in the mean prediction.",
+            _RANKING,
+        ),
+        Score(
+            "total-entropy",
+            lambda p: shannon_entropy(p.mean_probs()),
+            "nats",
+            "Shannon entropy of the mean prediction: all uncertainty about the label together.",
+            f"{_UNIFIED}, equation 14; {_RANKING}",
+        ),
+        Score(
+            "aleatoric-entropy",
+            lambda p: entropy_decomposition(p).aleatoric,
+            "nats",
+            "Mean entropy of the members: the uncertainty that each of them still has.",
+            f"{_UNIFIED}, equations 15 to 17; {_RANKING}",
+            _SECOND_ORDER,
+        ),
+        Score(
+            "epistemic-entropy",
+            lambda p: entropy_decomposition(p).epistemic,
+            "nats",
+            "Mutual information of member and label, total minus aleatoric entropy: how far the members disagree.",
+            f"{_UNIFIED}, equations 15 to 17; {_RANKING}",
+            _SECOND_ORDER,
+        ),
+        Score(
+            "total-variance",
+            total_variance,
+            "squared probability",
+            "Variance of the one-hot label under the mean prediction, summed over the classes.",
+            f"{_RANKING}; for one distribution per instance “the variance of the prediction” of its experiments",
+        ),
+        Score(
+            "aleatoric-variance",
+            lambda p: variance_decomposition(p).aleatoric,
+            "squared probability",
+            "Mean over the members of the variance of the label, summed over the classes.",
+            "law of total variance",
+            _SECOND_ORDER,
+        ),
+        Score(
+            "epistemic-variance",
+            lambda p: variance_decomposition(p).epistemic,
+            "squared probability",
+            "Variance of the probabilities among the members, summed over the classes.",
+            "law of total variance",
+            _SECOND_ORDER,
+        ),
+        Score(
+            "predicted-class-variance",
+            predicted_class_variance,
+            "squared probability",
+            "Variance among the members of the probability of the class that the mean predicts.",
+            f"{_RANKING} and its experiments",
+            _SEVERAL,
+        ),
+        Score(
+            "variation-ratio",
+            variation_ratio,
+            "share",
+            "Share of the members that vote for another class than the one with the most votes.",
+            _RANKING,
+            _SEVERAL,
+        ),
+        Score(
+            "vote-entropy",
+            vote_entropy,
+            "nats",
+            "Entropy of the members' votes; of augmented copies of an input, the test-time-augmentation entropy.",
+            f"{_RANKING}; Wang et al. (2019)",
+            _SEVERAL,
+        ),
+        Score(
+            "free-energy",
+            free_energy,
+            "nats",
+            "Minus the log-sum-exp of the logits: how little evidence there is for any class; it may be negative.",
+            f"{_RANKING}; Liu et al. (2020)",
+            "logits",
+        ),
+        Score(
+            "credal-width",
+            credal_width,
+            "probability",
+            "Upper minus lower probability, averaged over the classes.",
+            f"{_UNIFIED}, figure 18",
+        ),
+        Score(
+            "nonspecificity",
+            lambda p: generalised_hartley(p).values,
+            "nats",
+            "Generalised Hartley measure of the credal set: how imprecise it is, 0 for one distribution, ln K for all.",
+            f"{_UNIFIED}, equation 7, without clipping",
+            on_request=True,
+        ),
+        *(_of_credal_entropy(name) for name in _CREDAL_ENTROPIES),
+        *(_of_decomposition(name) for name in _SENTENCES),
+        Score(
+            "epistemic-pairwise-kl",
+            lambda p: proper_score_decomposition(p, "log", reference="pairwise").epistemic,
+            "nats",
+            "Expected KL divergence between two members; infinite where one rules out a class that another does not.",
+            "Kotelevskii and Panov (2024); Malinin and Gales (2021)",
+            _SECOND_ORDER,
+            on_request=True,
+        ),
+    )
+}
+
+
+@keeps_arrays("measures.uncertainty_score")
+def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
+    """Score of every instance by name, ``(n,)``; entropies in nats.
+
+    Raises
+    ------
+    InputError
+        An unknown name, or a score that this kind of prediction does not have.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> uq.measures.uncertainty_score(uq.Point([[0.5, 0.5]]), "total-entropy").round(4).tolist()
+    [0.6931]
+    """
+    return _named(name).compute(as_prediction(prediction))
+
+
+def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str, Array]:
+    """Several scores of every instance by name, ``(n,)`` each: like `uncertainty_score`, with shared parts computed once.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.registry import score_columns
+    >>> found = score_columns(uq.Members([[[0.6, 0.4], [0.3, 0.7]]]), ["variation-ratio", "vote-entropy"])
+    >>> {name: values.round(4).tolist() for name, values in found.items()}
+    {'variation-ratio': [0.5], 'vote-entropy': [0.6931]}
+    """
+    prediction = as_prediction(prediction)
+    shared: dict[str, Array] = {}
+    parts_by_name = _PARTS | (_TOTALS if isinstance(prediction, (Point, Members)) else {})
+    of = {name: parts_by_name[name] for name in names if name in parts_by_name}
+    for decomposition in dict.fromkeys(decomposition for decomposition, _ in of.values()):
+        own = {name: part for name, (whole, part) in of.items() if whole == decomposition}
+        if len(own) > 1:
+            parts = decompose(prediction, decomposition)
+            shared |= {name: getattr(parts, part) for name, part in own.items()}
+    return {name: shared[name] if name in shared else _named(name).compute(prediction) for name in names}
+
+
+def score_names(prediction: PredictionLike, *, on_request: bool = False) -> tuple[str, ...]:
+    """Names of the scores that this kind of prediction has; with `on_request` also those outside the default list.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> from uqassay.measures.registry import score_names
+    >>> score_names(uq.Intervals([[0.1, 0.3]], [[0.5, 0.8]]))
+    ('least-confidence', 'margin', 'total-entropy', 'total-variance', 'credal-width')
+    """
+    prediction = as_prediction(prediction)
+    return tuple(
+        name for name, score in SCORES.items() if (on_request or not score.on_request) and score.offered_by(prediction)
+    )
+
+
+def _named(name: str) -> Score:
+    check_choice(name, "name", tuple(SCORES))
+    return SCORES[name]

@@ -1,0 +1,370 @@
+"""Sets of classes as decisions: coverage, size, utility and costs."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from uqassay.errors import InputError
+from uqassay.losses.unified import labels_of
+from uqassay.measures.imprecision import not_ruled_out
+from uqassay.notes import Note
+from uqassay.one_order import in_one_order
+from uqassay.predictions import PredictionLike, as_prediction
+from uqassay.predictions.keys import values_of_classes
+from uqassay.predictions.swapped import refuse_swapped
+from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
+from uqassay.statistics.units import check_choice, check_level, is_number
+
+__all__ = [
+    "CLASS_SET_SCORES",
+    "ClassSetScores",
+    "class_set_scores",
+    "mean_set_size",
+    "set_coverage_score",
+    "set_decision_cost",
+    "set_utility_score",
+]
+
+
+# Label coverage and size of class sets, determinacy, single and set accuracy, and utility-discounted accuracy.
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+UTILITIES: Mapping[str, tuple[float, float]] = MappingProxyType({"u65": (1.6, -0.6), "u80": (2.2, -1.2)})
+
+
+@final
+@dataclass(frozen=True)
+class ClassSetScores:
+    """How good the classes are that a prediction does not rule out; each score has its interval.
+
+    Attributes
+    ----------
+    coverage : Estimate
+        Share of the instances whose label is not ruled out.
+    size : Estimate
+        Mean number of classes that are not ruled out.
+    determinacy : Estimate
+        Share of the instances with a single class.
+    single_accuracy : Estimate
+        Coverage among the instances with a single class; nan if there is none.
+    set_accuracy : Estimate
+        Coverage among the instances with several classes; nan if there is none.
+    u65, u80 : Estimate
+        Mean utility: 0 if the label is ruled out, otherwise 1.6/s − 0.6/s² and 2.2/s − 1.2/s² for a set of s classes.
+    """
+
+    coverage: Estimate
+    size: Estimate
+    determinacy: Estimate
+    single_accuracy: Estimate
+    set_accuracy: Estimate
+    u65: Estimate
+    u80: Estimate
+
+    def to_dict(self) -> dict[str, dict[str, Any]]:
+        """Plain values of each estimate, by name."""
+        return {f.name: getattr(self, f.name).to_dict() for f in fields(self)}
+
+
+CLASS_SET_SCORES = tuple(f.name for f in fields(ClassSetScores))
+
+
+@in_one_order("prediction", "y_true", "groups")
+def class_set_scores(
+    y_true: ArrayLike,
+    prediction: PredictionLike | ArrayLike,
+    *,
+    rule: str = "maximality",
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> ClassSetScores:
+    """Coverage, size, determinacy and utility of the classes that are not ruled out.
+
+    Parameters
+    ----------
+    y_true : int array (n,), class names (n,), or array (n, K)
+        Labels, or label distributions, of which the share that is not ruled out counts.
+    prediction : Prediction of any kind, array (n, K) or (n, M, K), or bool array (n, K)
+        `ClassSets`, or a boolean array, hold the class sets themselves, such as conformal sets; a set may be empty.
+    rule : {"interval-dominance", "maximality", "e-admissibility"}
+        When a class is ruled out, see `measures.not_ruled_out`. Class sets do not need it.
+    groups : array (n,), optional
+        As in `mean_estimate`. By default those of the prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    ClassSetScores
+
+    Raises
+    ------
+    InputError
+        Labels that do not fit, an unknown rule, or an argument that `mean_estimate` refuses.
+
+    Notes
+    -----
+    Shares and utilities have Wilson's interval (`proportion_estimate`), the size that of Student's t (`mean_estimate`).
+    docs/sets-as-sets.md has their measured coverage. A decision maker who takes a class of the set at random gets the utility
+    1/s. The utilities u65 and u80 add a price for variance: a set of two that holds the label is worth 0.65 and 0.8.
+
+    References
+    ----------
+    Zaffalon, Corani, Mauá (2012), Evaluating credal classifiers by utility-discounted predictive accuracy, Int. J. Approx.
+    Reason. 53, sections 4 and 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sets = np.array([[1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 1, 0]], dtype=bool)
+    >>> found = class_set_scores([0, 1, 2, 0], sets)
+    >>> float(found.coverage), float(found.size), float(found.single_accuracy), round(float(found.u65), 3)
+    (0.75, 1.75, 0.5, 0.529)
+    """
+    covered, size, groups = covered_and_size(y_true, prediction, rule, groups)
+    return scores_of_columns(covered, size, groups=groups, level=level)
+
+
+@in_one_order("prediction", "y_true", "groups")
+def set_coverage_score(
+    y_true: ArrayLike,
+    prediction: PredictionLike | ArrayLike,
+    *,
+    rule: str = "maximality",
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Share of the instances whose label is not ruled out, with Wilson's interval; parameters as for `class_set_scores`.
+
+    Examples
+    --------
+    >>> round(float(set_coverage_score([1, 1], [[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.1], [0.8, 0.2]]])), 3)
+    0.5
+    """
+    covered, _, groups = covered_and_size(y_true, prediction, rule, groups)
+    return proportion_estimate(covered, groups=groups, level=level)
+
+
+@in_one_order("prediction", "groups")
+def mean_set_size(
+    prediction: PredictionLike | ArrayLike,
+    *,
+    rule: str = "maximality",
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Mean number of classes that are not ruled out, with Student's interval; parameters as for `class_set_scores`.
+
+    Examples
+    --------
+    >>> float(mean_set_size([[[0.6, 0.4], [0.4, 0.6]], [[0.9, 0.1], [0.8, 0.2]]]))
+    1.5
+    """
+    given = as_prediction(prediction)
+    size = not_ruled_out(given, rule=rule).sum(axis=1).astype(np.float64)
+    return mean_estimate(size, groups=given.groups if groups is None else groups, level=level).within(0.0)
+
+
+@in_one_order("prediction", "y_true", "groups")
+def set_utility_score(
+    y_true: ArrayLike,
+    prediction: PredictionLike | ArrayLike,
+    *,
+    utility: str | Callable[[Floats], ArrayLike] = "u65",
+    rule: str = "maximality",
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Mean utility of class sets as decisions, with an interval.
+
+    Parameters
+    ----------
+    y_true, prediction, rule, groups, level
+        As in `class_set_scores`.
+    utility : {"u65", "u80", "discounted"} or callable
+        Utility of a set that holds the label: "discounted" is 1/s for s classes. A callable takes the sizes (n,), each at
+        least 1, and returns the utilities (n,). A set without the label has the utility 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = np.array([[True, True], [True, True]])
+    >>> [round(float(set_utility_score([0, 1], pairs, utility=u)), 3) for u in ("discounted", "u65", "u80")]
+    [0.5, 0.65, 0.8]
+    """
+    covered, size, groups = covered_and_size(y_true, prediction, rule, groups)
+    if callable(utility):
+        values = np.asarray(utility(np.maximum(size, 1.0)), dtype=np.float64)
+        if values.shape != size.shape:
+            raise InputError(
+                "utility",
+                f"must return one value for each of the {len(size)} sizes",
+                f"got shape {values.shape}",
+                "compute it elementwise",
+                code="shape",
+            )
+        return mean_estimate(covered * values, groups=groups, level=level)
+    check_choice(utility, "utility", ("discounted", *UTILITIES))
+    return proportion_estimate(covered * _worth(size, utility), groups=groups, level=level)
+
+
+def covered_and_size(
+    y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
+) -> tuple[Floats, Floats, ArrayLike | None]:
+    """Share of each label that is not ruled out and number of such classes, ``(n,)`` each, and the groups."""
+    y, sets, units = labels_and_sets(y_true, prediction, rule, groups)
+    return share_covered(y, sets), sets.sum(axis=1).astype(np.float64), units
+
+
+def labels_and_sets(
+    y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
+) -> tuple[NDArray[Any], Bools, ArrayLike | None]:
+    """Labels, class sets (n, K), and the groups given or those of the prediction. For this folder."""
+    refuse_swapped(y_true, prediction)
+    given = as_prediction(prediction)
+    sets = not_ruled_out(given, rule=rule)
+    return labels_of(y_true, given), sets, given.groups if groups is None else groups
+
+
+def share_covered(y: NDArray[Any], sets: Bools) -> Floats:
+    """Whether each set holds the label; of a label distribution, its probability of the set."""
+    if y.ndim == 1:
+        return sets[np.arange(len(y)), y].astype(np.float64)
+    return np.asarray(np.minimum(np.where(sets, y, 0.0).sum(axis=1), 1.0), dtype=np.float64)
+
+
+def scores_of_columns(
+    covered: Floats, size: Floats, *, groups: ArrayLike | None = None, level: float = 0.95
+) -> ClassSetScores:
+    """The scores from columns ``(n,)``, or ``(R, n)`` of R training runs."""
+    check_level(level)
+    single, several = size == 1, size > 1
+
+    def share(values: Floats) -> Estimate:
+        return proportion_estimate(values, groups=groups, level=level)
+
+    return ClassSetScores(
+        coverage=share(covered),
+        size=mean_estimate(size, groups=groups, level=level).within(0.0),
+        determinacy=share(single.astype(np.float64)),
+        single_accuracy=_in_part(covered, single, groups, level, "no instance has a single class"),
+        set_accuracy=_in_part(covered, several, groups, level, "no instance has several classes"),
+        u65=share(covered * _worth(size, "u65")),
+        u80=share(covered * _worth(size, "u80")),
+    )
+
+
+def _worth(size: Floats, utility: str) -> Floats:
+    """Utility of a set of this size that holds the label."""
+    share = 1.0 / np.maximum(size, 1.0)
+    if utility == "discounted":
+        return share
+    a, b = UTILITIES[utility]
+    return np.minimum(a * share + b * share**2, 1.0)  # not 1 + 2e-16 for a single class
+
+
+def _in_part(covered: Floats, mask: Bools, groups: ArrayLike | None, level: float, without: str) -> Estimate:
+    """Coverage among the instances of a mask; if runs differ in them, those of all runs are pooled by instance or group."""
+    if not mask.any():
+        note = Note("undefined", f"undefined, because {without}")
+        return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=0, method="wilson", notes=[note])
+    runs, masks = np.atleast_2d(covered), np.atleast_2d(mask)
+    if (masks == masks[0]).all():
+        rows = np.flatnonzero(masks[0])
+        values = runs[:, rows] if len(runs) > 1 else runs[0, rows]
+        return proportion_estimate(values, groups=None if groups is None else np.asarray(groups)[rows], level=level)
+    units = np.arange(masks.shape[1]) if groups is None else np.asarray(groups)
+    return proportion_estimate(runs[masks], groups=np.broadcast_to(units, masks.shape)[masks], level=level)
+
+
+# Expected cost of class sets as decisions, for a matrix of costs and a price for each further class.
+
+RESOLVED = ("mean", "best", "worst")
+
+
+@in_one_order("prediction", "y_true", "groups")
+def set_decision_cost(
+    y_true: ArrayLike,
+    prediction: PredictionLike | ArrayLike,
+    *,
+    costs: ArrayLike | None = None,
+    resolved: str = "mean",
+    price: float = 0.0,
+    rule: str = "maximality",
+    groups: ArrayLike | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """Mean cost of acting on class sets, with an interval; lower is better.
+
+    Parameters
+    ----------
+    y_true, prediction, rule, groups, level
+        As in `class_set_scores`.
+    costs : array (K, K), optional
+        ``costs[y, a]`` of deciding class a where y is true; by default 0 for the true class and 1 for another.
+        Rows and columns of a DataFrame are named by the classes.
+    resolved : {"mean", "best", "worst"}
+        How one class of the set is decided: by chance, by someone who always finds the cheapest one (a person who looks at the
+        set), or by the worst luck.
+    price : float
+        Cost of each class in the set beyond the first, such as the time of that person.
+
+    Returns
+    -------
+    Estimate
+        Of an empty set all classes are open, at the price of K − 1 further ones.
+
+    Raises
+    ------
+    InputError
+        Costs of another shape or not finite, a price that is no number ≥ 0, or an argument that `class_set_scores` refuses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sets = np.array([[1, 0, 0], [1, 1, 0]], dtype=bool)
+    >>> [float(set_decision_cost([0, 1], sets, resolved=r, price=0.125)) for r in ("best", "mean", "worst")]
+    [0.0625, 0.3125, 0.5625]
+    """
+    check_choice(resolved, "resolved", RESOLVED)
+    if not (is_number(price) and 0 <= price < np.inf):
+        raise InputError("price", "must be a number of at least 0", f"got {price!r}", "give a cost", code="range")
+    refuse_swapped(y_true, prediction)
+    given = as_prediction(prediction)
+    y, sets, units = labels_and_sets(y_true, given, rule, groups)
+    matrix = _checked(costs, given.class_names, sets.shape[1])
+    # costs (n, K) of each decision, averaged over the label distribution where there is one
+    by_decision = matrix[y] if y.ndim == 1 else y @ matrix
+    open_sets = sets | ~sets.any(axis=1, keepdims=True)
+    size = open_sets.sum(axis=1)
+    if resolved == "mean":
+        cost = np.where(open_sets, by_decision, 0.0).sum(axis=1) / size
+    elif resolved == "worst":
+        cost = np.where(open_sets, by_decision, -np.inf).max(axis=1)
+    elif y.ndim == 1:
+        cost = np.where(open_sets, by_decision, np.inf).min(axis=1)
+    else:  # the person finds out which class is true
+        cheapest = np.stack(
+            [np.where(open_sets, row, np.inf).min(axis=1) for row in matrix], axis=1
+        )  # (n, K) by true class
+        cost = (y * cheapest).sum(axis=1)
+    return mean_estimate(cost + price * (size - 1), groups=units, level=level)
+
+
+def _checked(costs: ArrayLike | None, class_names: Sequence[str] | None, k: int) -> NDArray[np.float64]:
+    if costs is None:
+        return 1.0 - np.eye(k)
+    matrix = values_of_classes(costs, class_names, k, "costs").astype(np.float64)
+    rule = f"must be finite, one row for each true class and one column for each decision, ({k}, {k})"
+    remedy = "give the cost of each pair of true class and decision"
+    if matrix.shape != (k, k):
+        raise InputError("costs", rule, f"got shape {matrix.shape}", remedy, code="shape")
+    if not np.isfinite(matrix).all():
+        raise InputError("costs", rule, "got values that are not finite", remedy, code="finite")
+    return matrix

@@ -1,0 +1,485 @@
+"""Definitions of the numbers on the page: one sentence, the paper's equation, and where it stands."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from uqassay.evidence.sentences import measure_label
+from uqassay.measures.registry import SCORES
+from uqassay.metrics.measures import CALIBRATION_MEASURES
+
+if TYPE_CHECKING:
+    from uqassay.evidence.scoring import Settings
+
+__all__ = [
+    "CALIBRATION",
+    "DEFINITIONS",
+    "LOSSES",
+    "NONSPECIFICITIES",
+    "RANKINGS",
+    "VOTES",
+    "Definition",
+    "calibration_definitions",
+    "definition_of",
+    "page_definitions",
+    "score_definition",
+    "score_label",
+]
+
+
+# One definition: a metric in a sentence, its equation, and where it is printed.
+
+UNIFIED_PAPER = "Manchingal et al., A Unified Evaluation Framework for Epistemic Predictions"
+CALIBRATION_PAPER = "Mortier, Bengs, Hüllermeier, Luca, Waegeman, On the Calibration of Probabilistic Classifier Sets"
+DISENTANGLEMENT_PAPER = "De Jong et al., Measuring Uncertainty Disentanglement Error in Classification"
+RANKING_PAPER = (
+    "Pignet, Regniez, Klein, Legitimate ground-truth-free metrics for deep uncertainty classification scoring"
+)
+
+
+class Definition(NamedTuple):
+    """A metric in one sentence.
+
+    Attributes
+    ----------
+    title : str
+    sentence : str
+    equation : str
+        In the paper's symbols, as plain text; "" where the sentence says it all.
+    source : str
+    short : str
+        Name of a distance among distances, such as "KL"; "" for anything else.
+    """
+
+    title: str
+    sentence: str
+    equation: str
+    source: str
+    short: str = ""
+
+
+# Definitions of the unified loss, its parts, the baselines, and the plain scores of a classifier.
+
+LOSSES: dict[str, Definition] = {
+    "unified": Definition(
+        "E, the unified loss",
+        "How far the prediction's credal set is from what happened, plus λ times how imprecise the set is; lower is better. "
+        "It is averaged over all instances. The interval beside a mean is that model's own; the lowest of several means lies a "
+        "little too low, which its interval does not allow for.",
+        "E = d(y, ŷ) + λ · NS(ŷ)",
+        f"{UNIFIED_PAPER}, equation 6",
+    ),
+    "tradeoff": Definition(
+        "λ, the trade-off",
+        "The price of imprecision: what saying nothing at all costs, divided by what a blind guess costs. "
+        "A low λ forgives a model that says “I do not know”; a high one does not.",
+        "λ = E(vacuous) / E(uniform point prediction) = λ ln K / ln K",
+        f"{UNIFIED_PAPER}, section 4 and appendix B",
+    ),
+    "kl": Definition(
+        "d, the distance (KL)",
+        "Kullback-Leibler divergence from the label to the closest distribution in the credal set, in nats: with one label, "
+        "minus the logarithm of the highest probability that the set gives to it.",
+        "d(y, ŷ) = min over p in ŷ of KL(y ‖ p) = −ln max over p in ŷ of p(y)",
+        f"{UNIFIED_PAPER}, equation 6 and appendix D",
+        short="KL",
+    ),
+    "js": Definition(
+        "d, the distance (JS)",
+        "Jensen-Shannon divergence between the label and the closest distribution in the credal set, in nats, at most ln 2.",
+        "d(y, ŷ) = min over p in ŷ of ½ KL(y ‖ m) + ½ KL(p ‖ m),  m = ½ (y + p)",
+        f"{UNIFIED_PAPER}, appendix F.1",
+        short="JS",
+    ),
+    "js-distance": Definition(
+        "d, the distance (square root of JS)",
+        "Square root of the Jensen-Shannon divergence between the label and the closest distribution in the credal set.",
+        "d(y, ŷ) = min over p in ŷ of √JS(y, p)",
+        f"{UNIFIED_PAPER}, appendix F.1",
+        short="square root of JS",
+    ),
+    "tv": Definition(
+        "d, the distance (total variation)",
+        "Total variation between the label and the closest distribution in the credal set, in [0, 1].",
+        "d(y, ŷ) = min over p in ŷ of ½ Σ |y(c) − p(c)|",
+        "",
+        short="total variation",
+    ),
+    "hellinger": Definition(
+        "d, the distance (Hellinger)",
+        "Hellinger distance between the label and the closest distribution in the credal set, in [0, 1].",
+        "d(y, ŷ) = min over p in ŷ of √(½ Σ (√y(c) − √p(c))²)",
+        "",
+        short="Hellinger",
+    ),
+    "brier-distance": Definition(
+        "d, the distance (Brier)",
+        "Squared distance from the label to the closest distribution in the credal set, in [0, 2].",
+        "d(y, ŷ) = min over p in ŷ of Σ (y(c) − p(c))²",
+        "",
+        short="Brier",
+    ),
+    "brier": Definition(
+        "Brier score",
+        "Squared distance between the label and the mean prediction, summed over the classes, in [0, 2].",
+        "Σ (y(c) − p(c))²",
+        "Brier (1950)",
+    ),
+    "nonspecificity": Definition(
+        "NS, the non-specificity",
+        "How large the credal set is: 0 for a point prediction, ln K for a prediction that says nothing (Hartley, in nats). "
+        "m are the masses, the Möbius inverse of the set's lower probability.",
+        "NS(ŷ) = Σ over A ⊆ Ω of m(A) ln |A|",
+        f"{UNIFIED_PAPER}, equation 7",
+    ),
+    "accuracy": Definition(
+        "Accuracy",
+        "Share of the instances whose predicted class is the label; an ensemble predicts by its mean. Of class sets: that of a "
+        "class taken at random from each set.",
+        "",
+        "",
+    ),
+    "log-loss": Definition(
+        "Log loss",
+        "Minus the logarithm of the probability that the mean prediction gives to the label, in nats.",
+        "−ln p(y)",
+        "",
+    ),
+    "ece": Definition(
+        "ECE, expected calibration error",
+        "Mean over the instances of the gap between accuracy and confidence in their bin (10 bins of equal width). "
+        "It is above 0 even for a calibrated model, because bins scatter.",
+        "ECE = Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|",
+        "Guo et al. (2017)",
+    ),
+    "rms-calibration-error": Definition(
+        "RMS calibration error",
+        "Root of the mean square over the instances of the gap between accuracy and confidence in their bin (10 bins of equal "
+        "width), without the part that noise adds; 0 if noise explains all gaps.",
+        "√(Σ over bins B of |B|/n · ((Σ d)² − Σ d²) / (|B| (|B| − 1))),  d = confidence − right",
+        "Kumar, Liang and Ma (2019); interval as in Sun et al. (2024) for fixed bins",
+    ),
+    "confidence": Definition(
+        "Confidence",
+        "Probability that the model's single prediction gives to the class it predicts; for probability intervals the upper "
+        "bound of that class, so these values add up to more than 1 over the classes.",
+        "",
+        "",
+    ),
+    "rank-set": Definition(
+        "Ranks",
+        "All ranks that the tests of all pairs of models leave open, for all models at once. A set that begins with 1: no "
+        "model is shown to be better. At the level of the intervals, the sets of all models hold their true ranks.",
+        "1 + number of models shown to be better  to  J − number of models shown to be worse",
+        "Mogstad, Romano, Shaikh and Wilhelm (2024); tests adjusted by Shaffer (1986)",
+    ),
+    "win-share": Definition(
+        "Resamples won",
+        "Share of resamples of the instances (and training runs) in which this model has the lowest mean E. It is not the "
+        "probability that another test set would lead to the same choice.",
+        "",
+        "",
+    ),
+    "pvalue": Definition(
+        "p (adjusted)",
+        "Chance of a difference this large to the best model if the two were equally good (paired test), adjusted for all "
+        "pairs of models and baselines, because the best model was chosen on the same instances. Above 0.05 the difference "
+        "could be chance. The test allows for skewed losses, and for huge losses so rare that none has been seen.",
+        "",
+        "Shaffer (1986)",
+    ),
+    "vacuous": Definition(
+        "vacuous (baseline)",
+        "The prediction that says nothing: every distribution is possible. Its distance is 0 and its non-specificity ln K. "
+        "A model below it is worth less than silence at this λ.",
+        "E = λ ln K",
+        "",
+    ),
+    "class-prior": Definition(
+        "class-prior (baseline)",
+        "Predicts the class frequencies in every instance: those given as prior, or by default those of these labels. As these "
+        "saw each label, a model is then told from them only if it also is from the frequencies of all other instances.",
+        "E = −ln (frequency of y), on average the entropy of the labels",
+        "",
+    ),
+}
+
+_MASSES = "m are the masses, the Möbius inverse of the set's lower probability."
+NONSPECIFICITIES = {  # sentence, equation, source, what the vacuous prediction scores
+    "korner": (
+        f"Mean size of the events that carry mass (Körner): 1 for a point prediction, K for one that says nothing. {_MASSES}",
+        "NS(ŷ) = Σ over A ⊆ Ω of m(A) |A|",
+        f"{UNIFIED_PAPER}, equation 10",
+        "K",
+    ),
+    "pal": (
+        f"One minus Pal's specificity: 0 for a point prediction, 1 − 1/K for one that says nothing. {_MASSES}",
+        "NS(ŷ) = 1 − Σ over A ⊆ Ω of m(A) / |A|",
+        f"{UNIFIED_PAPER}, equation 11",
+        "(1 − 1/K)",
+    ),
+    "credal-uncertainty": (
+        "Credal uncertainty: highest minus lowest entropy in the credal set, in nats; 0 for a point prediction.",
+        "NS(ŷ) = max over p in ŷ of H(p) − min over p in ŷ of H(p)",
+        f"{UNIFIED_PAPER}, equation 20",
+        "ln K",
+    ),
+    "credal-uncertainty-box": (
+        "Credal uncertainty of the box: highest minus lowest entropy among all distributions between the lower and upper "
+        "probabilities of the classes, in nats; 0 for a point prediction.",
+        "NS(ŷ) = max of H(p) − min of H(p), both over P̲ ≤ p ≤ P̄",
+        f"{UNIFIED_PAPER}, equation 20",
+        "ln K",
+    ),
+}
+
+
+# Definitions of the calibration errors and of what the calibration tests report.
+
+CALIBRATION: dict[str, Definition] = {
+    "ece-classwise": Definition(
+        "Classwise ECE",
+        "Mean over the classes of how far the frequency of a class is from its probability, in 10 bins of equal width for each "
+        "class. It is above 0 even for a calibrated model, because bins scatter.",
+        "1/K · Σ over c, bins B of |B|/n · |frequency of c in B − mean p(c) in B|",
+        f"{CALIBRATION_PAPER}, equation 4",
+    ),
+    "calibration-pvalue": Definition(
+        "Calibration test",
+        "Is some mixture of an ensemble's members (of a set's vertices) calibrated? The least miscalibrated mixture is sought "
+        "for the labels that came, and as well for labels drawn from a mixture, which is calibrated for them; p is the share "
+        "of draws that end as far off. A low p: no mixture is calibrated. A high p is no proof that one is. A model without "
+        "such members is tested by its mean.",
+        "H₀: some weights w make Σ w(m) p(m) calibrated;  p = (1 + #{draws ≥ min over w}) / (1 + number of draws)",
+        f"{CALIBRATION_PAPER}, algorithm 1, with the minimum taken in every draw; Vaicenavicius et al. (2019) for single "
+        "models",
+    ),
+}
+
+_CALIBRATION_TEST = {
+    "calibration-minimum": Definition(
+        "Minimum found",
+        "The calibration measure of the least miscalibrated mixture of the members: what the test compares with its draws. It "
+        "is above 0 even where a mixture is calibrated, for labels scatter.",
+        "t = min over w of g(Σ w(m) p(m), y),  w ≥ 0, Σ w(m) = 1",
+        f"{CALIBRATION_PAPER}, algorithm 1",
+    ),
+    "calibration-width": Definition(
+        "Width of the set",
+        "Upper minus lower probability, averaged over classes and instances: a wide set holds a calibrated mixture more "
+        "easily, and says less.",
+        "mean of P̄(c) − P̲(c)",
+        "",
+    ),
+}
+_CONFIDENCE_ECE = "Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|"
+_CLASSWISE_ECE = "1/K · Σ over c, bins B of |B|/n · |frequency of c in B − mean p(c) in B|"
+_HOSMER_LEMESHOW = "Σ over c, bins B of (observed − expected)² / expected"
+_SQUARES = "Σ over bins B of |B|/n · ((Σ d)² − Σ d²) / (|B| (|B| − 1)), sums over B"
+_CUMULATED = "C(t) = 1/n · Σ over confidence ≤ t of (confidence − right)"
+_CUMULATED_OF_CLASS = "C(t) = 1/n · Σ over p(c) ≤ t of (p(c) − [y = c])"
+_LINEAR_KERNEL = "1/⌊n/2⌋ · Σ over pairs of (e(y) − p)ᵀ k(p, p′) (e(y′) − p′)"
+_MEASURE_EQUATIONS = {
+    "ece-confidence": _CONFIDENCE_ECE,
+    "ece-classwise": _CLASSWISE_ECE,
+    "ece-confidence-mass": _CONFIDENCE_ECE,
+    "ece-classwise-mass": _CLASSWISE_ECE,
+    "ece-classwise-paper-code": _CLASSWISE_ECE,
+    "mce-confidence": "max over bins B of |accuracy(B) − confidence(B)|",
+    "l2-confidence-debiased": f"{_SQUARES},  d = confidence − right",
+    "l2-classwise-debiased": f"1/K · Σ over c: {_SQUARES},  d = p(c) − [y = c]",
+    "hosmer-lemeshow": _HOSMER_LEMESHOW,
+    "hosmer-lemeshow-proportions": "Σ over c, bins B of (frequency of c in B − mean p(c) in B)² / mean p(c) in B",
+    "hosmer-lemeshow-paper-code": _HOSMER_LEMESHOW,
+    "ks-confidence": f"max over t of |C(t)|,  {_CUMULATED}",
+    "ks-classwise": f"1/K · Σ over c of max over t of |C(t)|,  {_CUMULATED_OF_CLASS}",
+    "kuiper-confidence": f"max(C, 0) − min(C, 0) over t,  {_CUMULATED}",
+    "skce-ul": _LINEAR_KERNEL,
+    "skce-ul-paper-code": f"{_LINEAR_KERNEL},  k = exp(−TV² / 2)",
+    "skce-uq": "2/(n(n − 1)) · Σ over i < j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
+    "skce-biased": "1/n² · Σ over i, j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
+}
+
+
+def calibration_definitions(measures: Iterable[str]) -> dict[str, Definition]:
+    """Definitions of the calibration tests' numbers and of the named measures; a user-defined measure has none.
+
+    Examples
+    --------
+    >>> list(calibration_definitions(["skce-ul", "my-own"]))
+    ['calibration-minimum', 'calibration-width', 'skce-ul']
+    """
+    found = dict(_CALIBRATION_TEST)
+    for name in measures:
+        if name in CALIBRATION_MEASURES and name not in (*CALIBRATION, *LOSSES):
+            own, label = CALIBRATION_MEASURES[name], measure_label(name)
+            source = own.source.replace("paper 001", CALIBRATION_PAPER)
+            title = label[0].upper() + label[1:]
+            found[name] = Definition(title, own.sentence, _MEASURE_EQUATIONS.get(name, ""), source)
+    return found
+
+
+# Definitions of the metrics that say how well an uncertainty ranks the mistakes.
+
+RANKINGS: dict[str, Definition] = {
+    "uq-auc": Definition(
+        "UQ-AUC",
+        "Chance that a mistake is more uncertain than a right prediction, one of each drawn at random (ties count ½): ½ for "
+        "a random ordering, 1 where every mistake is more uncertain than every right prediction.",
+        "P( s(X) < s(X′) | mis(X, Y) < mis(X′, Y′) ),  mis(x, y) = 1 where ŷ(x) ≠ y, else 0",
+        f"{RANKING_PAPER}, equation 15",
+    ),
+    "uq-c-index": Definition(
+        "UQ-C-index",
+        "Chance that of two instances the one whose label got less probability is the more uncertain (ties count ½): like the "
+        "UQ-AUC, but how far off a prediction is counts, not only whether it is wrong. A random ordering has ½, the best 1.",
+        "P( s(X) < s(X′) | gap(X, Y) < gap(X′, Y′) ),  gap(x, y) = 1 − f_y(x)",
+        f"{RANKING_PAPER}, Theorem 2.5; Harrell et al. (1996)",
+    ),
+    "aurc": Definition(
+        "AURC",
+        "Mean error rate of what is kept, over all shares that could be kept; lower is better. Instances of equal uncertainty "
+        "are kept in equal parts, as in the mean over their orders. It mixes how accurate the model is with how well its "
+        "uncertainty ranks the mistakes.",
+        "AURC = ∫₀¹ R(c) dc,  R(c) = 1 − accuracy of the share c that is least uncertain",
+        "Geifman, Uziel, El-Yaniv (2019)",
+    ),
+    "e-aurc": Definition(
+        "E-AURC",
+        "AURC above that of the best order of the same mistakes (all of them refused first), which has 0.",
+        "E-AURC = AURC − AURC of the best order",
+        "Geifman, Uziel, El-Yaniv (2019)",
+    ),
+    "augrc": Definition(
+        "AUGRC",
+        "Mean share of all instances that is kept and wrong, over all shares that could be kept: the risk of an "
+        "undetected error, averaged over coverages; lower is better.",
+        "AUGRC = ∫₀¹ c R(c) dc,  with one label each ½ (1 − ACC)² + ACC (1 − ACC) (1 − UQ-AUC)",
+        "Traub et al. (2024)",
+    ),
+    "prediction-rejection": Definition(
+        "Prediction-rejection ratio",
+        "Share of the possible gain that refusing in this order reaches: 0 as for a random ordering, 1 for the best one, "
+        "below 0 for one that is worse than random. With one label per instance it is 2 UQ-AUC − 1.",
+        "(AUGRC of a random order − AUGRC) / (AUGRC of a random order − AUGRC of the best order)",
+        "Malinin, Mlodozeniec, Gales (2020)",
+    ),
+    "accuracy-at-coverage": Definition(
+        "Accuracy of what is kept",
+        "Accuracy of the least uncertain share of the instances, the others being refused; instances of equal uncertainty at "
+        "the threshold are shared evenly. The gain is this minus the accuracy of all, found on the same instances.",
+        "1 − R(c),  R(c) = error rate of the share c that is least uncertain",
+        "Geifman, El-Yaniv (2017)",
+    ),
+}
+
+VOTES = {  # where an instance is labelled by a distribution
+    "accuracy": "Mean share of the votes that the predicted class received, because the labels are distributions; below 1 even "
+    "for the best prediction wherever the votes disagree.",
+    "log-loss": "Minus the logarithm of the probability that the mean prediction gives to a label, averaged over the votes, "
+    "in nats.",
+    "uq-auc": "Chance that a vote against the predicted class falls on a more uncertain instance than a vote for it, one of "
+    "each drawn at random (ties count ½), because the labels are distributions; ½ as for a random ordering, and below 1 even "
+    "for the best one wherever the votes disagree.",
+    "uq-c-index": "Chance that of two instances the one whose votes got less probability on average, gap = 1 − Σ q(c) f(c) "
+    "with the votes' shares q, is the more uncertain (ties count ½). A random ordering has ½, the best one 1.",
+}
+
+
+# Definitions of the uncertainty scores, and their names in words.
+
+_SYMBOLS = {  # equations of uncertainty scores
+    "least-confidence": "1 − max over c of p̄(c)",
+    "margin": "1 − (p̄₍₁₎ − p̄₍₂₎), the two largest",
+    "total-entropy": "H(p̄) = −Σ p̄(c) ln p̄(c)",
+    "aleatoric-entropy": "mean of H(p)",
+    "epistemic-entropy": "H(p̄) − mean of H(p)",
+    "total-variance": "Σ p̄(c) (1 − p̄(c))",
+    "aleatoric-variance": "mean of Σ p(c) (1 − p(c))",
+    "epistemic-variance": "Σ over c of Var p(c)",
+    "predicted-class-variance": "Var p(ŷ)",
+    "free-energy": "−ln Σ exp z(c)",
+    "credal-width": "1/K · Σ over c of (P̄(c) − P̲(c))",
+    "upper-entropy": "max over p of H(p)",
+    "lower-entropy": "min over p of H(p)",
+    "credal-uncertainty": "max over p of H(p) − min over p of H(p)",
+    "upper-entropy-box": "max of H(p) over P̲ ≤ p ≤ P̄",
+    "lower-entropy-box": "min of H(p) over P̲ ≤ p ≤ P̄",
+    "credal-uncertainty-box": "max of H(p) − min of H(p), both over P̲ ≤ p ≤ P̄",
+    "total-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, mean of σ² + Var μ)",
+    "aleatoric-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, mean of σ²)",
+    "epistemic-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, Var μ)",
+    "total-label-wise": "Σ over c of h(p̄(c)), h(x) = −x ln x − (1 − x) ln(1 − x)",
+    "aleatoric-label-wise": "mean of Σ over c of h(p(c))",
+    "epistemic-label-wise": "Σ over c of (h(p̄(c)) − mean of h(p(c)))",
+    "total-zero-one": "1 − max over c of p̄(c)",
+    "aleatoric-zero-one": "mean of 1 − max over c of p(c)",
+    "epistemic-zero-one": "mean of max over c of p(c) − max over c of p̄(c)",
+    "total-spherical": "1 − ‖p̄‖₂",
+    "aleatoric-spherical": "mean of 1 − ‖p‖₂",
+    "epistemic-spherical": "mean of ‖p‖₂ − ‖p̄‖₂",
+    "epistemic-pairwise-kl": "mean over p and q of Σ p(c) ln(p(c) / q(c))",
+}
+
+
+def score_label(name: str) -> str:
+    """Name of an uncertainty score in words; a score that the user gave keeps its name.
+
+    Examples
+    --------
+    >>> score_label("total-entropy"), score_label("nonspecificity"), score_label("my-density")
+    ('total entropy', 'non-specificity', 'my-density')
+    """
+    if name == "nonspecificity":
+        return "non-specificity"
+    return name.replace("-", " ") if name in SCORES else name
+
+
+def score_definition(name: str) -> Definition:
+    """The definition of one of the package's uncertainty scores."""
+    score, label = SCORES[name], score_label(name)
+    unit = "" if score.unit in ("probability", "share", "spherical score") else f" In {score.unit}."
+    source = score.source
+    for paper, title in (("000", UNIFIED_PAPER), ("003", RANKING_PAPER), ("004", DISENTANGLEMENT_PAPER)):
+        source = source.replace(f"paper {paper}", title)
+    return Definition(label[0].upper() + label[1:], score.sentence + unit, _SYMBOLS.get(name, ""), source)
+
+
+# Definitions of the numbers on the page: one sentence, the paper's equation, and its source.
+
+DEFINITIONS: dict[str, Definition] = LOSSES | RANKINGS | CALIBRATION
+DEFINITIONS |= {name: score_definition(name) for name in SCORES if name not in DEFINITIONS}
+
+
+def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict[str, Definition]:
+    """All definitions, worded for what one assay computed.
+
+    Examples
+    --------
+    >>> from uqassay.evidence.scoring import Settings
+    >>> sentence = page_definitions(Settings(level=0.9), label_distributions=False)["pvalue"].sentence
+    >>> "Above 0.1 the difference could be chance." in sentence
+    True
+    """
+    out = dict(DEFINITIONS)
+    out["pvalue"] = out["pvalue"]._replace(sentence=out["pvalue"].sentence.replace("0.05", f"{1 - settings.level:.3g}"))
+    if settings.nonspecificity in NONSPECIFICITIES:
+        sentence, equation, source, most = NONSPECIFICITIES[settings.nonspecificity]
+        out["nonspecificity"] = Definition(out["nonspecificity"].title, sentence, equation, source)
+        silence = out["vacuous"]
+        out["vacuous"] = silence._replace(
+            sentence=silence.sentence.replace("ln K", most.strip("()")), equation=f"E = λ {most}"
+        )
+    if label_distributions:
+        out.update({name: out[name]._replace(sentence=sentence) for name, sentence in VOTES.items()})
+    return out
+
+
+def definition_of(name: str) -> Definition:
+    """The definition of a metric; a metric without one is shown by its name.
+
+    Examples
+    --------
+    >>> definition_of("ece").title
+    'ECE, expected calibration error'
+    """
+    return DEFINITIONS.get(name, Definition(name, "An uncertainty score that came with the predictions.", "", ""))

@@ -1,0 +1,2027 @@
+"""The page's sentences, all made here."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from uqassay.calibration.single import ENOUGH
+from uqassay.evidence.answer import Answer, Recommendation, Stretch
+from uqassay.evidence.calibration import JudgedTest
+from uqassay.evidence.claims import inwards
+from uqassay.evidence.mistakes import BackwardScore
+from uqassay.evidence.ranking import MARKS, limit_notes
+from uqassay.evidence.sentences import (
+    PRICE,
+    advice,
+    claim,
+    condition,
+    could_have_shown,
+    headline,
+    measure_label,
+    none_clauses,
+    range_text,
+    within_margin,
+)
+from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.notes import Note, reason
+from uqassay.report.definitions import DEFINITIONS, definition_of, score_label
+from uqassay.text import (
+    ABSENT,
+    count,
+    counted,
+    level_text,
+    listed,
+    listed_names,
+    named,
+    number,
+    part_of,
+    percent,
+    percent_interval,
+    pvalue,
+    pvalue_text,
+    sentence,
+    significant,
+    tradeoff,
+)
+
+if TYPE_CHECKING:
+    from uqassay.evidence.ranking import Ranked
+    from uqassay.evidence.result import Assay
+    from uqassay.evidence.scoring import ModelScores, Settings
+    from uqassay.metrics.bins import Reliability
+    from uqassay.statistics import Estimate
+
+__all__ = [
+    "BEST",
+    "CAUTION",
+    "DEPENDS",
+    "MOST_SHOWN",
+    "NUMBERS",
+    "ORDER",
+    "Refused",
+    "Statement",
+    "answer_choices",
+    "answer_remarks",
+    "answer_sentence",
+    "axis_text",
+    "backward_note",
+    "beyond_sentence",
+    "captions",
+    "caution_finding",
+    "cautions",
+    "chart_sentences",
+    "comparison_note",
+    "comparison_sentences",
+    "confidence_finding",
+    "confidence_text",
+    "cost_label",
+    "decimals_of",
+    "few_scores",
+    "general_sentences",
+    "instance_sentences",
+    "kind_text",
+    "meanings",
+    "method_sentences",
+    "mistakes_sentences",
+    "model_sentences",
+    "order_finding",
+    "order_values",
+    "outcome_text",
+    "page_sentences",
+    "rank_set_sentences",
+    "ranking_sentences",
+    "refusal_sentence",
+    "reliability_sentences",
+    "remarks",
+    "section_findings",
+    "sentences_around_tests",
+    "set_text",
+    "stretch_text",
+    "template_sentences",
+    "undefined_text",
+    "view_sentences",
+    "why_absent",
+    "why_nothing",
+    "winner_sentence",
+    "words_of_test",
+]
+
+
+# Why: sentences of the charts of distance, non-specificity and E.
+
+POINTS = 4000  # markers in one scatter plot, of all models together
+
+
+def chart_sentences(assay: "Assay") -> dict[str, Any]:
+    """Templates by name.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> chart_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["point"]
+    'a point prediction: always 0'
+    """
+    unit = " (nats)" if assay.settings.distance in ("kl", "js") else ""
+    return {
+        "show": "Show",
+        "parts": {"all": "all instances", "correct": "correct", "wrong": "wrong"},
+        "heads": {
+            "model": "Model",
+            "n": "n {part}",
+            "distance": "d {part}",
+            "nonspecificity": "NS {part}",
+            "unified": "E {part}",
+        },
+        "reliability": "Reliability diagram",
+        "plane_data": "Means with their intervals, in the order of the ranking.",
+        "lines_data": "Mean E with its interval along λ, in the order of the ranking.",
+        "ridge_data": "{title}: means, medians and quartiles by correctness, of the models shown.",
+        "ridge_heads": {"n": "n {part}", "mean": "mean {part}", "middle": "median (quartiles) {part}"},
+        "means_data": "Means in ten bins of confidence, of the models shown.",
+        "points_data": "Every point, of the models shown.",
+        "means_heads": {"confidence": "mean confidence", "mean": "mean {quantity}", "n": "n"},
+        "no_instances": "No instances of this kind.",
+        "point_hover": "d {distance} ({distance_low} to {distance_high})",
+        "size_hover": "NS {nonspecificity} ({nonspecificity_low} to {nonspecificity_high})",
+        "n_hover": "n = {n}",
+        "absent": "not here (no such instances): {models}",
+        "absent_infinite": "not here (infinite): {models}",
+        "absent_many": "{n} models",
+        "line_hover": "λ {tradeoff}: E {estimate} ({low} to {high})",
+        "baseline_hover": "λ {tradeoff}: E {estimate}",
+        "baseline": "{model} (baseline)",
+        "plane_axes": ["mean NS", "mean distance d"],
+        "line_axes": ["λ", "mean E"],
+        "ridge_axes": {"distance": f"d{unit}", "nonspecificity": "NS", "unified": "E"},
+        "title_at": ", λ = {tradeoff}",
+        "ridge_at": "",
+        "ridge_near": "The nearest λ for which the page holds the densities.",
+        "point": "a point prediction: always 0",
+        "zero": "0 in every instance",
+        "infinite": "infinite in every instance",
+        "zero_or_infinite": "0 or infinite",
+        "part": {"correct": "correct (n = {n})", "wrong": "wrong (n = {n})"},
+        "part_infinite": {
+            "correct": "correct (n = {n}, and {infinite} infinite)",
+            "wrong": "wrong (n = {n}, and {infinite} infinite)",
+        },
+        "middle": "mean {mean}, median {median}",
+        "at_end": "{share} at the left end or below",
+        "no_such": {"correct": "no correct predictions", "wrong": "no wrong predictions"},
+        "by_correctness": f"{_by_correctness(assay)}; E at λ = {{tradeoff}}.",
+        "by_correctness_apart": (
+            f"{_by_correctness(assay)}; E at λ = {{tradeoff}}, its interval only at the λ of the findings."
+        ),
+        "sample": _sample(assay),
+        "walk": "{title}. The arrow keys move from point to point, and Enter opens the instance.",
+        "points": POINTS,
+        "no_sets": "Only point predictions are shown, and their sets have no size.",
+        "no_width": "The credal width was not among the measures asked for.",
+        "no_entropy": "The entropy was not among the measures asked for.",
+        "none_kept": "This assay keeps no single instances.",
+        "instance_hover": "instance {instance}",
+        "values_hover": "{x_name} {x}, {y_name} {y}",
+        "mean_hover": "mean {mean} over {n} instances",
+        "confidence_hover": "mean confidence {confidence}",
+        "scatter_axes": {
+            "width": ["NS", "credal width"],
+            "ns-confidence": ["confidence", "NS"],
+            "entropy-confidence": ["confidence", "entropy (nats)"],
+        },
+    }
+
+
+def of_class_sets(assay: "Assay") -> str:
+    """What a correct prediction is of class sets, in brackets; empty where there are none."""
+    return "" if all(m.predicts_classes for m in assay.candidates) else " (class sets: those that hold the label)"
+
+
+def _by_correctness(assay: "Assay") -> str:
+    """The caption of the means by correctness; with several training runs it says what n counts."""
+    counted = "" if all(m.n_runs == 1 for m in assay.candidates) else " of all training runs, which n counts together"
+    sets = of_class_sets(assay)
+    return f"Means over the instances{counted} that each model classifies correctly{sets} and over the others"
+
+
+def _sample(assay: "Assay") -> dict[str, str]:
+    """Which instances the scatter plots show, {n} of them or all."""
+    total = count(assay.n_instances)
+    runs = ", first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
+    means = "Lines: means over all instances in ten bins of confidence."
+    points = {
+        "some": f"a random sample of {{n}} of the {total} instances, the same for every model",
+        "all": part_of(assay.n_instances, assay.n_instances, "instance"),
+    }
+    return {key: f"Points: {text}{runs}. {means}" for key, text in points.items()}
+
+
+# Sentences on the models compared: the line below the verdict, and the kind of prediction of each model.
+
+KINDS = {
+    "Point": "point prediction",
+    "Dirichlet": "Dirichlet",
+    "Intervals": "probability intervals",
+    "ClassSets": "class sets",
+    "Masses": "belief function",
+    "GaussianLogits": "Gaussian logits",
+}
+
+HEADS = {
+    "model": "Model",
+    "accuracy": "Accuracy",
+    "log-loss": "Log loss",
+    "brier": "Brier",
+    "ece": "ECE",
+    "distance": "Distance d",
+    "nonspecificity": "NS",
+}
+
+
+def comparison_sentences(assay: "Assay") -> dict[str, Any]:
+    """Sentences by name; "compared" says how many models, instances and classes there are, and how accurate the models are.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> comparison_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["compared"]
+    '1 model and 2 baselines on 1 instance of 2 classes; accuracy 100.0 %.'
+    """
+    n_baselines = sum(m.baseline for m in assay.models)
+    groups, labels = "", ", labelled by distributions" if assay.labels.ndim == 2 else ""
+    if assay.groups is not None:
+        groups = f" ({counted(len(np.unique(assay.groups)), 'group')}, resampled whole)"
+    accuracies = [float(m.columns["correct"].mean()) for m in assay.candidates if m.predicts_classes]
+    least, most = min(accuracies, default=0.0), max(accuracies, default=0.0)
+    accuracy = f"; accuracy {percent_interval(least, most) if most > least else percent(least)}" if accuracies else ""
+    compared = (
+        f"{counted(len(assay.candidates), 'model')}{_runs(assay)} and {counted(n_baselines, 'baseline')} "
+        f"on {counted(assay.n_instances, 'instance')}{groups} of {counted(assay.n_classes, 'class', 'classes')}"
+        f"{labels}{accuracy}."
+    )
+    return {"compared": compared, "no_prediction": "a baseline makes no single prediction", "heads": HEADS}
+
+
+def _runs(assay: "Assay") -> str:
+    runs = sorted({m.n_runs for m in assay.candidates})
+    if runs[-1] == 1:
+        return ""
+    if len(runs) > 1:
+        return f" ({runs[0]} to {runs[-1]} training runs)"
+    return f" ({runs[0]} training runs{'' if len(assay.candidates) == 1 else ' each'})"
+
+
+def kind_text(model: "ModelScores") -> str:
+    """Kind of prediction of a model, and the number of runs."""
+    if model.baseline:
+        return "baseline"
+    runs = f" · {model.n_runs} runs" if model.n_runs > 1 else ""
+    if model.kind == "Members":
+        return counted(model.n_points or 0, "member") + runs
+    if model.kind == "Vertices":
+        return counted(model.n_points or 0, "vertex", "vertices") + runs
+    several = model.n_points is not None and model.n_points > 1
+    points = f", {count(model.n_points or 0)} {model.spanned_by or 'draws'}" if several else ""
+    return KINDS.get(model.kind, model.kind) + points + runs
+
+
+# Sentences that several sections of the page share: help, failures, the colour scheme.
+
+
+def general_sentences() -> dict[str, Any]:
+    """Templates by name.
+
+    Examples
+    --------
+    >>> general_sentences()["what_is"]
+    'What is {title}?'
+    """
+    return {
+        "what_is": "What is {title}?",
+        "range": "{low} to {high}",
+        "undefined_here": "not defined here",
+        "undefined": "not defined",
+        "chart_failed": "This chart could not be drawn: {problem}",
+        "page_failed": "The rest of the page could not be drawn: {problem}",
+        "copied": "Copied",
+        "copy_by_key": "Selected: press Ctrl+C",
+        "schemes": {"auto": "◐ auto", "light": "☀ light", "dark": "☾ dark"},
+        "scheme": "Colour scheme: {scheme}",
+        "scheme_auto": "Colour scheme: auto, as the system",
+    }
+
+
+# Look at instances: sentences of the lists of extremes, the picker and the pictures of credal sets.
+
+LISTED_CLASSES = 12  # of which the bars show the probabilities, those of highest upper probability
+BOUNDS = "the set's probability intervals, which contain it"
+
+
+def instance_sentences(assay: "Assay") -> dict[str, Any]:
+    """Templates by name.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> instance_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["picked"]
+    'Instance {instance}: {label}'
+    """
+    number = "Instance {instance}" if assay.ids is None else "Instance {instance} (row {row})"
+    votes = ": most often labelled {label} ({share})" if assay.labels.ndim == 2 else ": {label}"
+    return {
+        "listed_classes": LISTED_CLASSES,
+        "no_class": "several or none",
+        "heads": {
+            "instance": "Instance",
+            "label": "Label",
+            "predicted": "Predicted by",
+            "size": "Largest NS",
+            "mean": "Mean d",
+            "spread": "Spread of d",
+            "model": "Model",
+            "class": "Class",
+            "lower": "Lower",
+            "mean_prediction": "Mean",
+            "upper": "Upper",
+            "votes": "Share of the labels",
+            "in_three": "Given the three of the triangle",
+        },
+        "pictures_data": "Probabilities of each class, as the pictures show them.",
+        "extremes": {
+            "most epistemic": "Greatest non-specificity of any model.",
+            "most wrong": "Greatest mean distance over the models.",
+            "most disputed": "Greatest spread of the distances between models.",
+        },
+        "predicted": "{label}: {models}",
+        "picked": number + votes,
+        "prediction": {
+            "right": "✓ predicts {label} ({confidence}); d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
+            "several": "a set of several classes or none; d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
+            "wrong": "✗ predicts {label} ({confidence}); d {distance}, NS {nonspecificity}, E {unified} at λ = {tradeoff}",
+        },
+        "bars": _bars(assay),
+        "triangle": (
+            "Triangle: {first}, {second} and {third}, the label and the two other classes of highest upper probability; what "
+            "each model says given that it is one of these three."
+        ),
+        "votes": "The cross is the distribution of the labels.",
+        "first_run": (
+            "Sets are those of the first training run." if any(m.n_runs > 1 for m in assay.candidates) else ""
+        ),
+        "bar": "{name}: {low} to {high}, mean {mean}",
+        "bar_point": "{name}: {low}",
+        "bar_spoken": "{name} {low} to {high}",
+        "bars_spoken": "Probabilities: {bars}",
+        "triangle_spoken": "Triangle of {first}, {second} and {third}: {note}",
+        "mean_prediction": "mean prediction",
+        "label_distribution": "label distribution",
+        "label": "label",
+        "share": "{how}; {share} of the mean prediction lies on these three",
+        "little_share": "{how}; almost none of the mean prediction lies on these three",
+        "sets": {m.name: set_text(m) for m in assay.candidates},
+        **_problems(assay),
+    }
+
+
+def _bars(assay: "Assay") -> dict[str, str]:
+    """Caption of the bars, for all classes or some of them."""
+    words = (
+        "Bars: lower to upper probability of each class, the tick is the mean prediction; classes by their highest upper "
+        "probability in any model"
+    )
+    return {
+        "all": f"{words}. The label is in bold.",
+        "some": f"{words}, {{shown}} of {assay.n_classes} shown. The label is in bold.",
+    }
+
+
+def set_text(model: "ModelScores") -> dict[str, str]:
+    """Description of a model's set in the triangle, for instances with and without their points on the page."""
+    if model.n_points == 1:
+        return {"held": "a point", "not_held": "a point"}
+    if model.n_points is None:
+        bounds = {"Intervals": "the intervals themselves", "ClassSets": "the class set itself"}.get(model.kind, BOUNDS)
+        return {"held": bounds, "not_held": bounds}
+    return {
+        "held": f"hull of {count(model.n_points)} points",
+        "not_held": f"{BOUNDS}; its points are kept for the extreme instances only",
+    }
+
+
+def _problems(assay: "Assay") -> dict[str, str]:
+    """Reasons that a requested instance cannot be shown."""
+    held = 0 if not assay.sets else len(next(iter(assay.sets.values())).rows)
+    known = f"a number from 0 to {assay.n_instances - 1}" if assay.ids is None else "an id or a row number"
+    part = f"the sets of {{held}} of {count(assay.n_instances)} instances"
+    return {
+        "give": f"Give {known}.",
+        "not_held": f"This page holds {part}, and not of this one.",
+        "no_such_id": f"No instance on this page has that id; it holds {part}." if held else "",
+    }
+
+
+# How it was computed: conventions, procedures, versions, inputs, in words.
+
+METHODS = {"student-t": "Student t", "hall": "Student t corrected for skewness (Hall)", "wilson": "Wilson"}  # of means
+FURTHER_METHODS = {"delong": "DeLong", "u-statistic": "U-statistic"}
+METHOD_HEADS = {
+    "model": "Model",
+    "kind": "Kind",
+    "runs": "Runs",
+    "points": "Points per set",
+    "floored": "Rows floored",
+    "notes": "Changes at reading",
+    "hash": "SHA-256 of the arrays",
+}  # of the table of inputs
+SHORT = 0.1  # seconds; a shorter time is not written out
+
+
+def method_sentences(assay: "Assay") -> dict[str, Any]:
+    """Facts as pairs (term, description) in two lists, hashes apart, and words of the table of inputs.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> text = method_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    >>> text["procedures"][1]
+    ['shares of resamples', "2,000 draws with Student's t"]
+    """
+    return {
+        "conventions": _conventions(assay),
+        "procedures": _procedures(assay),
+        "labels_hash": "SHA-256 of the label array",
+        "seconds": _seconds(assay),
+        "no_points": "the set is given by lower probabilities, not by points",
+        "again": "Make this page again",
+        "copy": "Copy",
+        "time_taken": "time taken",
+        "heads": METHOD_HEADS,
+    }
+
+
+def _conventions(assay: "Assay") -> list[list[str]]:
+    s = assay.settings
+    sets = "all events" if s.focal_sets is None else counted(len(s.focal_sets), "set")
+    return [
+        ["distance", definition_of(s.distance_metric).short],
+        ["non-specificity", s.nonspecificity],
+        ["convention", _convention(assay)],
+        ["focal sets", sets],
+        ["floor of probabilities", _floor(assay)],
+        ["further measures", ", ".join(s.measures) or "none"],
+        ["λ of the findings", ", ".join(tradeoff(t) for t in assay.tradeoffs)],
+    ]
+
+
+def _convention(assay: "Assay") -> str:
+    if assay.settings.convention != "exact":
+        return "paper: negative masses set to 0, rows renormalised"
+    if any(note.code == "repaired" for m in assay.models for note in m.notes):
+        return "exact, but negative masses of some rows were repaired on the way in (see below)"
+    return "exact: masses are never clipped"
+
+
+def _floor(assay: "Assay") -> str:
+    s = assay.settings
+    if s.floor is not None:
+        return f"{s.floor:g}"
+    why = "that of the paper's code" if s.convention == "paper" else "the same for all number types"
+    return f"{_small(assay.models[0].floor)}, {why}"
+
+
+def _small(floor: float) -> str:
+    """A floor of probabilities with three digits, as 1.19e−7.
+
+    Examples
+    --------
+    >>> _small(0.0), _small(1.1920929e-07), _small(1e-12)
+    ('none', '1.19e−7', '1e−12')
+    """
+    if floor == 0 or math.isnan(floor):
+        return "none"
+    mantissa, _, exponent = f"{floor:.2e}".partition("e")
+    digits = mantissa.rstrip("0").rstrip(".")
+    return f"{digits}e{int(exponent)}".replace("-", "−").replace("e", "e" if int(exponent) < 0 else "e+")
+
+
+def _procedures(assay: "Assay") -> list[list[str]]:
+    versions = assay.provenance
+    return [
+        ["intervals", _intervals(assay)],
+        ["shares of resamples", f"{count(assay.settings.n_draws)} draws with Student's t"],
+        [
+            "tests",
+            "paired tests of all pairs of models and baselines (Student, Hall, unseen losses), adjusted by Shaffer",
+        ],
+        ["seed", str(assay.settings.seed)],
+        [
+            "versions",
+            f"uqassay {versions['uqassay']}, Python {versions['python']}, NumPy {versions['numpy']}, "
+            f"SciPy {versions['scipy']}",
+        ],
+    ]
+
+
+def _intervals(assay: "Assay") -> str:
+    found = [r for r in assay.rows("findings") if r["metric"] != "accuracy" and not math.isnan(r["low"])]
+    methods = list(dict.fromkeys(r["method"] for r in found))
+    means = listed([METHODS[m] for m in methods if m in METHODS]) or "none"
+    further = listed([_further(m) for m in methods if m not in METHODS])
+    groups = "" if assay.groups is None else f", over {counted(len(np.unique(assay.groups)), 'group')}"
+    ranking = f"; ranking of mistakes: {further}" if further else ""
+    return f"{level_text(assay.settings.level)}; means: {means}{groups}; shares: Wilson{ranking}"
+
+
+def _further(method: str) -> str:
+    """A method of an interval and, in brackets, how it was used."""
+    name, *how = method.split(", ")
+    name = FURTHER_METHODS.get(name, name)
+    return f"{name} ({', '.join(how)})" if how else name
+
+
+def _seconds(assay: "Assay") -> str:
+    seconds = assay.provenance.get("seconds")
+    if seconds is None:
+        return ""
+    return f"less than {SHORT} s" if seconds < SHORT else f"{number(seconds, 1)} s"
+
+
+# Many models: sentences of the choice of models, the filter of tables and the data of charts.
+
+MOST_SHOWN = 8  # models of the top group that a chart shows by itself: as many as there are colours
+
+
+def model_sentences(assay: "Assay") -> dict[str, Any]:
+    """Templates by name.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> model_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["shown"]
+    '{n} of {models} models are shown in the charts.'
+    """
+    return {
+        "data": "Data of this chart",
+        "most": MOST_SHOWN,
+        "choose": "Choose models",
+        "shown": "{n} of {models} models are shown in the charts.",
+        "follows": (
+            "{n} of {models} models are shown in the charts: the best {most} of the top group of {top} "
+            "at λ = {tradeoff}{own}."
+        ),
+        "follows_whole": "{n} of {models} models are shown in the charts: the top group at λ = {tradeoff}{own}.",
+        "own": ", and {n} chosen by you",
+        "others": " Grey: the others.",
+        "without_bands": " Intervals are not drawn for more than four models; the data of the chart has them.",
+        "find": "Find models by name",
+        "top": "top group",
+        "all": "all",
+        "none": "none",
+        "elided": ("In names, “…” stands for what they have in common; “Inputs” and the pointer show whole names."),
+        "no_model": "No model is chosen.",
+        "none_found": "No name contains these characters.",
+        "filter": "Filter by name",
+        "rows": "{n} of {rows} rows",
+    }
+
+
+# Rank sets: headings, notes and labels of the page's two pictures.
+
+
+def rank_set_sentences(assay: "Assay") -> dict[str, Any]:
+    """Templates by name.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> rank_set_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["at"]
+    'mean E at λ = {tradeoff}'
+    """
+    level = level_text(assay.settings.level)
+    return {
+        "title": "Ranks that each model can have",
+        "by": "by",
+        "at": "mean E at λ = {tradeoff}",
+        "note": (
+            f"Bar: all ranks that the tests of all pairs leave open, {level} for all models at once. Dot: the rank in this "
+            "test set. Full colour: no model is shown to be better (the top group). Dashed: a baseline."
+        ),
+        "top_title": "Top group at every λ",
+        "top_note": (
+            f"Coloured: no model is shown to be better at this λ ({level} at each λ by itself). Pale: but a baseline has a "
+            "lower mean E. Line: the λ chosen above."
+        ),
+        "never": "{n} of {models} models are in the top group at no λ.",
+        "strip": "{model} is in the top group at λ {ranges}",
+        "strip_empty": "{model} is in the top group at no λ",
+        "bar": "{model}: ranks {ranks}",
+        "no_value": "undefined",
+        "heads": {
+            "model": "Model",
+            "ranks": "Ranks",
+            "value": "Value",
+            "range": "Ranks from 1 to {models}",
+            "top": "λ",
+        },
+        "limited": limit_notes(assay),
+        "marks": MARKS,
+    }
+
+
+# The finding that each fixed section of the page begins with.
+
+NUMBERS = "In numbers", "The differences behind the answer, with p-values and intervals."  # the title and the finding
+SHOWN_NAMES = 3  # before the others are counted
+LOWEST = "At λ = {tradeoff} {model} has the lowest mean E, {estimate}"
+ORDER = {
+    "infinite": "At λ = {tradeoff} no model has a finite mean E.",
+    "only": "At λ = {tradeoff} the mean E of {model}, the only model, is {estimate}{end}",
+    "alone": f"{LOWEST}{{end}}",
+    "best": f"{LOWEST}, and is the best of the {{models}} models{{end}}",
+    "within": f"{LOWEST}{{end}}",
+    "tied": f"{LOWEST}; {{others}} could be as good{{end}}",
+    "untested": f"{LOWEST}; whether {{others}} could be as good cannot be tested{{end}}",
+}
+
+
+def section_findings(assay: "Assay") -> dict[str, str]:
+    """One sentence each for the sections "choose", "why", "instances" and "how".
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> found = section_findings(uq.assay({"m": uq.Point([[0.9, 0.1], [0.2, 0.8]])}, [0, 0]))
+    >>> found["instances"]
+    'm is wrong on 1 of the 2 instances.'
+    """
+    return {
+        "choose": order_finding(assay.ranked(DEFAULT_TRADEOFF), DEFAULT_TRADEOFF, assay.settings),
+        "why": _why(assay),
+        "instances": _instances(assay),
+        "how": _how(assay),
+    }
+
+
+# -- the order at one λ ------------------------------------------------------------------------------------------------
+
+
+def order_values(rows: "Sequence[Ranked]", settings: "Settings") -> dict[str, Any]:
+    """Kind of the finding, which is a key of `ORDER`, and its values but λ and the estimate.
+
+    Parameters
+    ----------
+    rows : sequence of Ranked
+        Of one λ.
+    settings : Settings
+        Of the assay.
+    """
+    alpha = 1 - settings.level
+    ranked = [r for r in rows if r.rank is not None]
+    winner, rivals = ranked[0], [r for r in ranked[1:] if not math.isinf(r.estimate)]
+    level_with = [r for r in rivals if not r.pvalue_adjusted <= alpha]
+    near = [r for r in level_with if r.pvalue_no_worse <= alpha]
+    rest = [r for r in level_with if r not in near]
+    others, shown = (
+        listed_names([r.model for r in rest], most=SHOWN_NAMES),
+        could_have_shown([r.detectable for r in rest]),
+    )
+    clauses = []
+    said = "alone"
+    if not math.isfinite(winner.estimate):
+        said = "infinite"
+    elif len(ranked) == 1:
+        said = "only"
+    elif winner.rank_high == 1:
+        said = "best"
+    elif level_with:
+        said = "untested" if any(math.isnan(r.pvalue_adjusted) for r in level_with) else "tied"
+        if near and settings.margin is not None:
+            said, names = "within", [r.model for r in near]
+            clauses.append(within_margin(names, settings.margin, [r.pvalue_no_worse for r in near]))
+            clauses += [f"{others} could be as good"] if rest else []
+        clauses += [shown] if shown else []
+    if winner.below:
+        clauses.append(_lower(winner.below))
+    return {
+        "said": said,
+        "model": winner.model,
+        "models": len(ranked),
+        "others": others,
+        "end": "".join(f"; {clause}" for clause in clauses) + ".",
+    }
+
+
+def _lower(baselines: Sequence[str]) -> str:
+    if len(baselines) == 1:
+        return f"the baseline {baselines[0]} has a lower one"
+    return f"the baselines {listed(baselines)} have lower ones"
+
+
+def order_finding(rows: "Sequence[Ranked]", at: float, settings: "Settings") -> str:
+    """Which model has the lowest mean E at one λ, which are no worse by a margin, and which could be as good."""
+    values = order_values(rows, settings)
+    estimate = next(float(r.estimate) for r in rows if r.model == values["model"])
+    shown = {"tradeoff": tradeoff(at), "estimate": number(estimate, bounded=True)}
+    return ORDER[values["said"]].format(**values, **shown)
+
+
+# -- why -----------------------------------------------------------------------------------------------------------------
+
+
+def _why(assay: "Assay") -> str:
+    """Which model is nearest to the labels, and which says the most precise sets."""
+    distance = {m.name: float(m.columns["distance"].mean()) for m in assay.candidates}
+    size = {m.name: float(m.columns["nonspecificity"].mean()) for m in assay.candidates}
+    precise = [m.name for m in assay.candidates if m.n_points == 1]
+    sets = [name for name in size if name not in precise]
+    near, far = min(distance, key=lambda name: distance[name]), number(min(distance.values()), bounded=True)
+    one_set = f"one distribution per instance{'' if sets else ', not a set, so E is the distance at every λ'}"
+    if len(distance) == 1:
+        if precise:
+            return f"{near} predicts {one_set}; its mean distance to the label is {far}."
+        mean = number(size[near], bounded=True)
+        return f"The mean distance of {near} to the label is {far}, its mean non-specificity {mean}."
+    if math.isinf(distance[near]):
+        start = "The mean distance to the label is infinite for every model"
+    else:
+        start = f"In this test set {near} is nearest to the labels (mean distance {far})"
+    if not sets:
+        return f"{start}; every model predicts {one_set}."
+    small = min(sets, key=lambda name: size[name])
+    mean = number(size[small], bounded=True)
+    if precise:
+        verb = "predicts" if len(precise) == 1 else "predict"
+        rest = "" if len(sets) == 1 else " the smallest"
+        points = f"{listed_names(precise, most=SHOWN_NAMES)} {verb} {one_set}"
+        return f"{start}; {points}, and {small} has{rest} sets of mean non-specificity {mean}."
+    who = "it also" if small == near and not math.isinf(distance[near]) else small
+    return f"{start}; {who} has the smallest sets (mean non-specificity {mean})."
+
+
+# -- instances and method ------------------------------------------------------------------------------------------------
+
+
+def _instances(assay: "Assay") -> str:
+    """On how many instances every model is wrong, and on how many models disagree about the class."""
+    models = [m for m in assay.candidates if m.predicts_classes]
+    if not models:
+        return ""
+    labels = np.stack([m.columns["label"][0] for m in models])  # (J, n) of the first training run
+    wrong = int((labels != assay.classes).all(axis=0).sum())
+    split = int((labels != labels[:1]).any(axis=0).sum())
+    runs = " in the first training run" if any(m.n_runs > 1 for m in assay.candidates) else ""
+    of_all = f"{count(wrong)} of the {counted(assay.n_instances, 'instance')}"
+    if len(labels) == 1:
+        return f"{models[0].name} is wrong on {of_all}{runs}."
+    disagree = f"the models disagree about the class of {count(split)}"
+    if not wrong:
+        return f"At least one model is right on each of the {counted(assay.n_instances, 'instance')}{runs}; {disagree}."
+    every = "Both models are" if len(labels) == 2 else "Every model is"
+    return f"{every} wrong on {of_all}{runs}; {disagree}."
+
+
+def _how(assay: "Assay") -> str:
+    """What decides the numbers: level, seed, version, and the rows whose probabilities were raised to the floor."""
+    floored = {m.name: m.floored for m in assay.candidates if m.floored}
+    rows = "no row needed the floor of probabilities"
+    if floored:
+        who = listed([f"{named(name)} ({count(n)})" for name, n in floored.items()], most=SHOWN_NAMES)
+        rows = f"rows with a label less probable than the floor: {who}"
+    version = assay.provenance["uqassay"]
+    return f"{level_text(assay.settings.level)} intervals, seed {assay.settings.seed}, uqassay {version}; {rows}."
+
+
+# Choose λ: sentences of the slider, the strip of winners, the questionnaire and the live ranking.
+
+Winners = Sequence[tuple[float, float, Sequence[str]]]
+
+COSTS = {0.01: "a hundredth", 0.02: "a fiftieth", 0.05: "a twentieth", 0.1: "a tenth", 0.2: "a fifth", 1 / 3: "a third"}
+
+RANKING_HEADS = {
+    "model": "Model",
+    "mean": "Mean E",
+    "difference": "Difference to best",
+    "pvalue": "p (adjusted)",
+    "ranks": "Ranks",
+    "wins": "Resamples won",
+    "below": "ahead below it",
+    "above": "ahead above it",
+}
+
+
+def ranking_sentences(assay: "Assay") -> dict[str, Any]:
+    """Templates by name; "below" has a text for every set of baselines that may have a lower mean E than a model.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> text = ranking_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))
+    >>> text["next_change"], text["below"]["vacuous"]
+    ('The order changes next at λ = {tradeoff}, where {above} passes {below}.', '⚠ vacuous has a lower mean E')
+    """
+    baselines = [m.name for m in assay.models if m.baseline]
+    below = [names for k in range(1, len(baselines) + 1) for names in combinations(baselines, k)]
+    return {
+        "at": "λ = {tradeoff}",
+        "strip": "Share of resamples that each model wins, against λ",
+        "strip_data": "Share of resamples that each model wins at some λ; bold: the lowest mean E.",
+        "from_to": "λ {low} to {high}",
+        "scale": "E from 0 to {limit}",
+        "below": {
+            ",".join(names): f"⚠ {listed_names(names)} {'have' if len(names) > 1 else 'has'} a lower mean E"
+            for names in below
+        },
+        "no_mean": "no finite mean",
+        "is_best": "the best model itself",
+        "is_baseline": "baselines are not candidates",
+        "no_test": "no test with so few instances",
+        "no_resampling": _no_resampling(assay),
+        "next_change": "The order changes next at λ = {tradeoff}, where {above} passes {below}.",
+        "no_change": "The order stays like this for every larger λ.",
+        "findings": ORDER,
+        "spoken": "At λ = {tradeoff}: {places}",
+        "place": "{rank}. {model}, {estimate}.",
+        "set": "Set λ = {tradeoff}",
+        "heads": RANKING_HEADS,
+    }
+
+
+def _no_resampling(assay: "Assay") -> str:
+    only = "1 instance" if assay.groups is None else "1 group"
+    return f"{only}: nothing to resample"
+
+
+def beyond_sentence(assay: "Assay", winners: Winners, top: float) -> str:
+    """Winners beyond the largest λ of the slider, and why shares of resamples are undefined where they are."""
+    later = [f"from λ = {tradeoff(low)} on {listed_names(names)}" for low, _, names in winners if low > top]
+    said = [f"Beyond the end of the slider the winner changes again: {'; '.join(later)}."] if later else []
+    if assay.n_units == 1:
+        said.append(f"Shares of resamples are undefined ({_no_resampling(assay)}).")
+    return " ".join(said)
+
+
+def winner_sentence(low: float, high: float, names: Sequence[str], top: float) -> str:
+    """Where some models win, in words.
+
+    Examples
+    --------
+    >>> winner_sentence(0.25, float("inf"), ["a", "b"], 2.0)
+    'a and b: λ from 0.25 to ∞'
+    """
+    return f"{listed_names(names)}: λ from {tradeoff(min(low, top))} to {tradeoff(high)}"
+
+
+def answer_sentence(low: float, high: float, reason: str, winners: Winners) -> str:
+    """The λ that answers of the questionnaire ask for, why, and who wins there."""
+    inside = [listed_names(names) for start, end, names in winners if start < high and end > low]
+    won = f"{inside[0]} has the lowest mean E throughout." if len(inside) == 1 else ""
+    if len(inside) > 1:
+        won = f"The winner changes inside: {', then '.join(inside)}."
+    return " ".join(filter(None, (f"λ from {tradeoff(low)} to {tradeoff(high)}.", reason, won)))
+
+
+def cost_label(cost: float) -> str:
+    """How much passing a case on costs, compared with a mistake.
+
+    Examples
+    --------
+    >>> cost_label(0.1), cost_label(0.5), cost_label(1.0)
+    ('a tenth as much', 'half as much', 'as much')
+    """
+    if cost == 1:
+        return "as much"
+    return "half as much" if cost == 0.5 else f"{COSTS.get(cost, f'{cost:g}')} as much"
+
+
+# The page's sentences, all made here.
+#
+# A sentence that is the same wherever the slider stands is sent whole. One whose numbers or names change on the page is
+# sent as a template with places such as ``{tradeoff}``; the page's `fillTemplate` puts numbers and names there and
+# writes nothing itself. Names that come from data are never part of a template, so that a brace in a name is no place.
+
+
+def page_sentences(assay: "Assay") -> dict[str, Any]:
+    """Sentences and templates of the page's fixed sections, by section; those of the lenses are made with the lenses."""
+    return {
+        "general": general_sentences(),
+        "comparison": comparison_sentences(assay),
+        "ranking": ranking_sentences(assay),
+        "rank_sets": rank_set_sentences(assay),
+        "charts": chart_sentences(assay),
+        "models": model_sentences(assay),
+        "instances": instance_sentences(assay),
+        "method": method_sentences(assay),
+    }
+
+
+# The answer card: what to choose, what cannot be told from it, the stretches of λ, and what the words mean.
+
+CAUTION = "Before believing it"
+DEPENDS = "The choice depends on λ."
+CONCERNING: Mapping[str, str] = {  # cautions that change how much to believe the answer, by their code
+    "few-instances": "few instances",
+    "few-groups": "few groups",
+    "different-runs": "different numbers of training runs",
+    "different-numbers-of-members": "different numbers of members",
+    "floored": "labels that a model held to be impossible",
+    "estimated-nonspecificity": "an estimated non-specificity",
+    "solver-gap": "an inexact distance",
+    "ignored-label": "instances left out",
+    "labels-by-columns": "labels taken by the order of the columns",
+    "baseline-left-out": "a baseline left out",
+}
+FURTHER: Mapping[str, str] = {
+    "prediction": "how predictions were read",
+    "absent-classes": "classes that never occur",
+    "backward-score": "an uncertainty that ranks mistakes backwards",
+    "no-calibration-test": "calibration tests",
+    "dependent-labels": "calibration tests",
+    "calibration-sample": "calibration tests",
+}
+BASELINES: Mapping[str, str] = {
+    "vacuous": "saying nothing, which is to allow every distribution",
+    "class-prior": "always giving the class frequencies",
+}
+
+
+class Statement(NamedTuple):
+    """One statement of the card.
+
+    Attributes
+    ----------
+    before : str
+        Words before the names.
+    models : tuple of str
+        Names that are set in large type.
+    after : str
+        Words behind the names, in the same type.
+    where : str
+        For which λ and under which condition it holds.
+    others : tuple of (str, tuple of str)
+        Lines about the other models: a label and names; of no names, a sentence.
+    """
+
+    before: str
+    models: tuple[str, ...]
+    after: str = ""
+    where: str = ""
+    others: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+def answer_choices(answer: Answer) -> list[Statement]:
+    """What the card says in large type.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> (one,) = answer_choices(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]).answer())
+    >>> one.before, one.where
+    ('Nothing can be told', 'From 1 instance nothing can be said about other instances.')
+    """
+    one = len(answer.models) == 1
+    if answer.kind == "none":
+        where = "At every λ saying nothing or giving the class frequencies is better."
+        return [
+            Statement("", answer.models, "is not worth using", where)
+            if one
+            else Statement("No model is worth using", (), "", where)
+        ]
+    if answer.kind == "choose":
+        return [_choice(answer, c) for c in answer.choices]
+    start = {"infinite": "No model can be chosen"}.get(answer.kind, "Nothing can be told")
+    first, *more = headline(answer)
+    return [Statement(start, (), "", first, tuple((text, ()) for text in more if answer.kind == "one-unit"))]
+
+
+def _choice(answer: Answer, c: Recommendation) -> Statement:
+    where = range_text(c.low, c.high).replace("for λ from", "for every λ from")
+    where = ", ".join(filter(None, (where, condition(answer))))
+    if len(answer.models) == 1:
+        return Statement("", c.models, "is worth using", where)
+    return Statement("Choose", c.models, "", where, _others(answer, c))
+
+
+def _others(answer: Answer, c: Recommendation) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Lines about the models that are not chosen; the first, of several chosen models, about these."""
+    several = len(c.models) > 1
+    them = "them" if several else "it"
+    lines: list[tuple[str, tuple[str, ...]]] = []
+    if several:
+        who = "the two" if len(c.models) == 2 else "these"
+        lines.append((f"Which of {who} is better at which λ cannot be told.", ()))
+    if c.tied:
+        lines.append((f"Cannot be told from {them}", c.tied))
+    if c.partly:
+        lines.append((_worse_somewhere(answer, c), c.partly))
+    if c.worse:
+        lines.append(("Worse at all of these λ", c.worse))
+    return tuple(lines)
+
+
+def _worse_somewhere(answer: Answer, c: Recommendation) -> str:
+    """Of a single model, also where; not if ranges of several models to choose could leave a gap."""
+    low, high = c.told[c.partly[0]]
+    first, last = inwards(low, high)
+    if len(c.partly) == len(c.models) == 1 and c.high != answer.top:
+        if low <= c.low and high < c.high:
+            return f"Worse up to λ = {tradeoff(last)}"
+        if low > c.low and high >= c.high:
+            return f"Worse from λ = {tradeoff(first)} on"
+    return "Worse at some of these λ"
+
+
+# -- the axis of λ -------------------------------------------------------------------------------------------------------
+
+AXIS = {
+    "none": "no model",
+    "open": "cannot be told",
+    "start": "λ = 0: nothing",
+    "end": "λ = {top}: much",
+    "default": "λ = {default}, used on this page",
+    "until": "until you choose another",
+}
+
+
+def axis_text(answer: Answer, default: float) -> dict[str, str]:
+    """Words around the axis, and the whole of it in a sentence, for those who do not see it."""
+    said = [stretch_text(s, answer.top) for s in answer.stretches if s.low < answer.top]
+    values = {"top": tradeoff(answer.top), "default": tradeoff(default)}
+    text = {name: words.format_map(values) for name, words in AXIS.items()}
+    return text | {"whole": f"λ from 0 to {tradeoff(answer.top)}: {', '.join(said)}"}
+
+
+def stretch_text(stretch: Stretch, top: float) -> str:
+    """A stretch of the axis in words.
+
+    Examples
+    --------
+    >>> stretch_text(Stretch(0.25, 9.0, "choose", ("a", "b")), 2.0), stretch_text(Stretch(0.0, 0.2, "none"), 2.0)
+    ('choose a or b from 0.25 to 2', 'no model is worth using from 0 to 0.2')
+    """
+    said = {"none": "no model is worth using", "open": "nothing can be told"}.get(stretch.kind, "")
+    said = said or f"choose {listed_names(stretch.models, last='or', most=3)}"
+    return f"{said} from {tradeoff(stretch.low)} to {tradeoff(min(stretch.high, top))}"
+
+
+def answer_remarks(answer: Answer) -> list[tuple[str, str]]:
+    """Sentences below the axis, each with the kind of the stretches that it is about."""
+    if answer.kind in ("none", "one-unit", "infinite"):
+        return []
+    found = [(kind, sentence([text])) for kind, text in none_clauses(answer)]
+    if any(a.high < b.low for a, b in pairwise(answer.choices)):
+        found.append(("open", "Between the choices, which is better cannot be told."))
+    return found
+
+
+# -- the words -----------------------------------------------------------------------------------------------------------
+
+
+def meanings(baselines: Sequence[str], *, votes: bool, price: bool) -> list[tuple[str, str]]:
+    """What E, its terms and "worth using" mean, in everyday words.
+
+    Parameters
+    ----------
+    baselines : sequence of str
+        Their names.
+    votes : bool
+        Whether labels are distributions.
+    price : bool
+        Whether λ, which the axis explains, is explained here.
+    """
+    right = "it is the distribution of the labels" if votes else "it gives the true class the probability 1"
+    return [
+        *([("λ", f"{PRICE.removeprefix('λ: ').capitalize()}.")] if price else []),
+        (
+            "E = distance + λ · non-specificity",
+            "The cost of a prediction. Its mean over all instances is compared; lower is better.",
+        ),
+        (
+            "Distance: how wrong",
+            "A prediction allows one probability distribution over the classes, or a set of them. The one nearest to what "
+            f"happened counts; 0 if {right}.",
+        ),
+        (
+            "Non-specificity: how vague",
+            "The size of that set: 0 if it is one distribution, greatest if every one is allowed.",
+        ),
+        (
+            "Worth using",
+            f"Shown to have a lower mean E than {', and than '.join(BASELINES[name] for name in baselines)}.",
+        ),
+    ]
+
+
+# -- reasons for caution -------------------------------------------------------------------------------------------------
+
+
+def caution_finding(codes: Sequence[str]) -> str:
+    """How many warnings there are and what they are about; first those that change how much to believe the answer.
+
+    Examples
+    --------
+    >>> caution_finding(["few-groups", "prediction", "floored"])
+    '2 warnings on the answer: few groups and labels that a model held to be impossible; 1 more: how predictions were read.'
+    >>> caution_finding(["dependent-labels", "dependent-labels"])
+    '2 warnings: calibration tests.'
+    """
+    first = [CONCERNING[code] for code in codes if code in CONCERNING]
+    rest = [FURTHER[code] for code in codes if code in FURTHER]
+    start = f"{counted(len(first), 'warning')} on the answer: {listed(list(dict.fromkeys(first)))}"
+    more = listed(list(dict.fromkeys(rest)))
+    if not first:
+        return f"{counted(len(rest), 'warning')}: {more}."
+    return f"{start}; {len(rest)} more: {more}." if rest else f"{start}."
+
+
+# Can it be calibrated: sentences of the tests, of the pictures of one test, and of the reliability diagrams.
+
+FEW = 30  # instances in a bin below which its accuracy says little
+MOST_NAMES = 4
+MANY_MEMBERS = 8  # whose weights a sentence sums up
+WEIGHT = 0.95  # that the heaviest members carry together
+OUTCOMES = {"rejected": "no mixture is", "passed": "not rejected", "undefined": "undefined"}
+ENDED = ", and no more were made"  # of a sequential test that does not reject at 10 %
+NULLS = {
+    "single": "labels are drawn from its own probabilities",
+    "minimised": "labels are drawn from one or two likely mixtures, and the best mixture for them is sought again",
+    "sequential": (
+        "labels are drawn from one or two likely mixtures, and a better mixture for them is sought until its value is below "
+        "the minimum found, so most bars left of it are upper bounds"
+    ),
+    "random": (
+        "labels are drawn from mixtures chosen at random and judged by these, as in the paper; this rejects less often than "
+        "it may"
+    ),
+    "signs": "the deviations of each group from its probabilities get a random sign",
+    "berger-boos": (
+        "labels are drawn from several mixtures that could be the true one, and the p-value is the largest of theirs; this "
+        "rejects a little less often than it may"
+    ),
+}
+IN_THE_NOTE = ("sample", "option")  # codes of notes that the page words with the numbers they are about
+
+
+def decimals_of(values: Iterable[float], more: int = 0) -> int:
+    """Decimals that show two digits of the typical value, and `more`; from 0 to 5.
+
+    Examples
+    --------
+    >>> decimals_of([0.012, 0.034, 0.05]), decimals_of([0.012], 1), decimals_of([float("nan")])
+    (3, 4, 3)
+    """
+    sizes = sorted(abs(v) for v in values if np.isfinite(v) and v != 0)
+    if not sizes:
+        return 3
+    return int(np.clip(1 + more - np.floor(np.log10(sizes[len(sizes) // 2])), 0, 5))
+
+
+# -- all tests ---------------------------------------------------------------------------------------------------------
+
+
+def words_of_test(judged: JudgedTest) -> str:
+    """The result of one test and its consequence, in one or two sentences."""
+    return " ".join((claim(judged), *advice(judged)))
+
+
+def outcome_text(judged: JudgedTest) -> str:
+    """The outcome in a word or two, as in a cell of the table."""
+    if judged.test.tested == "nothing":
+        return "not tested"
+    if judged.outcome == "rejected" and judged.test.n_members < 2:
+        return "not calibrated"
+    return OUTCOMES[judged.outcome]
+
+
+def sentences_around_tests(judged: Sequence[JudgedTest], n_tests: int) -> dict[str, Any]:
+    """Sentences and templates around the tests."""
+    adjusted = f"p-values are adjusted by Holm for the {n_tests} tests." if n_tests > 1 else ""
+    note = (
+        "A mixture weighs the members’ predictions. If some mixture is calibrated, its probabilities can be taken at their "
+        "word; if none is, the truth lies outside the set that the members span."
+    )
+    proof = "Passing is no proof of calibration: few instances, or a measure of another property, can hide errors."
+    return {
+        "note": note,
+        "how": " ".join(filter(None, (f"Tested on {_tested(judged)}.", adjusted, proof))),
+        "all": "Each test in words, with what to do",
+        "table": "Tests of calibration",
+        "caption": (
+            "p-values of the model’s mean and of single members are of separate tests, not adjusted; the outcome leads to the "
+            "picture of a test."
+        ),
+        "pvalue_title": "p",
+        "look": "{outcome}: look at {model}, {measure}",
+        "mean_alone": "the mean is all that was tested",
+        "no_members": "no members",
+        "question": "– is the model, or some mixture of its members, {adjective}?",
+        "heads": {
+            "model": "Model",
+            "outcome": "Outcome",
+            "minimum": "Minimum found",
+            "mean": "Model’s mean",
+            "members": "Single members",
+            "width": "Width of the set",
+            "measure": "Measure",
+        },
+        "axes": {"draws": "null draws", "weight": "weight w"},
+        "weights_title": "Weights w of the best mixture",
+        "after_title": "After: the best mixture",
+        "closely": "One test, closely" if len(judged) > 1 else "The test, closely",
+        "side": "{model}, {run}",
+        "draws": {"one": "1 draw from {low} to {high}", "many": "{n} draws from {low} to {high}"},
+        "member": "member {member}: {value}",
+        "member_tested": "member {member}: {value}, {pvalue}",
+        "minimum": "minimum {value}",
+        "found": "found {value}",
+        "mean": "model’s mean {value}",
+        "mean_beyond": "model’s mean {value} ▸",
+        "members_beyond": {"one": "1 member ▸", "many": "{n} members ▸"},
+        "weight": "{member}: {weight}",
+        "heaviest": "{members}, the heaviest first",
+        "null_data": "Null draws by the value of the measure.",
+        "weights_data": "Weight in the best mixture, and the measure of each alone.",
+        "nothing_to_weigh": "Nothing to weigh.",
+        "nothing_to_draw": "Nothing to draw here.",
+    }
+
+
+def _tested(judged: Sequence[JudgedTest]) -> str:
+    """On how many instances the tests were made."""
+    parts = []
+    for test in (j.test for j in judged if j.test.tested != "nothing"):
+        if test.n_tested < test.n_instances:
+            parts.append(f"{count(test.n_tested)} of the {counted(test.n_instances, 'instance')}")
+        else:
+            parts.append(f"{'all ' if test.n_tested > 1 else ''}{counted(test.n_instances, 'instance')}")
+    return listed(list(dict.fromkeys(parts)))
+
+
+def cautions(judged: Sequence[JudgedTest]) -> list[str]:
+    """The notes of the tests, each once, with the models that it is about."""
+    out = []
+    notes: dict[Note, list[str]] = {}
+    unsettled = max((n for j in judged for n in j.test.notes if n.code == "not-settled"), key=_spread, default=None)
+    for j in judged:
+        for note in j.test.notes if j.outcome != "undefined" else ():
+            told = (
+                unsettled if unsettled is not None and note.code == "not-settled" else note
+            )  # the widest spread alone
+            if note.code not in IN_THE_NOTE and j.test.model not in notes.setdefault(told, []):
+                notes[told].append(j.test.model)
+    n_models = len({j.test.model for j in judged})
+    for note, names in notes.items():
+        whose = "" if len(names) == n_models else f" ({listed_names(names, most=MOST_NAMES)})"
+        out.append(f"{note.text[0].upper()}{note.text[1:]}{whose}.")
+    return out
+
+
+def _spread(note: Note) -> float:
+    return float(note.facts["spread"])
+
+
+# -- the pictures of one test ------------------------------------------------------------------------------------------
+
+
+def captions(judged: JudgedTest, bars: dict[str, Any], n_tests: int, level: float) -> dict[str, str]:
+    """Titles and captions of the four pictures of one test, and what stands in the place of one that cannot be drawn.
+
+    Parameters
+    ----------
+    judged : JudgedTest
+    bars : dict
+        `null_histogram` of the test.
+    n_tests : int
+        That the p-value is adjusted for.
+    level : float
+        Of the intervals.
+    """
+    test, mixed = judged.test, judged.test.n_members > 1
+    found = {
+        "null": _null_caption(judged, bars, n_tests),
+        "weights": _weights_caption(judged),
+        "before": _before_caption(judged, level),
+        "after": _after_caption(judged),
+        "null_title": f"Could chance explain {'the best mixture’s' if mixed else 'its'} miscalibration?",
+        "before_title": "Before: the model’s mean" if mixed else "Reliability of its confidence",
+    }
+    if not bars["counts"]:
+        found["no_null"] = "No draw is finite."
+    elif not np.isfinite(test.statistic):
+        found["no_null"] = f"The minimum found is {'undefined' if np.isnan(test.statistic) else 'infinite'}."
+    if np.isnan(test.weights).any() or not len(test.weights):
+        undefined = judged.outcome == "undefined"
+        found["no_weights"] = (
+            "No mixture is the best where the measure is undefined." if undefined else "No weights were kept."
+        )
+    return {name: text for name, text in found.items() if text}
+
+
+def _null_caption(judged: JudgedTest, bars: dict[str, Any], n_tests: int) -> str:
+    test = judged.test
+    drawn = bool(bars["counts"]) and bool(np.isfinite(test.statistic))
+    said = []
+    if judged.outcome != "undefined" and len(test.null):
+        mixed, reach = test.n_members > 1, bars["reach"]
+        where = "where a mixture is calibrated" if mixed else "a calibrated model"
+        found = f"the {'minimum' if mixed else 'value'} found{' (coloured)' if drawn else ''}"
+        said.append(
+            f"The {measure_label(test.measure)} that chance gives {where}: {NULLS.get(test.null_kind, test.null_kind)}. "
+            f"{count(reach)} of {count(len(test.null))} draws {'reaches' if reach == 1 else 'reach'} {found}"
+            f"{ENDED if test.null_kind == 'sequential' and test.pvalue > ENOUGH else ''}; "
+            f"{_pvalue_made(judged, reach, n_tests)}."
+        )
+    if bars["infinite"]:
+        said.append(f"{counted(bars['infinite'], 'draw')} infinite, not drawn.")
+    if len(test.member_values) and drawn:
+        said.append(
+            "Ticks below, or ▸ beyond the axis: single members; they and the model’s mean are judged by separate draws."
+        )
+    return " ".join(said)
+
+
+def _pvalue_made(judged: JudgedTest, reach: int, n_tests: int) -> str:
+    """How the p-value follows from the draws."""
+    test, n_null = judged.test, len(judged.test.null)
+    p = pvalue_text(judged.adjusted)
+    if n_tests > 1:
+        p = f"adjusted for the {n_tests} tests, {p}"
+    if test.n_parts:
+        return f"the p-values of {test.n_parts} parts of the instances, tested apart, are combined (Fisher); {p}"
+    if test.null_kind == "signs":
+        return f"labels that go together inside groups are drawn as well, and the larger p-value counts; {p}"
+    if test.n_draws > n_null:
+        more = count(test.n_draws - n_null)
+        return f"{more} further draws are valued at a few mixtures, which can only raise the p-value; {p}"
+    if test.null_kind == "berger-boos":
+        return p
+    share = f"(1 + {count(reach)}) / (1 + {count(n_null)})"
+    return f"{share} = {pvalue(test.pvalue)}; {p}" if n_tests > 1 else f"so p = {share} = {pvalue(test.pvalue)}"
+
+
+def _weights_caption(judged: JudgedTest) -> str:
+    test = judged.test
+    if test.n_members < 2 or np.isnan(test.weights).any():
+        return ""
+    places = decimals_of([test.statistic, test.mean_value], 1)
+    values = (number(v, places, bounded=True) for v in (test.statistic, test.mean_value))
+    said = [
+        "The mixture whose {} is least: {}, against {} of the model’s mean.".format(
+            measure_label(test.measure), *values
+        )
+    ]
+    if test.n_members > MANY_MEMBERS:
+        n = _carriers(test.weights)
+        said.append(f"{n} of the {test.n_members} {test.noun} {'carries' if n == 1 else 'carry'} 95 % of the weight.")
+    said.append("Dashed: 1/M, the same weight for all.")
+    if np.isfinite(test.statistic):
+        said.append("Other weights can be almost as good.")
+    else:
+        said.append("All mixtures are infinitely far off, so these weights mean nothing.")
+    return " ".join(said)
+
+
+def _carriers(weights: Any) -> int:
+    """Fewest members that carry 95 % of the weight."""
+    total = np.cumsum(np.sort(weights)[::-1])
+    return min(int((total < WEIGHT).sum()) + 1, len(total))
+
+
+def _before_caption(judged: JudgedTest, level: float) -> str:
+    if judged.test.before is None:
+        return ""
+    return (
+        f"{_accuracy(judged.test.accuracy_mean, judged.test.before)} Bars: {level_text(level)} band of all bins together; "
+        f"open markers: fewer than {FEW} instances; below, how many instances there are."
+    )
+
+
+def _after_caption(judged: JudgedTest) -> str:
+    test = judged.test
+    if test.after is None or test.n_members < 2:
+        return ""
+    other = "" if test.notion == "confidence" else "; they were chosen by the measure above, not by this diagram"
+    return (
+        f"{_accuracy(test.accuracy_weighted, test.after)} The weights were fitted to these instances, which flatters "
+        f"them{other}."
+    )
+
+
+def _accuracy(accuracy: float, bins: "Reliability") -> str:
+    known = "" if np.isnan(accuracy) else f"Accuracy {percent(accuracy)}, "
+    filled = bins.count > 0
+    share = bins.count[filled] / bins.count.sum()
+    gap = float((share * np.abs(bins.accuracy[filled] - bins.confidence[filled])).sum())
+    return f"{known}mean gap {number(100 * gap, 1, bounded=True)} points."
+
+
+# -- the confidence of every model -------------------------------------------------------------------------------------
+
+
+def confidence_text(gap: float, low: float, high: float) -> str:
+    """Whether mean confidence and accuracy agree, by the interval of the accuracy.
+
+    Examples
+    --------
+    >>> confidence_text(0.01, 0.7, 0.8), confidence_text(0.2, 0.7, 0.8), confidence_text(0.2, float("nan"), 0.8)
+    ('within the interval', 'too confident', 'no interval to judge by')
+    """
+    half = (high - low) / 2
+    if not half > 0:
+        return "no interval to judge by"
+    if abs(gap) <= half:
+        return "within the interval"
+    return "too confident" if gap > 0 else "too timid"
+
+
+def confidence_finding(judged: Mapping[str, str]) -> str:
+    """Which models are too confident or too timid on average; `judged` by model, as `confidence_text` has it.
+
+    Examples
+    --------
+    >>> confidence_finding({"a": "too confident", "b": "within the interval", "c": "too timid"})
+    'a is too confident on average; c is too timid on average; the mean confidence of b is within the interval of its accuracy.'
+    """
+    names = {how: [m for m, found in judged.items() if found == how] for how in judged.values()}
+    clauses = []
+    for how in ("too confident", "too timid"):
+        if found := names.get(how, []):
+            verb = "is" if len(found) == 1 else "are"
+            clauses.append(f"{listed_names(found, most=MOST_NAMES)} {verb} {how} on average")
+    if found := names.get("within the interval", []):
+        clauses.append(
+            f"the mean confidence of {listed_names(found, most=MOST_NAMES)} is within the interval of "
+            f"{'its' if len(found) == 1 else 'their'} accuracy"
+        )
+    if not clauses:
+        return "Without an interval of the accuracy, nothing can be said about the confidence."
+    text = "; ".join(clauses)
+    return f"{text if clauses[0].split(' ')[0] != 'the' else text[0].upper() + text[1:]}."
+
+
+def reliability_sentences(level: float, *, votes: bool, tested: bool) -> dict[str, Any]:
+    """Sentences of the reliability diagram of all models and of its table."""
+    labels = (
+        " The labels are distributions, so accuracy is the share of the votes for the predicted class, and confidence is held "
+        "against that share."
+    )
+    return {
+        "title": "How far off is the confidence of each model?" if tested else "",
+        "caption": (
+            "Accuracy in ten bins of confidence, drawn at the bin's mean confidence, with a band that holds in all bins of a "
+            f"model together ({level_text(level)}); a calibrated model follows the diagonal. Open markers: fewer than {FEW} "
+            "instances. Bars below: where the instances are."
+        ),
+        "note": (
+            "Gap: mean confidence minus accuracy. A model can be too confident in one place and too timid in another; then the "
+            "gap is small and the ECE is not. Under the ECE: its interval, which begins at 0 where the model could be "
+            f"calibrated, and the classwise ECE.{labels if votes else ''}"
+        ),
+        "heads": {
+            "model": "Model",
+            "accuracy": "Accuracy",
+            "confidence": "Mean confidence",
+            "gap": "Gap, points",
+            "ece": "ECE",
+            "bin": "Confidence from",
+            "count": "Instances",
+        },
+        "table": "Confidence and accuracy of each model",
+        "data": "Accuracy by confidence, in the bins that hold instances.",
+        "axes": {"confidence": "confidence", "accuracy": "accuracy"},
+        "few": FEW,
+        "classwise": "classwise {estimate}",
+        "shown": f"Shown in single bins, all bins of a model together at {level_text(level)}:",
+        "bin": "confidence {confidences}: accuracy {accuracy} ({accuracies})",
+        "bin_count": "{n} instances",
+        "bin_share": "{n} of {total} instances ({share})",
+    }
+
+
+# Does it know when it is wrong: sentences of rankings, curves, paired tests and the table of metrics.
+#
+# Of a sentence that follows the chosen score there is one for every score ("views"); the share refused and the numbers
+# that depend on it are filled in by the page.
+
+BEST = ""  # in the place of a score's name: each model by its best one
+COUNTS = ("groups", "runs")  # codes of notes that the page states once for all numbers
+FLATTERED = (
+    "The best score of a model has the highest UQ-AUC on these instances; it is judged on the same ones, which flatters it a "
+    "little."
+)
+CHOSEN = "Best scores were chosen on the same instances, so these p-values are somewhat too small."
+
+
+# -- the whole section -------------------------------------------------------------------------------------------------
+
+
+def mistakes_sentences(assay: "Assay") -> dict[str, Any]:
+    """Sentences and templates that no choice on the page changes, but for numbers."""
+    level, several = level_text(assay.settings.level), len(assay.model_names) > 1
+    votes = assay.labels.ndim == 2
+    best = _best_words(assay)
+    return {
+        "lead": (
+            "A model knows when it is wrong if its mistakes are more uncertain than its right predictions. Then fewer are left "
+            "when the most uncertain predictions are refused, or passed on to a person."
+        ),
+        "best": best,
+        "best_title": best[0].upper() + best[1:],
+        "by_score": "Uncertainty by",
+        "refuse": "Refuse",
+        "compare": "Compare",
+        "by": "by",
+        "rows": "Rows",
+        "heads": {
+            "model": "Model",
+            "score": "Score",
+            "all": "Accuracy of all",
+            "gain": "Gain, points",
+            "outcome": "Outcome",
+            "share": "Share kept",
+        },
+        "votes": "Accuracy is the share of the votes for the predicted class." if votes else "",
+        "refusal_title": "The gain from refusing",
+        "refusal_table": "The gain from refusing",
+        "kept": "Accuracy of the {share} kept",
+        "outcomes": {"gain": "", "none": "could be chance", "loss": "it falls", "unknown": "no interval"},
+        "ranking_title": "How well the mistakes are ranked",
+        "layouts": {
+            "short": f"best {'scores' if several else 'score'} and total entropy",
+            "score": "all, by score",
+            "model": "all, by model",
+        },
+        "ranking_note": (
+            "A random ordering has ½, the vertical line. “◂½” at the left end of an axis means that the axis starts above ½. "
+            f"{level} intervals, sorted by UQ-AUC."
+        ),
+        "backward": "backward",
+        "flattered": FLATTERED,
+        "left_out": _left_out(assay),
+        "curve_title": "Errors among the predictions kept",
+        "no_curve": "None of the models shown has this score.",
+        "curve_axes": ["share kept, least uncertain first (%)", "errors among those kept (%)"],
+        "curve_data": "Error rate among the least uncertain instances, by their share, of the models shown.",
+        "curve_hover": "of the {share} % kept",
+        "curve_risk": "{risk} % wrong",
+        "curve_risk_interval": "{risk} % wrong ({low} to {high})",
+        "tests_title": "Could the differences be chance?",
+        "the_models": "the models",
+        "the_scores": "the scores of {model}",
+        "point_at": "Point at a cell, or move with the arrow keys, for the difference with its interval.",
+        "matrix": _matrix_templates(assay),
+        "metrics_title": "All ranking metrics",
+    }
+
+
+def backward_note(found: Sequence[BackwardScore]) -> str:
+    """Note below the rankings that explains the mark of backward scores; empty if there are none."""
+    if not found:
+        return ""
+    joint = f", jointly for {counted(found[0].n_tests, 'score')}" if found[0].n_tests > 1 else ""
+    return (
+        f"“backward”: shown to have a UQ-AUC below ½ ({level_text(found[0].level)}{joint}), so its mistakes are among the last "
+        "to be refused. The intervals drawn here are for each score on its own."
+    )
+
+
+def _best_words(assay: "Assay") -> str:
+    return "each model's best score" if len(assay.model_names) > 1 else "its best score"
+
+
+def _left_out(assay: "Assay") -> str:
+    """Scores that rank nothing, by model."""
+    said = []
+    for model in assay.model_names:
+        constant = [score_label(s) for s in assay.uncertainty_names(model) if _is_constant(assay, model, s)]
+        if constant:
+            said.append(f"Left out, since the same in every instance: {listed(constant)} of {model}.")
+    return " ".join(said)
+
+
+def _is_constant(assay: "Assay", model: str, score: str) -> bool:
+    values = assay[model].columns[score]
+    return not bool((values != values[:, :1]).any())
+
+
+def _matrix_templates(assay: "Assay") -> dict[str, str]:
+    """Templates for a cell of the matrix of paired tests."""
+    only = "1 instance" if assay.groups is None else "1 group"
+    untested = "no test, for the difference does not vary over the instances"
+    if assay.n_units == 1:
+        untested = f"no test, for there is only {only}"
+    values = "{row} against {column}: {metric} {row_value} − {column_value} = {difference}"
+    tested = f"{values} ({{low}} to {{high}}), {{pvalue}}"
+    return {
+        "label": "Paired tests, {metric}",
+        "by": "{name} ({score})",
+        "own": "{row}: {metric} {row_value}",
+        "untested": f"{values}; {untested}",
+        "same": f"{values}; the two agree on every instance",
+        "chance": f"{tested}{{adjusted}}: could be chance; this test set could have shown {{shown}}",
+        "shown": "a difference of {difference}",
+        "shown_none": "no difference",
+        "better": f"{tested}{{adjusted}}: {{better}} ranks better",
+        "adjusted": " (adjusted)",
+        "same_order": "same order",
+        "no_test": "no test",
+        "pvalue": "p {pvalue}",
+    }
+
+
+# -- one score ---------------------------------------------------------------------------------------------------------
+
+
+def view_sentences(assay: "Assay", score: str, absent: Mapping[str, str], notes: Sequence[str]) -> dict[str, Any]:
+    """Sentences that follow the chosen score.
+
+    Parameters
+    ----------
+    assay : Assay
+    score : str
+        `BEST` for each model's best one.
+    absent : mapping of str to str
+        Models that cannot be judged by it, with the reason.
+    notes : sequence of str
+        Remarks on the metrics.
+    """
+    by = score_label(score) if score else _best_words(assay)
+    votes = assay.labels.ndim == 2
+    wrong = " (share of the votes against the predicted class)" if votes else ""
+    level = level_text(assay.settings.level)
+    left = "; ".join(f"{model} ({why})" for model, why in absent.items())
+    return {
+        "score": score,
+        "by": by,
+        "absent": " ".join(filter(None, (f"Not shown: {left}." if left else "", "" if score else FLATTERED))),
+        "curve": (
+            f"Error rate{wrong} among the least uncertain instances, by {{by}}, against their share. The {level} bands are "
+            "pointwise: they hold for each share separately, not for a whole curve. The line keeps {share}. The axis is cut "
+            "where a few instances make a band wide."
+        ),
+        "few_models": f"Fewer than two models have a ranking by {by}.",
+        "metrics": f"By {by}; ↑ higher is better, ↓ lower is better.",
+        "metrics_note": " ".join(notes),
+    }
+
+
+def why_absent(made: str, score: str, constant: Sequence[str], first: "Estimate | None") -> str:
+    """The reason that a model is not judged by a score, or by its best one.
+
+    Parameters
+    ----------
+    made : str
+        "no mistake" or "only mistakes" where that is all it makes.
+    score : str
+    constant : sequence of str
+        Its scores that are the same in every instance.
+    first : Estimate, optional
+        UQ-AUC of the first of its other scores; None where there is none.
+    """
+    if made:
+        return why_unmixed(made)
+    if score:
+        same = "the score is the same in every instance: nothing to choose by"
+        return same if score in constant else "it has no such score"
+    if first is None:
+        return "no score of it differs between instances: nothing to choose by" if constant else "it has no score"
+    return undefined_text(first)
+
+
+def why_unmixed(made: str) -> str:
+    """The reason that a model without errors, or without correct predictions, cannot be judged."""
+    return f"it makes {made} on these instances"
+
+
+def why_nothing(made: Mapping[str, str]) -> str:
+    """The reason that no model's mistakes can be ranked; `made` by model: "no mistake", "only mistakes", or "" for both kinds.
+
+    Examples
+    --------
+    >>> why_nothing({"a": "no mistake", "b": "only mistakes"})
+    'There is nothing to choose by: a makes no mistake here; b makes only mistakes here.'
+    """
+    kinds = set(made.values())
+    if kinds == {"no mistake"}:
+        return "No model makes a mistake on these instances: there is nothing to rank."
+    if kinds == {"only mistakes"}:
+        return "All predictions are mistakes on these instances: there is nothing to rank."
+    reasons = (
+        f"{m} makes {it} here" if it else f"{m} has no score that differs between instances" for m, it in made.items()
+    )
+    return f"There is nothing to choose by: {'; '.join(reasons)}."
+
+
+def undefined_text(estimate: "Estimate") -> str:
+    """Why an estimate is undefined."""
+    kept = [note for note in estimate.notes if note.code not in COUNTS]
+    return reason(kept) or "undefined"
+
+
+def remarks(assay: "Assay", estimates: Mapping[tuple[str, str], "Estimate"], codes: Iterable[str] = ()) -> list[str]:
+    """Sentences of the notes of some estimates, each once, with the models concerned.
+
+    Parameters
+    ----------
+    assay : Assay
+    estimates : mapping
+        By model and anything else.
+    codes : iterable of str
+        Codes of the notes meant; by default all but the numbers of groups and runs.
+    """
+    wanted, found = set(codes), dict[str, list[str]]()
+    for (model, _), estimate in estimates.items():
+        for note in estimate.notes:
+            if note.code in wanted if wanted else note.code not in COUNTS:
+                names = found.setdefault(note.text, [])
+                names += [] if model in names else [model]
+    out, n_models = [], len(assay.model_names)
+    for text, names in found.items():
+        every = " (every model)" if len(names) == n_models else f" ({listed_names(names)})"
+        out.append(f"{text[0].upper()}{text[1:]}{every if n_models > 1 else ''}.")
+    return out
+
+
+# -- paired tests ------------------------------------------------------------------------------------------------------
+
+
+def comparison_note(
+    assay: "Assay", metric: str, n: int, *, best: bool, absent: Sequence[tuple[str, "Estimate"]]
+) -> str:
+    """Note below a matrix of paired tests: its entries, their adjustment, and the models or scores left out.
+
+    Parameters
+    ----------
+    assay : Assay
+    metric : str
+    n : int
+        Models or scores compared.
+    best : bool
+        Whether each model stands with its best score.
+    absent : sequence of (name, estimate)
+        Those whose metric is undefined.
+    """
+    pairs = n * (n - 1) // 2
+    adjusted = (
+        f", adjusted by Shaffer for the {pairs} pairs of this matrix (not for other matrices that can be chosen here); the "
+        "intervals are for each pair on its own, not adjusted for the number of pairs"
+    )
+    said = [
+        f"{DEFINITIONS[metric].title} on the diagonal; in the other cells the row minus the column, + where the row ranks "
+        f"better, with the p-value of the paired test{adjusted if pairs > 1 else ''}.",
+        f"Bold and tinted where p ≤ {1 - assay.settings.level:.3g}.",
+    ]
+    if best:
+        said.append(CHOSEN)
+    if absent:
+        said.append(f"Not compared: {'; '.join(f'{name} ({undefined_text(e)})' for name, e in absent)}.")
+    return " ".join(said)
+
+
+def few_scores(model: str, made: str) -> str:
+    """Why the scores of a model are not compared by a metric.
+
+    Examples
+    --------
+    >>> few_scores("m", "no mistake")
+    'Fewer than two scores of m have this metric: it makes no mistake on these instances.'
+    """
+    return f"Fewer than two scores of {model} have this metric{f': {why_unmixed(made)}' if made else ''}."
+
+
+# What refusing the most uncertain instances does to the accuracy, in one sentence.
+
+Ends = tuple[float, float, float]  # estimate, low, high
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A model that refuses a share of the instances.
+
+    Attributes
+    ----------
+    model, score : str
+        The score by its label.
+    accuracy : float
+        Of all instances.
+    kept, gain : tuple of float
+        Accuracy of the instances kept, and the gain, each with its interval. Of the model that keeps the highest accuracy among
+        several, the intervals are adjusted for that choice.
+    shown : float
+        The smallest gain that the test set could have shown; infinite: none. nan: not known.
+    """
+
+    model: str
+    score: str
+    accuracy: float
+    kept: Ends
+    gain: Ends
+    shown: float = math.nan
+
+    @property
+    def outcome(self) -> str:
+        """ "gain", "loss", "none" where the interval of the gain contains 0, "unknown" without an interval."""
+        _, low, high = self.gain
+        if not (math.isfinite(low) and math.isfinite(high)):
+            return "unknown"
+        return "gain" if low > 0 else "loss" if high < 0 else "none"
+
+
+def refusal_sentence(assay: "Assay", share: float, by: str, refused: Sequence[Refused]) -> str:
+    """The gain of the model that is the most accurate on the instances kept.
+
+    Parameters
+    ----------
+    assay : Assay
+    share : float
+        Of the instances that is refused.
+    by : str
+        The score in words, where several models are compared.
+    refused : sequence of Refused
+        At least one.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> a = uq.assay({"m": uq.Point([[0.9, 0.1], [0.3, 0.7]])}, [0, 1])
+    >>> refusal_sentence(a, 0.1, "margin", [Refused("m", "margin", 0.8, (0.85, 0.8, 0.9), (0.05, 0.02, 0.08))])[:75]
+    'Refusing the 10 % most uncertain (by margin) raises the accuracy of m from '
+    """
+    best = max(refused, key=lambda r: r.kept[0])
+    places = _places([r.kept for r in refused] + [r.gain for r in refused])
+    votes = assay.labels.ndim == 2
+    several = len(refused) > 1
+    before, after = percent(best.accuracy, places), percent(best.kept[0], places)
+    ends = percent_interval(*best.kept[1:], places)
+    interval = "" if ends == ABSENT else f" ({ends})"
+    gain, low, high = (number(100 * v, places, bounded=True) for v in best.gain)
+    start = (
+        f"Refusing the {significant(100 * share, 3).rstrip('0').rstrip('.')} % most uncertain "
+        f"(by {by if several else best.score}) "
+    )
+    whose = f"the accuracy{' (share of the votes)' if votes else ''} of {best.model}"
+    verb = {"gain": "raises", "loss": "lowers", "none": "changes", "unknown": "raises"}[best.outcome]
+    if best.outcome == "unknown" and best.gain[0] < 0:
+        verb = "lowers"
+    change = f"{verb} {whose} from {before} to {after}{interval}"
+    if before == after:
+        change = f"leaves {whose} at {after}{interval}"
+    only = "1 instance" if assay.groups is None else "1 group"
+    adjusted = ", adjusted for the choice of the model" if several else ""
+    points = f"{gain} points ({low} to {high}{adjusted})"
+    end = {
+        "gain": f", a gain of {points}",
+        "loss": f", because its right predictions are the more uncertain ones; the change is {points}",
+        "none": f"; the change of {points} could be chance{_shown(best.shown)}",
+        "unknown": f"; how surely cannot be said ({only}: no interval)",
+    }[best.outcome]
+    return f"{start}{change}{end}{_others_refused(assay, refused, best) if several else ''}."
+
+
+def _shown(gain: float) -> str:
+    """The smallest gain that the test set could have shown, as a clause."""
+    if math.isnan(gain):
+        return ""
+    start = "; this test set could have shown"
+    return f"{start} no gain" if math.isinf(gain) else f"{start} a gain of {significant(100 * gain, 2)} points"
+
+
+def _others_refused(assay: "Assay", refused: Sequence[Refused], best: Refused) -> str:
+    """How accurate the other models are."""
+    without = ", and none is without refusing" if _best_accuracy(assay) <= best.kept[0] else ""
+    return f"; here no other model is more accurate when it refuses as many{without}"
+
+
+def _best_accuracy(assay: "Assay") -> float:
+    """The greatest accuracy of a model on all instances."""
+
+    def found() -> float:
+        return max(float(m.columns["correct"].mean()) for m in assay.candidates if m.predicts_classes)
+
+    return assay.shared.once("best-accuracy", found)
+
+
+def _places(intervals: Iterable[Ends]) -> int:
+    """Decimals of percentages that show one digit of the typical half-width of their intervals, from 1 to 3."""
+    widths = sorted(width for _, low, high in intervals if (width := 50 * (high - low)) > 0)
+    return min(3, max(1, -math.floor(math.log10(widths[len(widths) // 2])))) if widths else 1
+
+
+# Fixed sentences, headings and labels of the page's template.
+
+
+def template_sentences(assay: "Assay") -> dict[str, str]:
+    """Text by the name of its place in the template, with places {tradeoff}, {costs} and {labels_hashed} for elements.
+
+    Examples
+    --------
+    >>> import uqassay as uq
+    >>> template_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["ranking_title"]
+    'Ranking at λ = {tradeoff}'
+    """
+    level, general = level_text(assay.settings.level), general_sentences()
+    return {
+        **_NAVIGATION,
+        "scheme_auto": general["scheme_auto"],
+        "auto": general["schemes"]["auto"],
+        "compared": "Models compared",
+        "compared_note": f"Means over all instances, with their {level} intervals.",
+        "compared_how": "Click a heading to sort, ? for its definition.",
+        "no_script": "The rest of this page needs its own script, which is switched off.",
+        **_choice_of_view(assay),
+        **_reasons(assay, level),
+        "instances_title": "Look at instances",
+        "kinds": "Choice of the instances listed",
+        "instances": "Instances",
+        "pick": "Instance",
+        "previous": "◂ previous",
+        "next": "next ▸",
+        "any": "any",
+        **_METHOD,
+        "close": "Close",
+    }
+
+
+_NAVIGATION = {
+    "skip": "Skip to the verdict",
+    "report": "report",
+    "sections": "Sections",
+    "open_all": "Open all sections",
+    "close_all": "Close all sections",
+    "nav_verdict": "Verdict",
+    "nav_choose": "Choose λ",
+    "nav_why": "Why",
+    "nav_instances": "Instances",
+    "nav_how": "How computed",
+}
+
+_METHOD = {
+    "how": "How it was computed",
+    "inputs": "Inputs",
+    "hashes": (
+        "The hashes are of the arrays as read, not of the files. That of the labels is of 64-bit integers, {labels_hashed}. "
+        "That of a model is of the name of its kind and then the bytes of its arrays, run after run."
+    ),
+    "all_findings": "All findings",
+    "csv": "Download as CSV",
+    "json": "Download as JSON",
+    "show_findings": "Show the findings",
+    "findings": "Findings",
+    "glossary": "Glossary",
+    "old_browser": "This browser is too old for the rest of the page; Chrome 80, Firefox 113 or Safari 16.4 show it.",
+    "colophon": "Colours by Okabe and Ito. This page needs no network and sends nothing.",
+}
+
+
+def _choice_of_view(assay: "Assay") -> dict[str, str]:
+    """Text of the section on the choice of λ."""
+    return {
+        "choose": "Choose λ, the price of imprecision",
+        "previous_change": "◂ previous change of winner",
+        "next_change": "next change ▸",
+        "strip_note": (
+            f"Upper band: share of {count(assay.settings.n_draws)} resamples that each model wins. Lower band: the model with "
+            "the lowest mean E; bold numbers mark the λ where it changes."
+        ),
+        "questions": "Not sure? Two questions",
+        "abstain": "May a case be passed on, to a person or a slower check?",
+        "abstain_no": "No, every case needs a decision",
+        "abstain_yes": "Yes",
+        "cost": "Passing a case on costs {costs} as a mistake.",
+        "ranking_title": "Ranking at λ = {tradeoff}",
+        "ranking": "Ranking",
+        "changes": "Every change of the order",
+    }
+
+
+def _reasons(assay: "Assay", level: str) -> dict[str, str]:
+    """Text of the section on the reasons for the ranking."""
+    return {
+        "why": "Why",
+        "plane_title": "Distance against non-specificity, equal E at λ = {tradeoff}",
+        "plane_part": "Instances",
+        "plane": (
+            f"Each model's mean with its {level} confidence ellipse, from symmetric standard errors (the intervals of the "
+            "tables follow skewed losses and can differ). On a line all points have equal E at λ = {tradeoff}. The dashed line "
+            "goes through the best model; a model below it would be better."
+        ),
+        "lines_title": "E against λ",
+        "lines": (
+            f"Mean E with its {level} interval. Dotted grey: the baselines, as far as they fit. Lines cross where the "
+            "order changes."
+        ),
+        "ridges_title": "By correctness",
+        "ridges": (
+            f"Above each line, in full colour: the instances that the model classifies correctly{of_class_sets(assay)}. Below "
+            "it, lighter: those that it classifies wrongly. All instances, logarithmic axis; each half has its own height. The "
+            "tick is the median; ◂ is the share at or below the left end."
+        ),
+        "correctness": "Means by correctness",
+        "sample_how": "A click on a point opens the instance.",
+        "scatter_title": "How the measures are related",
+        "width_title": "Credal width against NS",
+        "ns_title": "NS against confidence",
+        "entropy_title": "Entropy against confidence",
+    }

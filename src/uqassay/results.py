@@ -1,0 +1,563 @@
+"""Results shown everywhere alike: tables as text, Markdown, LaTeX, HTML and plain JSON values."""
+
+import json
+import math
+import os
+import textwrap
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, NamedTuple, Union, final, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from uqassay.errors import FileFormatError, InputError
+from uqassay.files import MAX_TEXT, read_bytes
+from uqassay.notes import Note
+from uqassay.text import counted, html_text, latex_text, markdown_text, number, significant, text_table, visible
+
+__all__ = [
+    "COLUMNS",
+    "Bar",
+    "Shown",
+    "ShownCell",
+    "ShownRow",
+    "ShownTable",
+    "Text",
+    "checked_fields",
+    "checked_value",
+    "entry_of",
+    "estimate_cell",
+    "number_from_json",
+    "plain",
+    "read_json",
+]
+
+
+# A small table of texts to read, with the best cells marked: as plain text, Markdown, LaTeX and HTML.
+
+MOST_ROWS = 12  # in a notebook; the line below says how many more there are
+NARROWEST = 16  # characters of a column of words that a narrow page leaves together
+WIDTH, HEIGHT, MARGIN = 140.0, 18.0, 6.0  # of the drawing of one row, in pixels
+FAINT = "opacity:.6"
+LINE = "border-bottom:1px solid rgba(128,128,128,.5)"
+
+
+class ShownCell(NamedTuple):
+    """Text of a cell; `best` is the best of its column, `tied` cannot be told from the best. `after` is never marked."""
+
+    text: str
+    best: bool = False
+    tied: bool = False
+    after: str = ""
+
+
+class Bar(NamedTuple):
+    """A value with its interval, drawn beside its row; nan where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+@final
+@dataclass(frozen=True)
+class ShownRow:
+    """Cells of a row. References (baselines) are set apart, and have no part in the range of the drawing."""
+
+    cells: tuple[ShownCell, ...]
+    reference: bool = False
+    bar: Bar | None = None
+
+
+def estimate_cell(value: float, low: float, high: float, decimals: int = 3) -> ShownCell:
+    """A number with its interval, where it has one.
+
+    Examples
+    --------
+    >>> estimate_cell(0.5, 0.4, 0.6)
+    ShownCell(text='0.500', best=False, tied=False, after='[0.400, 0.600]')
+    """
+    ends = f"[{number(low, decimals)}, {number(high, decimals)}]" if low < high else ""
+    return ShownCell(number(value, decimals), after=ends)
+
+
+@final
+@dataclass(frozen=True)
+class ShownTable:
+    """Rows under a header.
+
+    Attributes
+    ----------
+    header : tuple of str
+    rows : tuple of ShownRow
+    caption : str
+        What the numbers mean, in sentences.
+    marks : str
+        What bold and underlined mean; plain text shows neither.
+    n_words : int
+        Number of first columns that hold words, to the left; numbers stand to the right.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[ShownRow, ...]
+    caption: str = ""
+    marks: str = ""
+    n_words: int = 1
+
+    def as_text(self) -> list[str]:
+        """Lines of plain text; none without rows."""
+        if not self.rows:
+            return []
+        words = self.n_words
+        cells = [[visible(f"{cell.text} {cell.after}".rstrip()) for cell in row.cells] for row in self.rows]
+        widths = [max(map(len, column)) for column in zip(self.header, *cells, strict=True)]
+
+        def line(texts: Sequence[str]) -> list[str]:
+            left = "  ".join(text.ljust(width) for text, width in zip(texts[:words], widths, strict=False))
+            return [left, *texts[words:]]
+
+        return [text.rstrip() for text in text_table(line(self.header), map(line, cells))]
+
+    def as_markdown(self) -> str:
+        """A table of GitHub's Markdown: the best in bold, those tied with it underlined."""
+        rule = [":--" if i < self.n_words else "--:" for i in range(len(self.header))]
+        lines = [list(map(markdown_text, self.header)), rule]
+        lines += [[_marked(cell, markdown_text, "**{}**", "<ins>{}</ins>") for cell in row.cells] for row in self.rows]
+        table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        said = self._said()
+        return f"{table}\n\n{markdown_text(said)}" if said else table
+
+    def as_latex(self) -> str:
+        """A table of LaTeX with booktabs: the best in bold, those tied with it underlined."""
+        lines = [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            rf"\caption{{{latex_text(self._said())}}}",
+            r"\centering",
+            rf"\begin{{tabular}}{{{'l' * self.n_words}{'r' * (len(self.header) - self.n_words)}}}",
+            r"\toprule",
+            rf"{' & '.join(map(latex_text, self.header))} \\",
+        ]
+        kinds = [None, *(row.reference for row in self.rows)]
+        for before, row in zip(kinds, self.rows, strict=False):
+            if row.reference is not before:
+                lines.append(r"\midrule")
+            cells = (_marked(cell, latex_text, r"\textbf{{{}}}", r"\underline{{{}}}") for cell in row.cells)
+            lines.append(rf"{' & '.join(cells)} \\")
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"])
+
+    def as_html(self) -> str:
+        """A table of HTML without colours, for light and dark pages, with the bars drawn beside the rows; none without rows."""
+        if not self.rows:
+            return ""
+        shown = self.rows if len(self.rows) <= MOST_ROWS + 1 else self.rows[:MOST_ROWS]
+        scale = _Scale.of(shown)
+        head = "".join(
+            self._html_cell("th", i, f"font-weight:600;{LINE}", html_text(t)) for i, t in enumerate(self.header)
+        )
+        head += "" if scale is None else f'<th style="{LINE}"></th>'
+        lines = []
+        for row in shown:
+            texts = [_marked(cell, html_text, "<b>{}</b>", "<u>{}</u>") for cell in row.cells]
+            faint = FAINT if row.reference else ""
+            cells = "".join(self._html_cell("td", i, faint, text) for i, text in enumerate(texts))
+            drawn = "" if scale is None else f'<td style="padding:0 0 0 6px;{faint}">{scale.drawn(row.bar)}</td>'
+            lines.append(f'<tr style="background:none">{cells}{drawn}</tr>')
+        if scale is not None:
+            empty = f'<td colspan="{len(self.header)}"></td>'
+            lines.append(f'<tr style="background:none">{empty}<td style="padding:0 0 0 6px">{scale.axis()}</td></tr>')
+        rest = len(self.rows) - len(shown)
+        more = f"<p>{counted(rest, 'more row')}, which to_markdown() shows too.</p>" if rest else ""
+        said = self._said()
+        caption = f'<p style="{FAINT}">{html_text(said)}</p>' if said else ""
+        table = (
+            f'<table style="border-collapse:collapse;margin:.5em 0;font-size:inherit"><thead><tr>{head}</tr></thead>'
+        )
+        body = f"<tbody>{''.join(lines)}</tbody>"
+        return f'<div style="overflow-x:auto">{table}{body}</table></div>{more}{caption}'
+
+    def _said(self) -> str:
+        marked = any(cell.best or cell.tied for row in self.rows for cell in row.cells)
+        return " ".join(filter(None, (self.caption, self.marks if marked else "")))
+
+    def _html_cell(self, tag: str, i: int, style: str, text: str) -> str:
+        side = "text-align:right;white-space:nowrap"
+        if i < self.n_words:
+            longest = max(len(text) for text in (self.header[i], *(row.cells[i].text for row in self.rows)))
+            side = f"text-align:left;min-width:{min(longest, NARROWEST)}ch;max-width:24em;overflow-wrap:anywhere"
+        look = f"{side};padding:2px 10px 2px 0;font-variant-numeric:tabular-nums;{style}"
+        return f'<{tag} style="{look}">{text}</{tag}>'
+
+
+def _marked(cell: ShownCell, escaped: Callable[[str], str], best: str, tied: str) -> str:
+    text = escaped(cell.text)
+    text = best.format(text) if cell.best else tied.format(text) if cell.tied else text
+    return f"{text} {escaped(cell.after)}" if cell.after else text
+
+
+# -- the drawing beside the rows -----------------------------------------------------------------------------------------
+
+
+class _Scale(NamedTuple):
+    """The range of values that the drawings of all rows share."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, rows: Sequence[ShownRow]) -> "_Scale | None":
+        """The range of the rows that are no references; None where nothing is to be drawn."""
+        ends = [
+            end for row in rows if row.bar is not None and not row.reference for end in row.bar if math.isfinite(end)
+        ]
+        return cls(min(ends), max(ends)) if ends and min(ends) < max(ends) else None
+
+    def place(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return MARGIN + (WIDTH - 2 * MARGIN) * min(max(share, 0.0), 1.0)
+
+    def drawn(self, bar: Bar | None) -> str:
+        """A dot with the line of its interval; an arrow for a value outside the range."""
+        if bar is None or math.isnan(bar.value):
+            return ""
+        y, x = HEIGHT / 2, self.place(bar.value)
+        if not self.low <= bar.value <= self.high:
+            tip = 5 if bar.value > self.high else -5
+            marks = f'<path d="M{x:.1f} {y - 4:g}L{x + tip:.1f} {y:g}L{x:.1f} {y + 4:g}z" fill="currentColor"/>'
+        else:
+            marks = f'<circle cx="{x:.1f}" cy="{y:g}" r="3.5" fill="currentColor"/>'
+            if math.isfinite(bar.low) and math.isfinite(bar.high):
+                ends = f'x1="{self.place(bar.low):.1f}" x2="{self.place(bar.high):.1f}"'
+                marks += f'<line {ends} y1="{y:g}" y2="{y:g}" stroke="currentColor" stroke-width="1.6"/>'
+        return _svg(marks, HEIGHT)
+
+    def axis(self) -> str:
+        """The ends of the range, below the last row."""
+        line = (
+            f'<line x1="{MARGIN:g}" x2="{WIDTH - MARGIN:g}" y1="1" y2="1" stroke="currentColor" stroke-opacity=".5"/>'
+        )
+        ends = ((self.low, MARGIN, "start"), (self.high, WIDTH - MARGIN, "end"))
+        texts = "".join(
+            f'<text x="{x:g}" y="14" font-size="11" fill="currentColor" text-anchor="{anchor}">{significant(end)}</text>'
+            for end, x, anchor in ends
+        )
+        return _svg(line + texts, HEIGHT)
+
+
+def _svg(marks: str, height: float) -> str:
+    size = f'width="{WIDTH:g}" height="{height:g}" viewBox="0 0 {WIDTH:g} {height:g}"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {size} aria-hidden="true" style="display:block">{marks}</svg>'
+
+
+# How a result is shown: by `repr`, in a notebook, as a summary, as Markdown and LaTeX. One mechanism for all results.
+
+COLUMNS = 88  # characters of a line
+
+
+class Text(str):
+    r"""Text that a notebook and a prompt show as it is, with its line breaks and without quotation marks.
+
+    Examples
+    --------
+    >>> Text("two\nlines")
+    two
+    lines
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Shown:
+    """Gives a result its `repr`, its look in a notebook, `summary`, `to_markdown` and `to_latex`.
+
+    A class states a title, what was found in sentences, and a table; it is a dataclass with ``repr=False``.
+    """
+
+    _shown_more: ClassVar[str] = "summary()"  # where more is to be found
+
+    @abstractmethod
+    def _shown_title(self) -> str:
+        """What was judged, without a full stop."""
+
+    @abstractmethod
+    def _shown_sentences(self) -> Sequence[str]:
+        """What was found: sentences that a procedure stands behind."""
+
+    @abstractmethod
+    def _shown_table(self) -> ShownTable:
+        """The main numbers."""
+
+    def _written_table(self) -> ShownTable:
+        """The table of Markdown and LaTeX; by default the main numbers."""
+        return self._shown_table()
+
+    def _shown_details(self) -> Sequence[str]:
+        """Further sentences, of the summary alone."""
+        return ()
+
+    def _shown_notes(self) -> Sequence[str]:
+        """What limits the result, one sentence each."""
+        return ()
+
+    def __repr__(self) -> str:
+        return "\n".join([*self._heading(), *_folded(f"More: {self._shown_more}", indent="  ")])
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{html_text(note)}</li>" for note in self._shown_notes())
+        folded = f"<details><summary>{_counted_notes(self._shown_notes())}</summary><ul>{notes}</ul></details>"
+        more = html_text(self._shown_more)
+        return "".join(
+            [
+                '<div class="uqassay" style="max-width:64em;line-height:1.4">',
+                f'<p style="margin:.2em 0;opacity:.75">{html_text(self._shown_title())}</p>',
+                *(
+                    f'<p style="margin:.2em 0;font-weight:600">{html_text(text)}</p>'
+                    for text in self._shown_sentences()
+                ),
+                self._shown_table().as_html(),
+                folded if notes else "",
+                f'<p style="margin:.2em 0;opacity:.75">More: <code style="background:none">{more}</code></p>',
+                "</div>",
+            ]
+        )
+
+    def summary(self) -> Text:
+        """All of it as text: what was judged, what was found, the main numbers, what limits them."""
+        details = [line for text in self._shown_details() for line in _folded(text, indent="  ")]
+        notes = [line for note in self._shown_notes() for line in _folded(f"! {note}", indent="  ", hanging="    ")]
+        table = self._shown_table()
+        numbers = [*table.as_text(), *_folded(table.caption, indent="  ")]
+        parts = [
+            [*self._heading(noted=False), *details],
+            numbers,
+            notes,
+            [*_folded(f"More: {self._shown_more}", indent="  ")],
+        ]
+        return Text("\n\n".join("\n".join(part) for part in parts if part))
+
+    def to_markdown(self) -> Text:
+        """What was found and the main numbers as Markdown for GitHub, to be pasted into a pull request."""
+        sentences = [f"**{markdown_text(text)}**" for text in self._shown_sentences()]
+        parts = [*sentences, markdown_text(f"{self._shown_title()}."), self._written_table().as_markdown()]
+        if notes := self._shown_notes():
+            parts += ["Reasons for caution:", "\n".join(f"* {markdown_text(note)}" for note in notes)]
+        return Text("\n\n".join(parts))
+
+    def to_latex(self) -> Text:
+        """The main numbers as a table of LaTeX, which needs the package booktabs."""
+        return Text(self._written_table().as_latex())
+
+    def _heading(self, *, noted: bool = True) -> list[str]:
+        lines = _folded(self._shown_title())
+        for text in self._shown_sentences():
+            lines += _folded(text, indent="  ")
+        return [*lines, f"  {_counted_notes(self._shown_notes())}"] if noted and self._shown_notes() else lines
+
+
+def _counted_notes(notes: Sequence[str]) -> str:
+    return "1 reason for caution" if len(notes) == 1 else f"{len(notes)} reasons for caution"
+
+
+def _folded(text: str, *, indent: str = "", hanging: str = "") -> list[str]:
+    return textwrap.wrap(
+        visible(text), COLUMNS, initial_indent=indent, subsequent_indent=hanging or indent, break_on_hyphens=False
+    )
+
+
+# Values for strict JSON, which has neither nan nor infinities: one way to write them, one to read them, one to check
+# them.
+
+GREATEST = 2**63 - 1  # whole number that is taken from a file
+
+
+def plain(value: Any) -> Any:
+    """A value that strict JSON can hold: nan becomes None, infinities become "Infinity" and "-Infinity".
+
+    Examples
+    --------
+    >>> plain({"p": float("nan"), "limits": np.array([0.5, np.inf]), "n": np.int64(3)})
+    {'p': None, 'limits': [0.5, 'Infinity'], 'n': 3}
+    """
+    if isinstance(value, float):  # most values, among them numbers of NumPy and of estimates
+        number = float(value)
+        return number if math.isfinite(number) else _not_finite(number)
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, Note):
+        return value.to_dict()
+    if isinstance(value, (list, tuple)):
+        if set(map(type, value)) == {float} and all(map(math.isfinite, value)):  # most lists
+            return list(value)
+        return [plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.item()
+    if isinstance(value, np.floating):
+        return plain(float(value))
+    return value
+
+
+def _not_finite(number: float) -> str | None:
+    if math.isnan(number):
+        return None
+    return "Infinity" if number > 0 else "-Infinity"
+
+
+def number_from_json(value: Any) -> float:
+    """The number that `plain` wrote.
+
+    Examples
+    --------
+    >>> number_from_json(None), number_from_json("-Infinity")
+    (nan, -inf)
+    """
+    return float("nan" if value is None else value)
+
+
+def read_json(path: str | os.PathLike[str], most: int = MAX_TEXT) -> Any:
+    """The value in a file of JSON, which takes at most forty times the memory of its text.
+
+    Parameters
+    ----------
+    path : path
+    most : int
+        Greatest number of bytes.
+
+    Raises
+    ------
+    FileFormatError
+        No plain file, a longer one, or one that holds no JSON in UTF-8.
+    OSError
+        There is no such file, or it may not be read.
+    """
+    content = read_bytes(path, most)
+    try:
+        return json.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as problem:  # RecursionError: deeply nested
+        raise FileFormatError(
+            "path",
+            "must hold JSON in UTF-8",
+            f"{os.fspath(path)} does not ({type(problem).__name__})",
+            "write it again",
+            code="unreadable",
+        ) from problem
+
+
+def checked_value(value: Any, hint: Any, place: str) -> Any:
+    """A value of JSON as one of a type: lists become tuples, and None a nan where a float is asked for.
+
+    Parameters
+    ----------
+    value : any
+    hint : type
+        str, bool, int, float, None, Any, Literal, a union, or a sequence, tuple or mapping from str of such types.
+    place : str
+        Names the value in errors.
+
+    Raises
+    ------
+    InputError
+        A value of another type.
+
+    Examples
+    --------
+    >>> checked_value([None, 0.5], tuple[float, ...], "levels"), checked_value({"a": 1}, dict[str, int], "counts")
+    ((nan, 0.5), {'a': 1})
+    """
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (Union, UnionType):
+        return _of_union(value, parts, hint, place)
+    if origin is Literal:
+        if not any(type(value) is type(one) and value == one for one in parts):
+            raise _misfit(place, f"one of {', '.join(map(str, parts))}", value)
+        return value
+    if origin in (tuple, Sequence):
+        if not isinstance(value, list):
+            raise _misfit(place, "a list", value)
+        return tuple(checked_value(one, parts[0], f"{place}[{i}]") for i, one in enumerate(value))
+    if origin in (dict, Mapping):
+        if not isinstance(value, dict):
+            raise _misfit(place, "an object", value)
+        return {name: checked_value(one, parts[1], f"{place}.{name}") for name, one in value.items()}
+    if hint is float:
+        whole = type(value) is int and abs(value) <= GREATEST
+        if not (value is None or whole or type(value) is float or value in ("Infinity", "-Infinity")):
+            raise _misfit(place, "a number", value)
+        return number_from_json(value)
+    if type(value) is not (NoneType if hint is None else hint) or (isinstance(value, int) and abs(value) > GREATEST):
+        raise _misfit(place, {int: "a whole number", str: "text", bool: "true or false"}.get(hint, "null"), value)
+    return value
+
+
+def checked_fields(kind: type, entry: Any, place: str, *, without: Sequence[str] = ()) -> dict[str, Any]:
+    """The fields of a dataclass from an object of JSON, each of the type of the field; fields with a default may be absent.
+
+    Parameters
+    ----------
+    kind : type
+        The dataclass.
+    entry : any
+    place : str
+    without : sequence of str
+        Fields that come from elsewhere.
+
+    Raises
+    ------
+    InputError
+        No object, a field that is missing, unknown or of another type.
+    """
+    hints = {name: hint for name, hint in get_type_hints(kind).items() if name in kind.__dataclass_fields__}  # type: ignore[attr-defined]
+    given = checked_value(entry, dict[str, Any], place)
+    unknown = next((name for name in given if name not in hints), None)
+    if unknown is not None:
+        raise InputError(place, "has a field that is not known", f"got {unknown!r:.60}", "", code="choice")
+    found = {}
+    for name, hint in hints.items():
+        if name in without:
+            continue
+        if name in given:
+            found[name] = checked_value(given[name], hint, f"{place}.{name}")
+        elif not hasattr(kind, name):  # a default is an attribute of the class
+            raise InputError(f"{place}.{name}", "is missing", "", "", code="missing")
+    return found
+
+
+def entry_of(mapping: Mapping[str, Any], name: str, hint: Any) -> Any:
+    """The checked value of a name.
+
+    Raises
+    ------
+    InputError
+        It is missing, or of another type.
+    """
+    if name not in mapping:
+        raise InputError(name, "is missing", "", "", code="missing")
+    return checked_value(mapping[name], hint, name)
+
+
+def _of_union(value: Any, parts: Sequence[Any], hint: Any, place: str) -> Any:
+    if value is None and NoneType in parts:
+        return None
+    problem: InputError | None = None
+    for part in parts:
+        try:
+            return checked_value(value, part, place)
+        except InputError as found:
+            problem = found
+    assert problem is not None, hint
+    raise problem
+
+
+def _misfit(place: str, wanted: str, value: Any) -> InputError:
+    return InputError(place, f"must be {wanted}", f"got {value!r:.60}", "", code="type")

@@ -1,0 +1,189 @@
+"""BCI IV 2a: through a stand-in for MOABB, and with MOABB itself on small files in the published form where it is installed."""
+
+import importlib.util
+import os
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+from tests.refusals import refuses
+
+from uqassay.errors import MissingDependencyError
+from uqassay.lab.datasets import load_dataset
+from uqassay.lab.datasets.tables import CLASSES, load_bci_iv_2a
+
+
+@pytest.fixture
+def moabb(monkeypatch):
+    """A stand-in that keeps what it was asked in `asked`, and answers in the form of MOABB.
+
+    Each sample of the first channel is its time in the trial: MOABB counts tmin and tmax from the start of the interval that
+    the data set states, which is (2, 6) here, and includes both ends.
+    """
+    asked = {"sessions": ("0train", "1test")}
+    g = np.random.default_rng(0)
+
+    class BNCI2014_001:
+        interval = (2, 6)
+
+    class MotorImagery:
+        def __init__(self, **options):
+            asked["paradigm"] = options
+
+        def get_data(self, *, dataset, subjects):
+            if asked.get("fail"):
+                raise asked["fail"]
+            asked["dataset"], asked["subjects"] = type(dataset).__name__, subjects
+            asked["place"] = os.environ["MNE_DATASETS_BNCI_PATH"]
+            asked["source"] = os.environ.get("MOABB_DOWNLOAD_PROVIDER")
+            assert os.environ["MNE_DATA"] == asked["place"]
+            n = 96
+            tmin, tmax = (asked["paradigm"][key] + BNCI2014_001.interval[0] for key in ("tmin", "tmax"))
+            times = np.arange(round((tmax - tmin) * 128) + 1) / 128 + tmin
+            x = g.normal(size=(n, 22, len(times)))
+            x[:, 0] = times
+            names = np.array([CLASSES[3 - i % 4] for i in range(n)])
+            first, second = asked["sessions"]
+            about = {"session": [first if i % 2 else second for i in range(n)], "run": [str(i // 16) for i in range(n)]}
+            asked["x"] = x
+            return x, names, about
+
+    package, datasets, paradigms = ModuleType("moabb"), ModuleType("moabb.datasets"), ModuleType("moabb.paradigms")
+    datasets.BNCI2014_001 = BNCI2014_001
+    paradigms.MotorImagery = MotorImagery
+    for name, module in (("moabb", package), ("moabb.datasets", datasets), ("moabb.paradigms", paradigms)):
+        monkeypatch.setitem(sys.modules, name, module)
+    return asked
+
+
+@pytest.mark.parametrize("sessions", [("0train", "1test"), ("session_T", "session_E")])
+def test_one_subject(moabb, own_cache, sessions):
+    moabb["sessions"] = sessions
+    data = load_dataset("bci-iv-2a:3")
+    assert moabb["paradigm"] == {"n_classes": 4, "fmin": 7.5, "fmax": 30, "tmin": -2, "tmax": 4, "resample": 128}
+    assert (moabb["dataset"], moabb["subjects"], moabb["place"]) == ("BNCI2014_001", [3], str(own_cache / "bci-iv-2a"))
+    assert not {"MNE_DATASETS_BNCI_PATH", "MNE_DATA"} & set(os.environ)
+    rows = np.arange(96)
+    np.testing.assert_array_equal(data.X_train, moabb["x"][rows % 2 == 1].astype(np.float32))
+    np.testing.assert_array_equal(data.y_test, 3 - rows[rows % 2 == 0] % 4)
+    assert data.class_names == CLASSES
+    assert len(set(data.groups_train.tolist())) == 6
+    assert data.groups_test[0] == f"{sessions[1]} run 0"
+    assert not set(data.groups_train.tolist()) & set(data.groups_test.tolist())
+
+
+@pytest.mark.parametrize(("name", "first", "samples"), [("bci-iv-2a", 0, 769), ("bci-iv-2a-cue", 2, 513)])
+def test_window_ends_with_the_imagery_and_begins_with_the_cross_or_the_cue(moabb, name, first, samples):
+    data = load_dataset(f"{name}:2")
+    assert data.name == f"{name}:2"
+    assert data.X_train.shape[1:] == (22, samples)
+    assert (data.X_train[0, 0, 0], data.X_train[0, 0, -1]) == (first, 6.0)
+
+
+def test_unknown_window(tmp_path):
+    with refuses("window", "choice", got="got 'arrow'"):
+        load_bci_iv_2a(1, tmp_path, window="arrow")
+
+
+def test_files_that_are_there_are_not_asked_of_the_mirror(moabb, own_cache, monkeypatch):
+    monkeypatch.delenv("MOABB_DOWNLOAD_PROVIDER", raising=False)
+    load_dataset("bci-iv-2a:1")
+    assert moabb["source"] is None
+    for session in "ET":
+        (own_cache / PLACE).mkdir(parents=True, exist_ok=True)
+        (own_cache / PLACE / f"A01{session}.mat").touch()
+    load_dataset("bci-iv-2a:1")
+    assert moabb["source"] == "upstream"
+    assert "MOABB_DOWNLOAD_PROVIDER" not in os.environ
+    load_dataset("bci-iv-2a:2")
+    assert moabb["source"] is None
+
+
+def test_the_environment_is_as_it_was(moabb, monkeypatch):
+    monkeypatch.setenv("MNE_DATASETS_BNCI_PATH", "mine")
+    load_dataset("bci-iv-2a:1")
+    assert os.environ["MNE_DATASETS_BNCI_PATH"] == "mine"
+    moabb["fail"] = ConnectionError("no route to host")
+    with refuses("bci-iv-2a", "unreadable", got="subject 1 .*; no route to host; .* copy the folder"):
+        load_dataset("bci-iv-2a:1")
+    assert os.environ["MNE_DATASETS_BNCI_PATH"] == "mine"
+
+
+@pytest.mark.parametrize("subject", [0, 10])
+def test_subjects(subject):
+    with refuses("subject", "range", got=f"got {subject}"):
+        load_dataset(f"bci-iv-2a:{subject}")
+
+
+def test_without_moabb(monkeypatch):
+    monkeypatch.setitem(sys.modules, "moabb", None)
+    monkeypatch.setitem(sys.modules, "moabb.datasets", None)
+    with refuses("moabb", "package", got=r"BCI IV 2a .*pip install .\.\[eeg\]", error=MissingDependencyError):
+        load_dataset("bci-iv-2a:1")
+
+
+# -- with MOABB -------------------------------------------------------------------------------------------------------
+
+HZ = 250
+PLACE = "bci-iv-2a/MNE-bnci-data/~bci/database/001-2014"  # of the files in MOABB's folder
+NAMES = ("left hand", "right hand", "feet", "tongue")  # 1 … 4 in the files
+
+
+def write_session(path, seed, n_runs=2, n_trials=8):
+    """A session as published: a calibration run without trials, then runs of trials with 22 EEG and 3 EOG channels.
+
+    Channel 0 swings with 12 Hz while the fixation cross is alone (0 to 2 s of a trial), channel 1 with 20 Hz from the cue to
+    the end (2 to 6 s), and channel 2 with 50 Hz all the time, which the filter removes.
+    """
+    from scipy.io import savemat
+
+    g = np.random.default_rng(seed)
+    runs = np.empty(n_runs + 1, dtype=object)
+    for r in range(n_runs + 1):
+        n = n_trials if r else 0
+        begin = np.arange(n) * 8 * HZ + 2 * HZ
+        x = g.normal(size=((8 * max(n, 1) + 6) * HZ, 25))
+        t = np.arange(6 * HZ) / HZ
+        x[:, 2] += 50 * np.sin(2 * np.pi * 50 * np.arange(len(x)) / HZ)
+        for at in begin:
+            x[at : at + 2 * HZ, 0] += 50 * np.sin(2 * np.pi * 12 * t[: 2 * HZ])
+            x[at + 2 * HZ : at + 6 * HZ, 1] += 50 * np.sin(2 * np.pi * 20 * t[2 * HZ :])
+        runs[r] = {
+            "X": x,
+            "trial": (begin + 1).astype(np.int32),  # counted from 1
+            "y": (np.arange(n) % 4 + 1).astype(np.uint8),
+            "fs": HZ,
+            "classes": np.array(NAMES, dtype=object),
+            "artifacts": np.zeros(n, dtype=np.uint8),
+            "gender": "male",
+            "age": 22,
+        }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    savemat(path, {"data": runs})
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    importlib.util.find_spec("moabb") is None, reason="MOABB is heavy, and the extra eeg is not part of all"
+)
+@pytest.mark.filterwarnings("ignore")  # of MOABB and MNE about each other
+def test_moabb_reads_published_files_and_the_windows_lie_where_they_should(own_cache):
+    for i, session in enumerate("TE"):
+        write_session(own_cache / PLACE / f"A01{session}.mat", i)
+    whole, cue = load_dataset("bci-iv-2a:1"), load_dataset("bci-iv-2a-cue:1")
+    assert (whole.X_train.shape, whole.X_test.shape) == ((16, 22, 769), (16, 22, 769))
+    assert cue.X_train.shape == (16, 22, 513)
+    names = [name.replace(" ", "_") for name in NAMES]
+    assert [whole.class_names[k] for k in whole.y_train] == names * 4
+    assert len(set(whole.groups_train.tolist())) == 2
+    size = lambda x, channel, start, end: np.abs(x[:, channel, round(start * 128) : round(end * 128)]).mean()  # noqa: E731
+    mean_sine = 50 * 2 / np.pi
+    # the filter and the resampling blur the borders by a fifth of a second
+    assert abs(size(whole.X_train, 0, 0.2, 1.8) - mean_sine) < 2.5
+    assert size(whole.X_train, 0, 2.3, 6) < 1.5
+    assert size(whole.X_train, 1, 0, 1.7) < 1.5
+    assert abs(size(whole.X_train, 1, 2.2, 5.8) - mean_sine) < 2.5
+    assert abs(size(cue.X_train, 1, 0.2, 3.8) - mean_sine) < 2.5
+    assert size(cue.X_train, 0, 0.3, 4) < 1.5
+    assert np.abs(whole.X_train[:, 2]).mean() < 2.0

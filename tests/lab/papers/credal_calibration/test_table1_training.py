@@ -1,0 +1,414 @@
+"""Table 1 with predictors of our own: what is trained on what, that it is kept, and that the numbers are theirs."""
+
+import json
+import shutil
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.refusals import refuses
+
+import uqassay as uq
+from uqassay import datasets
+from uqassay.cli import main
+from uqassay.errors import InputError, MissingDependencyError
+from uqassay.lab.bench import methods as bench_methods
+from uqassay.lab.bench.store import Store
+from uqassay.lab.datasets import registry
+from uqassay.lab.papers import reproduce
+from uqassay.lab.papers.credal_calibration import table1_training
+from uqassay.lab.papers.credal_calibration import table1_training as table1_data
+from uqassay.lab.papers.credal_calibration.protocol import progress_steps
+from uqassay.lab.papers.credal_calibration.table1_plans import PLANS, plan_of
+from uqassay.lab.papers.credal_calibration.table1_training import PREDICTORS
+from uqassay.metrics import expected_calibration_error
+
+TABLE = {"figure": "table1", "preset": "smoke"}
+
+
+@pytest.fixture(autouse=True)
+def _packages(needs):
+    needs("torch", "sklearn")
+
+
+@pytest.fixture(scope="module")
+def smoke(without_mnist, tmp_path_factory):
+    """The folder, the result and what was said on the way."""
+    folder, said = tmp_path_factory.mktemp("table1"), []
+    return folder, reproduce("credal-calibration", **TABLE, resume=folder, progress=said.append), said
+
+
+def values(result):
+    return {cell.name.removeprefix("table1/"): cell.ours for cell in result.rows}
+
+
+def stored(folder, dataset, method):
+    """Members (n, M, K) and labels of a predictor, from its files."""
+    store = Store(folder, create=False)
+    rows = [row for row in store.states() if (row.dataset, row.method) == (dataset, method)]
+    assert len(rows) == 1
+    kept = store.result(rows[0].key)
+    return np.asarray(kept.prediction.hull_points(), dtype=np.float64), np.asarray(kept.labels)
+
+
+def halves(n):
+    order = np.random.default_rng([0, 0]).permutation(n)
+    return np.sort(order[: n // 2]), np.sort(order[n // 2 :])
+
+
+# ---- from training to the table --------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_smoke_makes_every_row_and_says_what_was_left_out(smoke):
+    _, result, said = smoke
+    found = values(result)
+    assert len(found) == 2 * len(PREDICTORS) * 11
+    assert {tuple(name.split("/")[:3]) for name in found} == {
+        (title, predictor, "exact") for title in ("digits", "frozen features") for predictor in PREDICTORS
+    }
+    assert all(0 <= value <= 1 for value in found.values())
+    text = result.summary()
+    assert "note: mnist-10k is left out: t10k-images.gz: cannot be downloaded" in text
+    assert "learns the digits 0 to 4 of scikit-learn's digits, 300 of them, in 1 epoch and is frozen" in text
+    assert "digits: 300 instances for training, 100 for tests and weights, 100 for accuracy and errors" in text
+    assert "a smoke run only checks that the code runs" in text
+    assert "digits: DN(0.6)" in text
+    assert "CIFAR-10, VGG, DE" in text
+    assert len(said) == 3 + 2 * 2 * len(PREDICTORS)
+    assert progress_steps(**TABLE) == 3 + 2 * 3 * len(PREDICTORS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", ["digits", "frozen features"])
+def test_a_row_agrees_with_the_stored_predictions(smoke, title):
+    folder, result, _ = smoke
+    members, labels = stored(folder, title, "DE")
+    assert members.shape == (200, 3, 10 if title == "digits" else 5)
+    tested, held_out = halves(200)
+    found = {name.rpartition("/")[2]: v for name, v in values(result).items() if name.startswith(f"{title}/DE/exact/")}
+    average = members[held_out].mean(axis=1)
+    correct = average.argmax(axis=1) == labels[held_out]
+    assert found["avg_accuracy"] == correct.sum() / 100
+    ece = expected_calibration_error(correct, average.max(axis=1))
+    assert found["avg_ece_conf"] == pytest.approx(ece, abs=1e-12)
+    classwise = 0.0
+    for k in range(average.shape[1]):
+        bins = np.ceil(average[:, k] * 10).clip(1, 10)
+        gaps = [abs(((labels[held_out] == k) - average[:, k])[bins == b].sum()) for b in range(1, 11)]
+        classwise += sum(gaps) / len(held_out) / average.shape[1]
+    assert found["avg_ece_classwise"] == pytest.approx(classwise, abs=1e-12)
+    test = uq.calibration.credal_calibration_test(
+        labels[tested], members[tested], measure="ece-confidence", null="minimised", n_draws=19,
+        rng=np.random.default_rng([0, 1, list(values(result)).index(f"{title}/DE/exact/avg_accuracy") // 11, 0, 1]),
+    )  # fmt: skip
+    assert found["p_conf_minimised"] == test.pvalue
+    mixed = (test.weights[:, None] * members[held_out]).sum(axis=1)
+    right = mixed.argmax(axis=1) == labels[held_out]
+    assert found["weighted_conf_accuracy"] == right.mean()
+    assert found["weighted_conf_ece_conf"] == pytest.approx(
+        expected_calibration_error(right, mixed.max(axis=1)), abs=1e-12
+    )
+
+
+@pytest.mark.slow
+def test_a_single_network_is_its_own_average(smoke):
+    found = values(smoke[1])
+    for title in ("digits", "frozen features"):
+        row = f"{title}/S/exact"
+        assert found[f"{row}/avg_accuracy"] == found[f"{row}/weighted_classwise_accuracy"]
+        assert found[f"{row}/avg_ece_conf"] == found[f"{row}/weighted_conf_ece_conf"]
+
+
+@pytest.mark.slow
+def test_resume_trains_nothing_again(smoke, monkeypatch):
+    folder, before, _ = smoke
+    places = sorted(path for path in folder.rglob("*.npz"))
+    times = [path.stat().st_mtime_ns for path in places]
+
+    def refuse(*args, **options):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(bench_methods, "run_method", refuse)
+    monkeypatch.setattr(table1_data, "frozen_features", refuse)
+    assert reproduce("credal-calibration", **TABLE, resume=folder).to_json() == before.to_json()
+    assert [path.stat().st_mtime_ns for path in places] == times
+    other = reproduce("credal-calibration", **TABLE, resume=folder, convention="paper-code")
+    assert {name.split("/")[2] for name in values(other)} == {"paper-code"}
+
+
+@pytest.mark.slow
+def test_a_folder_that_was_moved_goes_on(smoke, monkeypatch, tmp_path):
+    folder, before, _ = smoke
+    moved = tmp_path / "elsewhere" / "moved"
+    shutil.copytree(folder, moved)
+    keys = {row.key for row in Store(folder, create=False).states()}
+    (lost,) = (row for row in Store(moved).states() if (row.dataset, row.method) == ("digits", "S"))
+    for path in Store(moved).place(lost.key).iterdir():
+        path.unlink()
+    trained, run = [], bench_methods.run_method
+
+    def counted(cell, objects=None):
+        trained.append((cell.dataset, cell.method))
+        assert str(moved) in cell.source  # the data of the moved folder, whether the older one is there or not
+        return run(cell)
+
+    def refuse(*args, **options):
+        raise AssertionError("trained again")
+
+    monkeypatch.setattr(bench_methods, "run_method", counted)
+    monkeypatch.setattr(table1_data, "frozen_features", refuse)
+    assert reproduce("credal-calibration", **TABLE, resume=moved).to_json() == before.to_json()
+    assert trained == [("digits", "S")]
+    assert {row.key for row in Store(moved).states()} == keys
+
+
+@pytest.mark.slow
+def test_what_was_broken_off_goes_on(smoke, monkeypatch):
+    folder, before, _ = smoke
+    store = Store(folder, create=False)
+    (lost,) = (row for row in store.states() if (row.dataset, row.method) == ("digits", "DE"))
+    for path in store.place(lost.key).iterdir():
+        path.unlink()
+    trained, run = [], bench_methods.run_method
+
+    def counted(cell, objects=None):
+        trained.append(cell.method)
+        return run(cell)
+
+    monkeypatch.setattr(bench_methods, "run_method", counted)
+    assert reproduce("credal-calibration", **TABLE, resume=folder).to_json() == before.to_json()
+    assert trained == ["DE"]
+
+
+@pytest.mark.slow
+def test_the_number_of_processes_does_not_matter(smoke, needs, monkeypatch, tmp_path):
+    needs("distributed")
+    monkeypatch.setattr(table1_training, "PREDICTORS", {"DE": "deep-ensemble"})
+    found = table1_data.training_sets
+    monkeypatch.setattr(table1_training, "training_sets", lambda *of: (found(*of)[0][:1], []))  # digits
+    reproduce("credal-calibration", **TABLE, resume=tmp_path, workers=2)
+    np.testing.assert_array_equal(stored(tmp_path, "digits", "DE")[0], stored(smoke[0], "digits", "DE")[0])
+
+
+@pytest.mark.slow
+def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
+    folder, before, _ = smoke
+
+    def broken(cell, objects=None):
+        raise ValueError("no weights")
+
+    monkeypatch.setattr(bench_methods, "run_method", broken)
+    plan = replace(PLANS["smoke"], n_members=2)  # so DN and DE are other cells, and S is kept
+    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: plan)
+    result = reproduce("credal-calibration", **TABLE, resume=folder)
+    assert {name.split("/")[1] for name in values(result)} == {"S"}
+    assert "frozen features, DN(0.6) failed: ValueError: no weights" in result.notes
+    assert values(result)["digits/S/exact/avg_accuracy"] == values(before)["digits/S/exact/avg_accuracy"]
+    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: replace(plan, epochs=1))
+    with refuses("table1", "all-failed", got="no weights"):
+        reproduce("credal-calibration", **TABLE, resume=folder)
+
+
+# ---- verdicts --------------------------------------------------------------------------------------------------------
+
+
+# ---- data sets -------------------------------------------------------------------------------------------------------
+
+
+# ---- sentences -------------------------------------------------------------------------------------------------------
+
+
+def test_missing_packages_are_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torchvision", None)
+    with refuses(
+        "torchvision",
+        "package",
+        got=r"pip install '\.\[vision\]' in the clone",
+        error=MissingDependencyError,
+    ):
+        reproduce("credal-calibration", figure="table1", preset="paper")
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with refuses("scikit-learn", "package", error=MissingDependencyError):
+        reproduce("credal-calibration", **TABLE)
+
+
+@pytest.mark.usefixtures("without_mnist")
+def test_without_pytorch_nothing_begins(monkeypatch):
+    for module in ("standard_network", "network_classifier"):
+        monkeypatch.delitem(sys.modules, f"uqassay.lab.methods.{module}", raising=False)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with refuses("torch", "package", got="in the clone of uqassay", error=MissingDependencyError):
+        reproduce("credal-calibration", **TABLE)
+
+
+@pytest.mark.usefixtures("without_mnist")
+def test_a_file_in_the_place_of_the_folder_is_one_sentence(tmp_path):
+    (tmp_path / "file").write_text("")
+    with refuses("resume", "missing", got="file is a file"):
+        reproduce("credal-calibration", **TABLE, resume=tmp_path / "file")
+
+
+# ---- command line ----------------------------------------------------------------------------------------------------
+
+
+def test_table_1_is_figure_table1(monkeypatch, capsys):
+    seen = []
+
+    def record(preset, conventions, *, options, seed, workers, **further):
+        seen.append((preset, conventions, seed, workers, options.given()))
+        raise InputError("seen", "enough", code="undefined")
+
+    monkeypatch.setattr(table1_training, "reproduce_trained_table1", record)
+    for words in (["--table", "1"], ["--figure", "table1"]):
+        assert (
+            main(["reproduce", "credal-calibration", *words, "--preset", "smoke", "--seed", "3", "--workers", "2"]) == 2
+        )
+    assert seen == [("smoke", ("exact",), 3, 2, {})] * 2
+    capsys.readouterr()
+    assert main(["reproduce", "credal-calibration", "--table", "1", "--figure", "2"]) == 2
+    assert "--table: excludes --figure" in capsys.readouterr().err
+    assert main(["reproduce", "credal-calibration", "--table", "7"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "--table: must be a table of the paper of credal-calibration, 1 or 2; got '7'"
+    )
+
+
+# ---- the paper's data sets, in files of the publishers' form ----------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def paper_files(tmp_path_factory):
+    """The six data sets of Table 2, tiny, in a cache folder."""
+    pillow = pytest.importorskip("PIL.Image")
+    folder, g = tmp_path_factory.mktemp("cache"), np.random.default_rng(0)
+    cifar = folder / "cifar-10" / "cifar-10-batches-bin"  # a label and 3,072 bytes in each record
+    cifar.mkdir(parents=True)
+    for name, n in {**{f"data_batch_{i}.bin": 12 for i in range(1, 6)}, "test_batch.bin": 80}.items():
+        pixels = g.integers(0, 256, (n, 3072), dtype=np.uint8)
+        labels = (np.arange(n) % 10).astype(np.uint8)
+        (cifar / name).write_bytes(np.hstack([labels[:, None], pixels]).tobytes())
+    names = ["airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"]
+    (cifar / "batches.meta.txt").write_text("\n".join(names) + "\n\n")
+
+    def image(path, shade):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pixels = np.clip(g.normal(shade, 40, (20, 24, 3)), 0, 255).astype(np.uint8)
+        pillow.fromarray(pixels).save(path)
+
+    for k, name in enumerate(("accordion", "airplanes", "BACKGROUND_Google")):
+        for i in range(40):
+            image(folder / "caltech-101" / "101_ObjectCategories" / name / f"image_{i + 1:04d}.jpg", 60 + 60 * k)
+    for k, name in enumerate(("001.ak47", "002.american-flag", "257.clutter"), start=1):
+        for i in range(40):
+            image(folder / "256_ObjectCategories" / name / f"{name[:3]}_{i + 1:04d}.jpg", 50 * k)
+    for part, n in {"train": 10, "test": 36}.items():
+        for k, species in enumerate(("13", "5476")):
+            for i in range(n):
+                image(folder / "plantclef" / part / species / f"{k}{i}.jpg", 80 + 90 * k)
+    for name in ("bacteria", "proteins"):
+        (folder / name).mkdir()
+        for part, n in {"train": 40, "test": 70}.items():
+            x, y = g.random((n, 6)).round(4), np.arange(n) % 3
+            lines = [
+                " ".join([str(k), *(f"{j + 1}:{v}" for j, v in enumerate(row))]) for k, row in zip(y, x, strict=True)
+            ]
+            (folder / name / f"{part}.svmlight").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+PAPER = {"figure": "table1", "preset": "paper", "image_size": 32, "read_size": 32}
+
+
+@pytest.mark.slow
+def test_paper_runs_on_files_of_all_its_data_sets(paper_files, vision, monkeypatch, tmp_path):
+    monkeypatch.setenv("UQASSAY_DATA", str(paper_files))
+    monkeypatch.setattr(datasets, "load_dataset", registry.load_dataset)  # `without_mnist` holds for the whole module
+    monkeypatch.setattr(table1_training, "plan_of", lambda preset, options: small_plan(plan_of(preset, options)))
+    result = reproduce("credal-calibration", **PAPER, resume=tmp_path / "run")
+    found = values(result)
+    images = [f"{name}, {net}" for name in PLANS["paper"].image_sets for net in ("MobileNetV2", "VGG16")]
+    assert {name.split("/")[0] for name in found} == {*images, "bacteria", "proteins"}
+    assert len(found) == 10 * len(PREDICTORS) * 11
+    assert all(0 <= value <= 1 for value in found.values())
+    assert {name for name, _ in vision} == {"mobilenet_v2", "vgg16"}
+    printed = {cell.name.removeprefix("table1/"): cell.paper for cell in result.rows}
+    assert printed["cifar-10, VGG16/DN(0.6)/exact/avg_accuracy"] == 0.8355
+    assert printed["bacteria/DE/exact/weighted_classwise_accuracy"] == 0.9032
+    assert printed["caltech-256, MobileNetV2/DE/exact/weighted_conf_ece_conf"] == 0.0130
+    assert np.isnan(printed["bacteria/DE/exact/p_conf_random"])
+    assert all(cell.agrees is None for cell in result.rows)
+    text = result.summary()
+    for words in (
+        "cifar-10, VGG16: 60 instances for training, 32 for tests and weights, 32 for accuracy and errors, 16 unused",
+        "cifar-10 has 10 classes and 60, 32 and 32 instances to train, calibrate and test; Table 2 has 10 classes and "
+        "50,000, 4,992 and 4,992",
+        "caltech-101 has 2 classes and 40, 16 and 16 instances",
+        "plantclef, MobileNetV2: 20 instances for training, 32 for tests and weights, 32 for accuracy and errors, 8 unused",
+    ):
+        assert words in text
+    stores = Store(tmp_path / "run", create=False).states()
+    assert len(stores) == 8 * (3 + 2) + 2 * 4  # members of DE on images have their own cells
+    members, _ = stored_members(tmp_path / "run", "cifar-10, VGG16", "DE")
+    assert members.shape == (80, 2, 10)
+
+
+def small_plan(plan):
+    """Few members and epochs; all else as the preset has it."""
+    return replace(plan, n_members=2, n_draws=19, epochs=1, epochs_of=dict.fromkeys(plan.epochs_of, 1))
+
+
+def stored_members(folder, dataset, predictor):
+    """Members of an ensemble whose networks have cells of their own."""
+    store = Store(folder, create=False)
+    rows = [row for row in store.states() if row.dataset == dataset and row.method.startswith(f"{predictor} ")]
+    kept = [store.result(row.key) for row in sorted(rows, key=lambda row: row.method)]
+    points = [np.asarray(one.prediction.hull_points(), dtype=np.float64) for one in kept]
+    return np.concatenate(points, axis=1), np.asarray(kept[0].labels)
+
+
+@pytest.mark.usefixtures("vision")
+def test_without_the_paper_s_files_the_first_reason_is_given(monkeypatch, tmp_path):
+    monkeypatch.setenv("UQASSAY_DATA", str(tmp_path))
+    with refuses("dataset", "missing", got="none of bacteria and proteins is: bacteria is left out"):
+        reproduce("credal-calibration", figure="table1", preset="paper", dataset=["bacteria", "proteins"])
+
+
+@pytest.mark.slow
+def test_given_images_stand_in_for_a_data_set(tmp_path, capsys):
+    g = np.random.default_rng(2)
+    for part, n in {"train": 60, "test": 64}.items():
+        y = np.arange(n) % 2
+        X = (g.integers(0, 120, (n, 3, 8, 8)) + 100 * y[:, None, None, None]).astype(np.uint8)
+        np.savez(tmp_path / f"{part}.npz", X=X, y=y, class_names=np.array(["dark", "light"]))
+    words = [
+        "reproduce",
+        "credal-calibration",
+        "--figure",
+        "table1",
+        "--preset",
+        "smoke",
+        "--dataset",
+        "cifar-10",
+        "--json",
+    ]
+    given = ["--data", str(tmp_path), "--set", "data_name=Shades", "--set", "epochs=1"]
+    assert main([*words, *given, "--resume", str(tmp_path / "run")]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["name"].split("/")[1] for row in rows} == {"Shades, cnn-small"}
+    assert {row["paper"] for row in rows} == {None}
+    store = Store(tmp_path / "run", create=False)
+    labels = {row.dataset for row in store.states()}
+    assert labels == {f"cifar-10 from {tmp_path.name}, cnn-small"}
+    times = [path.stat().st_mtime_ns for path in sorted((tmp_path / "run").rglob("*.npz"))]
+    other = [*given[:3], "data_name=Other", *given[4:], "--resume", str(tmp_path / "run")]
+    assert main([*words, *other]) == 0  # another name trains nothing anew
+    assert [path.stat().st_mtime_ns for path in sorted((tmp_path / "run").rglob("*.npz"))] == times
+
+
+def test_given_features_are_no_images(tmp_path):
+    for part in ("train", "test"):
+        np.savez(tmp_path / f"{part}.npz", X=np.random.default_rng(0).random((20, 5)), y=np.arange(20) % 2)
+    with refuses("data", "shape", got=r"must hold images \(n, C, H, W\).*instances of shape \(5,\)"):
+        reproduce("credal-calibration", **TABLE, data=tmp_path, dataset="cifar-10")

@@ -1,0 +1,124 @@
+"""Names of the command line: methods, decompositions, conventions, and the options that follow from them."""
+
+import pytest
+from tests.refusals import refuses
+
+from uqassay.lab.papers.disentangling.choices import (
+    CONVENTIONS,
+    DATASETS,
+    METHODS,
+    WHERE,
+    chosen_convention,
+    chosen_datasets,
+    chosen_decompositions,
+    chosen_methods,
+    chosen_preset,
+    chosen_where,
+    method_options,
+    short_name,
+)
+from uqassay.lab.papers.disentangling.printed import DECOMPOSITIONS
+from uqassay.lab.papers.disentangling.printed import METHODS as PRINTED
+from uqassay.lab.papers.disentangling.trainings import Conditions
+
+WINE, DIGITS = DATASETS["wine"], DATASETS["digits"]
+PAPER = WINE.slices["paper"]
+IT, GL = "information-theoretic", "gaussian-logits"
+
+
+def options(method: str, decomposition: str = IT, where: str = "printed", **extra: object) -> dict[str, object]:
+    return method_options(METHODS[method], decomposition, WINE, PAPER, where=where, extra=extra)
+
+
+def test_labels_are_those_of_the_printed_tables():
+    assert tuple(method.label for method in METHODS.values())[:4] == PRINTED
+    assert {short_name(name): name for name in (GL, IT)} == DECOMPOSITIONS
+    assert short_name("label-wise") == "label-wise"
+
+
+def test_options_are_the_printed_ones():
+    common = {"backbone": (32, 32, 16), "batch_size": 128, "standardise": False, "progress": False}
+    sampled = common | {"epochs": 100, "n_samples": 50}
+    assert options("mc-dropout") == sampled | {"head": "softmax", "where": "last", "rate": 0.3}
+    assert options("mc-dropconnect", GL) == sampled | {"head": GL, "where": "all", "rate": 0.3}
+    assert options("flipout") == sampled | {"head": "softmax", "where": "hidden", "epochs": 500}
+    assert options("deep-ensemble", GL) == common | {"head": GL, "epochs": 100, "n_members": 10}
+    assert options("random-forest") == {}
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_choice_of_layers_is_accepted_by_the_method(method, where, needs):
+    needs("torch", "sklearn")
+    from uqassay.lab.methods import build_method
+
+    for decomposition in (IT, GL)[: 2 if METHODS[method].heads else 1]:
+        build_method(method, **options(method, decomposition, where)).check_options((13,), 3)
+
+
+@pytest.mark.parametrize("name", CONVENTIONS)
+def test_every_convention_is_accepted_by_methods_and_conditions(name, needs):
+    needs("torch", "sklearn")
+    from uqassay.lab.methods import build_method
+
+    convention = CONVENTIONS[name]
+    Conditions(**convention.conditions)
+    for method in METHODS.values():
+        for decomposition in (IT, GL):
+            if method.offers(decomposition) and convention.concerns(method.name, decomposition):
+                given = options(method.name, decomposition, convention.where, **convention.options)
+                build_method(method.name, **given).check_options((13,), 3)
+
+
+def test_authors_conventions():
+    assert len(Conditions(**CONVENTIONS["ten-levels"].conditions).noise_levels) == 10
+    assert len(Conditions(**CONVENTIONS["data-code"].conditions).noise_levels) == 11
+    together = Conditions(**CONVENTIONS["paper-code"].conditions)
+    assert (together.convention, len(together.noise_levels)) == ("paper-code", 10)
+    assert options("mc-dropconnect", where=CONVENTIONS["paper-code"].where)["where"] == "hidden"
+    assert not CONVENTIONS["gaussian-code"].concerns("mc-dropout", IT)
+    assert CONVENTIONS["gaussian-code"].concerns("mc-dropout", GL)
+    assert not CONVENTIONS["last-layer"].concerns("mc-dropout", IT)
+
+
+def test_names_and_labels():
+    assert [plan.name for plan in chosen_datasets(None)] == ["wine"]
+    assert [plan.name for plan in chosen_datasets(["digits", "bci"])] == ["digits", "bci"]
+    names = ["MC-Dropout", "deep ensembles", "flipout"]
+    assert [m.name for m in chosen_methods(names, WINE, PAPER)] == ["mc-dropout", "deep-ensemble", "flipout"]
+    assert [m.name for m in chosen_methods(None, DIGITS, DIGITS.slices["cpu"])] == list(DIGITS.methods)
+    cifar = DATASETS["cifar-10"]
+    assert [m.name for m in chosen_methods(None, cifar, cifar.slices["cpu"])] == ["mc-dropout", "deep-ensemble"]
+    assert chosen_decompositions(None) == [IT, GL]
+    assert chosen_decompositions(["gl", "variance"]) == [GL, "variance"]
+    assert [c.name for c in chosen_convention("each")] == list(CONVENTIONS)
+    assert (chosen_preset("gpu-hour"), chosen_where("all")) == ("gpu-hour", "all")
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter", "remedy"),
+    [
+        (lambda: chosen_datasets("wien"), "dataset", "did you mean wine?"),
+        (lambda: chosen_methods("mc-dropuot", WINE, PAPER), "method", "did you mean mc-dropout?"),
+        (lambda: chosen_decompositions(["varience"]), "decomposition", "did you mean variance?"),
+        (lambda: chosen_convention("ten"), "convention", "choose exact"),
+        (lambda: chosen_where("first"), "where", "choose printed, last or all"),
+        (lambda: chosen_preset("smok"), "preset", "did you mean smoke?"),
+    ],
+)
+def test_unknown_names_have_a_suggestion(call, parameter, remedy):
+    with refuses(parameter, "choice", got="got '") as caught:
+        call()
+    assert remedy in caught.value.remedy
+
+
+def test_names_given_twice_or_not_at_all():
+    with refuses("method", "duplicate", got="got flipout twice"):
+        chosen_methods(["flipout", "Flipout"], WINE, PAPER)
+    with refuses("decomposition", "empty", got="got none"):
+        chosen_decompositions([])
+
+
+def test_a_forest_has_no_gaussian_logits():
+    with refuses("decomposition", "conflict"):
+        options("random-forest", GL)

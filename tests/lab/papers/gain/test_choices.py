@@ -1,0 +1,90 @@
+"""Options of the reproduction of paper 002."""
+
+import pytest
+from tests.refusals import refuses
+
+from uqassay.lab.papers.gain.choices import DATASETS, METHODS, SPREADS, chosen, method_options
+
+GIVEN = {"preset": "cpu", "dataset": None, "method": None, "spread": None, "data": None}
+
+
+def asked(**options):
+    return chosen(**{**GIVEN, **options})
+
+
+def test_defaults():
+    found = asked()
+    assert [plan.name for plan in found.plans] == ["toy"]
+    assert (found.methods, found.spreads, found.data) == (None, SPREADS, "")
+    assert [m.name for m in found.methods_of(DATASETS["toy"].slices["paper"])] == ["sparse-gp"]
+
+
+def test_a_mismatch_study_brings_the_toy_data_once():
+    names = [plan.name for plan in asked(dataset=["toy-mismatch-2", "toy", "digits", "toy-mismatch-1"]).plans]
+    assert names == ["toy", "toy-mismatch-2", "digits", "toy-mismatch-1"]
+
+
+def test_names_and_spreads_are_taken_alone_or_in_a_list():
+    found = asked(dataset="toy", method="random-forest", spread=0.25)
+    assert ([m.name for m in found.methods], found.spreads) == (["random-forest"], (0.25,))
+    assert asked(method=["local-gp", "deep-ensemble"], spread=[1, 0.5]).spreads == (1.0, 0.5)
+
+
+def test_toy_data_stand_once_for_each_share_and_other_data_once():
+    plans = asked(dataset=["toy-mismatch-2", "digits"], train_share=["0.05", "random"]).plans
+    assert [(plan.name, plan.train_share) for plan in plans] == [
+        ("toy", 0.05),
+        ("toy-mismatch-2", 0.05),
+        ("toy", "random"),
+        ("toy-mismatch-2", "random"),
+        ("digits", None),
+    ]
+    assert asked(train_share=0).plans[0].train_share == 0.0
+
+
+def test_options_of_a_method_by_data_and_preset():
+    forest, toy = METHODS["random-forest"], DATASETS["toy"]
+    assert method_options(forest, toy, toy.slices["cpu"]) == {"n_members": 100, "min_samples_leaf": 5}
+    assert method_options(forest, toy, toy.slices["smoke"])["n_members"] == 10
+    digits = DATASETS["digits"]
+    assert method_options(forest, digits, digits.slices["cpu"]) == {"n_members": 100}
+
+
+@pytest.mark.parametrize(
+    ("options", "parameter", "code", "got"),
+    [
+        ({"dataset": "toi"}, "dataset", "choice", "'toi'"),
+        ({"dataset": ["toy", "toy"]}, "dataset", "duplicate", "toy twice"),
+        ({"dataset": []}, "dataset", "empty", "none"),
+        ({"method": "gp"}, "method", "choice", "'gp'"),
+        ({"preset": "gpu-hour"}, "preset", "choice", "'gpu-hour'"),
+        ({"spread": 0.3, "dataset": "digits"}, "spread", "conflict", "0.3"),
+        ({"spread": [0.3, -1]}, "spread", "range", "-1"),
+        ({"spread": [0.3, 0.3]}, "spread", "duplicate", "0.3, 0.3"),
+        ({"spread": []}, "spread", "duplicate", r"\[\]"),
+        ({"train_share": 0.1, "dataset": "digits"}, "train_share", "conflict", "0.1"),
+        ({"train_share": [0.1, 0.7]}, "train_share", "range", "0.7"),
+        ({"train_share": -0.1}, "train_share", "range", "-0.1"),
+        ({"train_share": "half"}, "train_share", "range", "'half'"),
+        ({"train_share": True}, "train_share", "range", "True"),
+        ({"train_share": [None]}, "train_share", "range", "None"),
+        ({"train_share": float("nan")}, "train_share", "range", "nan"),
+        ({"train_share": ["0.1", 0.1]}, "train_share", "duplicate", "0.1"),
+        ({"train_share": []}, "train_share", "duplicate", r"\[\]"),
+        ({"dataset": "emnist-bymerge"}, "data", "missing", "none"),
+        ({"dataset": "emnist-bymerge", "data": "nowhere.npz"}, "data", "missing", "nowhere.npz"),
+        ({"dataset": "digits", "data": "x.npz"}, "data", "conflict", "digits"),
+        ({"dataset": ["emnist-bymerge", "digits"], "data": "x.npz"}, "data", "conflict", "digits"),
+    ],
+)
+def test_refusals(options, parameter, code, got):
+    with refuses(parameter, code, got=got):
+        asked(**options)
+
+
+def test_the_learnt_kernel_is_an_option_of_the_local_gp():
+    learnt = METHODS["local-gp-learnt"]
+    toy = DATASETS["toy"]
+    assert learnt.of == "local-gp"
+    assert method_options(learnt, toy, toy.slices["cpu"]) == {"lengthscale": "bound", "signal_variance": "bound"}
+    assert asked(method="local-gp-learnt").methods == (learnt,)

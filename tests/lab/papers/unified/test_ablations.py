@@ -1,0 +1,149 @@
+"""Tables 4, 5 and 6 on made predictions: cells against the losses themselves, printed values against the files."""
+
+import csv
+import math
+from importlib import resources
+
+import numpy as np
+import pytest
+from tests.lab.papers.unified.made import whole_set
+
+import uqassay as uq
+from uqassay.lab.papers.unified.ablations import ablation_cells, ablation_lines, ranked_means
+from uqassay.lab.papers.unified.judging import judge_predictions
+from uqassay.lab.papers.unified.tables import PrintedData, printed_beside
+
+POINTS = ("SNN", "LB-BNN Avg", "DE Avg", "DDU")
+SETS = ("LB-BNN", "DE", "EDL", "CreINN", "E-CNN", "RS-NN")
+
+
+def csv_rows(name):
+    path = resources.files("uqassay.lab.papers") / "printed" / f"{name}.csv"
+    with path.open(encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+@pytest.fixture(scope="module")
+def cells():
+    return {cell.name: cell for cell in ablation_cells(whole_set()[2], PrintedData())}
+
+
+def mean_losses(convention, **options):
+    """Mean distance and NS of every model by one call of the loss for each run."""
+    said, y, _ = whole_set()
+    if convention == "paper":
+        sets = said["RS-NN"][0].focal_sets
+        options |= {"convention": "paper", "focal_sets": sets[~sets.all(axis=1)]}
+    runs = dict(said) | {f"{name} Avg": [uq.Point(run.mean_probs()) for run in said[name]] for name in ("LB-BNN", "DE")}
+    found = {}
+    for name, of_model in runs.items():
+        of_model = [uq.Dirichlet(run.alpha, n_draws=30) if isinstance(run, uq.Dirichlet) else run for run in of_model]
+        if name == "EDL" and convention == "paper":
+            of_model = [uq.Dirichlet(run.alpha, n_draws=30, unit_concentration=True) for run in of_model]
+        losses = [uq.losses.unified_loss(y, run, **options) for run in of_model]
+        found[name] = tuple(
+            float(np.mean([getattr(loss, term) for loss in losses])) for term in ("distance", "nonspecificity")
+        )
+    return found
+
+
+@pytest.mark.parametrize("convention", ["exact", "paper"])
+@pytest.mark.parametrize("column", ["KL", "JS", "CU"])
+def test_mean_e_and_rank_against_the_loss(cells, convention, column):
+    distance = {"exact": "js", "paper": "js_distance"}[convention] if column == "JS" else "kl"
+    ns = "credal-uncertainty-box" if column == "CU" else "hartley"
+    terms = mean_losses(convention, distance=distance, nonspecificity=ns)
+    table = "table6" if column == "CU" else "table5"
+    for tradeoff in (0.1, 0.4, 1.0):
+        place = f"{table}/made/{convention}/{column}/lambda={tradeoff}"
+        e = {name: d + (0.0 if name in POINTS else tradeoff * n) for name, (d, n) in terms.items()}
+        for rank, name in enumerate(sorted(e, key=e.get), start=1):
+            assert cells[f"{place}/{name}/rank"].ours == rank
+            assert cells[f"{place}/{name}/e"].ours == pytest.approx(e[name], abs=1e-9)
+            assert cells[f"{place}/{name}/e"].low < e[name] < cells[f"{place}/{name}/e"].high
+
+
+def test_every_cell_of_the_printed_tables_has_a_row(cells):
+    table5, table6 = (csv_rows(f"unified_table{name}") for name in ("5_cifar10_kl_vs_js", "6_cifar10_ns_vs_cu"))
+    for convention in ("exact", "paper"):
+        for table, column, rows in (("table5", "distance", table5), ("table6", "nonspecificity", table6)):
+            for row in rows:
+                place = f"{table}/made/{convention}/{row[column]}/lambda={row['tradeoff']}/{row['model']}"
+                assert cells[f"{place}/rank"].paper == float(row["rank"])
+                assert cells[f"{place}/e"].paper == float(row["e_mean"])
+        for row in csv_rows("unified_table4_vertices_4class"):
+            for part in ("correct", "incorrect"):
+                for term in ("kl", "ns", "e"):
+                    name = f"table4/made/{convention}/{row['model']}/{row['vertices']}/{part}/{term}"
+                    assert cells[name].paper == float(row[f"{term}_{part}_mean"])
+    assert len(cells) == 2 * (2 * len(table5) + 2 * len(table6) + 2 * 2 * 2 * 3)
+    note = cells["table5/made/exact/JS/lambda=0.1/DE/e"].note
+    assert note == "context only: the paper's 0.053 is of CIFAR-10, another data set"
+
+
+def test_table_4_has_one_ns_and_the_loss_of_four_classes(cells):
+    said, y, judged = whole_set()
+    rows = np.flatnonzero(y < 4)
+    for part in ("correct", "incorrect"):
+        for convention in ("exact", "paper"):
+            place = f"table4/made/{convention}/DE"
+            one, other = (cells[f"{place}/{choice}/{part}/ns"] for choice in ("approximated", "naive"))
+            assert one.ours == other.ours
+            runs = [run.probs[rows][:, :, :4] for run in said["DE"]]
+            runs = [uq.Members(p / p.sum(axis=2, keepdims=True)) for p in runs]
+            values = []
+            for run in runs:
+                loss = uq.losses.unified_loss(y[rows], run, tradeoff=1.0, convention=convention)
+                hit = run.labels() == y[rows]
+                values += loss.total[hit if part == "correct" else ~hit].tolist()
+            assert cells[f"{place}/approximated/{part}/e"].ours == pytest.approx(np.mean(values), abs=1e-9)
+    assert judged.four_classes.classes == (0, 1, 2, 3)
+
+
+def test_only_the_papers_own_data_in_its_convention_are_compared():
+    judged = whole_set()[2]
+    compared = ablation_cells(judged, printed_beside("cifar-10", compared=True, differences="smaller images"))
+    found = {cell.name: cell for cell in compared if cell.agrees is not None}
+    assert {name.split("/")[2] for name in found} == {"paper"}
+    assert {name.split("/")[0] for name in found} == {"table5", "table6"}  # the four classes of Table 4 are not named
+    assert not any(name.endswith("rank") for name in found)
+    assert {cell.note for cell in found.values() if cell.agrees is False} == {"smaller images"}
+    other = ablation_cells(judged, printed_beside("mnist", compared=True))
+    assert all(cell.agrees is None for cell in other)
+
+
+def test_undefined_credal_uncertainty_is_last_and_named():
+    y = np.array([0, 1, 0, 1] * 5)
+    sets = np.array([[1, 0], [0, 1], [1, 1]], dtype=bool)
+    masses = np.tile([0.0, 0.0, 1.0], (20, 1))
+    masses[1:] = [0.6, 0.1, 0.3]
+    said = {"E-CNN": [uq.Masses(masses, sets)], "SNN": [uq.Point(np.full((20, 2), 0.5))]}
+    judged = judge_predictions("two", said, y, np.array([1, 1]))
+    order = ranked_means(judged.credal_uncertainty["paper"], judged.undefined["paper"])[0.1]
+    assert [name for name, _ in order] == ["SNN", "E-CNN"]
+    assert math.isnan(order[1][1].mean)
+    cells = {cell.name: cell for cell in ablation_cells(judged, PrintedData())}
+    assert math.isnan(cells["table6/two/paper/CU/lambda=0.1/E-CNN/rank"].ours)
+    assert not any(name.startswith("table4") for name in cells)  # neither LB-BNN nor DE
+    text = "\n".join(ablation_lines(judged))
+    assert "CU is undefined where all lower probabilities are 0, so no mean is given for E-CNN (1)" in text
+
+
+def test_text_has_the_means_and_the_findings_on_vertices(cells):
+    lines = ablation_lines(whole_set()[2])
+    assert lines[0].startswith("Table 4, made, classes air, bird, cat and deer, ")
+    kl = cells["table4/made/paper/DE/naive/correct/kl"].ours
+    row = next(line for line in lines if line.startswith("  DE, naive, paper's convention"))
+    assert f"{kl:.3f} [" in row
+    both = "exact, no difference beyond rounding; paper's convention, no difference beyond rounding"
+    assert f"  and one of the 8 gives as much, so that KL is the same too ({both})" in lines
+    start = lines.index("  exact, JS divergence")
+    best = min(SETS + POINTS, key=lambda name: cells[f"table5/made/exact/JS/lambda=0.1/{name}/e"].ours)
+    assert lines[start + 1].startswith(f"    λ = 0.1  {best} ")
+    ratio = lines[start + 4]
+    js, kl = (
+        max(judged["DE"].columns["distance"].max() for judged in [a])
+        for a in (whole_set()[2].jensen_shannon["exact"], whole_set()[2].assays["exact"])
+    )
+    assert js < kl
+    assert ratio.startswith("    on the scale of KL, λ of JS is λ · 0.")
