@@ -18,32 +18,21 @@ import pytest
 SOURCE = Path(__file__).parents[1] / "src"
 PACKAGE = SOURCE / "uqassay"
 
-# A room imports from those to its left. The second wing (from datasets on) makes predictions and may use the first.
+# A room imports from those to its left. The second wing (`lab`) makes predictions, and nothing in the first one imports it.
 SHARED = (
-    *("errors", "checks", "notes", "wording"),
-    *("_array", "_array_support", "_blas", "_chunks", "_conversion", "_files", "_frames", "_json", "_kernels", "_lazy"),
-    *(
-        "_markup",
-        "_messages",
-        "_namespaces",
-        "_one_order",
-        "_optional",
-        "_shown",
-        "_shown_table",
-        "_threads",
-        "_workers",
-    ),
+    *("errors", "checks", "notes", "text", "arrays", "native", "results", "files", "frames", "one_order"),
+    *("_array_support", "_lazy", "_messages", "_namespaces", "_workers"),
 )
 ROOMS = (
     *("credal", "statistics", "predictions", "measures", "losses", "metrics", "calibration", "evidence", "report"),
-    *("datasets", "methods", "bench", "experiments"),
-    *("demo", "cli"),
+    "cli",
+    *("lab.datasets", "lab.methods", "lab.bench", "lab.papers"),
+    *("lab", "lab.demo", "lab.cli_bench", "lab.cli_reproduce"),
 )
-FIRST_WING = ROOMS[: ROOMS.index("datasets")]
 
 # Imports to the right, each inside the function that needs it: (file, room).
 LAZY_TO_THE_RIGHT = {
-    ("evidence/presentation.py", "report"),  # Assay.to_html, Assay.plot
+    ("evidence/result.py", "report"),  # Assay.to_html, Assay.plot
 }
 # Imports to the right for type checkers alone.
 TYPES_TO_THE_RIGHT: set[tuple[str, str]] = set()
@@ -73,8 +62,9 @@ MODULES = {dotted(path): path for path in modules()}
 
 
 def room_of(module: str) -> str:
-    """First part of the name below the package; the root itself is ""."""
-    return [*module.split("."), ""][1]
+    """First part of the name below the package, two parts in the lab; the root itself is ""."""
+    parts = module.split(".")
+    return ".".join(parts[1:3] if parts[1:2] == ["lab"] else parts[1:2])
 
 
 def short(path: Path) -> str:

@@ -115,6 +115,7 @@ class FromFile(np.ndarray[Any, np.dtype[Any]]):
         ids: NDArray[Any] | None = None,
         keys: Mapping[str, NDArray[Any]] | None = None,
     ) -> Self:
+        """An array that carries what its column says."""
         found = np.asarray(values).view(cls)
         found.class_names, found.class_order, found.ids, found.keys = class_names, class_order, ids, dict(keys or {})
         return found

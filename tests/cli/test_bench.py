@@ -92,7 +92,7 @@ def test_several_data_sets_have_a_report_each(run, tmp_path):
     ran = run(*words, "-o", tmp_path, "--json")
     assert (ran.code, ran.err) == (0, "")
     found = ran.json()
-    assert (found["schema"], found["cells"], found["kept"], found["failed"]) == ("uqassay.lab.bench/1", 2, 0, {})
+    assert (found["schema"], found["cells"], found["kept"], found["failed"]) == ("uqassay.bench/1", 2, 0, {})
     assert [(r["dataset"], r["page"]) for r in found["reports"]] == [
         (name, str(tmp_path / name / "report.html")) for name in ("iris", "wine")
     ]

@@ -11,8 +11,9 @@ from tests.golden import data
 from tests.golden.capture import attempt
 from tests.golden.registry import Scenario, sections
 from uqassay import calibration as cal
-from uqassay import credal, datasets, losses, measures, metrics
+from uqassay import credal, losses, measures, metrics
 from uqassay import statistics as st
+from uqassay.lab import datasets
 
 Calls = dict[str, Callable[[], Any]]
 N = 60

@@ -58,9 +58,9 @@ __all__ = [
 
 # What evaluators of calibration errors of mixtures share: their form, the form of compiled ones, and sums in bins.
 
-Floats = NDArray[Any]  # in single or double precision
+AnyFloats = NDArray[Any]  # in single or double precision
 Labels = NDArray[np.intp]
-Shared = Callable[[Floats, Labels], NDArray[np.float64]]
+Shared = Callable[[AnyFloats, Labels], NDArray[np.float64]]
 
 BELOW = (
     4  # in units of the precision: a value this little above an edge j / B stays in the bin below, as at least ON_EDGE
@@ -95,7 +95,7 @@ class MixtureErrors(Protocol):
         """Errors (T, L) of mixtures (L, M) for all labels (T, n); None if `values` is as fast."""
         ...
 
-    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+    def values(self, weights: AnyFloats, labels: Labels, targets: Labels) -> AnyFloats:
         """Errors (L,) of mixtures (L, M); mixture l has the arranged labels of row ``targets[l]``."""
         ...
 
@@ -137,7 +137,7 @@ class Compiled:
         """Labels (T, n) in the form that `values` expects."""
         return np.ascontiguousarray(labels, dtype=np.int64)
 
-    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+    def values(self, weights: AnyFloats, labels: Labels, targets: Labels) -> AnyFloats:
         """Errors (L,) of mixtures (L, M), as in `MixtureErrors`."""
         return self.evaluator.values(np.ascontiguousarray(weights, dtype=np.float64), labels, targets)
 
@@ -149,7 +149,7 @@ class Compiled:
         return rough.compiled() or rough
 
 
-def bins_of_equal_width(probs: Floats, n_bins: int, first_bin: Labels | None, n_all: int) -> NDArray[np.intp]:
+def bins_of_equal_width(probs: AnyFloats, n_bins: int, first_bin: Labels | None, n_all: int) -> NDArray[np.intp]:
     """Bin numbers of equally wide bins (low, high], for confidences (L, n) or for probabilities by class (L, C).
 
     Numbers are counted on from mixture to mixture. The result is a scratch array that the next call overwrites.
@@ -185,7 +185,7 @@ def numbers(n: int) -> NDArray[np.intp]:
 
 
 def sums_of_bins(
-    at: NDArray[np.intp], n_mixtures: int, n_bins: int, amounts: Floats | None = None
+    at: NDArray[np.intp], n_mixtures: int, n_bins: int, amounts: AnyFloats | None = None
 ) -> NDArray[np.float64]:
     """Count, or sum of amounts (L, C), in each bin, (L, B)."""
     sums = np.bincount(at.ravel(), None if amounts is None else amounts.ravel(), minlength=n_mixtures * n_bins)
@@ -199,7 +199,7 @@ BLOCK = 8  # mixtures in one matrix product
 LONG_ROW = 2**16  # numbers of one mixture; longer rows are multiplied one mixture at a time
 
 
-def products_of(weights: Floats, by_member: Floats, name: str | None = None) -> Floats:
+def products_of(weights: AnyFloats, by_member: AnyFloats, name: str | None = None) -> AnyFloats:
     """Weights (L, M) times (M, C), with rounding that does not depend on L.
 
     With a name, the result is a scratch array that the next call with this name overwrites.
@@ -213,7 +213,7 @@ def products_of(weights: Floats, by_member: Floats, name: str | None = None) -> 
     return np.matmul(blocks, by_member, out=out).reshape(len(blocks) * rows, n_columns)[: len(weights)]
 
 
-def quick_numbers(probs: Floats, dtype: DTypeLike) -> Floats:
+def quick_numbers(probs: AnyFloats, dtype: DTypeLike) -> AnyFloats:
     """Probabilities in this precision; subnormal and smaller ones are mapped above the least normal number, in order.
 
     Subnormal numbers are slow, and rounding them to 0 would create ties: equal probabilities share a bin of equal mass.
@@ -242,7 +242,7 @@ class ClassesOfEqualWidth:
 
     at_once = shared = evaluator = None
 
-    def __init__(self, members: Floats, n_bins: int) -> None:
+    def __init__(self, members: AnyFloats, n_bins: int) -> None:
         self._members = members
         n, m, n_classes = members.shape
         edges = Edges(inner_edges(n_bins), including=False)
@@ -282,19 +282,19 @@ class ClassesOfEqualWidth:
         evaluator = build(moving, self._first_bin, self._column, self._settled, staying, self._n_classes, self._n_bins)
         edges = inner_edges(self._n_bins)
 
-        def of_all(weights: Floats, labels: Labels) -> NDArray[np.float64]:
+        def of_all(weights: AnyFloats, labels: Labels) -> NDArray[np.float64]:
             return shared(weights, self._by_class, labels, edges)
 
         fits = moving.dtype == np.float64 and self._n_all <= MOST_BINS
         return Compiled(evaluator, self.n_columns, of_all if fits else None, self)
 
     @cached_property
-    def _by_class(self) -> Floats:
+    def _by_class(self) -> AnyFloats:
         """Probabilities (K n, M) in the layout of the kernel for mixtures that all draws share."""
         n, m, n_classes = self._members.shape
         return quick_numbers(self._members.transpose(2, 0, 1).reshape(n_classes * n, m), np.float64)
 
-    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+    def values(self, weights: AnyFloats, labels: Labels, targets: Labels) -> AnyFloats:
         """Errors (L,) of mixtures (L, M), as in `MixtureErrors`."""
         labels = of_targets(labels, targets)
         n_mixtures, n_all = len(weights), self._n_all
@@ -315,7 +315,7 @@ class ClassesOfEqualMass:
 
     at_once = shared = evaluator = None
 
-    def __init__(self, members: Floats, n_bins: int, *, least_expected: float | None = None) -> None:
+    def __init__(self, members: AnyFloats, n_bins: int, *, least_expected: float | None = None) -> None:
         n, m, n_classes = members.shape
         self._members = members.transpose(1, 2, 0).reshape(m, n_classes * n)
         self._by_member = quick_numbers(self._members, np.float64)
@@ -340,7 +340,7 @@ class ClassesOfEqualMass:
         probs, least = np.ascontiguousarray(self._by_member.T), -1.0 if self._least is None else self._least
         return Compiled(build(probs, self._n_classes, self._n_bins, least), self.n_columns, None, self)
 
-    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+    def values(self, weights: AnyFloats, labels: Labels, targets: Labels) -> AnyFloats:
         """Errors (L,) of mixtures (L, M), as in `MixtureErrors`."""
         labels = of_targets(labels, targets)
         n_mixtures, n, n_classes, n_bins = len(weights), self._n, self._n_classes, self._n_bins
@@ -376,7 +376,7 @@ class Predicted:
     n_instances : int
     """
 
-    def __init__(self, members: Floats) -> None:
+    def __init__(self, members: AnyFloats) -> None:
         least, greatest = members.min(axis=1), members.max(axis=1)
         possible = greatest >= least.max(axis=1, keepdims=True) - ROUNDING
         counts = possible.sum(axis=1)
@@ -397,7 +397,7 @@ class Predicted:
         return other
 
     @cached_property
-    def _by_member(self) -> Floats:
+    def _by_member(self) -> AnyFloats:
         """Probabilities (M, C): the first possible class of all instances, the second one of those that have two, and so on."""
         return np.ascontiguousarray(self._probs[np.argsort(self._rank, kind="stable")].T)
 
@@ -418,12 +418,12 @@ class Predicted:
         probs, edges = self._probs, inner_edges(n_bins)
         evaluator = build(probs, self._order, self._first, self._numbers, form, n_bins)
 
-        def of_all(weights: Floats, labels: Labels) -> NDArray[np.float64]:
+        def of_all(weights: AnyFloats, labels: Labels) -> NDArray[np.float64]:
             return shared(weights, probs, self._order, self._first, self._numbers, labels, edges, form)
 
         return Compiled(evaluator, self.n_columns, of_all if probs.dtype == np.float64 else None, formula)
 
-    def confidence_and_hits(self, weights: Floats, labels: Labels) -> tuple[Floats, NDArray[np.bool_]]:
+    def confidence_and_hits(self, weights: AnyFloats, labels: Labels) -> tuple[AnyFloats, NDArray[np.bool_]]:
         """Greatest probability of each instance, and whether it is that of the label, (L, n).
 
         The first is part of a scratch array that the next call overwrites.
@@ -463,7 +463,7 @@ class BinsOfConfidence:
             return None
         return self._predicted.compiled(FORMS["mass" if self._equal_mass else "width"], self._n_bins, self)
 
-    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+    def values(self, weights: AnyFloats, labels: Labels, targets: Labels) -> AnyFloats:
         """Errors (L,) of mixtures (L, M), as in `MixtureErrors`."""
         labels = of_targets(labels, targets)
         confidence, hit = self._predicted.confidence_and_hits(weights, labels)
@@ -499,7 +499,7 @@ class CumulatedConfidence:
         """The kernel, or None if it is not in use."""
         return self._predicted.compiled(FORMS[self._statistic], 1, self)
 
-    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
+    def values(self, weights: AnyFloats, labels: Labels, targets: Labels) -> AnyFloats:
         """Errors (L,) of mixtures (L, M), as in `MixtureErrors`."""
         labels = of_targets(labels, targets)
         confidence, hit = self._predicted.confidence_and_hits(weights, labels)
@@ -531,7 +531,7 @@ class CumulatedConfidence:
 # bins.
 
 
-def errors_of_mixtures(members: Floats, prepare: object) -> MixtureErrors | None:
+def errors_of_mixtures(members: AnyFloats, prepare: object) -> MixtureErrors | None:
     """Fast errors for members (n, M, K) in double precision; None for measures without a fast form."""
     match prepare:
         case PrepareKernel(estimator="linear", kernel="tv", bandwidth=bandwidth):
@@ -540,7 +540,7 @@ def errors_of_mixtures(members: Floats, prepare: object) -> MixtureErrors | None
     return None if found is None else found.compiled() or found
 
 
-def _pairs(members: Floats, scale: float) -> "Compiled | None":
+def _pairs(members: AnyFloats, scale: float) -> "Compiled | None":
     """Kernel errors of consecutive pairs, with exp(−scale ‖p − q‖₁); in double precision, because they are smooth and few."""
     build = kernel("pair_errors")
     if build is None:
@@ -549,7 +549,7 @@ def _pairs(members: Floats, scale: float) -> "Compiled | None":
     return Compiled(build(probs, scale), members[:, 0].size, None, None)
 
 
-def _formula(members: Floats, prepare: object) -> "Formula | None":
+def _formula(members: AnyFloats, prepare: object) -> "Formula | None":
     """The array formula."""
     match prepare:
         case PrepareCalibrationError(norm="l1", debiased=False, by=by, binning=binning, n_bins=n_bins):
@@ -569,7 +569,7 @@ def _formula(members: Floats, prepare: object) -> "Formula | None":
 # number of threads. Binned measures jump where a probability crosses an edge, so a difference in the last digit could
 # change the result of a search.
 
-MixturesFloats = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 CHUNK_BYTES = 4 * 2**20  # working set of one core
 SHARED_AT_ONCE = 64  # mixtures of one call of a kernel that evaluates them for all draws of labels
@@ -598,10 +598,10 @@ class Mixtures:
         self._range = self._by_member.min(axis=0), self._by_member.max(axis=0)
 
     @cached_property
-    def _quick(self) -> MixturesFloats:
+    def _quick(self) -> Floats:
         return quick_numbers(self._by_member, np.float64)
 
-    def probs(self, weights: MixturesFloats, *, passing: bool = False) -> MixturesFloats:
+    def probs(self, weights: Floats, *, passing: bool = False) -> Floats:
         """Probabilities of mixtures with weights (..., M), as (..., n, K).
 
         Results are clipped to the range of the members, so equal members give exactly their own probabilities. With
@@ -683,7 +683,7 @@ class MixtureObjective:
         """Count mixtures that a compiled evaluator has evaluated."""
         self._counted.evaluations += n_mixtures
 
-    def shared(self, weights: MixturesFloats) -> MixturesFloats:
+    def shared(self, weights: Floats) -> Floats:
         """Values of the same mixtures for every draw of labels, (L, M) -> (T, L)."""
         values = np.empty((self.n_targets, len(weights)))
         errors = self._errors[False]
@@ -706,8 +706,8 @@ class MixtureObjective:
         return values
 
     def own(
-        self, weights: MixturesFloats, targets: NDArray[np.intp] | None = None, *, rough: bool = False
-    ) -> MixturesFloats:
+        self, weights: Floats, targets: NDArray[np.intp] | None = None, *, rough: bool = False
+    ) -> Floats:
         """Values of separate mixtures for each draw of labels, (T, L, M) -> (T, L), up to rounding.
 
         `targets` selects the draws. A rough value has about six digits.
@@ -726,7 +726,7 @@ class MixtureObjective:
         self._counted.evaluations += len(flat)
         return values.reshape(t, n_own)
 
-    def exact_shared(self, weights: MixturesFloats) -> MixturesFloats:
+    def exact_shared(self, weights: Floats) -> Floats:
         """As `shared`, but by the measure itself, with the values of `exact`, (L, M) -> (T, L)."""
         values = np.empty((self.n_targets, len(weights)))
 
@@ -739,7 +739,7 @@ class MixtureObjective:
         self._counted.evaluations += self.n_targets * len(weights)
         return values
 
-    def exact(self, weights: MixturesFloats) -> MixturesFloats:
+    def exact(self, weights: Floats) -> Floats:
         """As `own`, but by the measure itself, without shortcuts, (T, L, M) -> (T, L)."""
         t, n_own, m = weights.shape
         flat, values = weights.reshape(t * n_own, m), np.empty(t * n_own)
@@ -801,7 +801,7 @@ class _PlainErrors:
     def arranged(self, labels: Labels) -> Labels:
         return labels
 
-    def values(self, weights: MixturesFloats, labels: Labels, targets: Labels) -> MixturesFloats:
+    def values(self, weights: Floats, labels: Labels, targets: Labels) -> Floats:
         own = labels if len(labels) == 1 else labels[targets]
         return self._measure.prepare(self._mixtures.probs(weights, passing=True)).values(own)
 
@@ -809,7 +809,7 @@ class _PlainErrors:
         return self
 
 
-def defined(values: MixturesFloats) -> MixturesFloats:
+def defined(values: Floats) -> Floats:
     """Replace undefined values by infinity, so that any defined value is better."""
     return np.where(np.isnan(values), np.inf, values)
 
@@ -837,7 +837,6 @@ def for_each_part(n: int, bytes_each: float, work: Callable[[slice], None]) -> N
 
 # Members or vertices that have the same meaning in every instance, so that one λ can mix them in all instances.
 
-SharedMembersFloats = NDArray[np.float64]
 
 IN_GROUPS = Note(
     "assumption", "labels count as independent, so p-values are too small if those of one group depend on each other"
@@ -861,7 +860,7 @@ class SharedMembers:
         Limits of the test for this kind of prediction.
     """
 
-    probs: SharedMembersFloats
+    probs: Floats
     noun: str
     width: float
     notes: tuple[Note, ...]
@@ -918,20 +917,20 @@ def independence(notes: Iterable[Note]) -> str:
     return ", labels taken as independent" if IN_GROUPS in notes else ""
 
 
-def mean_probs(prediction: Prediction) -> SharedMembersFloats:
+def mean_probs(prediction: Prediction) -> Floats:
     """Probabilities (n, K) of the mean, whose rows sum to 1; InputError for class sets, which state none."""
     refuse_class_sets(prediction, "probs")
     return _summing_to_one(prediction.mean_probs())
 
 
-def _summing_to_one(probs: SharedMembersFloats) -> SharedMembersFloats:
+def _summing_to_one(probs: Floats) -> Floats:
     """Divide rows by their sum if it is off by the rounding of a precision lower than double."""
     sums = probs.sum(axis=-1, keepdims=True)
     off = np.abs(sums - 1.0) > OFF
     return np.where(off, probs / np.where(off, sums, 1.0), probs) if off.any() else probs
 
 
-def interval_vertices(lower: SharedMembersFloats, upper: SharedMembersFloats) -> SharedMembersFloats:
+def interval_vertices(lower: Floats, upper: Floats) -> Floats:
     """Vertices of reachable intervals that take each class first and each class last, (n, K) -> (n, 2K, K).
 
     Vertex k gives class k its upper probability, and vertex K + k its lower one. The other classes follow in index order;

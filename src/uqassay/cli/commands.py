@@ -74,43 +74,49 @@ def epilog(command: str) -> str:
 
 # All commands under one name, each imported when it is used, and usage errors as one sentence.
 
-# module:function (or application) in this package, and the first sentence of its docstring, for the root's help
+# module:function (or application), and the first sentence of its docstring, for the root's help
 COMMANDS = {
-    "report": ("report:report_command", "Judge classifiers by their predictions, and write one page to decide from."),
-    "rank": ("rank:rank_command", "Rank classifiers at chosen λ, and show where the ranking changes."),
-    "demo": ("demo:demo_command", "Train six classifiers on scikit-learn's digits, and report on them."),
-    "inspect": ("files:inspect_command", "Show what a file holds, and what each column of a table is taken for."),
-    "convert": ("files:convert_command", "Write a prediction file in another format; the extension of DST decides."),
+    "report": (
+        "cli.report:report_command",
+        "Judge classifiers by their predictions, and write one page to decide from.",
+    ),
+    "rank": ("cli.report:rank_command", "Rank classifiers at chosen λ, and show where the ranking changes."),
+    "demo": ("lab.demo:demo_command", "Train six classifiers on scikit-learn's digits, and report on them."),
+    "inspect": ("cli.report:inspect_command", "Show what a file holds, and what each column of a table is taken for."),
+    "convert": (
+        "cli.report:convert_command",
+        "Write a prediction file in another format; the extension of DST decides.",
+    ),
     "reproduce": (
-        "reproduce:reproduce_app",
+        "lab.cli_reproduce:reproduce_app",
         "Compute a paper's printed tables again, and say which cells agree.",
     ),
-    "tradeoff": ("tradeoff:tradeoff_command", "Find the range of λ that fits a use, from two questions."),
+    "tradeoff": ("cli.report:tradeoff_command", "Find the range of λ that fits a use, from two questions."),
     "ood": (
-        "ood:ood_command",
+        "cli.lenses:ood_command",
         "Judge how well each score separates out-of-distribution inputs; labels add the errors.",
     ),
     "refuse": (
-        "refuse:refuse_command",
+        "cli.lenses:refuse_command",
         "Find the threshold that keeps the error rate below a limit with a stated confidence.",
     ),
     "gain": (
-        "gain:gain_command",
+        "cli.lenses:gain_command",
         "Compare the gain from more data with the epistemic uncertainty that a model states.",
     ),
     "calibration-test": (
-        "calibration_test:calibration_test_command",
+        "cli.calibration:calibration_test_command",
         "Test whether a model, or a mixture of its members, is calibrated.",
     ),
     "second-order": (
-        "second_order:second_order_command",
+        "cli.calibration:second_order_command",
         "Compare stated with observed epistemic variance, from two or more votes per instance.",
     ),
     "compare": (
-        "compare:compare_command",
+        "lab.cli_bench:compare_command",
         "Compare models over many data sets: average ranks, and which are better on data sets like these.",
     ),
-    "bench": ("bench:bench_app", "Train methods on data sets, and report on what they say they do not know."),
+    "bench": ("lab.cli_bench:bench_app", "Train methods on data sets, and report on what they say they do not know."),
 }
 COMPLETION = "_UQASSAY_COMPLETE"  # set by the script that --install-completion gives the shell
 
@@ -158,7 +164,7 @@ def load_command(name: str) -> Any:
     command of Typer
     """
     module, _, attribute = COMMANDS[name][0].partition(":")
-    found = getattr(import_module(f"uqassay.cli.{module}"), attribute)
+    found = getattr(import_module(f"uqassay.{module}"), attribute)
     if not isinstance(found, typer.Typer):
         function, found = found, typer.Typer(add_completion=False)
         found.command(name)(function)

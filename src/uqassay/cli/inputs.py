@@ -1120,10 +1120,10 @@ def takes_reading(*leave_out: str) -> Callable[[Callable[..., None]], Callable[.
 def _options(of: Any, options: dict[str, Any]) -> list[inspect.Parameter]:
     """One parameter for each field."""
     keyword, found = inspect.Parameter.KEYWORD_ONLY, []
-    for field in of:
-        default = inspect.Parameter.empty if field.default is MISSING else field.default
+    for one in of:
+        default = inspect.Parameter.empty if one.default is MISSING else one.default
         default = [] if default == () else default
-        found.append(inspect.Parameter(field.name, keyword, default=default, annotation=options[field.name]))
+        found.append(inspect.Parameter(one.name, keyword, default=default, annotation=options[one.name]))
     return found
 
 

@@ -331,10 +331,10 @@ def with_own_constants(run: Prediction) -> Prediction:
     Selections of its instances share them, and a stream keeps selections.
     """
     same, of_instances = copy(run), (*run.array_names(), *OF_INSTANCES)
-    for field in fields(run):
-        value = getattr(run, field.name)
-        if field.name not in of_instances and isinstance(value, np.ndarray):
-            object.__setattr__(same, field.name, value.copy())
+    for one in fields(run):
+        value = getattr(run, one.name)
+        if one.name not in of_instances and isinstance(value, np.ndarray):
+            object.__setattr__(same, one.name, value.copy())
     return same
 
 
@@ -358,12 +358,12 @@ def _constants(run: Prediction) -> dict[str, Any]:
     """Kind, and every field that does not belong to single instances; of the others dtype and shape of an instance."""
     arrays = run.array_names()
     found: dict[str, Any] = {"kind": type(run).__name__}
-    for field in fields(run):
-        value = getattr(run, field.name)
-        if field.name in arrays:
-            found[field.name] = f"{value.dtype} of shape (n{''.join(f', {m}' for m in value.shape[1:])})"
-        elif field.name not in OF_INSTANCES:
-            found[field.name] = value
+    for one in fields(run):
+        value = getattr(run, one.name)
+        if one.name in arrays:
+            found[one.name] = f"{value.dtype} of shape (n{''.join(f', {m}' for m in value.shape[1:])})"
+        elif one.name not in OF_INSTANCES:
+            found[one.name] = value
     return found
 
 

@@ -421,7 +421,7 @@ def bench(
     if as_json:
         print_json(
             {
-                "schema": "uqassay.lab.bench/1",
+                "schema": "uqassay.bench/1",
                 **run_facts(summary, output),
                 "reports": [plain_comparison(c) for c in judged],
                 "disentanglement": plain_studies(studied),
@@ -455,7 +455,7 @@ def status(
 
     found = read_status(folder)
     if as_json:
-        print_json({"schema": "uqassay.lab.bench-status/1", **found.to_dict()})
+        print_json({"schema": "uqassay.bench-status/1", **found.to_dict()})
         return
     print_status(found)
 
@@ -593,7 +593,7 @@ def _dry_run(
         from dataclasses import asdict
 
         wall = None if costs.seconds is None else costs.seconds / max(1, workers)
-        print_json({"schema": "uqassay.lab.bench-costs/1", **asdict(costs), "workers": workers, "wall_seconds": wall})
+        print_json({"schema": "uqassay.bench-costs/1", **asdict(costs), "workers": workers, "wall_seconds": wall})
         return
     print_text("\n".join(cost_sentences(costs, max(1, workers))))
 

@@ -44,7 +44,7 @@ __all__ = [
 # | calibrated MLP | point | one network, its temperature chosen on the calibration instances |
 
 Array = NDArray[np.float64]
-SCHEMA = "uqassay.lab.demo/1"
+SCHEMA = "uqassay.demo/1"
 N_TRAIN, N_CALIBRATION = 600, 300  # of 1,797; the other 897 are the test part
 N_TREES, MIN_LEAF = 50, 5
 N_NETWORKS, HIDDEN_UNITS = 10, 32

@@ -370,8 +370,8 @@ def prediction_metric(
 class UncertaintyScorer:
     """A scorer of scikit-learn: called with a fitted classifier, inputs and labels, it returns a number, greater is better.
 
-    It asks for `predict_uncertainty`, which the methods of `uqassay.lab.methods` have, and other classifiers for `predict_proba`.
-    Losses change their sign. It can be given as `scoring` to `cross_val_score`, `GridSearchCV` and others.
+    It asks for `predict_uncertainty`, which the methods of `uqassay.lab.methods` have, and other classifiers for
+    `predict_proba`. Losses change their sign. It can be given as `scoring` to `cross_val_score`, `GridSearchCV` and others.
 
     Parameters
     ----------

@@ -283,8 +283,8 @@ def _ranking(assay: "Assay", grid: NDArray[np.float64]) -> dict[str, Any]:
     tables: dict[str, list[dict[str, Any]]] = {m.name: [] for m in assay.models}
     order, findings = [], list[dict[str, Any]]()
     rank_sets_at(assay, grid.tolist())  # those of all λ together, which `ranked` takes
-    for tradeoff in grid.tolist():
-        ranked = assay.ranked(tradeoff)
+    for at in grid.tolist():
+        ranked = assay.ranked(at)
         order.append([r.model for r in ranked])
         findings.append(order_values(ranked, assay.settings))
         for r in ranked:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay import methods
+from uqassay.lab import methods
 from uqassay.lab.methods import RandomForest, StandardNetwork
 from uqassay.lab.methods.base import seed_sequence
 

@@ -227,7 +227,7 @@ def write_config(config: BenchConfig, cells: Sequence[Cell], folder: Path) -> Pa
         Of config.toml.
     """
     resolved = {
-        "schema": "uqassay.lab.bench-cells/1",
+        "schema": "uqassay.bench-cells/1",
         "config": config.to_dict(),
         "cells": [{"key": cell.key, **json.loads(cell.to_json())} for cell in cells],
     }

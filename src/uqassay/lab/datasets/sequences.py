@@ -28,9 +28,9 @@ __all__ = [
 
 # Labelled sequences of letters (RNA, proteins) in their publishers' files.
 #
-# * FASTA: ``>S003747738 Alphaproteobacteria Rhodobacterales Rhodobacteraceae Rhodobaca`` and lines of letters, as in the file
-#   ``1000seq.fasta`` of Fiannaca et al. 2018 (class, order, family, genus). The Genomic-based 16S ribosomal RNA Database of RIKEN
-#   has ids alone, ``>NC_008497_01``; then the labels come from a table.
+# * FASTA: ``>S003747738 Alphaproteobacteria Rhodobacterales Rhodobacteraceae Rhodobaca`` and lines of letters, as in the
+#   file ``1000seq.fasta`` of Fiannaca et al. 2018 (class, order, family, genus). The Genomic-based 16S ribosomal RNA Database
+#   of RIKEN has ids alone, ``>NC_008497_01``; then the labels come from a table.
 # * Lines of text ``^1.1.1.100>VYEQVSIEVP…``, an EC number and a sequence, as the authors of DEEPre (Li et al. 2018) give them.
 # * csv with the columns ``sequence`` and ``label``.
 

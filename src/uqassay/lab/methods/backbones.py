@@ -119,7 +119,7 @@ class ResNet50(nn.Module):
 # | "cnn" | (C, H, W) or (H, W) | 3 × (3 × 3 convolution of 64, ReLU, 2 × 2 max pooling) | 64 |
 # | "cnn-small" | (C, H, W) or (H, W) | 3 × 3 convolutions of 32, 64, 64 with ReLU, 2 × 2 max pooling after the first two | 64 |
 # | "resnet50" | (1 or 3, H, W) or (H, W) from 32 × 32 | ResNet-50, 2,048 features, see `uqassay.lab.methods.backbones` | – |
-# | "eeg" | (channels, time) | 1 × 13 and channels × 1 convolutions of 40, batch norm, square, average pooling 35 / 7, log | 32 |
+# | "eeg" | (channels, time) | 1 × 13 and channels × 1 convolutions of 40, batch norm, square, mean pooling 35 / 7, log | 32 |
 # | torch.nn.Module | as the module expects | a copy of the module with its weights | – |
 # | callable | as its module expects | the module that it returns, a new one for every network | – |
 #

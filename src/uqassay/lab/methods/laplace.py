@@ -230,7 +230,7 @@ class KroneckerHessian:
 # |---|---|---|---|
 # | "trained" | the trained weights | diag(p) − p pᵀ at m | greatest evidence on a grid, m fixed |
 # | "laplace" | where the posterior is greatest for τ | diag(p) − p pᵀ at m | greatest evidence |
-# | "variational" | of the Gaussian closest to the posterior | mean of diag(p) − p pᵀ under it | greatest bound of the evidence |
+# | "variational" | of the Gaussian closest to the posterior | mean of diag(p) − p pᵀ under it | greatest evidence bound |
 #
 # Features that were trained on the same instances separate the classes, so that p is 0 or 1 at the mode and Λ vanishes
 # there, while the likelihood falls steeply some way off. A Gaussian with the curvature at the mode, the Laplace

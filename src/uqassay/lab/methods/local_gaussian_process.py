@@ -40,8 +40,9 @@ class LocalGaussianProcess(GaussianProcess):
 
     The model is y = 1[g + ε > 0] with logistic noise ε and g ~ GP(0, s² exp(−|x − x'|² / 2ℓ²)) (paper 002, section 3.1).
     `fit` divides the training data into cells and finds the precision of every instance's site in its cell
-    (`uqassay.lab.methods.gaussian_process`). `predict_uncertainty` gives the latent mean and variance of an instance from the sites
-    of its nearest training instances. Where there are none within a few length scales, they are those of the prior, 0 and s².
+    (`uqassay.lab.methods.gaussian_process`). `predict_uncertainty` gives the latent mean and variance of an instance from the
+    sites of its nearest training instances. Where there are none within a few length scales, they are those of the prior,
+    0 and s².
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class MethodInfo:
 
     @property
     def source_files(self) -> tuple[str, ...]:
-        """The file in `uqassay/methods` that defines the method."""
+        """The file in `uqassay/lab/methods` that defines the method."""
         return (f"{self.module}.py",)
 
 
@@ -53,30 +53,30 @@ GAIN = "paper 002, epistemic gain"
 GAUSSIAN = {"head": "gaussian-logits"}
 LAST = {"where": "last", "n_samples": 10}
 DE, DROPOUT, CONNECT = (
-    ("deep_ensemble", "DeepEnsemble"),
-    ("mc_dropout", "MCDropout"),
-    ("mc_dropconnect", "MCDropConnect"),
+    ("ensembles", "DeepEnsemble"),
+    ("ensembles", "MCDropout"),
+    ("ensembles", "MCDropConnect"),
 )
-FORESTS = "wrapped_forests"
+FORESTS = "forests"
 
 # fmt: off
 _ALL = (
-    MethodInfo("snn", "standard_network", "StandardNetwork", "A network with a softmax head; a point.", UNIFIED),
+    MethodInfo("snn", "ensembles", "StandardNetwork", "A network with a softmax head; a point.", UNIFIED),
     MethodInfo("deep-ensemble", *DE, "Independent networks; members.", UNIFIED),
     MethodInfo("mc-dropout", *DROPOUT, "Units dropped in prediction; members.", DISENTANGLEMENT),
     MethodInfo("dn-0.1", *DROPOUT, "Dropout of 0.1 before the head; members.", CALIBRATION, {**LAST, "rate": 0.1}),
     MethodInfo("dn-0.6", *DROPOUT, "Dropout of 0.6 before the head; members.", CALIBRATION, {**LAST, "rate": 0.6}),
     MethodInfo("mc-dropconnect", *CONNECT, "Weights dropped in prediction; members.", DISENTANGLEMENT),
     MethodInfo("evidential", "evidential", "Evidential", "Evidence for each class; a Dirichlet.", UNIFIED),
-    MethodInfo("creinn", "creinn", "CreINN", "Interval weights; intervals.", UNIFIED),
-    MethodInfo("e-cnn", "e_cnn", "ECNN", "Distances to prototypes; masses.", UNIFIED),
-    MethodInfo("rs-nn", "rs_nn", "RSNN", "Beliefs of chosen sets of classes; masses.", UNIFIED),
+    MethodInfo("creinn", "intervals", "CreINN", "Interval weights; intervals.", UNIFIED),
+    MethodInfo("e-cnn", "evidential", "ECNN", "Distances to prototypes; masses.", UNIFIED),
+    MethodInfo("rs-nn", "random_sets", "RSNN", "Beliefs of chosen sets of classes; masses.", UNIFIED),
     MethodInfo("deep-ensemble-gaussian", *DE, "Independent networks; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
     MethodInfo("mc-dropout-gaussian", *DROPOUT, "Units dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
     MethodInfo("mc-dropconnect-gaussian", *CONNECT, "Weights dropped; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
     MethodInfo("flipout", "flipout", "Flipout", "Weights drawn in prediction; members.", DISENTANGLEMENT),
     MethodInfo("flipout-gaussian", "flipout", "Flipout", "Weights drawn; Gaussian logits.", DISENTANGLEMENT, GAUSSIAN),
-    MethodInfo("laplace-bridge", "laplace_bridge", "LaplaceBridge", "Gaussian last layer; a Dirichlet.", UNIFIED),
+    MethodInfo("laplace-bridge", "laplace", "LaplaceBridge", "Gaussian last layer; a Dirichlet.", UNIFIED),
     MethodInfo("ddu", "ddu", "DDU", "A network, and the density of its features; a point.", UNIFIED),
     MethodInfo("sparse-gp", "sparse_gaussian_process", "SparseGaussianProcess", "Inducing points; Gaussian logits.", GAIN),
     MethodInfo("local-gp", "local_gaussian_process", "LocalGaussianProcess", "Closed form in cells; Gaussian logits.", GAIN),

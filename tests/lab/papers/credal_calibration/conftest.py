@@ -6,8 +6,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from uqassay import datasets
 from uqassay.errors import InputError
+from uqassay.lab import datasets
 
 ABSENT = InputError("t10k-images.gz", "cannot be downloaded", remedy="put that file at its place", code="missing")
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from uqassay import datasets
+from uqassay.lab import datasets
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.papers.credal_calibration import table1_training as table1_data
 from uqassay.lab.papers.credal_calibration.table1_plans import PLANS

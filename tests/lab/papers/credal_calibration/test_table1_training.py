@@ -10,9 +10,9 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay import datasets
 from uqassay.cli import main
 from uqassay.errors import InputError, MissingDependencyError
+from uqassay.lab import datasets
 from uqassay.lab.bench import methods as bench_methods
 from uqassay.lab.bench.store import Store
 from uqassay.lab.datasets import registry

@@ -43,7 +43,7 @@ def test_presets_and_options_reach_the_cells():
 
 
 def test_images_that_are_not_there_are_left_out_by_the_cpu_preset_alone(monkeypatch):
-    from uqassay import datasets
+    from uqassay.lab import datasets
 
     load = datasets.load_dataset
 

@@ -58,8 +58,8 @@ def epistemic_gain(
     ----------
     estimator : object
         Unfitted, with ``fit(X, y)`` and ``predict_uncertainty(X)``, which gives a prediction or an array (n, K) or (n, M, K):
-        a method of `uqassay.lab.methods` or a class written by hand. A classifier with `predict_proba` alone offers the entropy.
-        It is copied for every training. If it has the options `random_state` or `classes`, they are set.
+        a method of `uqassay.lab.methods` or a class written by hand. A classifier with `predict_proba` alone offers the
+        entropy. It is copied for every training. If it has the options `random_state` or `classes`, they are set.
     X : array (n, …)
     y : array (n,)
         Labels of any kind.

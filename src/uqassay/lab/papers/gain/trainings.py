@@ -475,9 +475,9 @@ def _sample(result: CellResult | StoredResult, own: Mapping[str, Any], rows: sli
 
 FUNCTION = "uqassay.lab.papers.gain.trainings:run_world"
 ROOM = "uqassay.lab.papers.gain"
-DATA = ("ball_division", "ball_split", "cluster_grids", "disc_layouts", "merged", "neighbours", "preparation")
+DATA = ("ball_split", "dataset", "discs", "merged")
 RESTS_ON = (
-    *(f"{ROOM}.{name}" for name in ("divisions", "estimates", "regions", "runs", "trainings", "worlds")),
+    *(f"{ROOM}.{name}" for name in ("choices", "trainings", "worlds")),
     *(f"uqassay.lab.datasets.{name}" for name in DATA),
 )
 CLASSES = ("0", "1")
