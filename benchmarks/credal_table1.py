@@ -38,7 +38,7 @@ COLUMNS = (
     "classwise: p, verdict",
     "weighted: accuracy, classwise",
 )
-MODULES = ("calibration", "credal_hypothesis"), ("methods", "standard_network", "mc_dropout", "deep_ensemble")
+MODULES = ("calibration", "credal"), ("lab.methods", "ensembles")
 SOURCE = Source(
     "python -m benchmarks.credal_table1 --store",
     "uqassay.lab.papers.credal_calibration.table1_training:reproduce_trained_table1",

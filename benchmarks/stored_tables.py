@@ -26,19 +26,7 @@ __all__ = ["NAME", "NOT_RECORDED", "ROOT", "Source", "Stored", "Table", "store",
 SCHEMA = "uqassay.docs-table/1"
 NAME = r"[\w-]+"
 NOT_RECORDED = "not recorded"  # code of tables that are older than this mechanism, or that several versions made
-BENCH = (
-    "cell",
-    "claims",
-    "engine",
-    "files",
-    "older_results",
-    "results",
-    "runner",
-    "source_code",
-    "states",
-    "store",
-    "worker",
-)
+BENCH = ("cell", "runner", "store")
 KEEPERS = (  # keep results and change none
     "benchmarks.keyed_lines",
     "benchmarks.stored_tables",

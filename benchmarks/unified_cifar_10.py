@@ -48,13 +48,11 @@ SOURCE = Source(
     tuple(
         f"uqassay.lab.methods.{module}"
         for module in (
-            "laplace_bridge",
-            "deep_ensemble",
+            "laplace",
+            "ensembles",
             "evidential",
-            "creinn",
-            "e_cnn",
-            "rs_nn",
-            "standard_network",
+            "intervals",
+            "random_sets",
             "ddu",
         )
     ),

@@ -99,22 +99,22 @@ def test_codes_are_words_with_their_meaning():
 SOURCE = Path(uqassay.__file__).parent
 PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the codes that they yield
     ("checks.py", "code"),
-    ("_array.py", "'not-probabilities' if probabilities else 'range'"),
-    ("bench/cell.py", "'finite' if isinstance(problem, ValueError) else 'type'"),
-    ("cli/terminal.py", "**value"),
-    ("evidence/alignment.py", "'member-axis' if first else 'mismatch'"),
-    ("evidence/alignment.py", "'member-axis' if members_first else 'mismatch'"),
+    ("arrays.py", "'not-probabilities' if probabilities else 'range'"),
+    ("lab/bench/cell.py", "'finite' if isinstance(problem, ValueError) else 'type'"),
+    ("cli/report.py", "**value"),
+    ("evidence/align.py", "'member-axis' if first else 'mismatch'"),
+    ("evidence/align.py", "'member-axis' if members_first else 'mismatch'"),
     ("predictions/adapters.py", "'shape' if values.ndim == 1 else 'one-column'"),
-    ("datasets/ball_split.py", "'type' if share.dtype.kind not in 'fiu' else 'shape'"),
-    ("experiments/gain/estimates.py", "code"),
-    ("losses/vote_counts.py", "'type' if counts.dtype == bool else 'range'"),
-    ("methods/sparse_gaussian_process.py", "'range' if whole else 'type'"),
+    ("lab/datasets/ball_split.py", "'type' if share.dtype.kind not in 'fiu' else 'shape'"),
+    ("lab/papers/gain/trainings.py", "code"),
+    ("losses/votes.py", "'type' if counts.dtype == bool else 'range'"),
+    ("lab/methods/sparse_gaussian_process.py", "'range' if whole else 'type'"),
     ("predictions/formats.py", "code"),
     ("predictions/files.py", "'unreadable' if done == 'read' else 'unwritable'"),
     ("predictions/files.py", "code"),
     ("predictions/files.py", "problem.code"),
-    ("statistics/planning_linearised.py", "'missing' if n is None else 'conflict'"),
-    ("statistics/samples.py", "code"),
+    ("statistics/planning.py", "'missing' if n is None else 'conflict'"),
+    ("statistics/units.py", "code"),
 }
 
 

@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -12,9 +13,8 @@ import uqassay as uq
 PUBLIC = {
     "Assay", "AssayStream", "ClassSets", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals",
     "Masses", "Members", "Point", "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal",
-    "datasets",
-    "array_support", "from_classifier", "from_laplace", "from_object", "kernels",
-    "load", "load_labels", "losses", "measures", "methods", "metrics", "save", "statistics",
+    "array_support", "from_classifier", "from_laplace", "from_object", "kernels", "lab",
+    "load", "load_labels", "losses", "measures", "metrics", "save", "statistics",
 }  # fmt: skip
 
 HEAVY = (
@@ -42,12 +42,12 @@ def test_public_names_are_the_tested_list():
 @pytest.mark.parametrize(
     "room",
     [
-        *("calibration", "credal", "datasets", "evidence", "experiments", "losses", "measures", "methods", "metrics"),
-        *("predictions", "report", "statistics", "bench"),
+        *("calibration", "credal", "evidence", "losses", "measures", "metrics", "predictions", "report", "statistics"),
+        *("lab", "lab.datasets", "lab.methods", "lab.bench", "lab.papers"),
     ],
 )
 def test_rooms_export_what_they_list(room):
-    module = getattr(uq, room)
+    module = attrgetter(room)(uq)
     for name in module.__all__:
         assert hasattr(module, name), name
     assert dir(module) == sorted(module.__all__)

@@ -20,7 +20,7 @@ def lazy_names(package: str, where: Mapping[str, str]) -> tuple[Callable[[str], 
 
     Examples
     --------
-    >>> find, names = lazy_names("uqassay.statistics", {"holm": "multiple_tests"})
+    >>> find, names = lazy_names("uqassay.statistics", {"holm": "adjustments"})
     >>> find("holm").__module__, names()
     ('uqassay.statistics.adjustments', ['holm'])
     """

@@ -183,7 +183,7 @@ def test_a_backward_score_need_not_cost_much():
 
 def test_an_undefined_pvalue_tells_nothing(mixed, monkeypatch):
     assert backward_scores(mixed)
-    monkeypatch.setattr("uqassay.metrics.ranking.chance_pvalue", lambda *_, **__: float("nan"))
+    monkeypatch.setattr("uqassay.evidence.mistakes.chance_pvalue", lambda *_, **__: float("nan"))
     assert backward_scores(mixed) == ()
 
 

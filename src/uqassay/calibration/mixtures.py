@@ -705,9 +705,7 @@ class MixtureObjective:
         self._counted.evaluations += len(weights)
         return values
 
-    def own(
-        self, weights: Floats, targets: NDArray[np.intp] | None = None, *, rough: bool = False
-    ) -> Floats:
+    def own(self, weights: Floats, targets: NDArray[np.intp] | None = None, *, rough: bool = False) -> Floats:
         """Values of separate mixtures for each draw of labels, (T, L, M) -> (T, L), up to rounding.
 
         `targets` selects the draws. A rough value has about six digits.

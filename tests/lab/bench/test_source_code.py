@@ -116,7 +116,7 @@ CHANGES = """
 import json, sys
 from pathlib import Path
 from uqassay.lab.bench.cell import code_modules, code_version
-names = ("rs_nn", "laplace_bridge", "standard_network", "wrapped_forests")
+names = ("random_sets", "laplace", "ensembles", "forests")
 
 def versions():
     code_modules.cache_clear()
@@ -138,17 +138,17 @@ def test_source_that_a_method_rests_on_counts_wherever_it_stands(tmp_path):
     """One line more in a copy of the package; the keys of which methods change."""
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(Path(uqassay.__file__).parent, tmp_path / "uqassay", ignore=ignored)
-    everything = ["rs_nn", "laplace_bridge", "standard_network", "wrapped_forests"]
+    everything = ["random_sets", "laplace", "ensembles", "forests"]
     expected = {
-        "credal/focal_sets.py": everything,  # by predictions/masses.py
-        "_array.py": everything,
-        "predictions/dirichlet.py": everything,
-        "methods/training.py": ["rs_nn", "laplace_bridge", "standard_network"],
-        "methods/last_layer_laplace.py": ["laplace_bridge"],
-        "methods/focal_budget.py": ["rs_nn"],
-        "methods/ddu.py": [],
+        "credal/events.py": everything,  # by predictions/sets.py
+        "arrays.py": everything,
+        "predictions/second_order.py": everything,
+        "lab/methods/training.py": ["random_sets", "laplace", "ensembles", "forests"],  # the forests by its progress bar
+        "lab/methods/laplace.py": ["laplace"],
+        "lab/methods/random_sets.py": ["random_sets"],
+        "lab/methods/ddu.py": [],
         "report/page.py": [],
-        "cli/application.py": [],
+        "cli/commands.py": [],
         "__init__.py": [],
     }
     done = subprocess.run(

@@ -66,8 +66,8 @@ def test_missing_package_is_named(monkeypatch):
         if name != "uqassay.lab.methods.registry":
             monkeypatch.delitem(sys.modules, name)
     with refuses("torch", "package", got=r"StandardNetwork.*pip install .\.\[methods\]", error=MissingDependencyError):
-        load_class("standard_network", "StandardNetwork")
-    assert load_class("wrapped_forests", "RandomForest").__name__ == "RandomForest"  # needs no PyTorch
+        load_class("ensembles", "StandardNetwork")
+    assert load_class("forests", "RandomForest").__name__ == "RandomForest"  # needs no PyTorch
 
 
 @pytest.mark.parametrize(

@@ -181,14 +181,19 @@ def presets_of(name: str) -> tuple[str, ...]:
 
 def steps_of(name: str, **options: Any) -> int:
     """How often a protocol with these options calls ``progress``: the length of a progress bar."""
-    count = getattr(_module(name), "progress_steps", None)
+    count = getattr(_module(name), _function(name).replace("reproduce_", "steps_of_"), None)
     return 1 if count is None else int(count(**options))
 
 
 def _protocol(name: str) -> Callable[..., Reproduction]:
     """The function of a protocol."""
-    protocol: Callable[..., Reproduction] = getattr(_module(name), PROTOCOLS[name].partition(":")[2])
+    protocol: Callable[..., Reproduction] = getattr(_module(name), _function(name))
     return protocol
+
+
+def _function(name: str) -> str:
+    """The name of a protocol's function."""
+    return PROTOCOLS[name].partition(":")[2]
 
 
 def _module(name: str) -> ModuleType:

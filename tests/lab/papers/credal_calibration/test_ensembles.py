@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.lab.papers.credal_calibration.protocol import progress_steps
+from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
 from uqassay.lab.papers.credal_calibration.table1 import holds_training_data, read_ensembles
 
 
@@ -42,7 +42,7 @@ def test_the_electrocardiograms_are_six_questions(shared):
     assert left_out == []
     accuracy = np.mean([(e.members.mean(axis=1).argmax(axis=1) == e.labels).mean() for e in found])
     assert accuracy == pytest.approx(0.988, abs=0.002)
-    assert progress_steps(figure="table1", data=shared / "data" / "ecg") == 1
+    assert steps_of_credal_calibration(figure="table1", data=shared / "data" / "ecg") == 1
 
 
 def test_text_is_not_said_to_be_pickled(tmp_path):

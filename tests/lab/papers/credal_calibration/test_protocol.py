@@ -8,7 +8,7 @@ from tests.refusals import refuses
 from uqassay.cli import main
 from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.credal_calibration.error_rates import Plan
-from uqassay.lab.papers.credal_calibration.protocol import progress_steps
+from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
 from uqassay.lab.papers.credal_calibration.scenarios import CredalSetting
 
 SMALL = Plan(CredalSetting(n_instances=20, n_members=3, n_classes=3, spread=0.1), n_draws=19)
@@ -29,9 +29,9 @@ def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
     assert rows == again.to_json()
     assert rows[0]["name"] == "figure1/exact/S1/skce-ul/alpha=0.01"
     assert "the paper draws curves" in again.summary()
-    assert [progress_steps(preset=p) for p in ("smoke", "cpu", "paper")] == [4, 200, 1000]
-    assert progress_steps(preset="paper", convention="both", runs=7) == 14
-    assert progress_steps(figure="table2") == 6
+    assert [steps_of_credal_calibration(preset=p) for p in ("smoke", "cpu", "paper")] == [4, 200, 1000]
+    assert steps_of_credal_calibration(preset="paper", convention="both", runs=7) == 14
+    assert steps_of_credal_calibration(figure="table2") == 6
 
 
 @pytest.mark.parametrize(

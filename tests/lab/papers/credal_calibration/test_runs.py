@@ -120,7 +120,7 @@ def test_data_sets_of_other_code_are_not_used_and_a_note_says_so(three, tmp_path
     assert error_rates(SMALL, 3, resume=tmp_path).notes == ()
 
 
-@pytest.mark.parametrize("changed", ["simplex_search.py", "hosmer_lemeshow.py", "scenarios.py"])
+@pytest.mark.parametrize("changed", ["search.py", "single.py", "scenarios.py"])
 def test_a_changed_source_has_another_key(changed, monkeypatch):
     before, read = SMALL.digest, Path.read_bytes
     code_modules.cache_clear()

@@ -6,7 +6,7 @@ from tests.refusals import refuses
 
 from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.credal_calibration import table1_training
-from uqassay.lab.papers.credal_calibration.protocol import progress_steps
+from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
 from uqassay.lab.papers.credal_calibration.table1 import holds_training_data
 
 TABLE = {"figure": "table1", "preset": "smoke"}
@@ -85,6 +85,6 @@ def test_options_reach_the_training(parts, monkeypatch):
 
 
 def test_steps(ensembles):
-    assert progress_steps(figure="table1", preset="cpu") == 27
-    assert progress_steps(figure="table1", preset="gpu-hour", dataset="cifar-10") == 2 + 8 + 9
-    assert progress_steps(figure="table1", data=ensembles, convention="both") == 2 * 4
+    assert steps_of_credal_calibration(figure="table1", preset="cpu") == 27
+    assert steps_of_credal_calibration(figure="table1", preset="gpu-hour", dataset="cifar-10") == 2 + 8 + 9
+    assert steps_of_credal_calibration(figure="table1", data=ensembles, convention="both") == 2 * 4

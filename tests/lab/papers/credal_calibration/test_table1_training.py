@@ -19,7 +19,7 @@ from uqassay.lab.datasets import registry
 from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.credal_calibration import table1_training
 from uqassay.lab.papers.credal_calibration import table1_training as table1_data
-from uqassay.lab.papers.credal_calibration.protocol import progress_steps
+from uqassay.lab.papers.credal_calibration.protocol import steps_of_credal_calibration
 from uqassay.lab.papers.credal_calibration.table1_plans import PLANS, plan_of
 from uqassay.lab.papers.credal_calibration.table1_training import PREDICTORS
 from uqassay.metrics import expected_calibration_error
@@ -77,7 +77,7 @@ def test_smoke_makes_every_row_and_says_what_was_left_out(smoke):
     assert "digits: DN(0.6)" in text
     assert "CIFAR-10, VGG, DE" in text
     assert len(said) == 3 + 2 * 2 * len(PREDICTORS)
-    assert progress_steps(**TABLE) == 3 + 2 * 3 * len(PREDICTORS)
+    assert steps_of_credal_calibration(**TABLE) == 3 + 2 * 3 * len(PREDICTORS)
 
 
 @pytest.mark.slow
@@ -236,7 +236,7 @@ def test_missing_packages_are_one_sentence(monkeypatch):
 
 @pytest.mark.usefixtures("without_mnist")
 def test_without_pytorch_nothing_begins(monkeypatch):
-    for module in ("standard_network", "network_classifier"):
+    for module in ("ensembles", "networks"):
         monkeypatch.delitem(sys.modules, f"uqassay.lab.methods.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "torch", None)
     with refuses("torch", "package", got="in the clone of uqassay", error=MissingDependencyError):

@@ -16,7 +16,7 @@ from uqassay.lab.datasets import images as mnist
 from uqassay.lab.datasets.tables import CLASSES
 from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.disentangling import maps
-from uqassay.lab.papers.disentangling.protocol import progress_steps, reproduce_disentanglement
+from uqassay.lab.papers.disentangling.protocol import reproduce_disentanglement, steps_of_disentanglement
 
 
 @pytest.fixture(autouse=True)
@@ -188,8 +188,8 @@ def test_figures(folder, tmp_path, needs, monkeypatch):
 
 
 def test_steps_of_the_progress(folder):
-    assert progress_steps(preset="paper") == 8 + 2
-    assert progress_steps(preset="paper", runs=20, method="flipout", figures="x") == 2 * 2 + 2 + 4
+    assert steps_of_disentanglement(preset="paper") == 8 + 2
+    assert steps_of_disentanglement(preset="paper", runs=20, method="flipout", figures="x") == 2 * 2 + 2 + 4
     said: list[str] = []
     reproduce_disentanglement(preset="smoke", method="mc-dropout", resume=folder, progress=said.append)
     assert said[-1] == "judging"

@@ -11,7 +11,7 @@ from tests.refusals import refuses
 
 from uqassay.lab.datasets import images as mnist
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.gain.protocol import progress_steps, reproduce_epistemic_gain
+from uqassay.lab.papers.gain.protocol import reproduce_epistemic_gain, steps_of_epistemic_gain
 
 SMALL = {"preset": "smoke", "method": "random-forest", "spread": 0.25}
 
@@ -69,7 +69,7 @@ def test_finished_runs_are_not_run_again(result, folder):
 def test_steps_of_the_progress(tmp_path):
     said = []
     reproduce_epistemic_gain(dataset="toy", runs=1, progress=said.append, **SMALL)
-    assert len(said) == progress_steps(dataset="toy", runs=1, **SMALL)
+    assert len(said) == steps_of_epistemic_gain(dataset="toy", runs=1, **SMALL)
 
 
 def test_a_failed_run_is_named_and_left_out(monkeypatch):

@@ -7,7 +7,7 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.errors import InputError
 from uqassay.lab.papers import Reproduction, reproduce
-from uqassay.lab.papers.ranking.human_labels import progress_steps, reproduce_ranking_cifar10h
+from uqassay.lab.papers.ranking.human_labels import reproduce_ranking_cifar10h, steps_of_ranking_cifar10h
 
 N, K = 200, 3
 
@@ -27,7 +27,7 @@ def test_a_small_folder_goes_all_the_way(folder):
     assert "8 models" in text  # with the three pairs of members
     assert said[0] == "judging single"
     assert said[-1] == "more scores of three, members 2 and 3"
-    assert progress_steps(data=folder) >= 1
+    assert steps_of_ranking_cifar10h(data=folder) >= 1
     assert reproduce("ranking-cifar10h", data=folder) == found
 
 

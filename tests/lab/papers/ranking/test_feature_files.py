@@ -5,7 +5,7 @@ import pytest
 from tests.lab.papers.ranking import stand_ins
 from tests.refusals import refuses
 
-from uqassay.lab.papers.ranking.linear_probes import progress_steps, reproduce_ranking_cifar10h_probes
+from uqassay.lab.papers.ranking.linear_probes import reproduce_ranking_cifar10h_probes, steps_of_ranking_cifar10h_probes
 from uqassay.lab.papers.ranking.made_predictions import NetworkOptions, feature_files, make_features, read_features
 
 N, K = 60, 3
@@ -43,7 +43,7 @@ def test_from_images_to_the_table(monkeypatch, images, tmp_path):
     again = reproduce_ranking_cifar10h_probes(**options)
     assert [cell.ours for cell in again.rows] == [cell.ours for cell in found.rows]
     assert len(made) == 4
-    assert progress_steps(**options) == 2 + 3 * 4
+    assert steps_of_ranking_cifar10h_probes(**options) == 2 + 3 * 4
     np.testing.assert_array_equal(np.load(folder / "labels.npy"), y)
 
 

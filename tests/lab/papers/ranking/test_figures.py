@@ -9,7 +9,7 @@ from uqassay.lab.papers import reproduce
 from uqassay.lab.papers.ranking.classifiers import PAPER
 from uqassay.lab.papers.ranking.figures import family_of, write_real_figure
 from uqassay.lab.papers.ranking.scorings import Scoring
-from uqassay.lab.papers.ranking.synthetic import progress_steps
+from uqassay.lab.papers.ranking.synthetic import steps_of_ranking_synthetic
 from uqassay.statistics import Estimate
 
 
@@ -24,7 +24,7 @@ def test_figures_are_whole_pictures_progress_is_counted_right_and_a_rerun_agrees
     result = reproduce("ranking-synthetic", seed=0, **options, progress=said.append)
     again = tuple(line for line in result.reading if not line.startswith("figure: "))
     assert replace(result, reading=again) == smoke
-    assert len(said) == progress_steps(**options) == 26
+    assert len(said) == steps_of_ranking_synthetic(**options) == 26
     assert said[0] == "Bayes error 0.15: predictor 1 of 20"
     paths = sorted(options["figures"].iterdir())
     assert [path.name[:7] for path in paths] == [f"figure{i}" for i in range(1, 7)]

@@ -11,7 +11,7 @@ from uqassay.lab.papers.ranking.human_labels import (
     _difference,
     _verdict,
     correlate_with_votes,
-    progress_steps,
+    steps_of_ranking_cifar10h,
 )
 from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS
 
@@ -61,7 +61,7 @@ def test_few_models_are_weak_evidence_and_fewer_are_refused():
     assert notes[-1] == "a choice"
     with refuses("data", "empty", got="got 3; more"):
         correlate_with_votes("demo", models[:3], human, needed="more")
-    assert progress_steps(data=None) == 1
+    assert steps_of_ranking_cifar10h(data=None) == 1
 
 
 def test_the_difference_of_correlations_against_brute_force():

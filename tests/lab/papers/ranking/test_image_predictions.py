@@ -8,8 +8,8 @@ from tests.lab.papers.ranking import stand_ins
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.lab.papers.ranking.human_labels import imagenet_progress_steps as progress_steps
 from uqassay.lab.papers.ranking.human_labels import reproduce_ranking_imagenet_real
+from uqassay.lab.papers.ranking.human_labels import steps_of_ranking_imagenet_real as steps_of_ranking_cifar10h
 from uqassay.lab.papers.ranking.made_predictions import NetworkOptions, make_image_predictions
 
 N = 40
@@ -76,8 +76,8 @@ def test_from_images_to_the_table(monkeypatch, images, folder, own_cache):
     text = found.summary()
     assert "5 models replace the paper's 114 networks of torchvision" in text
     assert "predictions made here: 5 models" in text
-    assert progress_steps(**options) == 6 * 5 + 2
-    assert progress_steps(data=folder, images=images) == 6 * 5 + 77
+    assert steps_of_ranking_cifar10h(**options) == 6 * 5 + 2
+    assert steps_of_ranking_cifar10h(data=folder, images=images) == 6 * 5 + 77
 
 
 def test_labels_are_needed_and_come_from_the_kit(monkeypatch, images, tmp_path):

@@ -6,8 +6,8 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.ranking.human_labels import imagenet_progress_steps as progress_steps
 from uqassay.lab.papers.ranking.human_labels import reproduce_ranking_imagenet_real
+from uqassay.lab.papers.ranking.human_labels import steps_of_ranking_imagenet_real as steps_of_ranking_cifar10h
 
 RATED = np.arange(11, 50_000, 500)  # one hundred images
 
@@ -47,7 +47,7 @@ def test_the_protocol_prints_the_papers_cells_beside_ours(folder):
     assert "table1/R-ImageNet/UQ-C-index/misalignment" in text
     assert "5 models replace the paper's 114 networks of torchvision" in text
     assert "49,900 of 50,000 images have no score above 0 and are left out" in text
-    assert progress_steps(data=folder) == 30
+    assert steps_of_ranking_cifar10h(data=folder) == 30
 
 
 def test_a_file_without_ids_holds_all_images(folder):

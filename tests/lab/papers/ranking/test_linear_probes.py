@@ -12,8 +12,8 @@ from uqassay.lab.papers.ranking.linear_probes import (
     MOMENTUM,
     RATE,
     probe_logits,
-    progress_steps,
     reproduce_ranking_cifar10h_probes,
+    steps_of_ranking_cifar10h_probes,
     train_probe,
 )
 
@@ -96,7 +96,7 @@ def test_the_protocol(features):
     assert [cell.paper for cell in found.rows] == [65.18, 54.01, -0.04, 95.61]
     assert all(np.isfinite(cell.ours) for cell in found.rows)
     assert found.name == "ranking-cifar10h-probes"
-    assert len(said) == progress_steps(data=features) == 15
+    assert len(said) == steps_of_ranking_cifar10h_probes(data=features) == 15
     assert said[0] == "training the probe of net0"
     assert any("learning rate 0.002, momentum 0.9, 10 epochs, batches of 32" in note for note in found.notes)
     assert reproduce("ranking-cifar10h-probes", data=features, seed=0) == found

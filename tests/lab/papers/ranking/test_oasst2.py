@@ -6,8 +6,8 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.lab.papers import reproduce
-from uqassay.lab.papers.ranking.human_labels import oasst2_progress_steps as progress_steps
 from uqassay.lab.papers.ranking.human_labels import reproduce_ranking_oasst2
+from uqassay.lab.papers.ranking.human_labels import steps_of_ranking_oasst2 as steps_of_ranking_cifar10h
 
 N = 120
 
@@ -59,7 +59,7 @@ def test_the_protocol_prints_the_papers_cells_beside_ours(folder):
     assert cells["UQ-C-index/misalignment"].ours == pytest.approx(100.0, abs=1e-4)  # (1 + τ) / 2, by construction
     assert abs(cells["UQ-AUC/misclassification"].ours) < 99.99
     assert any("by construction" in note for note in found.notes)
-    assert progress_steps(data=folder) == 30
+    assert steps_of_ranking_cifar10h(data=folder) == 30
 
 
 def test_what_does_not_fit_is_refused(folder):

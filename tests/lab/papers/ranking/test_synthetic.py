@@ -8,7 +8,7 @@ from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers.ranking import synthetic
 from uqassay.lab.papers.ranking.grid import PAIRS
 from uqassay.lab.papers.ranking.scorings import Scoring, study
-from uqassay.lab.papers.ranking.synthetic import progress_steps, reproduce_ranking_synthetic, run_grid
+from uqassay.lab.papers.ranking.synthetic import reproduce_ranking_synthetic, run_grid, steps_of_ranking_synthetic
 
 
 @pytest.fixture(autouse=True)
@@ -92,9 +92,9 @@ def test_what_was_lost_and_what_is_read_are_said(smoke):
 
 
 def test_progress_steps_count_every_predictor():
-    assert progress_steps(preset="cpu") == 3 * 216
-    assert progress_steps(preset="cpu", bayes_error=0.1) == 2 * 216
-    assert progress_steps(preset="cpu", sweep=True) == 33 * 216
+    assert steps_of_ranking_synthetic(preset="cpu") == 3 * 216
+    assert steps_of_ranking_synthetic(preset="cpu", bayes_error=0.1) == 2 * 216
+    assert steps_of_ranking_synthetic(preset="cpu", sweep=True) == 33 * 216
 
 
 def test_a_run_that_is_stopped_leaves_no_folder(tmp_path, monkeypatch, needs):

@@ -11,8 +11,8 @@ import uqassay as uq
 from uqassay.cli import main
 from uqassay.lab.datasets.votes import read_oasst2
 from uqassay.lab.papers.ranking.classifiers import OWN
-from uqassay.lab.papers.ranking.human_labels import oasst2_progress_steps as progress_steps
 from uqassay.lab.papers.ranking.human_labels import reproduce_ranking_oasst2
+from uqassay.lab.papers.ranking.human_labels import steps_of_ranking_oasst2 as steps_of_ranking_cifar10h
 from uqassay.lab.papers.ranking.made_predictions import make_text_predictions
 
 WORDS = {"good": ("clear", "thanks", "helpful", "nice"), "bad": ("spam", "stupid", "hate", "wrong")}
@@ -67,7 +67,7 @@ def test_own_classifiers_from_text_to_table(messages, tmp_path):
     said.clear()
     assert reproduce_ranking_oasst2(data=tmp_path / "models", classifiers="tf-idf", progress=said.append) == found
     assert said[:4] == [f"{name}.npz is there" for name in OWN]
-    assert progress_steps(data=tmp_path / "models", classifiers="tf-idf") == 6 * 4 + 4
+    assert steps_of_ranking_cifar10h(data=tmp_path / "models", classifiers="tf-idf") == 6 * 4 + 4
 
 
 def test_the_command(messages, tmp_path, capsys):

@@ -12,8 +12,8 @@ from uqassay.lab.bench.store import METADATA, Store
 from uqassay.lab.papers.ranking.human_labels import (
     TEST_LABELS,
     n_trainings,
-    progress_steps,
     reproduce_ranking_cifar10h,
+    steps_of_ranking_cifar10h,
     stored_labels,
     stored_trainings,
     trained_models,
@@ -77,7 +77,7 @@ def test_trainings_give_the_table_of_the_same_predictions_in_files(votes, traine
     assert "Every score" in text
     assert sum("least-confidence" in line for line in found.reading) == 4
     assert "Every score" not in by_files.summary()
-    assert progress_steps(data=trained) == 2 * n_trainings(trained) == 10
+    assert steps_of_ranking_cifar10h(data=trained) == 2 * n_trainings(trained) == 10
 
 
 def test_scores_of_a_training_against_brute_force(votes, labels, trained, needs):

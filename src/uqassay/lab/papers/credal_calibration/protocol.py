@@ -27,7 +27,7 @@ from uqassay.text import listed
 
 __all__ = [
     "FIGURES",
-    "progress_steps",
+    "steps_of_credal_calibration",
 ]
 
 
@@ -285,7 +285,7 @@ def reproduce_credal_calibration(
     return Reproduction("credal-calibration", SOURCE, tuple(cells), notes, tuple(reading))
 
 
-def progress_steps(
+def steps_of_credal_calibration(
     *,
     preset: str = "cpu",
     figure: str = "1",

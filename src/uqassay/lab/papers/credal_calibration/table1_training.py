@@ -407,6 +407,7 @@ def reproduce_trained_table1(
     options = options or Table1Options()
     plan = plan_of(preset, options)
     given = given_files(options.data, plan.data_sets if options.dataset else (), name=options.data_name)
+    optional_package("torch", "methods", "training")
     if plan.pretrained:
         optional_package("torchvision.models", "vision", f"training {listed(list(plan.pretrained))}")
     with folder_of(resume) as folder:

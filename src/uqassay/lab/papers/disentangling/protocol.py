@@ -16,6 +16,7 @@ from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.disentangling.choices import (
     CONVENTIONS,
     GAUSSIAN,
+    PRESETS,
     Convention,
     DataPlan,
     Method,
@@ -39,10 +40,11 @@ from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, t
 from uqassay.text import counted, listed
 
 __all__ = [
+    "PRESETS",
     "Asked",
     "planned",
-    "progress_steps",
     "reproduce_disentanglement",
+    "steps_of_disentanglement",
 ]
 
 
@@ -501,7 +503,7 @@ def reproduce_disentanglement(
     return Reproduction("disentanglement", SOURCE, tuple(table_cells(judged)), tuple(notes), tuple(reading))
 
 
-def progress_steps(*, runs: int | None = None, figures: object = None, **options: Any) -> int:
+def steps_of_disentanglement(*, runs: int | None = None, figures: object = None, **options: Any) -> int:
     """Approximate number of calls of ``progress`` with these options of `reproduce_disentanglement`."""
     rows, _skipped = planned(_asked(**taken_by(_asked, options)), runs, 0)
     trainings = {training.key: training for row in rows for training in row.trainings}

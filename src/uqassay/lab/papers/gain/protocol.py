@@ -9,7 +9,7 @@ from typing import Any, final
 from uqassay.lab.bench.cell import Cell
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
-from uqassay.lab.papers.gain.choices import AskedGain, GainData, GainMethod, GainSlice, chosen, method_options
+from uqassay.lab.papers.gain.choices import PRESETS, AskedGain, GainData, GainMethod, GainSlice, chosen, method_options
 from uqassay.lab.papers.gain.printed_values import SOURCE
 from uqassay.lab.papers.gain.tables import (
     GainRow,
@@ -29,10 +29,11 @@ from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.lab.papers.trainings import all_failed, failure_notes, folder_of, train_cells, trained_cells
 
 __all__ = [
+    "PRESETS",
     "planned",
-    "progress_steps",
     "reproduce_epistemic_gain",
     "slice_of",
+    "steps_of_epistemic_gain",
 ]
 
 
@@ -246,7 +247,7 @@ def reproduce_epistemic_gain(
     return Reproduction("epistemic-gain", SOURCE, tuple(gain_cells(rows)), tuple(notes), tuple(reading))
 
 
-def progress_steps(*, runs: int | None = None, figures: object = None, **options: Any) -> int:
+def steps_of_epistemic_gain(*, runs: int | None = None, figures: object = None, **options: Any) -> int:
     """Number of calls of ``progress`` with these options of `reproduce_epistemic_gain`."""
     check_whole(1, runs=runs)
     plans = planned(chosen(**taken_by(chosen, options)), runs, 0)

@@ -57,15 +57,15 @@ __all__ = [
     "contrast_lines",
     "correlate_with_votes",
     "each_model",
-    "imagenet_progress_steps",
     "labels_and_votes",
     "model_files",
     "n_trainings",
-    "oasst2_progress_steps",
-    "progress_steps",
     "reproduce_ranking_cifar10h",
     "reproduce_ranking_imagenet_real",
     "reproduce_ranking_oasst2",
+    "steps_of_ranking_cifar10h",
+    "steps_of_ranking_imagenet_real",
+    "steps_of_ranking_oasst2",
     "stored_labels",
     "stored_trainings",
     "sub_ensembles",
@@ -570,7 +570,7 @@ def correlate_with_votes(
     return Reproduction(protocol, SOURCE, tuple(cells), said, tuple(reading), listed=True)
 
 
-def progress_steps(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:
+def steps_of_ranking_cifar10h(*, data: str | os.PathLike[str] | None = None, **_: object) -> int:
     """About how often a protocol over the models of a folder reports its progress."""
     if data is None:
         return 1
@@ -1008,7 +1008,7 @@ def reproduce_ranking_imagenet_real(
     )
 
 
-def imagenet_progress_steps(
+def steps_of_ranking_imagenet_real(
     *,
     data: str | os.PathLike[str] | None = None,
     images: object = None,
@@ -1016,7 +1016,7 @@ def imagenet_progress_steps(
     **_: object,
 ) -> int:
     """About how often the protocol reports its progress."""
-    return progress_steps(data=data) + (0 if images is None else n_asked(networks))
+    return steps_of_ranking_cifar10h(data=data) + (0 if images is None else n_asked(networks))
 
 
 def _places(names: Sequence[str]) -> NDArray[np.int64]:
@@ -1131,11 +1131,11 @@ def reproduce_ranking_oasst2(
     )
 
 
-def oasst2_progress_steps(
+def steps_of_ranking_oasst2(
     *,
     data: str | os.PathLike[str] | None = None,
     classifiers: str | Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     **_: object,
 ) -> int:
     """About how often the protocol reports its progress."""
-    return progress_steps(data=data) + (0 if classifiers is None else len(chosen_classifiers(classifiers)))
+    return steps_of_ranking_cifar10h(data=data) + (0 if classifiers is None else len(chosen_classifiers(classifiers)))

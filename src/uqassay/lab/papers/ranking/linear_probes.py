@@ -28,7 +28,7 @@ from uqassay.lab.papers.ranking.made_predictions import NetworkOptions, feature_
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.predictions import Point
 
-__all__ = ["probe_logits", "progress_steps", "reproduce_ranking_cifar10h_probes", "train_probe"]
+__all__ = ["probe_logits", "reproduce_ranking_cifar10h_probes", "steps_of_ranking_cifar10h_probes", "train_probe"]
 
 RATE, MOMENTUM, EPOCHS, BATCH_SIZE = 0.002, 0.9, 10, 32  # section 17.2
 FOLDS = 5
@@ -126,7 +126,7 @@ def reproduce_ranking_cifar10h_probes(
     )
 
 
-def progress_steps(
+def steps_of_ranking_cifar10h_probes(
     *,
     data: str | os.PathLike[str] | None = None,
     images: object = None,

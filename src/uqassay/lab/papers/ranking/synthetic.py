@@ -34,7 +34,7 @@ from uqassay.metrics.bins import expected_calibration_error
 from uqassay.metrics.truths import CorrelationStudy, correlation_study
 from uqassay.text import count, interval, listed, number
 
-__all__ = ["PRESETS", "GridRun", "progress_steps", "reproduce_ranking_synthetic", "run_grid"]
+__all__ = ["PRESETS", "GridRun", "reproduce_ranking_synthetic", "run_grid", "steps_of_ranking_synthetic"]
 
 PRESETS = ("smoke", "cpu", "paper")
 NEIGHBOURS = (0.1, 0.2)  # Bayes errors at which the whole grid is run again
@@ -186,7 +186,7 @@ def run_grid(
     return GridRun(data.bayes_error, len(predictors), tuple(scorings), ece)
 
 
-def progress_steps(
+def steps_of_ranking_synthetic(
     *, preset: str = "cpu", bayes_error: float = 0.15, sweep: bool = False, figures: object = None, **_: object
 ) -> int:
     """Number of calls of ``progress``."""

@@ -30,7 +30,7 @@ from uqassay.lab.papers.unified.predictors import (
 from uqassay.lab.papers.unified.tables import table_cells, table_lines
 from uqassay.text import count, counted, listed
 
-__all__ = ["PRESETS", "progress_steps", "reproduce_unified"]
+__all__ = ["PRESETS", "reproduce_unified", "steps_of_unified"]
 
 Progress = Callable[[str], None]
 
@@ -218,7 +218,7 @@ def reproduce_unified(
     return Reproduction("unified", SOURCE, tuple(rows), tuple(notes), tuple(reading))
 
 
-def progress_steps(
+def steps_of_unified(
     *,
     preset: str = "cpu",
     dataset: str | Sequence[str] | None = None,
