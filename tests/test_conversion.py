@@ -7,7 +7,8 @@ import scipy.sparse
 
 import uqassay as uq
 from tests.refusals import refuses
-from uqassay.arrays import as_array, as_numeric, lone_surrogates, shown
+from uqassay.arrays import as_array, as_numeric, lone_surrogates
+from uqassay.text import shown
 
 HALF = np.full((2, 2), 0.5)
 

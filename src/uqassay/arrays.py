@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from uqassay.errors import InputError
 from uqassay.frames import as_frame
+from uqassay.text import shown
 
 __all__ = [
     "CACHE_BYTES",
@@ -43,7 +44,6 @@ __all__ = [
     "rounding",
     "row_chunks",
     "scratch",
-    "shown",
     "still_whole",
     "taken",
     "tolerance_of",
@@ -187,23 +187,6 @@ def precision_of(values: Any) -> str:
     dtype = getattr(values, "dtype", "")
     marked = (getattr(dtype, "metadata", None) or {}).get("precision")
     return str(marked or dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
-
-
-def shown(value: Any) -> str:
-    """Short text of a value for an error: numbers and text as they are, arrays and long objects by their type.
-
-    Examples
-    --------
-    >>> shown(0.5), shown("both"), shown(np.zeros((2, 3)))
-    ('0.5', "'both'", 'ndarray of shape (2, 3)')
-    """
-    shape = getattr(value, "shape", ())
-    if isinstance(shape, tuple) and shape:
-        return f"{type(value).__name__} of shape {shape}"
-    if isinstance(value, int) and abs(value) > 10**30:
-        return f"a whole number beyond {10**30:.0e}"
-    text = repr(value)
-    return text if len(text) <= 60 and "\n" not in text else type(value).__name__
 
 
 def _refuse_masked_and_sparse(values: Any, name: str) -> None:

@@ -1,22 +1,35 @@
-"""Checks of arguments: each returns the value in its final form, or raises in one sentence."""
+"""Checks of arguments: each returns the value in its final form, or raises in one sentence.
 
+A value of the wrong kind has the code "type", a number outside its range "range", an unknown name "choice". What no check
+here says is one line of `fail`.
+"""
+
+import math
+import operator
 from collections.abc import Collection, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.errors import InputError
+from uqassay.text import listed, shown
 
 __all__ = [
+    "a",
     "different",
     "fail",
-    "finite_matrix",
-    "whole_number",
+    "is_number",
+    "mapping",
+    "matrix",
+    "number",
+    "one_of",
+    "same_length",
+    "vector",
+    "whole",
 ]
 
-
-# Checks of arguments, one line each. A check returns the value, or raises InputError with the name of the argument.
+Kind = TypeVar("Kind")
 
 
 def fail(
@@ -33,6 +46,130 @@ def fail(
     raise InputError(parameter, rule, got, remedy, code=code, facts=facts)
 
 
+def a(kind: type[Kind], value: Any, name: str, remedy: str, *, rule: str = "") -> Kind:
+    """An instance of a class.
+
+    Examples
+    --------
+    >>> a(str, 3, "title", "pass a text")
+    Traceback (most recent call last):
+    uqassay.errors.InputError: title: must be a str; got 3; pass a text.
+    """
+    if not isinstance(value, kind):
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        fail(name, rule or f"must be {article} {kind.__name__}", f"got {shown(value)}", remedy, code="type")
+    return value
+
+
+def mapping(value: Any, name: str, remedy: str) -> dict[Any, Any]:
+    """A mapping, as a dict."""
+    return dict(a(Mapping, value, name, remedy, rule="must be a mapping"))  # type: ignore[type-abstract]
+
+
+def is_number(value: object) -> bool:
+    """True for a single real number. True and False are not numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number | np.ndarray):
+        return False
+    array = np.asarray(value)
+    return array.ndim == 0 and array.dtype.kind in "iuf"
+
+
+def number(
+    value: Any, name: str, remedy: str, *, low: float = -math.inf, high: float = math.inf, ends: str = "[]"
+) -> float:
+    """A number in an interval. `ends` says whether its ends belong to it: "[]", "[)", "(]" or "()".
+
+    nan lies in no interval; an infinite number only where an end is infinite and belongs to the interval.
+
+    Examples
+    --------
+    >>> number(0.5, "share", "give a share such as 0.8", low=0, high=1, ends="()")
+    0.5
+    >>> number(1, "share", "give a share such as 0.8", low=0, high=1, ends="()")
+    Traceback (most recent call last):
+    uqassay.errors.InputError: share: must lie strictly between 0 and 1; got 1; give a share such as 0.8.
+    """
+    if not is_number(value):
+        fail(name, f"must be a number{_range(low, high, ends)}", f"got {shown(value)}", remedy, code="type")
+    above = value >= low if ends[0] == "[" else value > low
+    below = value <= high if ends[1] == "]" else value < high
+    if not (above and below):
+        fail(name, f"must{_range(low, high, ends) or ' be a number'}", f"got {shown(value)}", remedy, code="range")
+    return float(value)
+
+
+def _range(low: float, high: float, ends: str) -> str:
+    """The interval as the end of a rule.
+
+    Examples
+    --------
+    >>> [_range(0, math.inf, "(]"), _range(0, math.inf, "[]"), _range(0, 1, "[]"), _range(0, 1, "[)")]
+    [' be positive', ' be at least 0', ' lie between 0 and 1', ' lie in [0, 1)']
+    """
+    if math.isinf(low) and math.isinf(high):
+        return "" if ends == "[]" else " be finite"
+    if math.isinf(high):
+        return (
+            " be positive"
+            if ends[0] == "(" and low == 0
+            else f" be {'above' if ends[0] == '(' else 'at least'} {low:g}"
+        )
+    if math.isinf(low):
+        return f" be {'below' if ends[1] == ')' else 'at most'} {high:g}"
+    if ends in ("[]", "()"):
+        return f" lie {'strictly ' if ends == '()' else ''}between {low:g} and {high:g}"
+    return f" lie in {ends[0]}{low:g}, {high:g}{ends[1]}"
+
+
+def whole(value: Any, name: str, remedy: str, *, least: int | None = None, most: int | None = None) -> int:
+    """A whole number, also one of NumPy. True and False are none, nor is 3.0.
+
+    Examples
+    --------
+    >>> whole(np.int64(3), "n_bins", "pass 10", least=1)
+    3
+    >>> whole(0, "n_bins", "pass 10", least=1)
+    Traceback (most recent call last):
+    uqassay.errors.InputError: n_bins: must be a whole number of at least 1; got 0; pass 10.
+    """
+    rule = "must be a whole number"
+    if least is not None and most is not None:
+        rule += f" from {least} to {most:,}"
+    elif least is not None or most is not None:
+        rule += f" of at least {least}" if most is None else f" of at most {most:,}"
+    try:
+        found = operator.index(value)
+    except TypeError:
+        found = None
+    if found is None or isinstance(value, bool | np.bool_):
+        fail(name, rule, f"got {shown(value)}", remedy, code="type")
+    if (least is not None and found < least) or (most is not None and found > most):
+        fail(name, rule, f"got {shown(value)}", remedy, code="range")
+    return found
+
+
+def one_of(value: Any, name: str, known: Collection[str], remedy: str = "choose one of these") -> str:
+    """A known name.
+
+    Examples
+    --------
+    >>> one_of("kl", "distance", ("kl", "js"))
+    'kl'
+    >>> one_of("l1", "distance", ("kl", "js"))
+    Traceback (most recent call last):
+    uqassay.errors.InputError: distance: must be 'kl' or 'js'; got 'l1'; choose one of these.
+    """
+    if not isinstance(value, str) or value not in known:
+        fail(
+            name,
+            f"must be {listed([repr(one) for one in known], last='or')}",
+            f"got {shown(value)}",
+            remedy,
+            code="choice",
+        )
+    return value
+
+
 def different(values: Collection[Any], name: str, rule: str, remedy: str) -> None:
     """No value twice.
 
@@ -47,37 +184,43 @@ def different(values: Collection[Any], name: str, rule: str, remedy: str) -> Non
         seen.add(value)
 
 
-# Shared validation of arguments.
+def vector(values: ArrayLike, name: str, remedy: str, *, n: int | None = None) -> NDArray[np.float64]:
+    """Finite numbers (n,) as float64; `n`: how many there must be, at least one by default.
+
+    Examples
+    --------
+    >>> vector([1, 2], "scores", "pass one number for each instance").tolist()
+    [1.0, 2.0]
+    """
+    array = np.asarray(values)
+    if array.ndim != 1 or array.dtype.kind not in "fiub" or (n is None and not array.size):
+        what = f"shape {array.shape}" if array.dtype.kind in "fiub" else f"dtype {array.dtype}"
+        fail(name, "must be numbers of shape (n,) with n at least 1", f"got {what}", remedy, code="shape")
+    if n is not None:
+        same_length(array, name, n, remedy)
+    return _finite(array, name)
 
 
-def finite_matrix(name: str, values: ArrayLike, n_columns: int | None = None) -> NDArray[np.float64]:
-    """Return finite values (n, n_columns) as float64 in C order, so that sums of rows round in one way."""
-    matrix = np.ascontiguousarray(values, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.size == 0 or matrix.shape[1] != (n_columns or matrix.shape[1]):
-        wanted = n_columns or "columns"
-        raise InputError(
-            name,
-            f"must have shape (n, {wanted}) with n at least 1",
-            f"got {matrix.shape}",
-            "pass one row per instance",
-            code="shape",
-        )
-    bad = np.flatnonzero(~np.isfinite(matrix).all(axis=1))
-    if len(bad):
-        raise InputError(
-            name, "must be finite", f"row {bad[0]} holds nan or inf", "drop or repair the row", code="finite"
-        )
-    return matrix
+def matrix(
+    values: ArrayLike, name: str, remedy: str = "pass one row per instance", *, columns: int | None = None
+) -> NDArray[np.float64]:
+    """Finite numbers (n, columns) as float64 in C order, so that sums of rows round in one way."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.ndim != 2 or array.size == 0 or array.shape[1] != (columns or array.shape[1]):
+        rule = f"must have shape (n, {columns or 'columns'}) with n at least 1"
+        fail(name, rule, f"got {array.shape}", remedy, code="shape")
+    return _finite(array, name)
 
 
-def whole_number(name: str, value: int, minimum: int) -> int:
-    """Return an integer argument, checked."""
-    if not hasattr(value, "__index__") or value < minimum:
-        raise InputError(
-            name,
-            f"must be an integer of at least {minimum}",
-            f"got {value!r}",
-            f"pass {minimum} or more",
-            code="range",
-        )
-    return int(value)
+def same_length(values: Any, name: str, n: int, remedy: str, *, of: str = "instance") -> None:
+    """As many values as there are instances (or other things)."""
+    if len(values) != n:
+        fail(name, f"must have one value for each {of}", f"got {len(values):,}, not {n:,}", remedy, code="mismatch")
+
+
+def _finite(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    found = array.astype(np.float64, copy=False)
+    if not np.isfinite(found).all():
+        row = int(np.argmin(np.isfinite(found).reshape(len(found), -1).all(axis=1)))
+        fail(name, "must be finite", f"row {row} holds nan or inf", "drop or repair the row", code="finite")
+    return found

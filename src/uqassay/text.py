@@ -5,6 +5,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 __all__ = [
     "ABSENT",
@@ -28,6 +29,7 @@ __all__ = [
     "rank_range",
     "sentence",
     "share_of_draws",
+    "shown",
     "significant",
     "text_table",
     "tradeoff",
@@ -461,3 +463,21 @@ def html_text(text: str) -> str:
     'a &lt;b&gt;'
     """
     return html.escape(visible(text))
+
+
+def shown(value: Any) -> str:
+    """Short text of a value for an error: numbers and text as they are, arrays and long objects by their type.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shown(0.5), shown("both"), shown(np.zeros((2, 3)))
+    ('0.5', "'both'", 'ndarray of shape (2, 3)')
+    """
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, tuple) and shape:
+        return f"{type(value).__name__} of shape {shape}"
+    if isinstance(value, int) and abs(value) > 10**30:
+        return f"a whole number beyond {10**30:.0e}"
+    text = repr(value)
+    return text if len(text) <= 60 and "\n" not in text else type(value).__name__

@@ -28,6 +28,7 @@ from uqassay.calibration.single import (
     undefined_notes,
     unseen_notes,
 )
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.frames import as_frame, positions
 from uqassay.metrics.bins import classes_apart
@@ -36,7 +37,7 @@ from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
 from uqassay.predictions import Point, as_prediction
 from uqassay.results import ShownTable
-from uqassay.statistics.units import Units, check_choice, check_draws, is_number, make_units
+from uqassay.statistics.units import Units, check_choice, check_draws, make_units
 from uqassay.text import counted, pvalue_text
 
 __all__ = [

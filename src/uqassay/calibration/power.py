@@ -14,12 +14,13 @@ from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calib
 from uqassay.calibration.mixtures import shared_members
 from uqassay.calibration.search import SimplexSearch
 from uqassay.calibration.single import ENOUGH, CalibrationTest, calibration_test, check_search, check_whole, labels_from
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note, has_note
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, proportion_estimate
-from uqassay.statistics.units import check_choice, check_draws, check_inside, is_number
+from uqassay.statistics.units import check_choice, check_draws, check_inside
 
 __all__ = [
     "CalibrationPower",

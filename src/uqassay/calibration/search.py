@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import CHUNK_BYTES, MixtureObjective, defined, for_each_part
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.native import kernel
-from uqassay.statistics.units import is_number
 
 __all__ = [
     "ALONG",

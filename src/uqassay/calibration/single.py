@@ -15,6 +15,7 @@ from uqassay.arrays import CACHE_BYTES, RandomState, argmax_of_rows, generator, 
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import IN_GROUPS, Mixtures, mean_probs, shared_members
 from uqassay.calibration.search import SimplexSearch
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.frames import is_frame
 from uqassay.metrics.bins import CalibrationBins, bins_of_classes, check_bins, classes_apart, labels_and_probs
@@ -51,7 +52,7 @@ from uqassay.predictions.labels import labels_for
 from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.pairs import pairwise_mean_tests
-from uqassay.statistics.units import Units, check_choice, check_draws, check_level, is_number, make_units
+from uqassay.statistics.units import Units, check_choice, check_draws, check_level, make_units
 from uqassay.text import count, counted, pvalue, pvalue_text, significant
 
 __all__ = [

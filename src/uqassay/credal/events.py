@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_numeric, generator, shown, tolerance_of
-from uqassay.checks import finite_matrix, whole_number
+from uqassay.arrays import as_numeric, generator, tolerance_of
+from uqassay.checks import matrix, whole
 from uqassay.credal.budget import best_overlapping_sets, ellipsoid_cells
 from uqassay.credal.intervals import intersection_probability
 from uqassay.errors import InputError, TooManyClassesError
+from uqassay.text import shown
 
 __all__ = [
     "MAX_ENUMERATED_CLASSES",
@@ -489,7 +490,7 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
     >>> as_focal_sets([[0], [1], (0, 2)], n_classes=3).astype(int).tolist()
     [[1, 0, 0], [0, 1, 0], [1, 0, 1]]
     """
-    n_classes = n_classes if n_classes is None else whole_number("n_classes", n_classes, 1)
+    n_classes = n_classes if n_classes is None else whole(n_classes, "n_classes", "pass 1 or more", least=1)
     if hasattr(focal_sets, "__array__"):
         sets = _from_matrix(np.asarray(focal_sets), n_classes)
     else:
@@ -539,7 +540,7 @@ def all_focal_sets(n_classes: int) -> NDArray[np.bool_]:
     >>> all_focal_sets(2).astype(int).tolist()
     [[1, 0], [0, 1], [1, 1]]
     """
-    n_classes = whole_number("n_classes", n_classes, 1)
+    n_classes = whole(n_classes, "n_classes", "pass 1 or more", least=1)
     if n_classes > MAX_ENUMERATED_CLASSES:
         raise TooManyClassesError(
             "n_classes",
@@ -608,14 +609,16 @@ def budget_from_embeddings(
     >>> budget_from_embeddings(embeddings, np.repeat([0, 1, 2], 4), 3)[3:]
     array([[ True,  True, False]])
     """
-    x = finite_matrix("embeddings", embeddings)
+    x = matrix(embeddings, "embeddings")
     y, n_classes = _labels(labels, len(x), n_classes)
     if not 0 < level < 1:
         raise InputError(
             "level", "must lie strictly between 0 and 1", f"got {level}", "pass 0.95, the usual level", code="range"
         )
     random = generator(rng)
-    inside, volumes = ellipsoid_cells(x, y, n_classes, level, whole_number("n_points", n_points, 1), random)
+    inside, volumes = ellipsoid_cells(
+        x, y, n_classes, level, whole(n_points, "n_points", "pass 1 or more", least=1), random
+    )
     return _budget(inside, volumes, n_sets, max_size)
 
 
@@ -657,7 +660,7 @@ def budget_from_confusion(
     array([[ True,  True, False]])
     """
     given = np.asarray(mean_probs)
-    u = finite_matrix("mean_probs", given).copy()
+    u = matrix(given, "mean_probs").copy()
     total = u.sum(axis=1)
     tolerance = tolerance_of(given)
     bad = np.flatnonzero(~((np.abs(total - 1) <= tolerance) & (u.min(axis=1) >= 0)))
@@ -708,7 +711,7 @@ def paper_masses(
     """
     sets = as_focal_sets(focal_sets)
     given = np.asarray(masses)
-    m = finite_matrix("masses", given, len(sets))
+    m = matrix(given, "masses", columns=len(sets))
     if not sets.all(axis=1).any():
         sets = np.concatenate([sets, np.ones((1, sets.shape[1]), dtype=bool)])  # (F', K)
         m = np.concatenate([m, np.zeros((len(m), 1))], axis=1)  # (n, F')
@@ -819,7 +822,7 @@ def _labels(labels: ArrayLike, n: int, n_classes: int | None) -> tuple[NDArray[n
             "pass class indices",
             code="shape",
         )
-    top = int(y.max()) + 1 if n_classes is None else whole_number("n_classes", n_classes, 1)
+    top = int(y.max()) + 1 if n_classes is None else whole(n_classes, "n_classes", "pass 1 or more", least=1)
     bad = np.flatnonzero((y < 0) | (y >= top))
     if len(bad):
         raise InputError(
@@ -835,6 +838,6 @@ def _labels(labels: ArrayLike, n: int, n_classes: int | None) -> tuple[NDArray[n
 def _budget(u: NDArray[Any], weights: NDArray[np.float64], n_sets: int, max_size: int | None) -> NDArray[np.bool_]:
     """Family (K + n', K) of the singletons and the sets of classes whose regions u (K, U) overlap most."""
     n_classes = len(u)
-    largest = n_classes if max_size is None else whole_number("max_size", max_size, 2)
-    best = best_overlapping_sets(u, weights, whole_number("n_sets", n_sets, 0), largest)
+    largest = n_classes if max_size is None else whole(max_size, "max_size", "pass 2 or more", least=2)
+    best = best_overlapping_sets(u, weights, whole(n_sets, "n_sets", "pass 0 or more", least=0), largest)
     return as_focal_sets([*((c,) for c in range(n_classes)), *best], n_classes)

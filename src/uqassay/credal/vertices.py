@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import tolerance_of
-from uqassay.checks import finite_matrix, whole_number
+from uqassay.checks import matrix, whole
 from uqassay.credal.events import as_focal_sets
 from uqassay.errors import InputError, TooManyClassesError
 
@@ -68,7 +68,7 @@ def permutation_vertices(
             [0.5, 0.5]]])
     """
     sets = as_focal_sets(focal_sets)
-    m = finite_matrix("masses", masses, sets.shape[0])
+    m = matrix(masses, "masses", columns=sets.shape[0])
     orders = _orders(permutations, sets.shape[1])
     rank = np.argsort(orders, axis=1)  # (P, K) position of each class in each order
     first = np.full((len(orders), len(sets)), sets.shape[1], dtype=rank.dtype)  # (P, F) position of a set's first class
@@ -115,7 +115,7 @@ def outermost_permutations(n_classes: int) -> NDArray[np.intp]:
     >>> outermost_permutations(3).tolist()
     [[0, 1, 2], [1, 0, 2], [2, 0, 1], [1, 2, 0], [0, 2, 1], [0, 1, 2]]
     """
-    n_classes = whole_number("n_classes", n_classes, 1)
+    n_classes = whole(n_classes, "n_classes", "pass 1 or more", least=1)
     order = np.broadcast_to(np.arange(n_classes), (n_classes, n_classes))
     others = order[~np.eye(n_classes, dtype=bool)].reshape(n_classes, n_classes - 1)  # row i: all classes but i
     chosen = np.arange(n_classes)[:, None]
@@ -165,7 +165,7 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
             "pass all events in binary order",
             code="shape",
         )
-    l = finite_matrix("lower", given, n_events)
+    l = matrix(given, "lower", columns=n_events)
     tolerance = tolerance_of(given)
     bad = np.flatnonzero((np.abs(l[:, 0]) > tolerance) | (np.abs(l[:, -1] - 1) > tolerance))
     if len(bad):
@@ -339,7 +339,7 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
             "pass one lower and one upper bound per class",
             code="shape",
         )
-    l, u = (finite_matrix(name, a, given[0].shape[1]) for name, a in zip(("lower", "upper"), given, strict=True))
+    l, u = (matrix(a, name, columns=given[0].shape[1]) for name, a in zip(("lower", "upper"), given, strict=True))
     tolerance = tolerance_of(*given)
     bad = np.flatnonzero((l > u).any(axis=1) | (l.sum(axis=1) > 1 + tolerance) | (u.sum(axis=1) < 1 - tolerance))
     if len(bad):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.arrays import shown
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement_runs import (
     EXPERIMENTS,
@@ -39,7 +38,7 @@ from uqassay.metrics.disentanglement import LEAST_RUNS, Disentanglement, disenta
 from uqassay.notes import Note, distinct
 from uqassay.results import Shown, ShownTable, plain
 from uqassay.statistics import Estimate
-from uqassay.text import counted, estimate_text, listed, percent, pvalue_text
+from uqassay.text import counted, estimate_text, listed, percent, pvalue_text, shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-from uqassay.arrays import as_numeric, shown
+from uqassay.arrays import as_numeric
 from uqassay.errors import InputError
 from uqassay.evidence.tables import as_table
 from uqassay.measures import Decomposition
@@ -26,7 +26,7 @@ from uqassay.notes import Note
 from uqassay.results import plain
 from uqassay.statistics import Estimate, PermutationTest, holm
 from uqassay.statistics.components import mean_over_runs
-from uqassay.text import counted, listed
+from uqassay.text import counted, listed, shown
 
 if TYPE_CHECKING:
     import pandas as pd

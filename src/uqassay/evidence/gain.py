@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import shown
 from uqassay.calibration.epistemic_map import CrossFittedMap, EpistemicMap, cross_fitted_map
 from uqassay.errors import InputError
 from uqassay.evidence.align import align
@@ -40,7 +39,7 @@ from uqassay.predictions.keys import label_columns
 from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.statistics import Estimate, mean_estimate
 from uqassay.statistics.units import make_units
-from uqassay.text import ABSENT, count, counted, level_text, listed, listed_names
+from uqassay.text import ABSENT, count, counted, level_text, listed, listed_names, shown
 
 if TYPE_CHECKING:
     import pandas as pd

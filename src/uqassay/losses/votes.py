@@ -7,7 +7,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_array, as_numeric, check_class_count, check_rows, shown
+from uqassay.arrays import as_array, as_numeric, check_class_count, check_rows
 from uqassay.errors import InputError
 from uqassay.frames import is_frame, positions
 from uqassay.measures.variance import probability_moments
@@ -23,6 +23,7 @@ from uqassay.predictions.labels import (
     take_table,
 )
 from uqassay.statistics.units import check_choice
+from uqassay.text import shown
 
 __all__ = [
     "FewVotes",

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.arrays import as_numeric, shown
+from uqassay.arrays import as_numeric
 from uqassay.errors import InputError
 from uqassay.measures.entropies import (
     Decomposition,
@@ -44,6 +44,7 @@ from uqassay.predictions import (
     keeps_arrays,
 )
 from uqassay.statistics.units import check_choice
+from uqassay.text import shown
 
 __all__ = [
     "DECOMPOSITIONS",

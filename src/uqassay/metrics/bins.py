@@ -22,6 +22,7 @@ from uqassay.arrays import (
     scratch,
     tolerance_of,
 )
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.native import kernel
 from uqassay.one_order import in_one_order
@@ -30,7 +31,7 @@ from uqassay.predictions.labels import labels_for, take_table
 from uqassay.predictions.sets import refuse_class_sets
 from uqassay.predictions.swapped import refuse_swapped, swapped_arguments
 from uqassay.statistics import proportion_estimate
-from uqassay.statistics.units import check_level, is_number, make_units, scaled_weights, spread_of_mean
+from uqassay.statistics.units import check_level, make_units, scaled_weights, spread_of_mean
 from uqassay.text import decimals_for, listed, percent, percent_interval
 
 __all__ = [

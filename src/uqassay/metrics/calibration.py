@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from uqassay.arrays import argmax_of_rows, generator
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.metrics.bins import (
     Binning,
@@ -30,7 +31,7 @@ from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
 from uqassay.statistics import Estimate
 from uqassay.statistics.estimate import single_unit, unit_notes
-from uqassay.statistics.units import Units, check_choice, check_level, is_number, make_units
+from uqassay.statistics.units import Units, check_choice, check_level, make_units
 from uqassay.text import number
 
 if TYPE_CHECKING:

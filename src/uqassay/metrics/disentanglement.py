@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.arrays import as_numeric, check_class_count, check_rows, generator, precision_of, shown, tolerance_of
+from uqassay.arrays import as_numeric, check_class_count, check_rows, generator, precision_of, tolerance_of
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
@@ -38,7 +38,7 @@ from uqassay.statistics.components import (
 )
 from uqassay.statistics.pairs import check_alpha
 from uqassay.statistics.units import as_floats, check_choice, check_draws, check_level
-from uqassay.text import counted
+from uqassay.text import counted, shown
 
 __all__ = [
     "DOUBT_SOURCES",

@@ -11,6 +11,7 @@ from scipy import special
 from scipy.special import ndtr, ndtri, rel_entr, xlogy
 
 from uqassay.arrays import RandomState, as_array, as_labels, check_rows, generator, tolerance_of
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.frames import positions
 from uqassay.losses.unified import FLOORS, brier_loss, log_loss
@@ -30,7 +31,7 @@ from uqassay.statistics.correlation import named_spearman_estimate
 from uqassay.statistics.estimate import Estimate, interval_notes
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.risk_bounds import matched_difference_interval, rates_given_difference
-from uqassay.statistics.units import Units, as_floats, check_choice, check_level, is_number, make_units, spread_of_mean
+from uqassay.statistics.units import Units, as_floats, check_choice, check_level, make_units, spread_of_mean
 from uqassay.text import counted, number
 
 __all__ = [

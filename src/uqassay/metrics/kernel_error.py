@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import row_chunks
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.metrics.bins import as_probs, labels_and_probs
 from uqassay.metrics.calibration import GroupProducts, Signed, summed
 from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
-from uqassay.statistics.units import check_choice, is_number
+from uqassay.statistics.units import check_choice
 
 __all__ = [
     "CALIBRATION_KERNELS",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.notes import Note, distinct
 from uqassay.one_order import in_one_order
@@ -24,7 +25,6 @@ from uqassay.statistics.units import (
     ascending_order,
     check_choice,
     check_level,
-    is_number,
     make_units,
     spread_of_mean,
 )

@@ -8,6 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.losses.unified import labels_of
 from uqassay.measures.imprecision import not_ruled_out
@@ -17,7 +18,7 @@ from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.keys import values_of_classes
 from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
-from uqassay.statistics.units import check_choice, check_level, is_number
+from uqassay.statistics.units import check_choice, check_level
 
 __all__ = [
     "CLASS_SET_SCORES",

@@ -10,6 +10,7 @@ from scipy import fft, special
 from scipy.special import xlogy
 
 from uqassay.arrays import row_chunks
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.metrics.bins import (
     Binning,
@@ -24,7 +25,7 @@ from uqassay.metrics.bins import (
 from uqassay.metrics.calibration import GroupSums, Signed
 from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
-from uqassay.statistics.units import check_choice, is_number
+from uqassay.statistics.units import check_choice
 
 __all__ = [
     "PreparedScore",

@@ -13,13 +13,13 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_array, available_cores, check_class_count, release, row_chunks, shown, taken
+from uqassay.arrays import as_array, available_cores, check_class_count, release, row_chunks, taken
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame, is_frame, moves
 from uqassay.notes import Note
 from uqassay.one_order import aligned
 from uqassay.predictions.labels import CLASS_ORDERS, frame_classes, in_order_of_ids, take_index, whole_number_in
-from uqassay.text import named
+from uqassay.text import named, shown
 
 __all__ = [
     "REMEMBERED",

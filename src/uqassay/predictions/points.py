@@ -22,7 +22,6 @@ from uqassay.arrays import (
     release,
     rounding,
     row_chunks,
-    shown,
     still_whole,
     tolerance_of,
 )
@@ -32,6 +31,7 @@ from uqassay.frames import Frame, as_frame
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.predictions.base import CORE_BYTES, Prediction
+from uqassay.text import shown
 
 __all__ = [
     "Box",

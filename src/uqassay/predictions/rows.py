@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.arrays import shown
 from uqassay.errors import InputError
 from uqassay.frames import FromFile, canonical_ids, positions, same_ids
+from uqassay.text import shown
 
 __all__ = [
     "Known",

@@ -16,7 +16,6 @@ from uqassay.arrays import (
     check_rows,
     draw_per_row,
     generator,
-    shown,
     still_whole,
 )
 from uqassay.errors import InputError
@@ -33,6 +32,7 @@ from uqassay.predictions.points import (
     take_probabilities,
 )
 from uqassay.predictions.quadrature import softmax_points, two_class_probs
+from uqassay.text import shown
 
 __all__ = [
     "MOST",

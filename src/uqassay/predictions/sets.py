@@ -7,16 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import (
-    as_numeric,
-    check_class_count,
-    check_rows,
-    release,
-    row_chunks,
-    shown,
-    still_whole,
-    tolerance_of,
-)
+from uqassay.arrays import as_numeric, check_class_count, check_rows, release, row_chunks, still_whole, tolerance_of
 from uqassay.credal.events import as_focal_sets, family_moebius, mass_event_bounds, paper_masses, sum_over
 from uqassay.credal.intervals import reachable
 from uqassay.errors import InputError
@@ -32,6 +23,7 @@ from uqassay.predictions.points import (
     refuse_truth_values,
     take_probabilities,
 )
+from uqassay.text import shown
 
 __all__ = [
     "NO_CLASS",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import generator
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
@@ -22,7 +23,6 @@ from uqassay.statistics.units import (
     check_choice,
     check_draws,
     check_level,
-    is_number,
     make_units,
     working_variances,
 )

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import generator
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.results import plain
 from uqassay.statistics.adjustments import holm
 from uqassay.statistics.pairs import check_alpha
-from uqassay.statistics.units import Floats, as_floats, check_choice, check_draws, check_level, is_number
+from uqassay.statistics.units import Floats, as_floats, check_choice, check_draws, check_level
 from uqassay.text import counted, pvalue
 
 __all__ = [

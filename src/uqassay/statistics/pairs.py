@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import as_numeric, generator
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.native import kernel
 from uqassay.notes import Note, distinct
@@ -42,7 +43,6 @@ from uqassay.statistics.units import (
     check_draws,
     check_inside,
     check_level,
-    is_number,
     make_units,
     spread_of_mean,
     working_variances,

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import as_array, as_numeric
+from uqassay.checks import is_number
 from uqassay.errors import InputError
 from uqassay.native import kernel
 
@@ -99,14 +100,6 @@ def check_inside(value: float, name: str, example: float = 0.8) -> None:
         raise InputError(
             name, "must lie strictly between 0 and 1", f"got {value!r}", f"give a share such as {example}", code="range"
         )
-
-
-def is_number(value: object) -> bool:
-    """True for a single real number. True and False are not numbers."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number | np.ndarray):
-        return False
-    array = np.asarray(value)
-    return array.ndim == 0 and array.dtype.kind in "iuf"
 
 
 def check_draws(n_draws: int) -> None:

@@ -143,7 +143,12 @@ def test_source_that_a_method_rests_on_counts_wherever_it_stands(tmp_path):
         "credal/events.py": everything,  # by predictions/sets.py
         "arrays.py": everything,
         "predictions/second_order.py": everything,
-        "lab/methods/training.py": ["random_sets", "laplace", "ensembles", "forests"],  # the forests by its progress bar
+        "lab/methods/training.py": [
+            "random_sets",
+            "laplace",
+            "ensembles",
+            "forests",
+        ],  # the forests by its progress bar
         "lab/methods/laplace.py": ["laplace"],
         "lab/methods/random_sets.py": ["random_sets"],
         "lab/methods/ddu.py": [],

@@ -7,11 +7,11 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_array, as_numeric, generator, row_chunks, shown
+from uqassay.arrays import RandomState, as_array, as_numeric, generator, row_chunks
 from uqassay.errors import InputError
 from uqassay.lab.datasets.dataset import as_features, count_of
 from uqassay.notes import Note
-from uqassay.text import count, counted, listed
+from uqassay.text import count, counted, listed, shown
 
 __all__ = [
     "ADDED",

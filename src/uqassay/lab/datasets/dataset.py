@@ -9,8 +9,9 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_labels, as_numeric, generator, row_chunks, shown
+from uqassay.arrays import RandomState, as_labels, as_numeric, generator, row_chunks
 from uqassay.errors import InputError
+from uqassay.text import shown
 
 __all__ = [
     "LIMIT",

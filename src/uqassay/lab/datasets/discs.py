@@ -8,12 +8,12 @@ from typing import final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import RandomState, as_numeric, generator, shown
+from uqassay.arrays import RandomState, as_numeric, generator
 from uqassay.errors import InputError
 from uqassay.lab.datasets.ball_split import BallDivision, BallSplit
 from uqassay.lab.datasets.dataset import count_of
 from uqassay.notes import Note
-from uqassay.text import counted, listed
+from uqassay.text import counted, listed, shown
 
 __all__ = [
     "DISC_LAYOUTS",

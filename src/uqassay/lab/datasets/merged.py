@@ -11,13 +11,13 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.arrays import RandomState, generator, row_chunks, shown
+from uqassay.arrays import RandomState, generator, row_chunks
 from uqassay.errors import FileFormatError, InputError
 from uqassay.lab.datasets.dataset import fit_components
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.predictions.arrays_on_disk import read_npz
 from uqassay.predictions.files import problems_named
-from uqassay.text import count, counted, listed
+from uqassay.text import count, counted, listed, shown
 
 __all__ = ["SOURCES", "MergedBinary", "merged_binary"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from uqassay.arrays import RandomState, as_array, generator, shown
+from uqassay.arrays import RandomState, as_array, generator
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
 from uqassay.lab.bench.cell import Cell, CellResult
@@ -28,6 +28,7 @@ from uqassay.lab.papers.disentangling.trainings import (
 from uqassay.lab.papers.given import coded_labels, labels_of_rows
 from uqassay.lab.papers.identity import check_estimator, identity_of, run_seeds
 from uqassay.lab.papers.trainings import modules_of, stored_result
+from uqassay.text import shown
 
 __all__ = ["block_cells", "disentanglement", "study_of", "train_block"]
 
