@@ -90,7 +90,7 @@ def test_as_focal_sets_returns_a_copy():
         (["01"], 3, ("focal_sets", "type", "set 0 is '01'")),
         ([np.array(1)], 3, ("focal_sets", "type", "set 0 is array")),
         ([[0]], 0, ("n_classes", "range")),
-        ([[0]], 2.0, ("n_classes", "range")),
+        ([[0]], 2.0, ("n_classes", "type")),
     ],
 )
 def test_as_focal_sets_errors_are_one_sentence(family, n_classes, refusal):
