@@ -57,7 +57,7 @@ def unified_misprints(size: int = 0) -> Table:
     return Table(COLUMNS, rows)
 
 
-@measured("ranking-misprints", function=f"{FUNCTIONS}.ranking.printed_intervals:reproduce_ranking_intervals")
+@measured("ranking-misprints", function=f"{FUNCTIONS}.ranking.scorings:reproduce_ranking_intervals")
 def ranking_misprints(size: int = 0) -> Table:
     """Printed correlations and limits that do not fit together, in percent."""
     return Table(COLUMNS, _misprints(reproduce("ranking-intervals"), 2))
