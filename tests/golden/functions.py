@@ -153,7 +153,6 @@ def set_metrics() -> Calls:
             f"{kind}, cost": partial(metrics.set_decision_cost, y, p, price=0.1),
         }
     return calls | {
-        "three readings": lambda: uq.evidence.three_readings(y, data.prediction("Members")),
         "coverage curve": lambda: uq.evidence.coverage_curve(y, data.prediction("Members"), scales=[0.5, 1.0, 2.0]),
     }
 
