@@ -499,9 +499,8 @@ def of_data_sets() -> Calls:
 
 
 def registries() -> Calls:
-    """Lists that users meet: array libraries, methods, codes of errors, notes and claims."""
+    """Lists that users meet: methods, codes of errors, notes and claims."""
     return {
-        "array support": uq.array_support,
         "methods": lambda: [(m.name, m.sentence, m.source) for m in uq.lab.methods.METHODS.values()],
         "codes of errors": lambda: dict(uq.errors.CODES),
         "cautions": lambda: dict(uq.evidence.CAUTIONS),
