@@ -36,13 +36,13 @@ from uqassay.calibration.single import (
     unseen_notes,
 )
 from uqassay.calibration.weights import log_loss_weights, predictive_weights
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of
 from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, Sides, calibration_measure
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.results import ShownTable, plain
-from uqassay.statistics.units import check_choice, check_draws
+from uqassay.statistics.units import check_draws
 from uqassay.text import counted, pvalue_text
 
 __all__ = [
@@ -780,7 +780,7 @@ class CredalCalibrationTest(ShownVerdict):
             check_alpha(alpha, 2**62)
             return float(np.quantile(self.null, 1 - alpha))
         if self.planned_draws is not None:
-            raise InputError(
+            fail(
                 "null",
                 "must be one whose draws are all made and searched to the end, for a critical value",
                 "got 'sequential'",
@@ -974,8 +974,8 @@ def credal_calibration_tests(
 
     The results are those of separate tests.
     """
-    check_choice(null, "null", NULLS)
-    check_choice(convention, "convention", ("exact", "paper-code"))
+    one_of(null, "null", NULLS)
+    one_of(convention, "convention", ("exact", "paper-code"))
     check_draws(n_draws)
     check_search(search)
     _check_together(null, resample, convention, search)
@@ -1059,24 +1059,14 @@ def _tested(
 
 def _check_together(null: str, resample: bool, convention: str, search: SimplexSearch | None) -> None:
     if convention == "paper-code" and (null != "random" or resample):
-        what = f"null={null!r}" if null != "random" else "resample=True"
-        raise InputError(
-            "convention",
-            "the authors' code has only the null of a random mixture, with permuted instances",
-            f"got {what}",
-            'pass null="random" and resample=False',
-            code="conflict",
-        )
+        got = f"got null={null!r}" if null != "random" else "got resample=True"
+        rule = "the authors' code has only the null of a random mixture, with permuted instances"
+        fail("convention", rule, got, 'pass null="random" and resample=False', code="conflict")
     if convention == "paper-code" and search is not None:
-        raise InputError(
-            "search",
-            "cannot be set with the authors' code, which searches by COBYLA from λ = 1/M",
-            f"got {search!r}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = "cannot be set with the authors' code, which searches by COBYLA from λ = 1/M"
+        fail("search", rule, f"got {search!r}", "leave it out", code="conflict")
     if resample and null != "random":
-        raise InputError(
+        fail(
             "resample",
             "instances are resampled only under the paper's null",
             f"got null={null!r}",

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_numeric, generator
-from uqassay.errors import FileFormatError, InputError
+from uqassay.checks import fail, one_of, whole
+from uqassay.errors import FileFormatError
 from uqassay.files import whole_file
 from uqassay.metrics.epistemic_gain import (
     LEAST_GROUPS,
@@ -25,7 +26,6 @@ from uqassay.metrics.epistemic_gain import (
     gain_bins,
     gain_intervals,
     gain_null,
-    is_count,
     place_in_intervals,
 )
 from uqassay.notes import Note
@@ -33,7 +33,7 @@ from uqassay.one_order import in_one_order
 from uqassay.predictions.files import check_exists
 from uqassay.results import entry_of, plain, read_json
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.units import Units, check_choice, check_level, make_units
+from uqassay.statistics.units import Units, check_level, make_units
 from uqassay.text import counted
 
 __all__ = [
@@ -136,25 +136,15 @@ class EpistemicMap:
         """
         from scipy.optimize import isotonic_regression
 
-        check_choice(self.bins, "bins", ("paper", "own"))
+        one_of(self.bins, "bins", ("paper", "own"))
         e = finite_values(epistemic, "epistemic")
         g = finite_values(gain, "gain", e.size, "epistemic")
         if self.bins == "paper" and evaluation is None:
-            raise InputError(
-                "evaluation",
-                'must be given for bins="paper"',
-                "it is None",
-                "pass the estimates on the evaluation set",
-                code="missing",
-            )
+            remedy = "pass the estimates on the evaluation set"
+            fail("evaluation", 'must be given for bins="paper"', "it is None", remedy, code="missing")
         if self.bins == "own" and evaluation is not None:
-            raise InputError(
-                "evaluation",
-                'must not be given for bins="own"',
-                "got estimates",
-                'leave it out, or take bins="paper"',
-                code="conflict",
-            )
+            remedy = 'leave it out, or take bins="paper"'
+            fail("evaluation", 'must not be given for bins="own"', "got estimates", remedy, code="conflict")
         self.edges = gain_bins(e if evaluation is None else finite_values(evaluation, "evaluation"), self.n_bins)
         place, outside = place_in_intervals(e, self.edges)
         count = np.bincount(place, minlength=len(self.edges) - 1)
@@ -184,9 +174,7 @@ class EpistemicMap:
         values = as_numeric(epistemic, "epistemic", ndim=1).astype(np.float64)
         if np.isnan(values).any():
             row = int(np.isnan(values).argmax())
-            raise InputError(
-                "epistemic", "values must not be nan", f"row {row} is nan", "leave out those instances", code="finite"
-            )
+            fail("epistemic", "values must not be nan", f"row {row} is nan", "leave out those instances", code="finite")
         return np.asarray(np.interp(values, self.knots[:, 0], self.knots[:, 1]))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -196,7 +184,7 @@ class EpistemicMap:
     def set_params(self, **params: Any) -> Self:
         """Change arguments of the constructor."""
         for name, value in params.items():
-            check_choice(name, "params", ("bins", "n_bins"))
+            one_of(name, "params", ("bins", "n_bins"))
             setattr(self, name, value)
         return self
 
@@ -260,9 +248,7 @@ class EpistemicMap:
 
     def _fitted(self) -> None:
         if not hasattr(self, "knots"):
-            raise InputError(
-                "knots", "exists only after fit", "not fitted yet", "call fit(epistemic, gain) first", code="missing"
-            )
+            fail("knots", "exists only after fit", "not fitted yet", "call fit(epistemic, gain) first", code="missing")
 
 
 def _knots(ends: Floats, image: Floats) -> Floats:
@@ -442,19 +428,11 @@ def cross_fitted_map(
 
 
 def _checked_folds(n_folds: int, units: Units) -> int:
-    if not is_count(n_folds) or n_folds < 2:
-        raise InputError(
-            "n_folds", "must be a whole number of at least 2", f"got {n_folds!r}", "pass 5, say", code="range"
-        )
+    whole(n_folds, "n_folds", "pass 5, say", least=2)
     if units.n_units < 2:
         what = "instance" if units.codes is None else "group"
-        raise InputError(
-            "epistemic",
-            f"must be of at least two {what}s",
-            f"got {counted(units.n_units, what)}",
-            "leave out the map",
-            code="empty",
-        )
+        got = f"got {counted(units.n_units, what)}"
+        fail("epistemic", f"must be of at least two {what}s", got, "leave out the map", code="empty")
     return min(int(n_folds), units.n_units)
 
 

@@ -16,7 +16,6 @@ from uqassay.calibration.single import (
     CALIBRATED,
     ShownVerdict,
     check_alpha,
-    check_whole,
     groups_of,
     hard_labels,
     labels_from,
@@ -28,8 +27,7 @@ from uqassay.calibration.single import (
     undefined_notes,
     unseen_notes,
 )
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import as_frame, positions
 from uqassay.metrics.bins import classes_apart
 from uqassay.metrics.measures import CalibrationMeasure, Sides, calibration_measure
@@ -37,7 +35,7 @@ from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
 from uqassay.predictions import Point, as_prediction
 from uqassay.results import ShownTable
-from uqassay.statistics.units import Units, check_choice, check_draws, make_units
+from uqassay.statistics.units import Units, check_draws, make_units
 from uqassay.text import counted, pvalue_text
 
 __all__ = [
@@ -341,13 +339,12 @@ class InstanceWeights:
         inputs = feature_array(features, probs, self._feature_names)
         seen = self.n_members_, self.n_features_in_
         if (probs.shape[1], inputs.shape[1]) != seen:
-            raise InputError(
-                "features",
-                f"must be {seen[1]} columns for {seen[0]} members, as in fit",
+            rule = f"must be {seen[1]} columns for {seen[0]} members, as in fit"
+            got, remedy = (
                 f"got {inputs.shape[1]} for {probs.shape[1]}",
                 "pass the same features and members in the same order",
-                code="shape",
             )
+            fail("features", rule, got, remedy, code="shape")
         return softmax_rows(forward((inputs - self.mean_) / self.scale_, self.layers_)[-1])
 
     @property
@@ -405,27 +402,16 @@ class InstanceWeights:
 
     def _fitted(self) -> None:
         if not hasattr(self, "layers_"):
-            raise InputError(
-                "layers_",
-                "exists only after fit",
-                "not fitted yet",
-                "call fit(members, y, features) first",
-                code="missing",
-            )
+            remedy = "call fit(members, y, features) first"
+            fail("layers_", "exists only after fit", "not fitted yet", remedy, code="missing")
 
     def _check(self) -> None:
-        check_choice(self.model, "model", ("linear", "mlp"))
-        check_choice(self.score, "score", ("log-loss", "brier"))
-        if self.l2 is not None and not (is_number(self.l2) and np.isfinite(self.l2) and self.l2 >= 0):
-            raise InputError(
-                "l2",
-                "must be finite and not negative",
-                f"got {self.l2!r}",
-                "pass None to choose it by cross-validation",
-                code="range",
-            )
+        one_of(self.model, "model", ("linear", "mlp"))
+        one_of(self.score, "score", ("log-loss", "brier"))
+        if self.l2 is not None:
+            number(self.l2, "l2", "pass None to choose it by cross-validation", low=0, ends="[)")
         for name in ("n_hidden", "n_starts"):
-            check_whole(getattr(self, name), name, remedy="leave it out")
+            whole(getattr(self, name), name, "leave it out", least=1)
 
 
 def feature_array(features: ArrayLike | None, probs: Floats, names: NDArray[Any] | None = None) -> Floats:
@@ -441,14 +427,7 @@ def feature_array(features: ArrayLike | None, probs: Floats, names: NDArray[Any]
         order = positions(frame.columns, names, "features", part="columns", of="fit")
         frame = frame.moved(order, -1)
     array = as_numeric(features if frame is None else frame, "features", ndim=(1, 2))
-    if len(array) != n or array.size == 0:
-        raise InputError(
-            "features",
-            f"must have one row for each of the {n} instances",
-            f"got shape {array.shape}",
-            "take them from the same instances in the same order",
-            code="mismatch",
-        )
+    same_length(array, "features", n, "take them from the same instances in the same order")
     array = array.reshape(n, -1)
     check_rows(
         array, "features", tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="drop or repair such rows"
@@ -621,7 +600,7 @@ def instance_dependent_calibration_test(
     True
     """
     chosen = calibration_measure(measure)
-    check_choice(null, "null", ("refitted", "fixed"))
+    one_of(null, "null", ("refitted", "fixed"))
     check_draws(n_draws)
     probs = member_array(members)
     labels = hard_labels(y_true, len(probs), probs.shape[2], members=members)

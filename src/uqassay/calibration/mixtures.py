@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from uqassay.arrays import available_cores, scratch
+from uqassay.checks import fail
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
-from uqassay.errors import InputError
 from uqassay.metrics.bins import ON_EDGE, Edges, inner_edges, sums_of_equal_mass
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
@@ -893,7 +893,7 @@ def shared_members(members: Any) -> SharedMembers:
             noun = "vertices"
         case _:
             has = "draws" if isinstance(members, Drawn) else "no members"
-            raise InputError(
+            fail(
                 "members",
                 "must have members with the same meaning in every instance",
                 f"got {type(members).__name__}, which has {has}",

@@ -13,14 +13,13 @@ from uqassay.arrays import generator as as_generator
 from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.mixtures import shared_members
 from uqassay.calibration.search import SimplexSearch
-from uqassay.calibration.single import ENOUGH, CalibrationTest, calibration_test, check_search, check_whole, labels_from
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.calibration.single import ENOUGH, CalibrationTest, calibration_test, check_search, labels_from
+from uqassay.checks import fail, number, one_of, whole
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note, has_note
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, proportion_estimate
-from uqassay.statistics.units import check_choice, check_draws, check_inside
+from uqassay.statistics.units import check_draws, check_inside
 
 __all__ = [
     "CalibrationPower",
@@ -72,14 +71,7 @@ class Miscalibration:
     @classmethod
     def temperature(cls, temperature: float) -> "Miscalibration":
         """The truth is p^(1/T), normalised: the classifier is overconfident if T > 1, underconfident if T < 1."""
-        if not (is_number(temperature) and 0 < temperature < np.inf):
-            raise InputError(
-                "temperature",
-                "must be positive and finite",
-                f"got {temperature!r}",
-                "pass 1 for no miscalibration",
-                code="range",
-            )
+        number(temperature, "temperature", "pass 1 for no miscalibration", low=0, ends="()")
 
         def truth(p: Floats) -> Floats:
             with np.errstate(divide="ignore"):
@@ -92,10 +84,7 @@ class Miscalibration:
     @classmethod
     def label_noise(cls, share: float) -> "Miscalibration":
         """A share s of the labels is replaced by a uniformly drawn class: the truth is (1 − s) p + s/K."""
-        if not (is_number(share) and 0 <= share <= 1):
-            raise InputError(
-                "share", "must lie between 0 and 1", f"got {share!r}", "pass 0.05 for 5 % of the labels", code="range"
-            )
+        number(share, "share", "pass 0.05 for 5 % of the labels", low=0, high=1)
         return cls(f"{share:.3g} of the labels are drawn evenly", lambda p: (1 - share) * p + share / p.shape[1])
 
     @classmethod
@@ -105,14 +94,7 @@ class Miscalibration:
         A negative δ means underconfidence. Other classes that all have probability 0 share the rest equally. Of equally
         probable classes the first is the predicted one.
         """
-        if not (is_number(delta) and -1 < delta < 1):
-            raise InputError(
-                "delta",
-                "must lie strictly between -1 and 1",
-                f"got {delta!r}",
-                "pass 0.05 for a confidence that is 5 points too high",
-                code="range",
-            )
+        number(delta, "delta", "pass 0.05 for a confidence that is 5 points too high", low=-1, high=1, ends="()")
 
         def truth(p: Floats) -> Floats:
             rows, top = np.arange(len(p)), p.argmax(axis=1)
@@ -136,33 +118,19 @@ def true_probs(alternative: "Miscalibration | Callable[[Floats], Floats]", predi
     """The assumption in words, and the true probabilities for predicted ones (n, K)."""
     function = alternative.truth if isinstance(alternative, Miscalibration) else alternative
     if not callable(function):
-        raise InputError(
-            "alternative",
-            "must be a Miscalibration or a function of probabilities (n, K)",
-            f"got {type(alternative).__name__}",
-            "pass Miscalibration.temperature(1.5), say",
-            code="type",
-        )
+        rule = "must be a Miscalibration or a function of probabilities (n, K)"
+        got = f"got {type(alternative).__name__}"
+        fail("alternative", rule, got, "pass Miscalibration.temperature(1.5), say", code="type")
     truth = np.asarray(function(predicted), dtype=np.float64)
     if truth.shape != predicted.shape:
-        raise InputError(
-            "alternative",
-            f"must return probabilities of the shape of its input, {predicted.shape}",
-            f"got {truth.shape}",
-            "return one row for each instance",
-            code="shape",
-        )
+        rule = f"must return probabilities of the shape of its input, {predicted.shape}"
+        fail("alternative", rule, f"got {truth.shape}", "return one row for each instance", code="shape")
     sums = truth.sum(axis=1)
     bad = ~(np.isfinite(truth).all(axis=1) & (truth >= -1e-9).all(axis=1) & (np.abs(sums - 1) < 1e-6))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise InputError(
-            "alternative",
-            "must return probabilities that sum to 1",
-            f"row {row} is {truth[row].tolist()[:4]} with sum {sums[row]:.6g}",
-            "normalise them",
-            code="sum",
-        )
+        got = f"row {row} is {truth[row].tolist()[:4]} with sum {sums[row]:.6g}"
+        fail("alternative", "must return probabilities that sum to 1", got, "normalise them", code="sum")
     truth = np.maximum(truth, 0.0)
     sentence = (
         alternative.sentence if isinstance(alternative, Miscalibration) else getattr(alternative, "__name__", "stated")
@@ -192,7 +160,7 @@ class PowerSimulation:
         search: SimplexSearch | None,
         rng: RandomState,
     ) -> None:
-        check_choice(null, "null", ("minimised", "random", "berger-boos"))
+        one_of(null, "null", ("minimised", "random", "berger-boos"))
         check_search(search)
         self.members, predicted = _pilot(prediction)
         self.sentence, self.truth = true_probs(alternative, predicted)
@@ -403,7 +371,7 @@ def calibration_power(
     """
     simulation = PowerSimulation(prediction, alternative, measure, alpha, null, n_draws, search, rng)
     check_draws(n_samples)
-    check_whole(n, "n", remedy="pass the number of instances")
+    whole(n, "n", "pass the number of instances", least=1)
     simulation.add(int(n), n_samples)
     return _at(simulation, int(n))
 
@@ -463,14 +431,9 @@ def required_instances(
     check_draws(n_samples)
     check_inside(power, "power")
     if power <= alpha:
-        raise InputError(
-            "power",
-            f"must be above alpha={alpha:g}",
-            f"got {power:g}",
-            "pass a greater power: a test without any instances already has power alpha",
-            code="range",
-        )
-    check_whole(largest, "largest", least=SMALLEST, remedy="pass 50000, say")
+        remedy = "pass a greater power: a test without any instances already has power alpha"
+        fail("power", f"must be above alpha={alpha:g}", f"got {power:g}", remedy, code="range")
+    whole(largest, "largest", "pass 50000, say", least=SMALLEST)
     few, largest = min(FEW_SAMPLES, n_samples), int(largest)
     notes: tuple[Note, ...] = ()
     interval = (np.nan, np.nan)

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import CHUNK_BYTES, MixtureObjective, defined, for_each_part
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, is_number
 from uqassay.native import kernel
 
 __all__ = [
@@ -450,13 +449,8 @@ class SimplexSearch:
         for field in fields(self):
             least, value = int(field.name not in MAY_BE_0), getattr(self, field.name)
             if not is_number(value) or value != value // 1 or value < least:
-                raise InputError(
-                    "search",
-                    f"{field.name} must be a whole number from {least}",
-                    f"got {value!r}",
-                    "use a value of THOROUGH",
-                    code="range",
-                )
+                rule = f"{field.name} must be a whole number from {least}"
+                fail("search", rule, f"got {value!r}", "use a value of THOROUGH", code="range")
 
 
 PATIENT = SimplexSearch(n_shared=2000, n_populations=1, n_kept=600, n_left=20, n_generations=60, n_rounds=8, n_steps=12)

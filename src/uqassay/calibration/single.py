@@ -15,8 +15,7 @@ from uqassay.arrays import CACHE_BYTES, RandomState, argmax_of_rows, generator, 
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import IN_GROUPS, Mixtures, mean_probs, shared_members
 from uqassay.calibration.search import SimplexSearch
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import a, fail, number, one_of
 from uqassay.frames import is_frame
 from uqassay.metrics.bins import CalibrationBins, bins_of_classes, check_bins, classes_apart, labels_and_probs
 from uqassay.metrics.calibration import (
@@ -52,7 +51,7 @@ from uqassay.predictions.labels import labels_for
 from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.pairs import pairwise_mean_tests
-from uqassay.statistics.units import Units, check_choice, check_draws, check_level, make_units
+from uqassay.statistics.units import Units, check_draws, check_level, make_units
 from uqassay.text import count, counted, pvalue, pvalue_text, significant
 
 __all__ = [
@@ -70,7 +69,6 @@ __all__ = [
     "calibration_test",
     "check_alpha",
     "check_search",
-    "check_whole",
     "confidence_gap",
     "draws_before_stop",
     "groups_of",
@@ -270,10 +268,7 @@ def smallest_pvalue(n_draws: int, sides: Sides = "upper") -> float:
 def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0, sides: Sides = "upper") -> None:
     """Refuse a level outside (0, 1) or below the smallest p-value that `n_draws` draws can reach."""
     share = 1 if sides == "upper" else 2
-    if not (is_number(alpha) and 0.0 < alpha < 1.0):
-        raise InputError(
-            "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
-        )
+    number(alpha, "alpha", "pass 0.05 for 5 %", low=0, high=1, ends="()")
     smallest = share / (n_draws + 1) + offset
     if smallest > alpha + 1e-12:
         facts: dict[str, float] = {"n_draws": n_draws, "smallest": smallest, "offset": offset}
@@ -282,7 +277,7 @@ def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0, sides: Sides
         else:
             facts["needed"] = math.ceil(share / (alpha - offset) - 1e-9) - 1
             remedy = f"pass n_draws={facts['needed']} or more"
-        raise InputError(
+        fail(
             "alpha",
             f"the smallest p-value that n_draws={n_draws} can reach is {smallest:.4g}",
             f"got {alpha:g}",
@@ -372,7 +367,7 @@ def sign_test(
     prepared = measure.prepare(classes_apart(probs))
     n_groups = int(groups.max()) + 1
     if not isinstance(prepared, Groupwise):
-        raise InputError(
+        fail(
             "groups",
             f"cannot be used with {measure.name}, which is not a function of sums over groups",
             f"got {n_groups} groups",
@@ -710,7 +705,7 @@ class CalibrationTest(ShownVerdict):
 
     def _check(self, alpha: float) -> None:
         if self._few_groups and self.smallest_pvalue > alpha + 1e-12:
-            raise InputError(
+            fail(
                 "alpha",
                 f"the smallest p-value that {self.n_groups} groups can reach is {self.smallest_pvalue:.4g}",
                 f"got {alpha:g}",
@@ -794,12 +789,9 @@ class KernelCalibrationTest:
         InputError
             A level outside (0, 1), or too few draws for this level.
         """
-        if not (is_number(alpha) and 0.0 < alpha < 1.0):
-            raise InputError(
-                "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
-            )
+        number(alpha, "alpha", "pass 0.05 for 5 %", low=0, high=1, ends="()")
         if self.smallest_pvalue > alpha + KERNEL_ROUNDING:
-            raise InputError(
+            fail(
                 "alpha",
                 f"the smallest p-value that n_draws={self.n_draws} can reach is {self.smallest_pvalue:.4g}",
                 f"got {alpha:g}",
@@ -872,14 +864,14 @@ def skce_pvalue(
     >>> skce_pvalue(labels, probs).pvalue > 0.05, skce_pvalue(np.zeros(300, dtype=int), probs).pvalue < 0.01
     (True, True)
     """
-    check_choice(method, "method", ("asymptotic", "bound"))
+    one_of(method, "method", ("asymptotic", "bound"))
     check_draws(n_draws)
     labels, p = labels_and_probs(y_true, probs)
     size = checked_block_size(block_size, estimator, len(p))
     settled = settle_kernel(kernel, bandwidth, p)
     n_signs = n_draws if method == "asymptotic" and estimator in ("quadratic", "biased") else 0
     if method == "bound" and not isinstance(kernel, str):
-        raise InputError(
+        fail(
             "kernel",
             "must be a name, since a bound needs the greatest value of the kernel",
             "got a function",
@@ -1104,25 +1096,15 @@ def hosmer_lemeshow_test(
     (10, 'held-out data: (K − 1) B degrees of freedom')
     """
     check_bins(n_bins, "mass")
-    check_choice(bins, "bins", ("classwise", "common"))
+    one_of(bins, "bins", ("classwise", "common"))
     labels, checked = labels_and_probs(y_true, probs)
     if fitted and bins != "common":
-        raise InputError(
-            "fitted",
-            'the distribution is known only for bins="common"',
-            'got bins="classwise"',
-            'pass bins="common", or test on held-out data',
-            code="conflict",
-        )
+        rule = 'the distribution is known only for bins="common"'
+        fail("fitted", rule, 'got bins="classwise"', 'pass bins="common", or test on held-out data', code="conflict")
     check_least_expected(least_expected, "counts")
     if fitted and least_expected:
-        raise InputError(
-            "least_expected",
-            "cannot be set for a fitted model, whose distribution is known for common bins only",
-            f"got {least_expected:g}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = "cannot be set for a fitted model, whose distribution is known for common bins only"
+        fail("least_expected", rule, f"got {least_expected:g}", "leave it out", code="conflict")
     counted = bins_of_events(checked, int(n_bins), bins)
     n_classes = checked.shape[-1]
     of_class = (counted.size > 0).sum(axis=-1)
@@ -1130,13 +1112,8 @@ def hosmer_lemeshow_test(
         of_class = merged_bins(counted.expected, least_expected).max(axis=-1) + 1
     filled = int(np.ceil(of_class.sum() / n_classes))
     if fitted and filled < 3:
-        raise InputError(
-            "n_bins",
-            "must leave at least 3 bins with instances if the model is fitted",
-            f"got {filled}",
-            "pass more bins",
-            code="range",
-        )
+        rule = "must leave at least 3 bins with instances if the model is fitted"
+        fail("n_bins", rule, f"got {filled}", "pass more bins", code="range")
     freedom = (n_classes - 1) * (filled - 2 if fitted else filled)
     statistic = float(statistic_of_bins(counted, labels, "counts", least_expected))
     pvalue = float(gammaincc(freedom / 2, statistic / 2)) if np.isfinite(statistic) else 0.0
@@ -1213,32 +1190,16 @@ def hard_labels(
         name=name,
     )
     if labels.ndim == 2:
-        raise InputError(
-            name,
-            f"must be one class for each instance, shape ({n_instances},)",
-            f"got shape {labels.shape}",
-            "pass one label per instance, for example the most frequent class of each distribution",
-            code="shape",
-        )
+        rule = f"must be one class for each instance, shape ({n_instances},)"
+        remedy = "pass one label per instance, for example the most frequent class of each distribution"
+        fail(name, rule, f"got shape {labels.shape}", remedy, code="shape")
     return labels.astype(np.intp)
 
 
 def check_search(search: object) -> None:
     """Refuse anything but a SimplexSearch or None."""
-    if search is not None and not isinstance(search, SimplexSearch):
-        raise InputError(
-            "search",
-            "must be a SimplexSearch or None",
-            f"got {search!r}",
-            "pass QUICK, THOROUGH or PATIENT",
-            code="type",
-        )
-
-
-def check_whole(value: object, name: str, *, least: int = 1, remedy: str) -> None:
-    """Refuse anything but a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(name, f"must be a whole number of at least {least}", f"got {value!r}", remedy, code="range")
+    if search is not None:
+        a(SimplexSearch, search, "search", "pass QUICK, THOROUGH or PATIENT", rule="must be a SimplexSearch or None")
 
 
 def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
@@ -1254,19 +1215,12 @@ def two_parts(
     `strata` (n,) are the predicted classes: the fraction holds within each of them, up to rounding. With groups, whole
     groups join the first part, in random order, as long as that brings its size closer to the fraction.
     """
-    if not (is_number(fraction) and 0.0 < fraction < 1.0):
-        raise InputError(
-            "fraction",
-            "must lie strictly between 0 and 1",
-            f"got {fraction!r}",
-            "pass 0.5 for two halves",
-            code="range",
-        )
+    number(fraction, "fraction", "pass 0.5 for two halves", low=0, high=1, ends="()")
     n = strata.size
     units = make_units(n, groups, None)
     if units.n_units < 2:
         name, what = ("y_true", "instance") if units.codes is None else ("groups", "group")
-        raise InputError(
+        fail(
             name, f"must have at least two {what}s, for two disjoint parts", "got 1", f"pass more {what}s", code="range"
         )
     if units.codes is None:
@@ -1441,7 +1395,7 @@ def calibration_test(
     >>> calibration_test(labels, sharpened, groups=np.arange(300) // 10).sentence()
     'The classifier is not confidence calibrated (p = .001); it is overconfident.'
     """
-    check_choice(method, "method", ("resampled", "asymptotic"))
+    one_of(method, "method", ("resampled", "asymptotic"))
     check_draws(n_draws)
     chosen = calibration_measure(measure)
     prediction = as_prediction(probs, "probs")
@@ -1486,21 +1440,14 @@ def calibration_test(
 
 def _check_together(resample: bool, method: str, units: Units) -> None:
     if resample and method == "asymptotic":
-        raise InputError(
-            "resample",
-            "cannot be set for an asymptotic test, which draws no instances",
-            'got resample=True with method="asymptotic"',
-            "leave one of the two out",
-            code="conflict",
+        rule = "cannot be set for an asymptotic test, which draws no instances"
+        fail(
+            "resample", rule, 'got resample=True with method="asymptotic"', "leave one of the two out", code="conflict"
         )
     if units.codes is not None and (resample or method == "asymptotic"):
-        raise InputError(
-            "groups",
-            "are tested by random signs of the groups, without drawn instances or an asymptotic distribution",
-            f"got {units.n_units} groups with {'resample=True' if resample else f'method={method!r}'}",
-            "leave one of the two out",
-            code="conflict",
-        )
+        rule = "are tested by random signs of the groups, without drawn instances or an asymptotic distribution"
+        got = f"got {units.n_units} groups with {'resample=True' if resample else f'method={method!r}'}"
+        fail("groups", rule, got, "leave one of the two out", code="conflict")
 
 
 def _notes_on_signs(found: SignTest, n_groups: int, n: int) -> tuple[Note, ...]:
@@ -1563,7 +1510,7 @@ def _asymptotic(
         case PrepareHosmerLemeshow(n_bins=n_bins, binning="mass", form="counts", least_expected=least):
             chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=n_bins, least_expected=least)
             return chi_squared.statistic, chi_squared.pvalue, chi_squared.notes, 0
-    raise InputError(
+    fail(
         "method",
         'can be "asymptotic" only for brier, log-loss, skce-ul, skce-uq, skce-biased and hosmer-lemeshow',
         f"got measure {measure.name!r}",

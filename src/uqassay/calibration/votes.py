@@ -13,14 +13,13 @@ from uqassay.arrays import generator as as_generator
 from uqassay.calibration.single import (
     ShownVerdict,
     check_alpha,
-    check_whole,
     groups_of,
     numbers_of_test,
     statement_kernel_test,
     statements_of,
 )
+from uqassay.checks import fail, one_of, whole
 from uqassay.credal.nearest import NearestPoint, divergence, nearest_in_box, nearest_in_core, nearest_in_hull
-from uqassay.errors import InputError
 from uqassay.losses.unified import FLOORS
 from uqassay.losses.votes import FewVotes, VoteCounts, VotesAre, checked_votes, of_same_rows
 from uqassay.measures.variance import ProbabilityMoments, probability_moments
@@ -32,7 +31,6 @@ from uqassay.statistics.estimate import Estimate, interval_notes, mean_estimate,
 from uqassay.statistics.pairs import paired_mean_test
 from uqassay.statistics.units import (
     Units,
-    check_choice,
     check_draws,
     check_inside,
     check_level,
@@ -337,8 +335,8 @@ def second_order_test(
     >>> found.reject(), bool(found.ratio.low < 1 < found.ratio.high)
     (False, True)
     """
-    check_choice(by, "by", ("overall", "kernel", "moments"))
-    check_whole(buckets, "buckets", remedy="pass 10, for example")
+    one_of(by, "by", ("overall", "kernel", "moments"))
+    whole(buckets, "buckets", "pass 10, for example", least=1)
     check_level(level)
     generator = as_generator(rng)
     votes, prediction, groups = of_same_rows(votes, prediction, groups)
@@ -381,13 +379,8 @@ def check_second_order_level(alpha: float, by: str) -> None:
     """Refuse a level outside (0, 1), or below the smallest p-value that the draws of this test can reach."""
     check_alpha(alpha, 2**62)
     if by != "overall" and alpha < 1 / (N_DRAWS + 1):
-        raise InputError(
-            "alpha",
-            f"the smallest p-value that {N_DRAWS} draws can reach is {1 / (N_DRAWS + 1):g}",
-            f"got {alpha:g}",
-            "choose at least this level",
-            code="range",
-        )
+        rule = f"the smallest p-value that {N_DRAWS} draws can reach is {1 / (N_DRAWS + 1):g}"
+        fail("alpha", rule, f"got {alpha:g}", "choose at least this level", code="range")
 
 
 # -- tests --------------------------------------------------------------------------------------------------------------

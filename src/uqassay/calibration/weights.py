@@ -12,7 +12,7 @@ from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.search import THOROUGH, SimplexSearch, minimise_over_simplex
 from uqassay.calibration.single import check_search, hard_labels, member_array
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.metrics.smooth import prepare_brier, prepare_log_score
 from uqassay.predictions import Point, as_prediction
@@ -252,18 +252,11 @@ class EnsembleWeights:
             A number of members that differs from `fit`, or weights that were never fitted.
         """
         if not hasattr(self, "weights_"):
-            raise InputError(
-                "weights_", "exists only after fit", "not fitted yet", "call fit(members, y) first", code="missing"
-            )
+            fail("weights_", "exists only after fit", "not fitted yet", "call fit(members, y) first", code="missing")
         probs = member_array(members)
         if probs.shape[1] != self.weights_.size:
-            raise InputError(
-                "members",
-                f"must be the {self.weights_.size} members of fit",
-                f"got {probs.shape[1]}",
-                "pass all of them in the same order",
-                code="shape",
-            )
+            rule, remedy = f"must be the {self.weights_.size} members of fit", "pass all of them in the same order"
+            fail("members", rule, f"got {probs.shape[1]}", remedy, code="shape")
         mixed = np.empty((len(probs), probs.shape[2]))
         for rows in row_chunks(len(probs), probs[:1].nbytes):
             mixed[rows] = self.weights_ @ probs[rows]

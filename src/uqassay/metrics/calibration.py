@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from uqassay.arrays import argmax_of_rows, generator
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of
 from uqassay.metrics.bins import (
     Binning,
     CalibrationBins,
@@ -31,8 +30,8 @@ from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
 from uqassay.statistics import Estimate
 from uqassay.statistics.estimate import single_unit, unit_notes
-from uqassay.statistics.units import Units, check_choice, check_level, make_units
-from uqassay.text import number
+from uqassay.statistics.units import Units, check_level, make_units
+from uqassay.text import number as written
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -341,7 +340,7 @@ def classwise_calibration_error(
     check_bins(n_bins, binning)
     _check_options(norm, direction, debiased, sample_weight)
     if direction == "signed":
-        raise InputError(
+        fail(
             "direction",
             'must be "both", "over" or "under", since signed gaps cancel over the classes',
             'got "signed"',
@@ -473,10 +472,10 @@ def _over_bins(terms: Floats, bins: CalibrationBins) -> Floats:
 
 
 def _check_options(norm: str, direction: str, debiased: bool, sample_weight: ArrayLike | None) -> None:
-    check_choice(norm, "norm", ("l1", "l2", "squared", "max"))
-    check_choice(direction, "direction", ("both", "over", "under", "signed"))
+    one_of(norm, "norm", ("l1", "l2", "squared", "max"))
+    one_of(direction, "direction", ("both", "over", "under", "signed"))
     if direction == "signed" and norm not in ("l1", "max"):
-        raise InputError(
+        fail(
             "direction",
             'can be "signed" only with the norm "l1" or "max"',
             f"got norm {norm!r}",
@@ -486,7 +485,7 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
     if not debiased:
         return
     if norm not in ("l1", "squared"):
-        raise InputError(
+        fail(
             "debiased",
             'can be set only with the norm "l1" or "squared"',
             f"got norm {norm!r}",
@@ -494,21 +493,11 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
             code="conflict",
         )
     if direction != "both":
-        raise InputError(
-            "debiased",
-            'can be set only with direction "both"',
-            f"got {direction!r}",
-            "leave one of the two out",
-            code="conflict",
-        )
+        remedy = "leave one of the two out"
+        fail("debiased", 'can be set only with direction "both"', f"got {direction!r}", remedy, code="conflict")
     if sample_weight is not None:
-        raise InputError(
-            "debiased",
-            "cannot be combined with sample_weight",
-            "got both",
-            "leave one of the two out: a weighted instance is not several independent ones",
-            code="conflict",
-        )
+        remedy = "leave one of the two out: a weighted instance is not several independent ones"
+        fail("debiased", "cannot be combined with sample_weight", "got both", remedy, code="conflict")
 
 
 # Inverted test of a binned calibration error: which errors could have given the gaps that were found?
@@ -893,7 +882,7 @@ def calibration_error_estimate(
     >>> round(error, 3), error.low < 0.1 < error.high, error.notes[0].code
     (0.123, True, 'bias')
     """
-    check_choice(norm, "norm", NORMS)
+    one_of(norm, "norm", NORMS)
     check_bins(n_bins, binning)
     check_level(level)
     labels, checked = labels_and_probs(y_true, probs)
@@ -955,7 +944,7 @@ def _estimate(
         if norm == "l1":
             calibrated = inversion.of_calibrated()
             text = (
-                f"noise is included: a calibrated classifier has {number(calibrated, 3)} on average on these instances"
+                f"noise is included: a calibrated classifier has {written(calibrated, 3)} on average on these instances"
             )
             notes.insert(0, Note("bias", text, {"calibrated": calibrated}))
     return Estimate(value, low=low, high=high, level=level, n=bins.n, method=method, notes=notes)
@@ -1059,8 +1048,8 @@ def cumulative_calibration_error(
     >>> print(cumulative_calibration_error([0, 1, 1, 1], probs).round(6))
     0.075
     """
-    check_choice(by, "by", ("confidence", "classwise"))
-    check_choice(statistic, "statistic", ("ks", "kuiper"))
+    one_of(by, "by", ("confidence", "classwise"))
+    one_of(statistic, "statistic", ("ks", "kuiper"))
     labels, checked = labels_and_probs(y_true, probs, batched=batched)
     return PrepareCumulative(by, statistic)(checked).values(labels)[()]
 
@@ -1345,8 +1334,8 @@ def hosmer_lemeshow_statistic(
     0.881
     """
     check_bins(n_bins, "mass")
-    check_choice(form, "form", ("counts", "proportions"))
-    check_choice(bins, "bins", ("classwise", "common"))
+    one_of(form, "form", ("counts", "proportions"))
+    one_of(bins, "bins", ("classwise", "common"))
     labels, checked = labels_and_probs(y_true, probs, batched=batched)
     check_least_expected(least_expected, form)
     return statistic_of_bins(bins_of_events(checked, int(n_bins), bins), labels, form, least_expected)[()]
@@ -1380,22 +1369,10 @@ def bins_of_events(probs: Floats, n_bins: int, bins: Bins) -> CalibrationBins:
 
 def check_least_expected(least_expected: float, form: str) -> None:
     """Refuse a negative number of events, or one that has no effect."""
-    if not (is_number(least_expected) and 0.0 <= least_expected < np.inf):
-        raise InputError(
-            "least_expected",
-            "must be a finite number that is not negative",
-            f"got {least_expected!r}",
-            "pass 1, or 0 for no merging",
-            code="range",
-        )
+    number(least_expected, "least_expected", "pass 1, or 0 for no merging", low=0, ends="[)")
     if least_expected and form != "counts":
-        raise InputError(
-            "least_expected",
-            "can be set only with counts",
-            f"got form={form!r}",
-            "leave one of the two out",
-            code="conflict",
-        )
+        remedy = "leave one of the two out"
+        fail("least_expected", "can be set only with counts", f"got form={form!r}", remedy, code="conflict")
 
 
 def statistic_of_bins(bins: CalibrationBins, labels: Labels, form: Form, least_expected: float = 0.0) -> Floats:

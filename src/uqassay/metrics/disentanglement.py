@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, permutations
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, final
 
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import as_numeric, check_class_count, check_rows, generator, precision_of, tolerance_of
-from uqassay.errors import InputError
+from uqassay.checks import a, between, different, fail, mapping, number, one_of, same_length, vector, whole
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.predictions.labels import labels_for, take_table
@@ -37,8 +36,8 @@ from uqassay.statistics.components import (
     sign_flip_pvalues,
 )
 from uqassay.statistics.pairs import check_alpha
-from uqassay.statistics.units import as_floats, check_choice, check_draws, check_level
-from uqassay.text import counted, shown
+from uqassay.statistics.units import as_floats, check_draws, check_level
+from uqassay.text import counted
 
 __all__ = [
     "DOUBT_SOURCES",
@@ -118,14 +117,8 @@ class Curves:
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in ("accuracy", "aleatoric", "epistemic")}
-        if not isinstance(self.rounding, Real) or not 0 <= self.rounding < 1:
-            raise InputError(
-                "rounding",
-                "must be a number from 0 to below 1",
-                f"got {shown(self.rounding)}",
-                "leave it out: it follows from the precision of the arrays",
-                code="range",
-            )
+        remedy = "leave it out: it follows from the precision of the arrays"
+        number(self.rounding, "rounding", remedy, low=0, high=1, ends="[)")
         if not self.rounding:
             rounding = max(_ROUNDING.get(precision_of(values), _ROUNDING_FLOAT64) for values in given.values())
             object.__setattr__(self, "rounding", rounding)
@@ -134,31 +127,13 @@ class Curves:
             curves = _as_curves(values, name)
             shape = shape or curves.shape
             if curves.shape != shape:
-                raise InputError(
-                    name,
-                    "needs the runs and conditions of accuracy",
-                    f"got shape {curves.shape} against {shape}",
-                    "pass arrays of the same shape (R, C)",
-                    code="mismatch",
-                )
+                got, remedy = f"got shape {curves.shape} against {shape}", "pass arrays of the same shape (R, C)"
+                fail(name, "needs the runs and conditions of accuracy", got, remedy, code="mismatch")
             object.__setattr__(self, name, curves)
-        conditions = as_numeric(self.conditions, "conditions", ndim=1)
-        if len(conditions) != self.n_conditions:
-            raise InputError(
-                "conditions",
-                f"needs one value for each of the {self.n_conditions} conditions",
-                f"got {len(conditions)}",
-                "pass one number for each column of the curves",
-                code="mismatch",
-            )
-        if not np.isfinite(conditions).all():
-            raise InputError(
-                "conditions",
-                "must be finite",
-                f"got {conditions.tolist()}",
-                "pass one number for each column of the curves",
-                code="finite",
-            )
+        remedy = "pass one number for each column of the curves"
+        conditions = vector(
+            as_numeric(self.conditions, "conditions", ndim=1), "conditions", remedy, n=self.n_conditions
+        )
         object.__setattr__(self, "conditions", tuple(float(value) for value in conditions))
 
     @property
@@ -210,8 +185,7 @@ def expected_absolute_correlation(n: int) -> float:
     >>> [round(expected_absolute_correlation(n), 3) for n in (2, 7, 11)]
     [1.0, 0.34, 0.259]
     """
-    if n < 2:
-        raise InputError("n", "must be at least 2", f"got {n}", "pass the number of conditions", code="range")
+    whole(n, "n", "pass the number of conditions", least=2)
     return float(np.exp(special.gammaln((n - 1) / 2) - special.gammaln(n / 2)) / np.pi**0.5)
 
 
@@ -222,34 +196,20 @@ def checked(dataset_size: Curves, label_noise: Curves) -> tuple[Curves, Curves]:
     """Both experiments, after their checks. For use inside this room."""
     for name, curves in (("dataset_size", dataset_size), ("label_noise", label_noise)):
         if curves is None:
-            raise InputError(
-                name,
-                "must be given, because the error compares both experiments",
-                "it is None",
-                "run the experiment, or use the correlations of the other one alone",
-                code="missing",
+            remedy = "run the experiment, or use the correlations of the other one alone"
+            fail(
+                name, "must be given, because the error compares both experiments", "it is None", remedy, code="missing"
             )
-        if not isinstance(curves, Curves):
-            raise InputError(
-                name,
-                "must be curves",
-                f"got {shown(curves)}",
-                "pass Curves(accuracy, aleatoric, epistemic, conditions)",
-                code="type",
-            )
+        a(Curves, curves, name, "pass Curves(accuracy, aleatoric, epistemic, conditions)")
         if curves.n_conditions < 2:
-            raise InputError(
-                name,
-                "needs at least two conditions",
-                "got 1",
-                "a correlation needs a series of conditions",
-                code="empty",
-            )
+            remedy = "a correlation needs a series of conditions"
+            fail(name, "needs at least two conditions", "got 1", remedy, code="empty")
     if dataset_size.n_runs != label_noise.n_runs:
-        raise InputError(
+        got = f"got {counted(label_noise.n_runs, 'run')} against {dataset_size.n_runs}"
+        fail(
             "label_noise",
             "needs the runs of dataset_size",
-            f"got {counted(label_noise.n_runs, 'run')} against {dataset_size.n_runs}",
+            got,
             "pass the same runs in the same order",
             code="mismatch",
         )
@@ -295,11 +255,11 @@ def _as_curves(values: Any, name: str) -> Array:
     array = as_numeric(values, name, ndim=(1, 2))
     curves = np.atleast_2d(array.astype(np.float64))
     if curves.size == 0:
-        raise InputError(name, "needs at least one condition", f"got shape {array.shape}", "", code="shape")
+        fail(name, "needs at least one condition", f"got shape {array.shape}", "", code="shape")
     broken = np.argwhere(~np.isfinite(curves))
     if broken.size:
         run, condition = broken[0].tolist()
-        raise InputError(
+        fail(
             name,
             "values must be finite",
             f"run {run}, condition {condition} holds {curves[run, condition]}",
@@ -505,7 +465,7 @@ def disentanglement_error(
     >>> round(float(disentanglement_error(size, noise).error), 12)
     0.0
     """
-    check_choice(aggregate, "aggregate", ("mean", "sum"))
+    one_of(aggregate, "aggregate", ("mean", "sum"))
     check_level(level)
     correlations, constant = curve_correlations(dataset_size, label_noise)  # (R, 4) both
     factor = 1.0 if aggregate == "mean" else 4.0
@@ -548,13 +508,11 @@ def recombined_error(correlations: ArrayLike, *, aggregate: str = "mean") -> flo
     >>> recombined_error([0.0, 1.0, 1.0, 0.0]), recombined_error([1.0, 1.0, 1.0, 1.0], aggregate="sum")
     (0.0, 2.0)
     """
-    check_choice(aggregate, "aggregate", ("mean", "sum"))
+    one_of(aggregate, "aggregate", ("mean", "sum"))
     r = as_numeric(correlations, "correlations", ndim=1).astype(np.float64)
     remedy = "pass those of dataset size (aleatoric, epistemic) and of label noise (aleatoric, epistemic)"
-    if r.shape != (4,):
-        raise InputError("correlations", "must be four numbers", f"got shape {r.shape}", remedy, code="shape")
-    if not (np.abs(r) <= 1).all():
-        raise InputError("correlations", "must lie in −1 … 1", f"got {r.tolist()}", remedy, code="range")
+    same_length(r, "correlations", 4, remedy, of="curve")
+    between(r, "correlations", remedy, low=-1, of="number")
     return float(error_of(r)) * (1.0 if aggregate == "mean" else 4.0)
 
 
@@ -724,7 +682,7 @@ def below_chance_test(
     >>> round(test.statistic, 3), round(test.pvalue, 4), test.n_draws
     (0.224, 0.0295, 576)
     """
-    check_choice(permuted, "permuted", NULLS)
+    one_of(permuted, "permuted", NULLS)
     check_draws(n_draws)
     both = checked(dataset_size, label_noise)
     n_runs = dataset_size.n_runs
@@ -834,14 +792,7 @@ def paired_disentanglement_test(
         as_floats(one.per_run if isinstance(one, Disentanglement) else one, name, ndim=(1,), shape="(R,)")
         for name, one in (("a", a), ("b", b))
     )
-    if first.size != second.size:
-        raise InputError(
-            "b",
-            "needs the runs of a",
-            f"got {second.size} against {first.size}",
-            "compare the runs that both methods have",
-            code="mismatch",
-        )
+    same_length(second, "b", first.size, "compare the runs that both methods have", of="run of a")
     found = paired_mean_test(first, second, level=level)
     notes = found.notes if first.size > 1 else (Note("no-test", "1 run: no interval and no test"),)
     d = found.difference
@@ -857,13 +808,8 @@ def paired_disentanglement_test(
 def _check_same(a: Disentanglement, b: Disentanglement) -> None:
     for name in ("aggregate", "conditions"):
         if getattr(a, name) != getattr(b, name):
-            raise InputError(
-                "b",
-                f"must have the same {name} as a",
-                f"got {getattr(b, name)} against {getattr(a, name)}",
-                "compute both errors in the same way",
-                code="mismatch",
-            )
+            got = f"got {getattr(b, name)} against {getattr(a, name)}"
+            fail("b", f"must have the same {name} as a", got, "compute both errors in the same way", code="mismatch")
 
 
 def _deviations(accuracy: Array, confidence: Array, k: int) -> Array:
@@ -1035,7 +981,7 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
     s, values = s[order], values[:, order]
     r, c, n = values.shape
     if c < 2:
-        raise InputError("shares", "must be at least two", "got 1", "a trend needs two shares", code="empty")
+        fail("shares", "must be at least two", "got 1", "a trend needs two shares", code="empty")
     means = values.mean(axis=2)
     tau = _kendall_tau(values)
     change = values[:, -1] - values[:, 0]
@@ -1073,18 +1019,8 @@ def check_shares(shares: ArrayLike, n_conditions: int) -> Array:
     InputError
     """
     s = finite_array(shares, "shares", "(C)")
-    if s.size != n_conditions:
-        raise InputError(
-            "shares",
-            "must have one value for each condition",
-            f"got {s.size} for {n_conditions}",
-            "give them in the order of the second axis",
-            code="mismatch",
-        )
-    if len(np.unique(s)) < s.size:
-        raise InputError(
-            "shares", "must be different", f"got {s.tolist()}", "average repeated shares", code="duplicate"
-        )
+    same_length(s, "shares", n_conditions, "give them in the order of the second axis", of="condition")
+    different(s.tolist(), "shares", "must be different", "average repeated shares")
     return s
 
 
@@ -1210,13 +1146,8 @@ class DoubtSources:
         for one in self.found:
             if one.share == share and one.source == source:
                 return one
-        raise InputError(
-            "source",
-            "must be one that was measured at this share",
-            f"got {source!r} at {share:g}",
-            "see .rows()",
-            code="choice",
-        )
+        rule = "must be one that was measured at this share"
+        fail("source", rule, f"got {source!r} at {share:g}", "see .rows()", code="choice")
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each share and source."""
@@ -1469,17 +1400,10 @@ def _checked(
     check_rows(p, "probs", tolerance=tolerance_of(probs))
     e = finite_array(epistemic, "epistemic", "(R, C, n)")
     if e.shape != p.shape[:3]:
-        raise InputError(
-            "epistemic",
-            f"must have the runs, shares and instances of probs, {p.shape[:3]}",
-            f"got {e.shape}",
-            "align them first",
-            code="mismatch",
-        )
+        rule = f"must have the runs, shares and instances of probs, {p.shape[:3]}"
+        fail("epistemic", rule, f"got {e.shape}", "align them first", code="mismatch")
     if len(p) < LEAST_RUNS:
-        raise InputError(
-            "probs", f"must have at least {LEAST_RUNS} runs", f"got {len(p)}", "train more runs", code="empty"
-        )
+        fail("probs", f"must have at least {LEAST_RUNS} runs", f"got {len(p)}", "train more runs", code="empty")
     given = labels_for(labels, n_instances=p.shape[2], n_classes=p.shape[3], class_names=names, name="labels")
     t = np.eye(p.shape[3])[given] if given.ndim == 1 else given.astype(np.float64)
     s = check_shares(shares, p.shape[1])
@@ -1532,7 +1456,7 @@ class EstimateCorrelations:
             No such estimate.
         """
         for name in (first, second):
-            check_choice(name, "estimate", self.names)
+            one_of(name, "estimate", self.names)
         return self.estimates[self.names.index(first)][self.names.index(second)]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -1591,7 +1515,7 @@ def estimate_correlations(
     [[1.0, 0.746], [0.746, 1.0]]
     """
     check_level(level)
-    check_choice(scope, "scope", SCOPES)
+    one_of(scope, "scope", SCOPES)
     values = _checked_pair(estimates)  # (J, R, n)
     j, r, n = values.shape
     names = tuple(estimates)
@@ -1631,31 +1555,19 @@ def _cell(
 
 
 def _checked_pair(estimates: Mapping[str, ArrayLike]) -> Array:
-    if not isinstance(estimates, Mapping):
-        raise InputError(
-            "estimates",
-            "must be a mapping of names to arrays",
-            f"got {shown(estimates)}",
-            'pass {"aleatoric": …, "epistemic": …}',
-            code="type",
-        )
+    estimates = mapping(estimates, "estimates", 'pass {"aleatoric": …, "epistemic": …}')
     if len(estimates) < 2:
-        raise InputError(
-            "estimates", "must hold at least two", f"got {len(estimates)}", "add another one", code="empty"
-        )
+        fail("estimates", "must hold at least two", f"got {len(estimates)}", "add another one", code="empty")
     arrays: list[Array] = []
     for name, given in estimates.items():
         values = as_floats(given, f"estimates[{name!r}]", ndim=(1, 2), shape="(R, n) or (n,)")
         values = values if values.ndim == 2 else values[None]
         if arrays and values.shape != arrays[0].shape:
-            raise InputError(
-                f"estimates[{name!r}]",
-                f"must have the runs and instances of {next(iter(estimates))!r}, {arrays[0].shape}",
-                f"got {values.shape}",
-                "take the same runs and instances",
-                code="mismatch",
+            rule = f"must have the runs and instances of {next(iter(estimates))!r}, {arrays[0].shape}"
+            fail(
+                f"estimates[{name!r}]", rule, f"got {values.shape}", "take the same runs and instances", code="mismatch"
             )
         arrays.append(values)
     if arrays[0].shape[1] < 2:
-        raise InputError("estimates", "must have at least two instances", "got 1", "a rank needs two", code="empty")
+        fail("estimates", "must have at least two instances", "got 1", "a rank needs two", code="empty")
     return np.stack(arrays)

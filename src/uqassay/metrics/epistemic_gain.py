@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeGuard, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,7 @@ from scipy import special
 from scipy.special import ndtr, ndtri, rel_entr, xlogy
 
 from uqassay.arrays import RandomState, as_array, as_labels, check_rows, generator, tolerance_of
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import positions
 from uqassay.losses.unified import FLOORS, brier_loss, log_loss
 from uqassay.notes import Note
@@ -31,8 +30,9 @@ from uqassay.statistics.correlation import named_spearman_estimate
 from uqassay.statistics.estimate import Estimate, interval_notes
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.risk_bounds import matched_difference_interval, rates_given_difference
-from uqassay.statistics.units import Units, as_floats, check_choice, check_level, make_units, spread_of_mean
-from uqassay.text import counted, number
+from uqassay.statistics.units import Units, as_floats, check_level, make_units, spread_of_mean
+from uqassay.text import counted
+from uqassay.text import number as written
 
 __all__ = [
     "GAIN_LOSSES",
@@ -53,7 +53,6 @@ __all__ = [
     "gain_bins",
     "gain_intervals",
     "gain_null",
-    "is_count",
     "mapped_calibration_error",
     "place_in_intervals",
     "true_uncertainty",
@@ -172,21 +171,19 @@ def true_uncertainty(
     >>> true.total.tolist(), true.aleatoric.tolist(), true.epistemic.tolist()
     ([0.25, 0.75], [0.25, 0.25], [0.0, 0.5])
     """
-    check_choice(loss, "loss", GAIN_LOSSES)
+    one_of(loss, "loss", GAIN_LOSSES)
     statement = _statement(predicted, "predicted", loss)
     table, names, _ = take_table(label_probs, "label_probs")
     given = as_array(table, "label_probs")
     if given.ndim != 2:
-        raise InputError(
-            "label_probs", "must have shape (n, K)", f"got shape {given.shape}", "give P(y|x) in rows", code="shape"
-        )
+        fail("label_probs", "must have shape (n, K)", f"got shape {given.shape}", "give P(y|x) in rows", code="shape")
     check_rows(given, "label_probs", tolerance=tolerance_of(label_probs))
     true = as_labels(given, given.shape[1], n_instances=_size(statement), name="label_probs")
     if isinstance(statement, np.ndarray):
         labels = _predicted_labels(statement, {"n_classes": true.shape[1], "class_names": names}, "predicted")
     else:
         if statement.n_classes != true.shape[1]:
-            raise InputError(
+            fail(
                 "predicted",
                 f"must have the {true.shape[1]} classes of label_probs",
                 f"got {statement.n_classes}",
@@ -217,19 +214,15 @@ def losses_of_both(
     y_true: ArrayLike, before: PredictionLike, after: PredictionLike, loss: str
 ) -> tuple[Floats, Floats]:
     """Losses (n,) of both predictions, checked as in `gain`. For use inside this room."""
-    check_choice(loss, "loss", GAIN_LOSSES)
+    one_of(loss, "loss", GAIN_LOSSES)
     first, second = _statement(before, "before", loss), _statement(after, "after", loss)
     if _size(first) != _size(second):
-        raise InputError(
-            "after",
-            f"must have one prediction for each of the {_size(first)} of before",
-            f"got {_size(second)}",
-            "take both for the same instances in the same order",
-            code="mismatch",
-        )
+        remedy = "take both for the same instances in the same order"
+        rule = f"must have one prediction for each of the {_size(first)} of before"
+        fail("after", rule, f"got {_size(second)}", remedy, code="mismatch")
     columns = [one.n_classes for one in (first, second) if not isinstance(one, np.ndarray)]
     if len(set(columns)) > 1:
-        raise InputError(
+        fail(
             "after",
             f"must have the {columns[0]} classes of before",
             f"got {columns[1]}",
@@ -249,7 +242,7 @@ def _statement(value: Any, name: str, loss: str) -> Any:
     if array.ndim != 1:
         return as_prediction(value, name)
     if loss != "zero-one":
-        raise InputError(
+        fail(
             name,
             f'must be probabilities for loss="{loss}"',
             f"got predicted labels of shape {array.shape}",
@@ -671,11 +664,8 @@ def gain_bins(epistemic: ArrayLike, bins: int = 20, binning: GainBinning = "equa
     [0.0, 0.5, 1.0]
     """
     values = finite_values(epistemic, "epistemic")
-    check_choice(binning, "binning", BINNINGS)
-    if not is_count(bins):
-        raise InputError(
-            "bins", f"must be a whole number from 1 to {MOST_BINS}", f"got {bins!r}", "pass 20, say", code="range"
-        )
+    one_of(binning, "binning", BINNINGS)
+    whole(bins, "bins", "pass 20, say", least=1, most=MOST_BINS)
     m, n = int(bins), values.size
     rising = np.sort(values)
     if rising[0] == rising[-1]:
@@ -686,17 +676,12 @@ def gain_bins(epistemic: ArrayLike, bins: int = 20, binning: GainBinning = "equa
     return edges if m == 1 else np.append(np.unique(edges[:-1]), rising[-1])  # a range of few floats has fewer edges
 
 
-def is_count(bins: object) -> TypeGuard[int]:
-    """True for a valid number of intervals."""
-    return is_number(bins) and float(bins) % 1 == 0 and 1 <= float(bins) <= MOST_BINS  # type: ignore[arg-type]
-
-
 def checked_edges(edges: ArrayLike | Sequence[float], name: str = "bins") -> Floats:
     """Edges (M + 1,) that rise; the last two can be equal, and the outer two infinite."""
     array = as_floats(edges, name, ndim=(1,), shape="(M + 1,)")
     rising = array.size >= 2 and bool((array[1:-1] > array[:-2]).all()) and bool(array[-1] >= array[-2])
     if not rising or np.isinf(array[1:-1]).any():
-        raise InputError(
+        fail(
             name,
             "must be rising edges of at least one interval; the last two can be equal",
             f"got {array.size} values such as {array[:4].tolist()}",
@@ -716,17 +701,11 @@ def place_in_intervals(values: Floats, edges: Floats) -> tuple[NDArray[np.intp],
 def finite_values(values: Any, name: str, n: int | None = None, other: str = "") -> Floats:
     """Finite numbers (n,); `n` is the number of values of `other`."""
     array = as_floats(values, name, ndim=(1,), shape="(n,)")
-    if n is not None and array.size != n:
-        raise InputError(
-            name,
-            f"must have one value for each of the {n} values of {other}",
-            f"got {array.size}",
-            "take the same instances in the same order",
-            code="mismatch",
-        )
+    if n is not None:
+        same_length(array, name, n, "take the same instances in the same order", of=f"value of {other}")
     if np.isinf(array).any():
         row = int(np.isinf(array).argmax())
-        raise InputError(
+        fail(
             name,
             "values must be finite",
             f"row {row} holds {array[row]}",
@@ -894,7 +873,7 @@ def epistemic_calibration_error(
     (0.075, [0.1, 0.5, 0.5], [0.25, 0.5])
     """
     check_level(level)
-    check_choice(normalisation, "normalisation", ("points", "printed"))
+    one_of(normalisation, "normalisation", ("points", "printed"))
     e = finite_values(epistemic, "epistemic")
     g = finite_values(gain, "gain", e.size, "epistemic")
     units = make_units(e.size, groups, None)
@@ -951,7 +930,7 @@ def mapped_calibration_error(
     ([0.25, 0.25], [0.0, 0.5])
     """
     check_level(level)
-    check_choice(normalisation, "normalisation", ("points", "printed"))
+    one_of(normalisation, "normalisation", ("points", "printed"))
     e = finite_values(epistemic, "epistemic")
     g, after = (finite_values(a, name, e.size, "epistemic") for a, name in ((gain, "gain"), (mapped, "mapped")))
     units, checked = make_units(e.size, groups, None), checked_edges(edges, "edges")
@@ -1022,7 +1001,7 @@ def _placed(e: Floats, edges: Floats) -> NDArray[np.intp]:
     place, outside = place_in_intervals(e, edges)
     if outside.any():
         row = int(outside.argmax())
-        raise InputError(
+        fail(
             "epistemic",
             f"values must lie inside the edges, {edges[0]:g} to {edges[-1]:g}",
             f"{counted(int(outside.sum()), 'value')} outside, the first in row {row} is {e[row]:g}",
@@ -1049,7 +1028,7 @@ def calibration_notes(g: Floats, mean_e: Floats, count: NDArray[np.intp], null: 
     if units.n_units > 1 and null.spread < LEAST_GROUPS:
         text = (
             f"no test of calibration, because the gains other than 0 lie in few groups (they count like "
-            f"{number(null.spread, 1)}, and {number(LEAST_GROUPS, 0)} are needed)"
+            f"{written(null.spread, 1)}, and {written(LEAST_GROUPS, 0)} are needed)"
         )
         notes.append(Note("no-test", text, {"groups": null.spread}))
     empty = int((count == 0).sum())
@@ -1194,7 +1173,7 @@ class DelayCurve:
         InputError
             A share outside [0, 1].
         """
-        check_share(share)
+        number(share, "share", "pass 0.1 to let the most uncertain tenth wait", low=0, high=1)
         value, low, high = (float(part[0]) for part in self._waiting.gained(np.array([float(share)]), self.level))
         return Estimate(
             value,
@@ -1214,7 +1193,7 @@ class DelayCurve:
         InputError
             A share outside [0, 1].
         """
-        check_share(share)
+        number(share, "share", "pass 0.1 to let the most uncertain tenth wait", low=0, high=1)
         return self._waiting.above_random(float(share), self.level)
 
     @cached_property
@@ -1333,21 +1312,13 @@ def delay_curve_of_gains(
     e = finite_values(epistemic, "epistemic", g.size, "gains")
     x = SHARES.copy() if shares is None else as_floats(shares, "shares", ndim=(1,), shape="(S,)")
     for share in x.tolist():
-        check_share(share, "shares")
+        number(share, "shares", "pass 0.1 to let the most uncertain tenth wait", low=0, high=1)
     hits = [
         None if given is None else finite_values(given, name, g.size, "gains")
         for name, given in (("correct_before", correct_before), ("correct_after", correct_after))
     ]
     codes = make_units(g.size, groups, None).codes
     return DelayCurve(g, e, x, codes, float(level), *hits)
-
-
-def check_share(share: float, name: str = "share") -> None:
-    """Refuse a share outside [0, 1]."""
-    if not (is_number(share) and 0.0 <= share <= 1.0):
-        raise InputError(
-            name, "must lie in [0, 1]", f"got {share}", "pass 0.1 to let the most uncertain tenth wait", code="range"
-        )
 
 
 # -- parts ------------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.metrics.bins import Binning, bins_of_classes_left_inclusive, check_bins
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
@@ -134,7 +134,7 @@ def calibration_measure(
     found = _named(measure) if isinstance(measure, str) else measure
     if not isinstance(found, CalibrationMeasure):
         known = ", ".join(CALIBRATION_MEASURES)
-        raise InputError(
+        fail(
             "measure",
             f"must be one of {known}",
             f"got {measure!r}",
@@ -146,17 +146,10 @@ def calibration_measure(
     option, value = ("n_bins", n_bins) if n_bins is not None else ("binning", binning)
     if found.rebuild is None or found.n_bins is None:
         why = "has no bins" if found.n_bins is None else "is already built"
-        raise InputError(
-            option, f"cannot be set for {found.name}, which {why}", f"got {value!r}", "leave it out", code="conflict"
-        )
+        fail(option, f"cannot be set for {found.name}, which {why}", f"got {value!r}", "leave it out", code="conflict")
     if binning is not None and found.binning is None:
-        raise InputError(
-            "binning",
-            f"cannot be set for {found.name}, which has only one kind of bins",
-            f"got {binning!r}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = f"cannot be set for {found.name}, which has only one kind of bins"
+        fail("binning", rule, f"got {binning!r}", "leave it out", code="conflict")
     chosen = found.binning if binning is None else binning
     check_bins(found.n_bins if n_bins is None else n_bins, chosen or "width")
     return found.rebuild(found.n_bins if n_bins is None else int(n_bins), chosen)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.checks import between, fail, number, one_of, same_length
 from uqassay.errors import InputError
 from uqassay.metrics.risk import FEW, TINY, RankedErrors, augrc, aurc, check_coverage, interval_of_loss, rank_errors
 from uqassay.notes import Note
@@ -31,7 +32,6 @@ from uqassay.statistics.units import (
     Spread,
     Units,
     as_floats,
-    check_choice,
     check_level,
     make_units,
     scaled_weights,
@@ -119,26 +119,14 @@ def two_samples(
     """
     out = _as_sides(is_out)
     scores = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
-    if scores.shape != out.shape:
-        raise InputError(
-            "uncertainty",
-            f"needs one value for each of the {out.size} instances of is_out",
-            f"got {scores.size}",
-            "align them first",
-            code="mismatch",
-        )
+    same_length(scores, "uncertainty", out.size, "align them first", of="instance of is_out")
     weights = None
     if sample_weight is not None:
         weights = scaled_weights(sample_weight, out.size)
         for side, name in ((out, "out of"), (~out, "in")):
             if not weights[side].any():
-                raise InputError(
-                    "sample_weight",
-                    "needs a positive weight in each sample",
-                    f"all weights {name} distribution are 0",
-                    "pass None for equal weights",
-                    code="empty",
-                )
+                got, remedy = f"all weights {name} distribution are 0", "pass None for equal weights"
+                fail("sample_weight", "needs a positive weight in each sample", got, remedy, code="empty")
     codes = make_units(out.size, groups, None).codes
     return TwoSamples(out, scores, weights, None if codes is None else 2 * codes + out)
 
@@ -147,22 +135,13 @@ def _as_sides(is_out: ArrayLike) -> NDArray[np.bool_]:
     sides = as_floats(is_out, "is_out", ndim=(1,), shape="(n,)")
     other = np.flatnonzero((sides != 0) & (sides != 1))
     if other.size:
-        raise InputError(
-            "is_out",
-            "must be True or 1 for an instance out of distribution, False or 0 for one in distribution",
-            f"row {other[0]} is {sides[other[0]]:g}",
-            "pass is_out first and the uncertainty second",
-            code="range",
-        )
+        got = f"row {other[0]} is {sides[other[0]]:g}"
+        rule = "must be True or 1 for an instance out of distribution, False or 0 for one in distribution"
+        fail("is_out", rule, got, "pass is_out first and the uncertainty second", code="range")
     out = sides == 1
     if out.all() or not out.any():
-        raise InputError(
-            "is_out",
-            "needs instances of both kinds",
-            f"all {out.size} are {'out of' if out.all() else 'in'} distribution",
-            "concatenate both samples",
-            code="empty",
-        )
+        got = f"all {out.size} are {'out of' if out.all() else 'in'} distribution"
+        fail("is_out", "needs instances of both kinds", got, "concatenate both samples", code="empty")
     return out
 
 
@@ -639,10 +618,9 @@ def fpr_at_tpr_error(
     >>> [fpr_at_tpr_error(is_out, votes, tpr=0.8, ties=ties).__round__(4) for ties in ("shared", "whole")]
     [0.3, 0.5]
     """
-    if not 0.0 < tpr < 1.0:
-        raise InputError("tpr", "must lie strictly between 0 and 1", f"got {tpr}", "pass 0.95 for 95 %", code="range")
-    check_choice(positive, "positive", ("out", "in"))
-    check_choice(ties, "ties", ("shared", "whole"))
+    number(tpr, "tpr", "pass 0.95 for 95 %", low=0, high=1, ends="()")
+    one_of(positive, "positive", ("out", "in"))
+    one_of(ties, "ties", ("shared", "whole"))
     samples = two_samples(is_out, uncertainty, sample_weight=sample_weight, groups=groups)
     return fpr_estimate([samples], tpr=tpr, positive=positive, ties=ties, level=level)
 
@@ -705,7 +683,7 @@ def aupr_score(
     >>> aupr_score([0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.3, 0.4, 0.6, 0.7]).__round__(4)
     0.8542
     """
-    check_choice(positive, "positive", ("out", "in"))
+    one_of(positive, "positive", ("out", "in"))
     samples = two_samples(is_out, uncertainty, sample_weight=sample_weight, groups=groups)
     return aupr_estimate([samples], positive=positive, level=level)
 
@@ -906,46 +884,22 @@ def _checked(errors: ArrayLike, samples: TwoSamples) -> Floats:
     """Errors in distribution, and 0 elsewhere, where they mean nothing."""
     given = np.asarray(errors)
     n = samples.is_out.size
-    if given.shape != (n,):
-        raise InputError(
-            "errors",
-            f"needs one value for each of the {n} instances of is_out",
-            f"got shape {given.shape}",
-            "align them first; out of distribution any value will do",
-            code="mismatch",
-        )
+    same_length(given, "errors", n, "align them first; out of distribution any value will do", of="instance of is_out")
     found = np.zeros(n)
     found[~samples.is_out] = as_floats(given[~samples.is_out], "errors", ndim=(1,), shape="(n,)")
-    outside = np.flatnonzero((found < 0) | (found > 1))
-    if outside.size:
-        raise InputError(
-            "errors",
-            "must lie in [0, 1] in distribution",
-            f"row {outside[0]} is {found[outside[0]]:g}",
-            "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong",
-            code="range",
-        )
+    remedy = "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong"
+    between(found, "errors", remedy)
     return found
 
 
 def check_costs(error_cost: float, share_out: float | None) -> None:
     """Refuse a cost outside [0, 1] and a share outside (0, 1)."""
-    if not 0.0 <= error_cost <= 1.0:
-        raise InputError(
-            "error_cost",
-            "must lie in [0, 1]",
-            f"got {error_cost}",
-            "pass 0.5 for equal costs of errors and of inputs out of distribution",
-            code="range",
-        )
-    if share_out is not None and not 0.0 < share_out < 1.0:
-        raise InputError(
-            "share_out",
-            "must lie strictly between 0 and 1",
-            f"got {share_out}",
-            "pass the share of inputs out of distribution expected in use, or None for that of the samples",
-            code="range",
-        )
+    number(
+        error_cost, "error_cost", "pass 0.5 for equal costs of errors and of inputs out of distribution", low=0, high=1
+    )
+    if share_out is not None:
+        remedy = "pass the share of inputs out of distribution expected in use, or None for that of the samples"
+        number(share_out, "share_out", remedy, low=0, high=1, ends="()")
 
 
 # -- statistics of ranked losses --------------------------------------------------------------------------------------

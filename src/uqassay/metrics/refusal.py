@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, generator
-from uqassay.errors import InputError
+from uqassay.checks import between, fail
 from uqassay.metrics.risk import RankedErrors, checked_errors, rank_errors
 from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
@@ -266,7 +266,7 @@ def whole_errors(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Flo
     e, s = checked_errors(errors, uncertainty)
     part = np.flatnonzero((e != 0) & (e != 1))
     if part.size:
-        raise InputError(
+        fail(
             "errors",
             "must be 0 or 1",
             f"row {part[0]} has {e[part[0]]:g}",
@@ -297,7 +297,7 @@ def divide(
     if choosing is None:
         if units.n_units < 2:
             unit = "instance" if codes is None else "group"
-            raise InputError(
+            fail(
                 "errors" if codes is None else "groups",
                 f"one {unit} cannot both choose and certify a threshold",
                 f"got 1 {unit}",
@@ -357,7 +357,7 @@ def _rounded(n: int) -> int:
 def _mask(choosing: ArrayLike, n: int, codes: NDArray[np.intp] | None) -> NDArray[np.bool_]:
     mask = as_array(choosing, "choosing")
     if mask.dtype != bool or mask.shape != (n,):
-        raise InputError(
+        fail(
             "choosing",
             f"must be a bool array of shape ({n},)",
             f"got {mask.dtype} of shape {mask.shape}",
@@ -365,19 +365,14 @@ def _mask(choosing: ArrayLike, n: int, codes: NDArray[np.intp] | None) -> NDArra
             code="shape",
         )
     if mask.all() or not mask.any():
-        raise InputError(
-            "choosing",
-            "needs instances in both parts",
-            f"all {n} are {bool(mask[0])}",
-            "give some of either",
-            code="empty",
-        )
+        got = f"all {n} are {bool(mask[0])}"
+        fail("choosing", "needs instances in both parts", got, "give some of either", code="empty")
     if codes is not None:
         inside = np.bincount(codes, weights=mask) / np.bincount(codes)
         both = np.flatnonzero((inside > 0) & (inside < 1))
         if both.size:
             row = int(np.argmax(codes == both[0]))
-            raise InputError(
+            fail(
                 "choosing",
                 "a group must lie in one part",
                 f"{counted(both.size, 'group')} in both, the first that of row {row}",
@@ -896,15 +891,7 @@ def _cost_estimate(
 
 def _checked(prices: ArrayLike) -> Floats:
     found = as_floats(prices, "prices", ndim=(1,), shape="(P,)")
-    outside = np.flatnonzero((found < 0) | (found > 1))
-    if outside.size:
-        raise InputError(
-            "prices",
-            "must lie in [0, 1]",
-            f"price {outside[0]} is {found[outside[0]]:g}",
-            "give prices in units of a mistake; above 1 no case is passed on",
-            code="range",
-        )
+    between(found, "prices", "give prices in units of a mistake; above 1 no case is passed on", of="price")
     return found
 
 

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import between, number, one_of, same_length
 from uqassay.notes import Note, distinct
 from uqassay.one_order import in_one_order
 from uqassay.statistics.auc import IMAGINARY, auc_linearised, auc_of_order, notes_of_ties, tied_share
@@ -23,7 +22,6 @@ from uqassay.statistics.units import (
     Units,
     as_floats,
     ascending_order,
-    check_choice,
     check_level,
     make_units,
     spread_of_mean,
@@ -330,24 +328,13 @@ def checked_errors(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, F
     """Both as float64, or what `rank_errors` raises. For use by other modules of this room."""
     e = as_floats(errors, "errors", ndim=(1,), shape="(n,)")
     s = _one_for_each(uncertainty, e.size)
-    if e.min() < 0 or e.max() > 1:
-        outside = np.flatnonzero((e < 0) | (e > 1))
-        raise InputError(
-            "errors",
-            "must lie in [0, 1]",
-            f"{outside.size} of {e.size} values do not, the first at row {outside[0]} is {e[outside[0]]:g}",
-            "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong",
-            code="range",
-        )
+    between(e, "errors", "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong")
     return e, s
 
 
 def _one_for_each(uncertainty: ArrayLike, n: int) -> Floats:
     s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
-    if s.size != n:
-        raise InputError(
-            "uncertainty", f"needs one value for each of the {n} errors", f"got {s.size}", "align them", code="mismatch"
-        )
+    same_length(s, "uncertainty", n, "align errors and uncertainty")
     return s
 
 
@@ -751,7 +738,7 @@ def aurc_loss(
     >>> round(found, 4), found.notes[0].text
     (0.0012, 'only 1 error: a rough interval')
     """
-    check_choice(convention, "convention", CONVENTIONS)
+    one_of(convention, "convention", CONVENTIONS)
     area = aurc if convention == "exact" else aurc_trapezoid
     return _estimate(area, "aurc", errors, uncertainty, sample_weight, groups, level)
 
@@ -802,7 +789,7 @@ def e_aurc_loss(
     >>> round(e_aurc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]), 4)
     0.1308
     """
-    check_choice(convention, "convention", CONVENTIONS)
+    one_of(convention, "convention", CONVENTIONS)
     excess = partial(e_aurc, convention=convention)
     return _estimate(excess, "e-aurc", errors, uncertainty, sample_weight, groups, level)
 
@@ -908,7 +895,7 @@ def prediction_rejection_score(
     >>> round(prediction_rejection_score(errors, uncertainty, risk="selective"), 4)
     0.7783
     """
-    check_choice(risk, "risk", ("generalised", "selective"))
+    one_of(risk, "risk", ("generalised", "selective"))
 
     def ratio(ranked: RankedErrors) -> Linearised:
         return small_sample_ratio(ranked, risk, make_units(ranked.n, groups, None).codes)
@@ -988,15 +975,7 @@ class RiskCoverage:
         [0.0, 0.3333]
         """
         grid = as_floats(coverage, "coverage", ndim=(1,), shape="(B,)")
-        outside = np.flatnonzero((grid <= 0) | (grid > 1))
-        if outside.size:
-            raise InputError(
-                "coverage",
-                "must lie in (0, 1]",
-                f"entry {outside[0]} is {grid[outside[0]]:g}",
-                "give shares of the instances",
-                code="range",
-            )
+        between(grid, "coverage", "give shares of the instances", ends="(]", of="entry")
         return self._bands.curve(grid, self.level, self.notes)
 
 
@@ -1715,14 +1694,7 @@ def _error_rate(ranked: RankedErrors) -> float:
 
 
 def check_coverage(coverage: float) -> None:
-    if not (is_number(coverage) and 0.0 < coverage <= 1.0):
-        raise InputError(
-            "coverage",
-            "must lie in (0, 1]",
-            f"got {coverage}",
-            "pass 0.9 to refuse the most uncertain tenth",
-            code="range",
-        )
+    number(coverage, "coverage", "pass 0.9 to refuse the most uncertain tenth", low=0, high=1, ends="(]")
 
 
 # Coverage at a risk: the largest share of the instances that can be kept at a given error rate.
@@ -1781,7 +1753,7 @@ def coverage_at_risk_score(
     0.8333
     """
     check_level(level)
-    _check_risk(risk)
+    number(risk, "risk", "pass 0.05 for one error among twenty instances kept", low=0, high=1)
     ranked = rank_errors(errors, uncertainty, sample_weight)
     units = make_units(ranked.n, groups, sample_weight)
     value, why = _coverage_at(ranked, risk)
@@ -1826,17 +1798,6 @@ def _crossing(c: Floats, excess: Floats, last: int) -> float:
         return float(c[-1])
     a, b = float(excess[last]), float(excess[last + 1])
     return float(c[last] + (c[last + 1] - c[last]) * (a / (a - b) if b > a else 0.0))
-
-
-def _check_risk(risk: float) -> None:
-    if not (is_number(risk) and 0.0 <= risk <= 1.0):
-        raise InputError(
-            "risk",
-            "must lie in [0, 1]",
-            f"got {risk}",
-            "pass 0.05 for one error among twenty instances kept",
-            code="range",
-        )
 
 
 # The smallest gain of a refusal that a test set could have shown.
