@@ -65,20 +65,6 @@ class EpistemicMap:
     n_bins : int
         Greatest number of intervals.
 
-    Attributes
-    ----------
-    edges : array (M + 1,)
-        Edges of the intervals.
-    knots : array (k, 2)
-        Estimates and their images, both rising; γ is linear between them.
-    n_instances : int
-        Size of the calibration set.
-    n_empty : int
-        Intervals without a calibration point, which are left out.
-    n_outside : int
-        Calibration points below the first or above the last edge. They belong to the outer intervals, which have no end.
-    notes : tuple of Note
-
     Notes
     -----
     The gain of each calibration point is replaced by the mean gain of its interval, and isotonic regression on the estimate
@@ -102,10 +88,11 @@ class EpistemicMap:
     [0.0, 0.0, 0.25, 0.5]
     """
 
-    edges: Floats
-    knots: Floats
-    n_instances: int
-    n_empty: int
+    edges: Floats  #: (M + 1,): edges of the intervals
+    knots: Floats  #: (k, 2): estimates and their images, both rising; γ is linear between them
+    n_instances: int  #: size of the calibration set
+    n_empty: int  #: intervals without a calibration point, which are left out
+    #: calibration points below the first or above the last edge. They belong to the outer intervals, which have no end.
     n_outside: int
     notes: tuple[Note, ...]
 
@@ -128,11 +115,6 @@ class EpistemicMap:
         Returns
         -------
         self
-
-        Raises
-        ------
-        InputError
-            Values that are nan or infinite, lengths that differ, or evaluation estimates that do not fit the option `bins`.
         """
         from scipy.optimize import isotonic_regression
 
@@ -163,13 +145,7 @@ class EpistemicMap:
         return self
 
     def transform(self, epistemic: ArrayLike) -> Floats:
-        """γ of estimates (n,); ±inf have the end values.
-
-        Raises
-        ------
-        InputError
-            Before `fit`, or for nan.
-        """
+        """γ of estimates (n,); ±inf have the end values."""
         self._fitted()
         values = as_numeric(epistemic, "epistemic", ndim=1).astype(np.float64)
         if np.isnan(values).any():
@@ -189,13 +165,7 @@ class EpistemicMap:
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted map as JSON; an existing file is replaced as a whole.
-
-        Raises
-        ------
-        InputError
-            Before `fit`.
-        """
+        """Write the fitted map as JSON; an existing file is replaced as a whole."""
         self._fitted()
         facts = {"format": FORMAT, "version": VERSION, **self.get_params()}
         facts |= {name: getattr(self, name) for name in ("edges", "knots", "n_instances", "n_empty", "n_outside")}
@@ -293,30 +263,16 @@ ROUNDING = 1e-12  # relative; a null draw this close to the observed value reach
 @final
 @dataclass(frozen=True, eq=False)
 class CrossFittedMap:
-    """Estimates (n,) mapped by maps of other instances, and their calibration.
+    """Estimates (n,) mapped by maps of other instances, and their calibration."""
 
-    Attributes
-    ----------
-    mapped : array (n,)
-        γ of each estimate, by the map that was fitted without the fold of the instance.
-    folds : int array (n,)
-        From 0 to K − 1; the instances of a group are in one fold.
-    gain_map : EpistemicMap
-        Of all instances, for later cases.
-    fold_maps : tuple of K EpistemicMap
-        Map k is fitted without fold k.
-    calibration : EpistemicCalibration
-        Of the mapped estimates. `count`, the means and the intervals are of intervals of the estimates over all folds; `error`,
-        `debiased` and the test are of the same intervals in each fold by itself.
-    before : Estimate
-        EECE (gain) of the estimates before the map in the same intervals of each fold: what `calibration.error` compares with.
-    """
-
-    mapped: Floats
-    folds: Places
-    gain_map: EpistemicMap
-    fold_maps: tuple[EpistemicMap, ...]
+    mapped: Floats  #: (n,) γ of each estimate, by the map that was fitted without the fold of the instance
+    folds: Places  #: (n,): from 0 to K − 1; the instances of a group are in one fold
+    gain_map: EpistemicMap  #: of all instances, for later cases
+    fold_maps: tuple[EpistemicMap, ...]  #: map k is fitted without fold k
+    #: of the mapped estimates. `count`, the means and the intervals are of intervals of the estimates over all folds; `error`,
+    #: `debiased` and the test are of the same intervals in each fold by itself.
     calibration: EpistemicCalibration
+    #: EECE (gain) of the estimates before the map in the same intervals of each fold: what `calibration.error` compares with
     before: Estimate
 
     @property
@@ -358,11 +314,6 @@ def cross_fitted_map(
     Returns
     -------
     CrossFittedMap
-
-    Raises
-    ------
-    InputError
-        Values that are nan or infinite, lengths that differ, an invalid number of folds, or fewer than two instances (groups).
 
     Notes
     -----

@@ -194,18 +194,6 @@ class InstanceWeights:
     rng : int or numpy Generator, optional
         Used for the starts and the folds; None means seed 0.
 
-    Attributes
-    ----------
-    value_ : float
-        The mean score reached, without the penalty. The log loss is infinite if every member gives some label the
-        probability 0; such instances are left out of the fit.
-    l2_ : float
-        The penalty used.
-    layers_ : list of (array, array)
-        Slopes and shifts of each layer, on standardised features.
-    mean_, scale_ : arrays (F,)
-        Mean and standard deviation that standardise the features.
-
     Notes
     -----
     The objective is not convex: L-BFGS finds a local minimum. Without features the M K log-probabilities of the members are
@@ -227,11 +215,14 @@ class InstanceWeights:
     ([[1.0, 0.0]], [[0.0, 1.0]])
     """
 
+    #: the mean score reached, without the penalty. The log loss is infinite if every member gives some label the probability 0;
+    #: such instances are left out of the fit.
     value_: float
-    l2_: float
+    l2_: float  #: the penalty used
     n_features_in_: int
     n_members_: int
-    layers_: Layers
+    layers_: Layers  #: slopes and shifts of each layer, on standardised features
+    #: arrays (F,): Mean and standard deviation that standardise the features
     mean_: Floats
     scale_: Floats
     _feature_names: NDArray[Any] | None
@@ -267,11 +258,6 @@ class InstanceWeights:
         Returns
         -------
         self
-
-        Raises
-        ------
-        InputError
-            Members, labels or features that do not fit together, or options out of range.
         """
         self._check()
         generator = as_generator(self.rng)
@@ -303,13 +289,7 @@ class InstanceWeights:
 
     @in_one_order("members", "features")
     def weights(self, members: Any, features: ArrayLike | None = None) -> Floats:
-        """λ(x) of each instance, (n, M).
-
-        Raises
-        ------
-        InputError
-            A number of members or features that differs from `fit`, or weights that were never fitted.
-        """
+        """λ(x) of each instance, (n, M)."""
         return self._weights(member_array(members), features)
 
     @in_one_order("members", "features")
@@ -444,55 +424,27 @@ InstanceNull = Literal["refitted", "fixed"]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class InstanceDependentCalibrationTest(ShownVerdict):
-    """Result of `instance_dependent_calibration_test`.
+    """Result of `instance_dependent_calibration_test`."""
 
-    Attributes
-    ----------
-    statistic : float
-        The measure of p_λ(x) on the test part.
-    pvalue : float
-        (1 + the number of null draws that reach the statistic) / (D + 1); nan if the measure is undefined.
-    null : array (D,)
-        The statistic under the null hypothesis.
-    null_kind : {"refitted", "fixed"}
-    measure, notion : str
-        Name of the measure, and the notion of calibration that it tests.
-    weights : array (n_test, M)
-        λ(x) for the instances of the test part.
-    probs : array (n_test, K)
-        p_λ(x) for these instances.
-    estimator : InstanceWeights
-        The weights learnt on the training part.
-    training_rows, test_rows : int arrays
-        Row numbers of the two parts.
-    notes : tuple of Note
-        What limits the result.
-    sides : {"upper", "both"}
-        "both" if values below the expected one reject too, as for the Brier score and the log loss.
-    """
-
-    statistic: float
-    pvalue: float
-    null: Floats
-    null_kind: str
+    statistic: float  #: the measure of p_λ(x) on the test part
+    pvalue: float  #: (1 + the number of null draws that reach the statistic) / (D + 1); nan if the measure is undefined
+    null: Floats  #: (D,): the statistic under the null hypothesis
+    null_kind: str  #: "refitted" or "fixed"
+    #: name of the measure, and the notion of calibration that it tests
     measure: str
     notion: str
-    weights: Floats
-    probs: Floats
-    estimator: InstanceWeights
+    weights: Floats  #: (n_test, M) λ(x) for the instances of the test part
+    probs: Floats  #: (n_test, K): p_λ(x) for these instances
+    estimator: InstanceWeights  #: the weights learnt on the training part
+    #: int arrays: Row numbers of the two parts
     training_rows: Rows
     test_rows: Rows
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  #: what limits the result
+    #: "upper" or "both": "both" if values below the expected one reject too, as for the Brier score and the log loss
     sides: Sides = "upper"
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects calibration of p_λ(x) at this level. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            The number of draws is too small for this level.
-        """
+        """True if the test rejects calibration of p_λ(x) at this level. An undefined p-value never rejects."""
         check_alpha(alpha, len(self.null), sides=self.sides)
         return self.pvalue <= alpha + 1e-12
 
@@ -561,11 +513,6 @@ def instance_dependent_calibration_test(
     Returns
     -------
     result : InstanceDependentCalibrationTest
-
-    Raises
-    ------
-    InputError
-        Inputs that do not fit together, or options out of range.
 
     Notes
     -----

@@ -41,13 +41,6 @@ Floats = NDArray[np.float64]
 class Miscalibration:
     """How the true class probabilities differ from the predicted ones.
 
-    Attributes
-    ----------
-    sentence : str
-        The assumption in words.
-    truth : callable
-        Maps predicted probabilities (n, K) to true ones (n, K).
-
     Examples
     --------
     >>> import numpy as np
@@ -60,8 +53,8 @@ class Miscalibration:
     [[0.7, 0.15, 0.15]]
     """
 
-    sentence: str
-    truth: Callable[[Floats], Floats]
+    sentence: str  #: the assumption in words
+    truth: Callable[[Floats], Floats]  #: maps predicted probabilities (n, K) to true ones (n, K)
 
     @classmethod
     def none(cls) -> "Miscalibration":
@@ -250,59 +243,29 @@ NEAR = np.log(2.0)  # log of a factor of 2: sizes further away have little weigh
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationPower:
-    """Simulated power of the test.
+    """Simulated power of the test."""
 
-    Attributes
-    ----------
-    n : int
-        Number of instances.
-    power : Estimate
-        Share of the simulated data sets in which the test rejects, with its Wilson interval.
-    pvalues : array (S,)
-        One for each simulated data set; nan if the measure is undefined, which counts as no rejection.
-    measure : str
-    alpha : float
-    alternative : str
-        The assumed miscalibration in words.
-    """
-
-    n: int
-    power: Estimate
+    n: int  #: number of instances
+    power: Estimate  #: share of the simulated data sets in which the test rejects, with its Wilson interval
+    #: (S,): one for each simulated data set; nan if the measure is undefined, which counts as no rejection
     pvalues: Floats
     measure: str
     alpha: float
-    alternative: str
+    alternative: str  #: the assumed miscalibration in words
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationSampleSize:
-    """Number of instances that the test needs.
+    """Number of instances that the test needs."""
 
-    Attributes
-    ----------
-    n : float
-        A whole number of instances; nan if the power is not reached, see `notes`.
-    n_low, n_high : float
-        95 % interval of the n that has exactly the wanted power; it covers the error of the simulation.
-    power : Estimate
-        Power at n, or at the greatest n tried if n is nan.
-    wanted : float
-        The requested power.
-    tried : tuple of CalibrationPower
-        All simulated sizes in ascending order: the power curve.
-    measure : str
-    alpha : float
-    alternative : str
-    notes : tuple of Note
-    """
-
-    n: float
+    n: float  #: a whole number of instances; nan if the power is not reached, see `notes`
+    #: 95 % interval of the n that has exactly the wanted power; it covers the error of the simulation
     n_low: float
     n_high: float
-    power: Estimate
-    wanted: float
-    tried: tuple[CalibrationPower, ...]
+    power: Estimate  #: power at n, or at the greatest n tried if n is nan
+    wanted: float  #: the requested power
+    tried: tuple[CalibrationPower, ...]  #: all simulated sizes in ascending order: the power curve
     measure: str
     alpha: float
     alternative: str
@@ -349,11 +312,6 @@ def calibration_power(
     Returns
     -------
     power : CalibrationPower
-
-    Raises
-    ------
-    InputError
-        As in the tests; also if the miscalibration does not return probabilities.
 
     Notes
     -----
@@ -406,11 +364,6 @@ def required_instances(
     Returns
     -------
     size : CalibrationSampleSize
-
-    Raises
-    ------
-    InputError
-        As in `calibration_power`; also for a power that is not between `alpha` and 1.
 
     Notes
     -----

@@ -307,26 +307,13 @@ ENOUGH_SIGNS = 25  # draws that reach the statistic, of which the sequential p-v
 @final
 @dataclass(frozen=True, eq=False)
 class SignTest:
-    """The measure with its draws and p-value.
-
-    Attributes
-    ----------
-    statistic : float
-    null : array (D,)
-        The measure for random signs of the groups.
-    pvalue : float
-        The greater of `sign_pvalue` and `dependent_pvalue`; nan if undefined.
-    sign_pvalue : float
-        From the signs alone, which take the deviations of groups as symmetric.
-    dependent_pvalue : float
-        From labels that depend on each other inside groups as much as they can, see `sign_test`.
-    """
+    """The measure with its draws and p-value."""
 
     statistic: float
-    null: Floats
-    pvalue: float
-    sign_pvalue: float
-    dependent_pvalue: float
+    null: Floats  #: (D,): the measure for random signs of the groups
+    pvalue: float  #: the greater of `sign_pvalue` and `dependent_pvalue`; nan if undefined
+    sign_pvalue: float  #: from the signs alone, which take the deviations of groups as symmetric
+    dependent_pvalue: float  #: from labels that depend on each other inside groups as much as they can, see `sign_test`
 
 
 def sign_test(
@@ -349,11 +336,6 @@ def sign_test(
     n_draws : int
         Number of draws of signs. If all other patterns of signs are no more, they are enumerated.
     generator : Generator
-
-    Raises
-    ------
-    InputError
-        A measure that is not a function of sums over groups.
 
     Notes
     -----
@@ -478,19 +460,13 @@ MANY = 0.5  # share of the classes with a single bin from which on a note tells 
 
 
 class ConfidenceGap(NamedTuple):
-    """Mean confidence minus accuracy.
+    """Mean confidence minus accuracy."""
 
-    Attributes
-    ----------
-    value, low, high : float
-        The difference with its 95 % interval.
-    pvalue : float
-        Two-sided p-value of a difference of 0; it does not assume that the classifier is calibrated. nan for one unit.
-    """
-
+    #: the difference with its 95 % interval
     value: float
     low: float
     high: float
+    #: two-sided p-value of a difference of 0; it does not assume that the classifier is calibrated. nan for one unit.
     pvalue: float
 
     def direction(self, alpha: float = 0.05) -> Direction:
@@ -591,47 +567,26 @@ UNKNOWN_GAP = ConfidenceGap(math.nan, math.nan, math.nan, math.nan)
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationTest(ShownVerdict):
-    """Result of `calibration_test`.
+    """Result of `calibration_test`."""
 
-    Attributes
-    ----------
-    measure, notion : str
-        Name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong".
-    statistic : float
-        The measure for the observed labels.
-    pvalue : float
-        Small if the classifier is not calibrated; nan if undefined, see `notes`.
-    null : array (D,)
-        The measure for labels drawn from the probabilities, or for random signs of the groups; empty for an asymptotic test.
-    method : {"resampled", "signs", "asymptotic"}
-        "signs" if there are groups.
-    n_instances, n_classes : int
-    notes : tuple of Note
-        Limits of the result.
-    n_draws : int
-        Number of draws: of labels D; of signs of groups, or how many other patterns of signs there are; of signs in the
-        asymptotic test of "skce-uq" and "skce-biased"; 0 in the other asymptotic tests.
-    sides : {"upper", "both"}
-        "both" if values below the expected one reject too, as for the Brier score and the log loss.
-    n_groups : int
-        0 without groups.
-    gap : ConfidenceGap
-        Mean confidence minus accuracy, with an interval and a p-value.
-    """
-
+    #: name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong"
     measure: str
     notion: str
-    statistic: float
-    pvalue: float
+    statistic: float  #: the measure for the observed labels
+    pvalue: float  #: small if the classifier is not calibrated; nan if undefined, see `notes`
+    #: (D,): the measure for labels drawn from the probabilities, or random signs of the groups; empty for an asymptotic test
     null: Floats
-    method: str
+    method: str  #: "resampled", "signs" or "asymptotic": "signs" if there are groups
     n_instances: int
     n_classes: int
-    notes: tuple[Note, ...]
+    notes: tuple[Note, ...]  #: limits of the result
+    #: number of draws: of labels D; of signs of groups, or how many other patterns of signs there are; of signs in the
+    #: asymptotic test of "skce-uq" and "skce-biased"; 0 in the other asymptotic tests
     n_draws: int
+    #: "upper" or "both": "both" if values below the expected one reject too, as for the Brier score and the log loss
     sides: Sides = "upper"
-    n_groups: int = 0
-    gap: ConfidenceGap = UNKNOWN_GAP
+    n_groups: int = 0  #: 0 without groups
+    gap: ConfidenceGap = UNKNOWN_GAP  #: mean confidence minus accuracy, with an interval and a p-value
 
     @property
     def smallest_pvalue(self) -> float:
@@ -652,13 +607,7 @@ class CalibrationTest(ShownVerdict):
         return self.gap.direction(alpha) if self.pvalue <= alpha + 1e-12 else ""
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            The number of draws, or of groups, is too small for this level.
-        """
+        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects."""
         self._check(alpha)
         return self.pvalue <= alpha + 1e-12
 
@@ -751,30 +700,15 @@ UPPER_BOUND = (Note("method", "the p-value is an upper bound, so the test reject
 @final
 @dataclass(frozen=True, slots=True)
 class KernelCalibrationTest:
-    """Result of `skce_pvalue`.
+    """Result of `skce_pvalue`."""
 
-    Attributes
-    ----------
-    statistic : float
-        The squared kernel calibration error.
-    pvalue : float
-        One-sided: small if the classifier is not calibrated; nan if undefined.
-    estimator, method : str
-    n : int
-        Number of instances.
-    notes : tuple of Note
-        Why a value is nan, or how the p-value was computed.
-    n_draws : int
-        Number of draws of signs; 0 if the p-value needs none.
-    """
-
-    statistic: float
-    pvalue: float
+    statistic: float  #: the squared kernel calibration error
+    pvalue: float  #: one-sided: small if the classifier is not calibrated; nan if undefined
     estimator: str
     method: str
-    n: int
-    notes: tuple[Note, ...]
-    n_draws: int = 0
+    n: int  #: number of instances
+    notes: tuple[Note, ...]  #: why a value is nan, or how the p-value was computed
+    n_draws: int = 0  #: number of draws of signs; 0 if the p-value needs none
 
     @property
     def smallest_pvalue(self) -> float:
@@ -782,13 +716,7 @@ class KernelCalibrationTest:
         return 1 / (self.n_draws + 1) if self.n_draws else 0.0
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            A level outside (0, 1), or too few draws for this level.
-        """
+        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects."""
         number(alpha, "alpha", "pass 0.05 for 5 %", low=0, high=1, ends="()")
         if self.smallest_pvalue > alpha + KERNEL_ROUNDING:
             fail(
@@ -839,11 +767,6 @@ def skce_pvalue(
     Returns
     -------
     result : KernelCalibrationTest
-
-    Raises
-    ------
-    InputError
-        As in `kernel_calibration_error`; a bound with a kernel given as a function.
 
     Notes
     -----
@@ -923,11 +846,6 @@ def kernel_calibration_estimate(
     estimate : Estimate
         Student's interval for the mean over the ⌊n/B⌋ blocks; `n` is the number of blocks.
 
-    Raises
-    ------
-    InputError
-        As in `kernel_calibration_error`.
-
     Notes
     -----
     With fewer than about 20 blocks the intervals cover too little (docs/measured-coverage.md).
@@ -948,9 +866,6 @@ def kernel_calibration_estimate(
         notes = [Note("undefined", "fewer than two instances")]
         return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=0, method="student-t", notes=notes)
     return mean_estimate(terms, level=level)
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _from_terms(terms: Floats) -> tuple[float, Notes]:
@@ -1015,29 +930,15 @@ FEW_EXPECTED = 1.0  # below this expected count the chi-squared approximation is
 @final
 @dataclass(frozen=True)
 class HosmerLemeshowTest:
-    """Result of `hosmer_lemeshow_test`.
+    """Result of `hosmer_lemeshow_test`."""
 
-    Attributes
-    ----------
-    statistic : float
-        Σ (O − E)² / E.
-    pvalue : float
-        Probability that a chi-squared variable exceeds the statistic.
-    degrees_of_freedom : int
-    n_bins : int
-        Requested number of bins.
-    bins : {"classwise", "common"}
-    fitted : bool
-    notes : tuple of Note
-        How the degrees of freedom were counted; events of probability 0; expected counts that are too small.
-    """
-
-    statistic: float
-    pvalue: float
+    statistic: float  #: Σ (O − E)² / E
+    pvalue: float  #: probability that a chi-squared variable exceeds the statistic
     degrees_of_freedom: int
-    n_bins: int
-    bins: Bins
+    n_bins: int  #: requested number of bins
+    bins: Bins  #: "classwise" or "common"
     fitted: bool
+    #: how the degrees of freedom were counted; events of probability 0; expected counts that are too small
     notes: tuple[Note, ...]
 
 
@@ -1068,11 +969,6 @@ def hosmer_lemeshow_test(
     Returns
     -------
     HosmerLemeshowTest
-
-    Raises
-    ------
-    InputError
-        `fitted` with classwise bins or with fewer than 3 bins; invalid labels or probabilities.
 
     Notes
     -----
@@ -1364,11 +1260,6 @@ def calibration_test(
     Returns
     -------
     CalibrationTest
-
-    Raises
-    ------
-    InputError
-        Shapes that do not fit, labels out of range, a measure without an asymptotic test or without a test of groups.
 
     Notes
     -----

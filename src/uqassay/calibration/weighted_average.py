@@ -32,36 +32,20 @@ NO_WEIGHTS = (Note("undefined", "the measure is undefined on the calibration par
 @final
 @dataclass(frozen=True, eq=False)
 class WeightedAverageEffect:
-    """One row of Table 1 of paper 001, with intervals.
+    """One row of Table 1 of paper 001, with intervals."""
 
-    Attributes
-    ----------
-    test : CredalCalibrationTest
-        Test on the calibration part of whether some combination is calibrated.
-    weights : array (M,)
-        Weights with the least calibration error there.
-    accuracy, accuracy_weighted : Estimate
-        Accuracy on the held-out part, of the plain and of the weighted average of the members.
-    accuracy_difference : PairedComparison
-        Weighted minus plain.
-    error, error_weighted : Estimate
-        The calibration measure on the held-out part.
-    error_difference : Estimate
-        Weighted minus plain; negative if the weights improve calibration.
-    measure : str
-    calibration_rows, held_out_rows : int arrays
-        Row numbers of the two parts.
-    """
-
-    test: CredalCalibrationTest
-    weights: Floats
+    test: CredalCalibrationTest  #: test on the calibration part of whether some combination is calibrated
+    weights: Floats  #: (M,): weights with the least calibration error there
+    #: accuracy on the held-out part, of the plain and of the weighted average of the members
     accuracy: Estimate
     accuracy_weighted: Estimate
-    accuracy_difference: PairedComparison
+    accuracy_difference: PairedComparison  #: weighted minus plain
+    #: the calibration measure on the held-out part
     error: Estimate
     error_weighted: Estimate
-    error_difference: Estimate
+    error_difference: Estimate  #: weighted minus plain; negative if the weights improve calibration
     measure: str
+    #: int arrays: Row numbers of the two parts
     calibration_rows: Rows
     held_out_rows: Rows
 
@@ -109,11 +93,6 @@ def weighted_average_effect(
     Returns
     -------
     effect : WeightedAverageEffect
-
-    Raises
-    ------
-    InputError
-        As in `credal_calibration_test`; parts that are empty or share a group.
 
     Notes
     -----

@@ -139,11 +139,6 @@ def labels_and_probs(
         no such option.
     apart : bool
         As in `as_probs`.
-
-    Raises
-    ------
-    InputError
-        Input that `as_prediction` refuses, no instances, labels that do not fit.
     """
     if batched:
         p = as_probs(probs, batched=True, apart=apart)
@@ -303,27 +298,13 @@ SLACK = 1e-12  # relative; a sum of weights this close to the share of a bin has
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationBins:
-    """Bins for the events "the label is class k", or for the event "the label is the predicted class".
+    """Bins for the events "the label is class k", or for the event "the label is the predicted class"."""
 
-    Attributes
-    ----------
-    event : int array (..., n), or None
-        Class whose probability is binned; None: every class has bins.
-    values : array (..., n), or (..., K, n) for every class
-        The probabilities.
-    division : array of uint (..., n) or (..., K, n), or Edges
-        Bin of each probability, or the edges that divide the bins.
-    expected : array (..., B), or (..., K, B)
-        Sum of the probabilities in each bin: the expected number of events.
-    weights : array (n,) or None
-        Weight of each instance; None: 1.
-    """
-
-    event: NDArray[np.integer] | None
-    values: Floats
-    division: "Places | Edges"
-    expected: Floats
-    weights: Floats | None = None
+    event: NDArray[np.integer] | None  #: (..., n): class whose probability is binned; None: every class has bins
+    values: Floats  #: (..., n) or (..., K, n): the probabilities
+    division: "Places | Edges"  #: (..., n) or (..., K, n): or Edges Bin of each probability, or the edges that divide the bins
+    expected: Floats  #: (..., B) or (..., K, B): sum of the probabilities in each bin: the expected number of events
+    weights: Floats | None = None  #: (n,): weight of each instance; None: 1
 
     @cached_property
     def place(self) -> Places:
@@ -405,18 +386,10 @@ class CalibrationBins:
 @final
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Edges between bins of equal width or equal mass.
+    """Edges between bins of equal width or equal mass."""
 
-    Attributes
-    ----------
-    edges : array (B − 1,), or (B − 1, ...)
-        In rising order; the same for all rows, or separate for each row.
-    including : bool
-        True if an edge belongs to the bin above it.
-    """
-
-    edges: Floats
-    including: bool
+    edges: Floats  #: (B − 1,) or (B − 1, ...): in rising order; the same for all rows, or separate for each row
+    including: bool  #: True if an edge belongs to the bin above it
 
     @property
     def compare(self) -> np.ufunc:
@@ -534,9 +507,6 @@ def check_bins(n_bins: int, binning: str) -> None:
     """Refuse an invalid number of bins or an unknown binning."""
     whole(n_bins, "n_bins", "pass 10, the usual number", least=1, most=2**15)
     one_of(binning, "binning", ("width", "mass"), 'pass "width", the usual one')
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _binned(
@@ -727,9 +697,6 @@ def ranges_sentence(edges: Floats, over: Mask, under: Mask) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-# -- helpers ----------------------------------------------------------------------------------------------------------
-
-
 def _clopper_pearson(hits: Floats, count: Floats, tail: float) -> tuple[Floats, Floats]:
     """Exact interval with this probability in each tail; nan where there is no instance."""
     with np.errstate(invalid="ignore"):
@@ -783,19 +750,6 @@ ROUNDING = 1e-3  # a confidence may exceed 1 by this much
 class Reliability:
     """Bins of a reliability diagram.
 
-    Attributes
-    ----------
-    edges : array (B + 1,)
-        Bin edges. Bins of equal width include their right edge; the first one includes both. Bins of equal mass include their
-        left edge, their least value, and end at the next bin; the last one ends at the greatest value. Empty ones have width 0.
-    count : int array (B,)
-    confidence, accuracy : array (B,)
-        Mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty.
-    low, high : array (B,)
-        Wilson interval of the accuracy; nan if the bin is empty.
-    band_low, band_high : array (B,)
-        Intervals that hold for the accuracies of all bins together; nan if the bin is empty.
-
     Examples
     --------
     >>> r = reliability([1] * 90 + [0] * 60, [0.95] * 100 + [0.65] * 50)
@@ -805,12 +759,18 @@ class Reliability:
     'Overconfident where it states 60 to 70 %; nowhere shown to be underconfident.'
     """
 
+    #: (B + 1,): bin edges. Bins of equal width include their right edge; the first one includes both. Bins of equal mass
+    #: include their left edge, their least value, and end at the next bin; the last one ends at the greatest value. Empty ones
+    #: have width 0.
     edges: Array
-    count: NDArray[np.int64]
+    count: NDArray[np.int64]  #: (B,)
+    #: (B,): mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty
     confidence: Array
     accuracy: Array
+    #: (B,): Wilson interval of the accuracy; nan if the bin is empty
     low: Array
     high: Array
+    #: (B,): intervals that hold for the accuracies of all bins together; nan if the bin is empty
     band_low: Array
     band_high: Array
 
@@ -861,11 +821,6 @@ def reliability_diagram(
     Returns
     -------
     Reliability
-
-    Raises
-    ------
-    InputError
-        An unknown class, invalid labels or probabilities.
 
     Notes
     -----

@@ -99,18 +99,10 @@ class Groupwise(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class GroupSums:
-    """A function of the sums over groups of deviations of events from their probabilities.
+    """A function of the sums over groups of deviations of events from their probabilities."""
 
-    Attributes
-    ----------
-    sums : array or sparse array (G, C)
-        Sum of the deviations of each group in each cell, such as a bin.
-    value : callable
-        Maps sums over all groups (D, C) to the measure (D,).
-    """
-
-    sums: "Floats | csr_array"
-    value: Callable[[Floats], Floats]
+    sums: "Floats | csr_array"  #: (G, C): sum of the deviations of each group in each cell, such as a bin
+    value: Callable[[Floats], Floats]  #: maps sums over all groups (D, C) to the measure (D,)
 
     def values(self, signs: Floats) -> Floats:
         """The measure for signs (D, G)."""
@@ -129,14 +121,9 @@ def summed(groups: Rows, cells: Rows, amounts: Floats, shape: tuple[int, int]) -
 @final
 @dataclass(frozen=True, eq=False)
 class GroupProducts:
-    """A sum over pairs of groups: wᵀ Q w for signs w.
+    """A sum over pairs of groups: wᵀ Q w for signs w."""
 
-    Attributes
-    ----------
-    products : array or sparse array (G, G)
-        Q: sum over the pairs of instances of two groups, divided by the number of all pairs.
-    """
-
+    #: (G, G): Q: sum over the pairs of instances of two groups, divided by the number of all pairs
     products: "Floats | csr_array"
 
     def values(self, signs: Floats) -> Floats:
@@ -157,21 +144,13 @@ HALF_NORMAL_MEAN = float(np.sqrt(2 / np.pi))
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedBins:
-    """Bins of the probabilities, with the rule that combines their counts into one number.
-
-    Attributes
-    ----------
-    bins : CalibrationBins
-    combine : callable
-        Maps the bins, the excess of expected over observed counts in them (..., B) or (..., K, B), and the sums of squared
-        deviations or None, to the measure (...). It may overwrite the excess.
-    squared : bool
-        Whether the rule needs the squared deviations.
-    """
+    """Bins of the probabilities, with the rule that combines their counts into one number."""
 
     bins: CalibrationBins
+    #: maps the bins, the excess of expected over observed counts in them (..., B) or (..., K, B), and the sums of squared
+    #: deviations or None, to the measure (...). It may overwrite the excess.
     combine: Combine
-    squared: bool = False
+    squared: bool = False  #: whether the rule needs the squared deviations
 
     def values(self, labels: Labels) -> Floats:
         """The measure for labels (..., n)."""
@@ -247,11 +226,6 @@ def confidence_calibration_error(
     -------
     float, or array of the shape of the leading axes of a batch
 
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities; options that exclude each other.
-
     Notes
     -----
     Accuracies in bins are noisy. Every form except the signed and debiased ones is therefore above 0 on average even for a
@@ -316,11 +290,6 @@ def classwise_calibration_error(
     Returns
     -------
     float, or array of the shape of the leading axes of a batch
-
-    Raises
-    ------
-    InputError
-        As in `confidence_calibration_error`.
 
     Notes
     -----
@@ -520,29 +489,16 @@ UNSURE = 0.25  # share of the variance of a gap that is added to its square, so 
 @final
 @dataclass(frozen=True, eq=False)
 class BinnedHits:
-    """Sums in the filled bins.
+    """Sums in the filled bins."""
 
-    Attributes
-    ----------
-    place : int array (n,)
-        Filled bin of each instance.
-    difference : array (n,)
-        Confidence minus hit, d.
-    size, expected, excess : array (B,)
-        Number of instances, sum of the confidences, and sum of d in each bin.
-    chance : array (B,)
-        Sum of c (1 − c): the variance of the sum of d if the classifier is calibrated.
-    binary : bool
-        Whether every hit is 0 or 1.
-    """
-
-    place: Rows
-    difference: Floats
+    place: Rows  #: (n,): filled bin of each instance
+    difference: Floats  #: (n,): confidence minus hit, d
+    #: (B,): number of instances, sum of the confidences, and sum of d in each bin
     size: Floats
     expected: Floats
     excess: Floats
-    chance: Floats
-    binary: bool
+    chance: Floats  #: (B,): sum of c (1 − c): the variance of the sum of d if the classifier is calibrated
+    binary: bool  #: whether every hit is 0 or 1
 
     @property
     def n(self) -> int:
@@ -698,21 +654,12 @@ def _dense(matrix: object) -> Floats:
 @final
 @dataclass(frozen=True, eq=False)
 class Inversion:
-    """The errors that a two-sided test does not reject.
-
-    Attributes
-    ----------
-    bins : BinnedHits
-    drawn : DrawnSums
-    norm : {"l1", "squared"}
-    shaken : array (D,)
-        Standard normal draws for the shares of the bins.
-    """
+    """The errors that a two-sided test does not reject."""
 
     bins: BinnedHits
     drawn: DrawnSums
-    norm: str
-    shaken: Floats
+    norm: str  #: "l1" or "squared"
+    shaken: Floats  #: (D,): standard normal draws for the shares of the bins
 
     @property
     def found(self) -> float:
@@ -846,11 +793,6 @@ def calibration_error_estimate(
         "l2" the root of it, and 0 with a note ("edge") if it is negative. With groups the debiased value takes pairs of
         instances of different groups only. The interval always includes the value and is nan for a single group.
 
-    Raises
-    ------
-    InputError
-        Invalid labels, probabilities or groups, or unknown options.
-
     Notes
     -----
     The interval is for the error in these bins, which is at most the error without bins. It is an inverted test: it keeps an
@@ -913,9 +855,6 @@ def error_estimate_of_hits(
     bins, hits = bins_of_hits(correct, confidence, n_bins)
     found = binned_hits(hits, bins.values, bins.place.astype(np.intp))
     return _estimate(found, norm, make_units(len(hits), groups, None), level, _method(n_bins, "width"), rng)
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _method(n_bins: int, binning: Binning) -> str:
@@ -1027,11 +966,6 @@ def cumulative_calibration_error(
     -------
     float, or array of the shape of the leading axes of a batch
 
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities.
-
     Notes
     -----
     If all bins are too confident, or all are not confident enough, the values by confidence are |mean confidence − accuracy|,
@@ -1072,24 +1006,12 @@ class PrepareCumulative:
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedConfidence:
-    """Confidences in rising order.
+    """Confidences in rising order."""
 
-    Attributes
-    ----------
-    event : int array (..., n)
-        Predicted class of each instance.
-    order : int array (..., n)
-        Instances in rising order of confidence.
-    rising : array (..., n)
-        Their confidences.
-    ends : bool array (..., n)
-        Whether the next confidence is greater: between equal ones C(t) is not evaluated.
-    statistic : str
-    """
-
-    event: Labels
-    order: Labels
-    rising: Floats
+    event: Labels  #: (..., n): predicted class of each instance
+    order: Labels  #: (..., n): instances in rising order of confidence
+    rising: Floats  #: (..., n): their confidences
+    #: (..., n): whether the next confidence is greater: between equal ones C(t) is not evaluated
     ends: NDArray[np.bool_]
     statistic: Statistic
 
@@ -1130,21 +1052,11 @@ class PreparedConfidence:
 @final
 @dataclass(frozen=True, eq=False)
 class OrderedDeviations:
-    """Confidence minus hit in rising order of the confidence, as a function of the signs of the groups.
+    """Confidence minus hit in rising order of the confidence, as a function of the signs of the groups."""
 
-    Attributes
-    ----------
-    groups : int array (n,)
-        Group 0 … G − 1 of each.
-    deviations : array (n,)
-    ends : bool array (n,)
-        As in `PreparedConfidence`.
-    statistic : str
-    """
-
-    groups: Labels
-    deviations: Floats
-    ends: NDArray[np.bool_]
+    groups: Labels  #: (n,): group 0 … G − 1 of each
+    deviations: Floats  #: (n,)
+    ends: NDArray[np.bool_]  #: (n,): as in `PreparedConfidence`
     statistic: Statistic
 
     def values(self, signs: Floats) -> Floats:
@@ -1159,25 +1071,15 @@ class OrderedDeviations:
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedClasses:
-    """Probabilities of every class in rising order.
+    """Probabilities of every class in rising order."""
 
-    Attributes
-    ----------
-    by_class : array (..., K, n)
-    below : int array (..., K, n)
-        Number of smaller probabilities of the same class.
-    before, until : array (..., K, n)
-        At place j: the sum of the j smallest probabilities of the class; and the sum with all that equal the next one.
-    total : array (..., K)
-        Sum of the probabilities of the class.
-    statistic : str
-    """
-
-    by_class: Floats
-    below: Labels
+    by_class: Floats  #: (..., K, n)
+    below: Labels  #: (..., K, n): number of smaller probabilities of the same class
+    #: (..., K, n): at place j: the sum of the j smallest probabilities of the class; and the sum with all that equal the next
+    #: one
     before: Floats
     until: Floats
-    total: Floats
+    total: Floats  #: (..., K): sum of the probabilities of the class
     statistic: Statistic
 
     @classmethod
@@ -1236,9 +1138,6 @@ class PreparedClasses:
             return GroupSums(summed(own, places, (rising - happened).ravel(), (n_groups, n_classes * n)), value)
 
         return of
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _ordered(values: Floats) -> tuple[Labels, Floats, NDArray[np.bool_]]:
@@ -1316,11 +1215,6 @@ def hosmer_lemeshow_statistic(
     float, or array of the shape of the leading axes of a batch
         +inf if an event occurred in a bin where all its probabilities are 0. A bin with probabilities 0 and no event adds 0,
         as does an empty bin.
-
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities.
 
     References
     ----------

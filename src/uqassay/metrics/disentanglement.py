@@ -92,16 +92,6 @@ class Curves:
         Relative size of a variation that counts as rounding error, so that the curve is constant. 0 means: by the precision
         of the arrays given, 1e-12 for float64. Below 1.
 
-    Attributes
-    ----------
-    accuracy, aleatoric, epistemic : float64 array (R, C)
-    conditions : tuple of C float
-
-    Raises
-    ------
-    InputError
-        Curves of different shapes, values or conditions that are not finite, a wrong number of conditions.
-
     Examples
     --------
     >>> curves = Curves([0.5, 0.7, 0.9], [0.3, 0.3, 0.3], [0.6, 0.4, 0.1], conditions=[0.1, 0.5, 1.0])
@@ -109,6 +99,7 @@ class Curves:
     (1, 3)
     """
 
+    #: (R, C)
     accuracy: Array
     aleatoric: Array
     epistemic: Array
@@ -159,13 +150,7 @@ class Curves:
 
 
 def curve_correlations(dataset_size: Curves, label_noise: Curves) -> tuple[Array, NDArray[np.bool_]]:
-    """The four correlations of every run, and whether a constant curve makes them 0, both ``(R, 4)``.
-
-    Raises
-    ------
-    InputError
-        As `disentanglement_error`.
-    """
+    """The four correlations of every run, and whether a constant curve makes them 0, both ``(R, 4)``."""
     both = checked(dataset_size, label_noise)
     correlations = [confidence_correlations(*standardised(curves)) for curves in both]
     constant = [np.logical_or(*constant_curves(curves)) for curves in both]
@@ -174,11 +159,6 @@ def curve_correlations(dataset_size: Curves, label_noise: Curves) -> tuple[Array
 
 def expected_absolute_correlation(n: int) -> float:
     """Mean |r| of two unrelated series of n values, one of them normal: Γ((n − 1)/2) / (√π Γ(n/2)).
-
-    Raises
-    ------
-    InputError
-        n is below 2.
 
     Examples
     --------
@@ -288,34 +268,20 @@ IDEALS = (
 @final
 @dataclass(frozen=True, eq=False)
 class Term:
-    """One of the four correlations of the disentanglement error.
+    """One of the four correlations of the disentanglement error."""
 
-    Attributes
-    ----------
-    experiment : {"dataset-size", "label-noise"}
-    estimate : {"aleatoric", "epistemic"}
-    ideal : float
-        1 for an estimate that should move, 0 for one that should not.
-    per_run : array (R,)
-        Pearson's correlation of accuracy and confidence (the negative estimate) over the conditions of each run.
-    correlation : Estimate
-        tanh of the mean of artanh r over the runs, with a t interval on that scale; of one run: Fisher's interval.
-    bootstrap : Estimate
-        Mean of r over the runs, with the bootstrap interval over runs (expanded percentiles); nan for one run. It never
-        leaves the range of the runs, so it covers about 75 % with three.
-    deviation : Estimate
-        Mean of |r − ideal| over the runs, with a t interval.
-    constant : bool array (R,)
-        True where the estimate or the accuracy is constant, so that the correlation is undefined and counts as 0.
-    """
-
-    experiment: str
-    estimate: str
-    ideal: float
+    experiment: str  #: "dataset-size" or "label-noise"
+    estimate: str  #: "aleatoric" or "epistemic"
+    ideal: float  #: 1 for an estimate that should move, 0 for one that should not
+    #: (R,): Pearson's correlation of accuracy and confidence (the negative estimate) over the conditions of each run
     per_run: Array
+    #: tanh of the mean of artanh r over the runs, with a t interval on that scale; of one run: Fisher's interval
     correlation: Estimate
+    #: mean of r over the runs, with the bootstrap interval over runs (expanded percentiles); nan for one run. It never leaves
+    #: the range of the runs, so it covers about 75 % with three.
     bootstrap: Estimate
-    deviation: Estimate
+    deviation: Estimate  #: mean of |r − ideal| over the runs, with a t interval
+    #: (R,): True where the estimate or the accuracy is constant, so that the correlation is undefined and counts as 0
     constant: NDArray[np.bool_]
 
     def to_dict(self) -> dict[str, Any]:
@@ -335,55 +301,29 @@ class Term:
 @final
 @dataclass(frozen=True, eq=False)
 class PooledDisentanglement:
-    """Correlations of the run-averaged curves (Tables 3 and 4 of the paper) and their disentanglement error.
-
-    Attributes
-    ----------
-    error : float
-    correlations : tuple of 4 float
-        In the order of the terms.
-    """
+    """Correlations of the run-averaged curves (Tables 3 and 4 of the paper) and their disentanglement error."""
 
     error: float
-    correlations: tuple[float, ...]
+    correlations: tuple[float, ...]  #: in the order of the terms
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Disentanglement:
-    """Result of `disentanglement_error`.
+    """Result of `disentanglement_error`."""
 
-    Attributes
-    ----------
-    error : Estimate
-        Mean of `per_run`, with a t interval over the runs, cut at the range of possible values.
-    per_run : array (R,)
-        The error of each run.
-    terms : tuple of 4 Term
-        Dataset size and aleatoric, dataset size and epistemic, label noise and aleatoric, label noise and epistemic.
-    pooled : PooledDisentanglement
-        From the run-averaged curves. It differs from `error`, because averaging removes jitter.
-    floor : float
-        Expected error if the estimates that should move follow the accuracy exactly and the other two are pure jitter.
-    chance : float
-        Expected error if no estimate is related to the accuracy.
-    together : float
-        Error of an estimate that follows the accuracy exactly and is given as both. It lies below `chance`.
-    aggregate : {"mean", "sum"}
-    conditions : pair of tuples of float
-        Of the dataset-size and of the label-noise experiment.
-    notes : tuple of Note
-    """
-
-    error: Estimate
-    per_run: Array
+    error: Estimate  #: mean of `per_run`, with a t interval over the runs, cut at the range of possible values
+    per_run: Array  #: (R,): the error of each run
+    #: dataset size and aleatoric, dataset size and epistemic, label noise and aleatoric, label noise and epistemic
     terms: tuple[Term, Term, Term, Term]
-    pooled: PooledDisentanglement
+    pooled: PooledDisentanglement  #: from the run-averaged curves. It differs from `error`, because averaging removes jitter.
+    #: expected error if the estimates that should move follow the accuracy exactly and the other two are pure jitter
     floor: float
-    chance: float
+    chance: float  #: expected error if no estimate is related to the accuracy
+    #: error of an estimate that follows the accuracy exactly and is given as both. It lies below `chance`.
     together: float
-    aggregate: str
-    conditions: tuple[tuple[float, ...], tuple[float, ...]]
+    aggregate: str  #: "mean" or "sum"
+    conditions: tuple[tuple[float, ...], tuple[float, ...]]  #: of the dataset-size and of the label-noise experiment
     notes: tuple[Note, ...] = ()
 
     @property
@@ -431,11 +371,6 @@ def disentanglement_error(
     Returns
     -------
     Disentanglement
-
-    Raises
-    ------
-    InputError
-        An experiment is missing or has a single condition, or the experiments have different numbers of runs.
 
     Notes
     -----
@@ -497,11 +432,6 @@ def recombined_error(correlations: ArrayLike, *, aggregate: str = "mean") -> flo
     correlations : array_like, shape (4,)
         Dataset size and aleatoric, dataset size and epistemic, label noise and aleatoric, label noise and epistemic.
     aggregate : {"mean", "sum"}
-
-    Raises
-    ------
-    InputError
-        Not four numbers from −1 to 1.
 
     Examples
     --------
@@ -593,26 +523,15 @@ _BLOCK = 512  # random rearrangements at a time
 @final
 @dataclass(frozen=True, eq=False)
 class PairedDisentanglementTest:
-    """Result of `paired_disentanglement_test`.
+    """Result of `paired_disentanglement_test`."""
 
-    Attributes
-    ----------
-    difference : Estimate
-        Mean over the runs of the error of a minus that of b, with a t interval.
-    statistic, pvalue : float
-        Of the paired t test, two-sided; nan for one run. If all differences are equal, the p-value is that of the sign flips.
-    sign_flips : PermutationTest
-        The two-sided sign-flip test of the same differences, exact up to 15 runs. Five runs cannot reach p < .0625.
-    per_run : array (R,)
-        The differences.
-    notes : tuple of Note
-    """
-
-    difference: Estimate
+    difference: Estimate  #: mean over the runs of the error of a minus that of b, with a t interval
+    #: of the paired t test, two-sided; nan for one run. If all differences are equal, the p-value is that of the sign flips.
     statistic: float
     pvalue: float
+    #: the two-sided sign-flip test of the same differences, exact up to 15 runs. Five runs cannot reach p < .0625.
     sign_flips: PermutationTest
-    per_run: Array
+    per_run: Array  #: (R,): the differences
     notes: tuple[Note, ...] = ()
 
     def reject(self, alpha: float = 0.05) -> bool:
@@ -655,11 +574,6 @@ def below_chance_test(
     -------
     test : PermutationTest
         One-sided: a small p-value says that the error (the mean form) is below chance.
-
-    Raises
-    ------
-    InputError
-        As `disentanglement_error`.
 
     Notes
     -----
@@ -727,11 +641,6 @@ def swap_test(
         The statistic is the mean over the runs of the error minus the error with exchanged names. One-sided: a small
         p-value says that the names as given have the smaller error. Four runs or fewer cannot reach .05.
 
-    Raises
-    ------
-    InputError
-        As `disentanglement_error`.
-
     Notes
     -----
     The null hypothesis: in each run both ways to name the two estimates are equally likely, so the difference of a run is
@@ -773,11 +682,6 @@ def paired_disentanglement_test(
     Returns
     -------
     PairedDisentanglementTest
-
-    Raises
-    ------
-    InputError
-        Different numbers of runs, different conditions, or one mean and one sum.
 
     Examples
     --------
@@ -842,22 +746,15 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 @final
 @dataclass(frozen=True)
 class TrendStep:
-    """The step from one share of the training instances to the next larger one.
+    """The step from one share of the training instances to the next larger one."""
 
-    Attributes
-    ----------
-    start, end : float
-        The two shares.
-    change : Estimate
-        Mean over runs and instances of the estimate at `end` minus that at `start`, with a t interval over the runs.
-    pvalue, pvalue_holm : float
-        One-sided, that the mean rises: t test over the runs (2^−R if it rises equally in all), and adjusted by Holm over the
-        steps. nan for one run.
-    """
-
+    #: the two shares
     start: float
     end: float
+    #: mean over runs and instances of the estimate at `end` minus that at `start`, with a t interval over the runs
     change: Estimate
+    #: one-sided, that the mean rises: t test over the runs (2^−R if it rises equally in all), and adjusted by Holm over the
+    #: steps. nan for one run.
     pvalue: float
     pvalue_holm: float
 
@@ -870,43 +767,22 @@ class TrendStep:
 @final
 @dataclass(frozen=True, eq=False)
 class EpistemicTrend:
-    """Whether epistemic uncertainty falls with more training data: R runs, C shares, n instances.
+    """Whether epistemic uncertainty falls with more training data: R runs, C shares, n instances."""
 
-    Attributes
-    ----------
-    shares : array (C,)
-        Ascending.
-    means : array (R, C)
-        Mean estimate over the instances.
-    quantiles : array (5, C)
-        Estimates of the instances of all runs: `QUANTILES`, 5, 25, 50, 75 and 95 %.
-    tau : array (R, n)
-        Kendall's τ-a of the estimate with the share, from −1 (falls at every step) to 1. A pair of shares with equal
-        estimates counts as neither, so a constant instance has τ = 0.
-    change : array (R, n)
-        Estimate at the largest share minus estimate at the smallest, in the unit of the estimate.
-    mean_tau, mean_change : Estimate
-        Means over runs and instances, with t intervals over the runs.
-    rising : Estimate
-        Share of the instances with τ > 0, mean over the runs.
-    constant : float
-        Share of the instances (of all runs) with the same estimate at all shares.
-    pvalue_falls, pvalue_rises : float
-        One-sided sign-flip tests over the runs of the mean τ: exact if the mean τ of a run is symmetric about 0. The least
-        possible value is 2^−R.
-    steps : tuple of C − 1 TrendStep
-    notes : tuple of Note
-    """
-
-    shares: Array
-    means: Array
-    quantiles: Array
+    shares: Array  #: (C,): ascending
+    means: Array  #: (R, C): mean estimate over the instances
+    quantiles: Array  #: (5, C): estimates of the instances of all runs: `QUANTILES`, 5, 25, 50, 75 and 95 %
+    #: (R, n): kendall's τ-a of the estimate with the share, from −1 (falls at every step) to 1. A pair of shares with equal
+    #: estimates counts as neither, so a constant instance has τ = 0.
     tau: Array
-    change: Array
+    change: Array  #: (R, n): estimate at the largest share minus estimate at the smallest, in the unit of the estimate
+    #: means over runs and instances, with t intervals over the runs
     mean_tau: Estimate
     mean_change: Estimate
-    rising: Estimate
-    constant: float
+    rising: Estimate  #: share of the instances with τ > 0, mean over the runs
+    constant: float  #: share of the instances (of all runs) with the same estimate at all shares
+    #: one-sided sign-flip tests over the runs of the mean τ: exact if the mean τ of a run is symmetric about 0. The least
+    #: possible value is 2^−R.
     pvalue_falls: float
     pvalue_rises: float
     steps: tuple[TrendStep, ...]
@@ -948,11 +824,6 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
     Returns
     -------
     EpistemicTrend
-
-    Raises
-    ------
-    InputError
-        Other shapes, values that are not finite, fewer than two shares, a share given twice.
 
     Notes
     -----
@@ -1075,74 +946,39 @@ LEAST_RUNS = 3  # a run is held against the sources of the others, and their spr
 @final
 @dataclass(frozen=True)
 class SourceAtShare:
-    """One source of doubt at one share of the training instances, and how the epistemic estimate follows it.
-
-    Attributes
-    ----------
-    share : float
-    source : str
-        A name in `DOUBT_SOURCES`.
-    mean : float
-        Mean of the source over the instances: a squared distance between distributions, from 0 to 2.
-    correlation : Estimate
-        Correlation over the instances of the ranks of a run's estimate with the source in the other runs, mean over the runs
-        (of Fisher's z); the interval is for other runs and other instances.
-    slope : Estimate
-        Change of the estimate with the source, by least squares: in means of the estimate for each standard deviation of the
-        source; t interval over the runs.
-    repeatability : float
-        Correlation of the source from one half of the runs with the source from the other half. Where it is low, noise pulls
-        `correlation` towards 0. nan for fewer than four runs.
-    per_run : array (R,)
-        The correlations of the runs.
-    influence : array (n,)
-        Influence of every instance on the mean correlation, averaged over the runs.
-    """
+    """One source of doubt at one share of the training instances, and how the epistemic estimate follows it."""
 
     share: float
-    source: str
-    mean: float
+    source: str  #: a name in `DOUBT_SOURCES`
+    mean: float  #: mean of the source over the instances: a squared distance between distributions, from 0 to 2
+    #: correlation over the instances of the ranks of a run's estimate with the source in the other runs, mean over the runs (of
+    #: Fisher's z); the interval is for other runs and other instances
     correlation: Estimate
+    #: change of the estimate with the source, by least squares: in means of the estimate for each standard deviation of the
+    #: source; t interval over the runs
     slope: Estimate
+    #: correlation of the source from one half of the runs with the source from the other half. Where it is low, noise pulls
+    #: `correlation` towards 0. nan for fewer than four runs.
     repeatability: float
-    per_run: Array
-    influence: Array
+    per_run: Array  #: (R,): the correlations of the runs
+    influence: Array  #: (n,): influence of every instance on the mean correlation, averaged over the runs
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class DoubtSources:
-    """How an epistemic estimate follows each source of doubt, over shares of the training instances.
+    """How an epistemic estimate follows each source of doubt, over shares of the training instances."""
 
-    Attributes
-    ----------
-    shares : array (C,)
-        Ascending.
-    found : tuple of SourceAtShare
-        By share, then in the order of `DOUBT_SOURCES`.
-    overall : dict of str to Estimate
-        For each source, the correlation averaged over the shares at which it is defined.
-    follows_spread : Estimate
-        Correlation over the shares of a run's mean estimate with the mean spread of the other runs: whether the mean of the
-        estimate moves as the spread does.
-    notes : tuple of Note
-        The assumptions of every number among them.
-    """
-
-    shares: Array
-    found: tuple[SourceAtShare, ...]
-    overall: Mapping[str, Estimate]
+    shares: Array  #: (C,): ascending
+    found: tuple[SourceAtShare, ...]  #: by share, then in the order of `DOUBT_SOURCES`
+    overall: Mapping[str, Estimate]  #: for each source, the correlation averaged over the shares at which it is defined
+    #: correlation over the shares of a run's mean estimate with the mean spread of the other runs: whether the mean of the
+    #: estimate moves as the spread does
     follows_spread: Estimate
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  #: the assumptions of every number among them
 
     def at(self, share: float, source: str) -> SourceAtShare:
-        """One source at one share.
-
-        Raises
-        ------
-        InputError
-            No such share or source.
-        """
+        """One source at one share."""
         for one in self.found:
             if one.share == share and one.source == source:
                 return one
@@ -1189,11 +1025,6 @@ def doubt_sources(
     Returns
     -------
     DoubtSources
-
-    Raises
-    ------
-    InputError
-        Invalid or misaligned arrays, fewer than three runs.
 
     Notes
     -----
@@ -1422,24 +1253,12 @@ SCOPES = ("runs-and-instances", "runs")
 @final
 @dataclass(frozen=True, eq=False)
 class EstimateCorrelations:
-    """Spearman correlations of J estimates with one another, from R runs.
-
-    Attributes
-    ----------
-    names : tuple of J str
-    per_run : array (R, J, J)
-        nan where an estimate is constant in that run, on the diagonal too.
-    estimates : tuple of J tuples of J Estimate
-        Mean over the runs on the scale of Fisher's z, with its interval.
-    constant : bool array (R, J)
-        Estimates that are the same for all instances of a run.
-    notes : tuple of Note
-    """
+    """Spearman correlations of J estimates with one another, from R runs."""
 
     names: tuple[str, ...]
-    per_run: Array
-    estimates: tuple[tuple[Estimate, ...], ...]
-    constant: NDArray[np.bool_]
+    per_run: Array  #: (R, J, J): nan where an estimate is constant in that run, on the diagonal too
+    estimates: tuple[tuple[Estimate, ...], ...]  #: mean over the runs on the scale of Fisher's z, with its interval
+    constant: NDArray[np.bool_]  #: (R, J): estimates that are the same for all instances of a run
     notes: tuple[Note, ...] = ()
 
     @property
@@ -1448,13 +1267,7 @@ class EstimateCorrelations:
         return np.array([[float(value) for value in row] for row in self.estimates])
 
     def between(self, first: str, second: str) -> Estimate:
-        """Correlation of two estimates by name.
-
-        Raises
-        ------
-        InputError
-            No such estimate.
-        """
+        """Correlation of two estimates by name."""
         for name in (first, second):
             one_of(name, "estimate", self.names)
         return self.estimates[self.names.index(first)][self.names.index(second)]
@@ -1491,11 +1304,6 @@ def estimate_correlations(
     Returns
     -------
     EstimateCorrelations
-
-    Raises
-    ------
-    InputError
-        Fewer than two estimates, different shapes, nan, or fewer than two instances.
 
     Notes
     -----

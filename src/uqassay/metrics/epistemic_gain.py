@@ -70,21 +70,11 @@ GAIN_LOSSES: tuple[GainLoss, ...] = ("zero-one", "log", "brier")
 @final
 @dataclass(frozen=True, eq=False)
 class TrueUncertainty:
-    """Uncertainty of a prediction where the label probabilities P(y|x) are known.
+    """Uncertainty of a prediction where the label probabilities P(y|x) are known."""
 
-    Attributes
-    ----------
-    total : array (n,)
-        U: expected loss of the prediction. Equals aleatoric + epistemic.
-    aleatoric : array (n,)
-        A: least expected loss of any prediction.
-    epistemic : array (n,)
-        EU: the difference, which more data can remove. Never negative.
-    """
-
-    total: Floats
-    aleatoric: Floats
-    epistemic: Floats
+    total: Floats  #: (n,): U: expected loss of the prediction. Equals aleatoric + epistemic.
+    aleatoric: Floats  #: (n,): a: least expected loss of any prediction
+    epistemic: Floats  #: (n,): EU: the difference, which more data can remove. Never negative.
 
 
 @in_one_order("before", "y_true", "after")
@@ -110,11 +100,6 @@ def gain(
     Returns
     -------
     gain : array (n,)
-
-    Raises
-    ------
-    InputError
-        Labels or predictions that are invalid or do not fit together; predicted labels with another loss.
 
     Notes
     -----
@@ -155,11 +140,6 @@ def true_uncertainty(
     Returns
     -------
     TrueUncertainty
-
-    Raises
-    ------
-    InputError
-        As in `gain`; label probabilities that do not sum to 1.
 
     References
     ----------
@@ -205,9 +185,6 @@ def true_uncertainty(
         else:
             aleatoric, epistemic = 1.0 - (true**2).sum(axis=1), ((p - true) ** 2).sum(axis=1)
     return TrueUncertainty(aleatoric + epistemic, aleatoric, epistemic)
-
-
-# -- parts ------------------------------------------------------------------------------------------------------------
 
 
 def losses_of_both(
@@ -310,44 +287,26 @@ GREATEST = 0.999  # correlation
 @final
 @dataclass(frozen=True, eq=False)
 class GainNull:
-    """Distribution of the deviation D_m, mean gain − mean estimate, in M bins, none of them empty.
+    """Distribution of the deviation D_m, mean gain − mean estimate, in M bins, none of them empty."""
 
-    Attributes
-    ----------
-    count : array (M,)
-        Instances n_m.
-    rates : tuple of two arrays (M,), or None
-        P(+1) and P(−1) of a calibrated estimate; None for gains other than −1, 0 and 1.
-    variance : array (M,)
-        Variance of gain − estimate of one instance, if the estimate is calibrated.
-    own_variance : array (M,)
-        The same without this condition: between the variance above, which is right if the bin is calibrated, and that of the
-        instances in the bin; the likelihood ratio of the two is the weight of the first.
-    correlation : float
-        Correlation in a group; 0 without groups. For gains of −1, 0 and 1 that of normal scores, else that of the deviations.
-    together : array (M, M)
-        Covariance of two instances of a group in bins m and k.
-    levels : array (M, L), or None
-        Deviation of the expected gain in each bin at L equally probable values of what a group has in common; None for other
-        gains and without groups.
-    members : array (G, M), or None
-        Instances n_gm of group g in bin m; None without groups.
-    dof : float
-        Degrees of freedom of the correlation: (Σ n_g²)² / Σ n_g⁴ − 1 for groups of n_g instances; infinite without groups.
-    spread : float
-        Effective number of groups that have the gains, (Σ a_g)² / Σ a_g² with a_g = Σ |gain| in group g; infinite without
-        groups. Ten gains in one group are one event, and say little about the chance of another.
-    """
-
-    count: Floats
+    count: Floats  #: (M,): instances n_m
+    #: (M,): p(+1) and P(−1) of a calibrated estimate; None for gains other than −1, 0 and 1
     rates: tuple[Floats, Floats] | None
-    variance: Floats
+    variance: Floats  #: (M,): variance of gain − estimate of one instance, if the estimate is calibrated
+    #: (M,): the same without this condition: between the variance above, which is right if the bin is calibrated, and that of
+    #: the instances in the bin; the likelihood ratio of the two is the weight of the first
     own_variance: Floats
+    #: correlation in a group; 0 without groups. For gains of −1, 0 and 1 that of normal scores, else that of the deviations.
     correlation: float
-    together: Floats
+    together: Floats  #: (M, M): covariance of two instances of a group in bins m and k
+    #: (M, L): deviation of the expected gain in each bin at L equally probable values of what a group has in common;
+    #: None for other gains and without groups
     levels: Floats | None
-    members: Floats | None
+    members: Floats | None  #: (G, M): instances n_gm of group g in bin m; None without groups
+    #: degrees of freedom of the correlation: (Σ n_g²)² / Σ n_g⁴ − 1 for groups of n_g instances; infinite without groups
     dof: float
+    #: effective number of groups that have the gains, (Σ a_g)² / Σ a_g² with a_g = Σ |gain| in group g; infinite without
+    #: groups. Ten gains in one group are one event, and say little about the chance of another.
     spread: float
 
     @property
@@ -645,11 +604,6 @@ def gain_bins(epistemic: ArrayLike, bins: int = 20, binning: GainBinning = "equa
         Interval m is [edge_m, edge_{m+1}); the last one includes its upper edge. It can be one value alone, so the last two
         edges can be equal. If all estimates are equal there is one interval.
 
-    Raises
-    ------
-    InputError
-        Estimates that are nan or infinite, or an invalid number of bins.
-
     References
     ----------
     Paper 002, section 5.2, step 3 (twenty intervals with roughly the same number of points).
@@ -727,54 +681,31 @@ ROUNDING = 1e-12  # relative; a null draw this close to the observed value reach
 @final
 @dataclass(frozen=True, eq=False)
 class EpistemicCalibration:
-    """Calibration of estimates of epistemic uncertainty in M bins.
+    """Calibration of estimates of epistemic uncertainty in M bins."""
 
-    Attributes
-    ----------
-    error : Estimate
-        EECE (gain), which lies above 0 on average even for calibrated estimates. Its interval is for the mean of this value
-        over test sets of n instances, which includes that excess.
-    debiased : Estimate
-        The same without the excess; it can be negative. Its interval is for the error of an infinite test set in these bins,
-        and its upper end allows for the greatest bias.
-    debiased_square : float
-        Σ w_m d_m² without the excess, and without bias at any d_m; it can be negative. From products of different instances (or
-        groups) of a bin; nan if no bin has two. Not scaled by the normalisation.
-    null_band : tuple of float
-        Where `error` of perfectly calibrated estimates lies with probability `level`; nan where there is no test.
-    null_mean : float
-        Mean of `error` of perfectly calibrated estimates.
-    pvalue : float
-        P-value of perfect calibration in the bins, against a greater `error`. nan if the gains lie in few groups.
-    edges : array (M + 1,)
-        Interval m is [edge_m, edge_{m+1}); the last one includes its upper edge.
-    count : int array (M,)
-        Instances in each bin.
-    mean_epistemic, mean_gain : array (M,)
-        Means in each bin; nan where it is empty.
-    gain_low, gain_high : array (M,)
-        Confidence interval of the mean gain of each bin (pointwise).
-    n_empty : int
-        Empty bins, which are left out of the sum.
-    binning, normalisation : str
-        The options. Given edges have the binning "given".
-    level : float
-    notes : tuple of Note
-    """
-
+    #: EECE (gain), which lies above 0 on average even for calibrated estimates. Its interval is for the mean of this value over
+    #: test sets of n instances, which includes that excess.
     error: Estimate
+    #: the same without the excess; it can be negative. Its interval is for the error of an infinite test set in these bins, and
+    #: its upper end allows for the greatest bias.
     debiased: Estimate
+    #: Σ w_m d_m² without the excess, and without bias at any d_m; it can be negative. From products of different instances (or
+    #: groups) of a bin; nan if no bin has two. Not scaled by the normalisation.
     debiased_square: float
+    #: where `error` of perfectly calibrated estimates lies with probability `level`; nan where there is no test
     null_band: tuple[float, float]
-    null_mean: float
-    pvalue: float
-    edges: Floats
-    count: NDArray[np.intp]
+    null_mean: float  #: mean of `error` of perfectly calibrated estimates
+    pvalue: float  #: P-value of perfect calibration in the bins, against a greater `error`. nan if the gains lie in few groups.
+    edges: Floats  #: (M + 1,): interval m is [edge_m, edge_{m+1}); the last one includes its upper edge
+    count: NDArray[np.intp]  #: (M,): instances in each bin
+    #: (M,): means in each bin; nan where it is empty
     mean_epistemic: Floats
     mean_gain: Floats
+    #: (M,): confidence interval of the mean gain of each bin (pointwise)
     gain_low: Floats
     gain_high: Floats
-    n_empty: int
+    n_empty: int  #: empty bins, which are left out of the sum
+    #: the options. Given edges have the binning "given".
     binning: str
     normalisation: str
     level: float
@@ -828,11 +759,6 @@ def epistemic_calibration_error(
     Returns
     -------
     EpistemicCalibration
-
-    Raises
-    ------
-    InputError
-        Values that are nan or infinite, lengths that differ, or an estimate outside the given edges.
 
     Notes
     -----
@@ -912,11 +838,6 @@ def mapped_calibration_error(
     Returns
     -------
     EpistemicCalibration
-
-    Raises
-    ------
-    InputError
-        As `epistemic_calibration_error`.
 
     References
     ----------
@@ -1075,11 +996,6 @@ def epistemic_correlation_score(
     estimate : Estimate
         nan with a note if all gains or all estimates are equal.
 
-    Raises
-    ------
-    InputError
-        When a value is nan or the lengths differ.
-
     Notes
     -----
     Most zero-one gains are 0, and ties get their average rank. So even estimates that order the instances perfectly have a
@@ -1109,35 +1025,17 @@ WINDOW = 0.05  # greatest half width, in shares, of the window for the mean gain
 @final
 @dataclass(frozen=True, eq=False)
 class DelayCurve:
-    """Gain from letting the most uncertain share of the cases wait.
+    """Gain from letting the most uncertain share of the cases wait."""
 
-    Attributes
-    ----------
-    gains, epistemic : array (n,)
-        Gain and estimate of each case.
-    shares : array (S,)
-        Shares that wait, from 0 to 1.
-    groups : int array (n,), optional
-        Number of the group of each case.
-    level : float
-    correct_before, correct_after : array (n,), optional
-        1 where the model without or with more data predicts the label, for `accuracy`.
-    gained, low, high : array (S,)
-        Decrease of the mean loss over all cases, and its confidence interval at each share (pointwise).
-    random : array (S,)
-        Expected decrease if the cases that wait are chosen at random: share times mean gain.
-    accuracy : array (S,)
-        Accuracy over all cases; nan where the predictions are not known.
-    notes : tuple of Note
-    """
-
-    gains: Floats
-    epistemic: Floats
-    shares: Floats
-    groups: NDArray[Any] | None = None
+    gains: Floats  #: (n,)
+    epistemic: Floats  #: (n,): estimate of each case
+    shares: Floats  #: (S,): shares that wait, from 0 to 1
+    groups: NDArray[Any] | None = None  #: (n,): number of the group of each case
     level: float = 0.95
+    #: (n,): 1 where the model without or with more data predicts the label, for `accuracy`
     correct_before: Floats | None = None
     correct_after: Floats | None = None
+    #: (S,): decrease of the mean loss over all cases, and its confidence interval at each share (pointwise)
     gained: Floats = field(init=False)
     low: Floats = field(init=False)
     high: Floats = field(init=False)
@@ -1166,13 +1064,7 @@ class DelayCurve:
         return self._waiting.notes
 
     def at(self, share: float) -> Estimate:
-        """Decrease of the mean loss over all cases if this share waits.
-
-        Raises
-        ------
-        InputError
-            A share outside [0, 1].
-        """
+        """Decrease of the mean loss over all cases if this share waits."""
         number(share, "share", "pass 0.1 to let the most uncertain tenth wait", low=0, high=1)
         value, low, high = (float(part[0]) for part in self._waiting.gained(np.array([float(share)]), self.level))
         return Estimate(
@@ -1186,13 +1078,7 @@ class DelayCurve:
         )
 
     def above_random(self, share: float) -> Estimate:
-        """Decrease of the mean loss minus that of a random choice of as many cases, on the same cases.
-
-        Raises
-        ------
-        InputError
-            A share outside [0, 1].
-        """
+        """Decrease of the mean loss minus that of a random choice of as many cases, on the same cases."""
         number(share, "share", "pass 0.1 to let the most uncertain tenth wait", low=0, high=1)
         return self._waiting.above_random(float(share), self.level)
 
@@ -1230,11 +1116,6 @@ def delay_curve(
     Returns
     -------
     DelayCurve
-
-    Raises
-    ------
-    InputError
-        Values that are nan or infinite, lengths that differ, or a share outside [0, 1].
 
     Notes
     -----
@@ -1297,11 +1178,6 @@ def delay_curve_of_gains(
     -------
     DelayCurve
 
-    Raises
-    ------
-    InputError
-        As in `delay_curve`.
-
     Examples
     --------
     >>> delay_curve_of_gains([1, 0, 0, 0], [0.9, 0.5, 0.5, 0.1], shares=[0.25, 0.5]).gained.tolist()
@@ -1319,9 +1195,6 @@ def delay_curve_of_gains(
     ]
     codes = make_units(g.size, groups, None).codes
     return DelayCurve(g, e, x, codes, float(level), *hits)
-
-
-# -- parts ------------------------------------------------------------------------------------------------------------
 
 
 class _Waiting:

@@ -48,27 +48,13 @@ MANY_TERMS = 2**13  # entries of a table times K; larger tables are computed one
 @final
 @dataclass(frozen=True)
 class CalibrationKernel:
-    """A named kernel.
+    """A named kernel."""
 
-    Attributes
-    ----------
-    formula : str
-        Formula, with TV = ½ Σ |p_c − p′_c|.
-    metric : {"l1", "l2", "l2-squared"}
-        Distance on which the kernel depends.
-    scale : callable
-        Maps distances to the scale of the bandwidth.
-    exponent : callable
-        Maps distances and the bandwidth to ln k.
-    default : float or None
-        Default bandwidth; None: the median heuristic.
-    """
-
-    formula: str
-    metric: Literal["l1", "l2", "l2-squared"]
-    scale: Callable[[Floats], Floats]
-    exponent: Callable[[Floats, Floats | float], Floats]
-    default: float | None
+    formula: str  #: formula, with TV = ½ Σ |p_c − p′_c|
+    metric: Literal["l1", "l2", "l2-squared"]  #: "l1", "l2" or "l2-squared": Distance on which the kernel depends
+    scale: Callable[[Floats], Floats]  #: maps distances to the scale of the bandwidth
+    exponent: Callable[[Floats, Floats | float], Floats]  #: maps distances and the bandwidth to ln k
+    default: float | None  #: default bandwidth; None: the median heuristic
 
 
 CALIBRATION_KERNELS = {
@@ -167,11 +153,6 @@ def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf", batched: boo
     bandwidth : float, or array of the shape of the leading axes of a batch
         Exact for n ≤ 632, otherwise from 200,000 pairs drawn with a fixed seed. If more than half of the pairs are equal, the
         median of the positive distances; if all predictions are equal, 1.
-
-    Raises
-    ------
-    InputError
-        Rows that are not probabilities, or a kernel without a bandwidth.
 
     References
     ----------
@@ -355,19 +336,11 @@ class PreparedPairs:
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedBlocks:
-    """Blocks of predictions (..., b, B, K); all pairs inside each block are compared.
+    """Blocks of predictions (..., b, B, K); all pairs inside each block are compared."""
 
-    Attributes
-    ----------
-    probs : array (..., b, B, K)
-    kernel : SettledKernel
-    biased : bool
-        True if pairs of an instance with itself are included.
-    """
-
-    probs: Floats
+    probs: Floats  #: (..., b, B, K)
     kernel: SettledKernel
-    biased: bool
+    biased: bool  #: True if pairs of an instance with itself are included
 
     def values(self, labels: Labels) -> Floats:
         """The estimate for labels (..., n); nan if there is no pair."""
@@ -465,9 +438,6 @@ class PreparedBlocks:
                 own = np.arange(part.stop - part.start)
                 tile[..., own, own] = 0.0
             yield part, tile
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _taken(by_class: Floats, labels: Labels) -> Floats:
@@ -576,11 +546,6 @@ def kernel_calibration_error(
     value : float, or array of the shape of the leading axes of a batch
         nan if there is no pair.
 
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities, or unknown options.
-
     Notes
     -----
     The unbiased estimators may be negative; their mean is 0 for a calibrated classifier. "linear" and "block" depend on the
@@ -654,9 +619,6 @@ def block_terms(labels: Labels, probs: Floats, kernel: SettledKernel, size: int)
     n_blocks = len(probs) // size
     blocks = probs[: n_blocks * size].reshape(n_blocks, 1, size, -1)
     return _blocks(blocks, kernel, biased=False).values(labels[: n_blocks * size].reshape(n_blocks, size))
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _prepared(probs: Floats, estimator: Estimator, kernel: SettledKernel, block_size: int | None) -> PreparedKernel:

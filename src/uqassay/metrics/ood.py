@@ -74,22 +74,12 @@ ROUNDING = 1e-12  # relative; shares closer than this count as equal
 @final
 @dataclass(frozen=True, eq=False)
 class TwoSamples:
-    """Checked scores of two samples, rows in the order given. Build it with `two_samples`.
+    """Checked scores of two samples, rows in the order given. Build it with `two_samples`."""
 
-    Attributes
-    ----------
-    is_out : bool array (n,)
-        True for an out-of-distribution instance, False for an in-distribution one.
-    uncertainty : array (n,)
-    weights : array (n,) or None
-    groups : int array (n,) or None
-        No group has instances in both samples.
-    """
-
-    is_out: NDArray[np.bool_]
-    uncertainty: Floats
-    weights: Floats | None = None
-    groups: NDArray[np.intp] | None = None
+    is_out: NDArray[np.bool_]  #: (n,): True for an out-of-distribution instance, False for an in-distribution one
+    uncertainty: Floats  #: (n,)
+    weights: Floats | None = None  #: (n,)
+    groups: NDArray[np.intp] | None = None  #: (n,): no group has instances in both samples
 
     @property
     def constant(self) -> bool:
@@ -105,11 +95,6 @@ def two_samples(
     groups: ArrayLike | None = None,
 ) -> TwoSamples:
     """Check the arrays of two samples.
-
-    Raises
-    ------
-    InputError
-        When a value is nan, a sample is empty, lengths differ, or `is_out` has other values than 0 and 1.
 
     Examples
     --------
@@ -167,25 +152,15 @@ def joined_groups(
 @final
 @dataclass(frozen=True, eq=False)
 class RankedSamples:
-    """Two samples sorted by descending score. A block is a set of instances of equal score. Built by `rank_samples`.
+    """Two samples sorted by descending score. A block is a set of instances of equal score. Built by `rank_samples`."""
 
-    Attributes
-    ----------
-    detected, passed : array (B,)
-        Total weight of the positives and of the negatives in each block and all earlier ones.
-    block : int array (N,)
-        Block of every row.
-    is_positive : bool array (N,)
-    weights : array (N,)
-    ties : {"shared", "whole"}
-        Whether the needed share of the block at a threshold passes, or the whole block.
-    """
-
+    #: (B,): total weight of the positives and of the negatives in each block and all earlier ones
     detected: Floats
     passed: Floats
-    block: NDArray[np.intp]
-    is_positive: NDArray[np.bool_]
-    weights: Floats
+    block: NDArray[np.intp]  #: (N,): block of every row
+    is_positive: NDArray[np.bool_]  #: (N,)
+    weights: Floats  #: (N,)
+    #: "shared" or "whole": Whether the needed share of the block at a threshold passes, or the whole block
     ties: Ties = "shared"
 
     @property
@@ -411,9 +386,6 @@ def aupr_estimate(runs: Sequence[TwoSamples], *, positive: Positive = "out", lev
     return two_sample_estimate(runs, value, low, high, level, "linearised, logit scale", notes)
 
 
-# -- helpers ------------------------------------------------------------------------------------------------------------
-
-
 def _shares_seen(tpr: float, n: float, q: float) -> tuple[float, float]:
     """Interval of the shares likely in a sample of n: binomial quantiles by the expansion of Cornish and Fisher."""
     error = (tpr * (1 - tpr) / n) ** 0.5
@@ -514,11 +486,6 @@ def ood_auc_score(
         ½ for a score with the same distribution in both samples. A note gives the size of a sample with fewer than 20
         instances (groups).
 
-    Raises
-    ------
-    InputError
-        When a value is nan, a sample is empty, lengths differ, or `is_out` has other values than 0 and 1.
-
     Notes
     -----
     The interval is that of `statistics.auc_estimate`: DeLong's variance with 0.3 of an imaginary instance in each sample, on
@@ -581,11 +548,6 @@ def fpr_at_tpr_error(
     Returns
     -------
     estimate : Estimate
-
-    Raises
-    ------
-    InputError
-        As in `ood_auc_score`; also for a tpr outside (0, 1), an unknown `positive` or unknown `ties`.
 
     Notes
     -----
@@ -655,11 +617,6 @@ def aupr_score(
         the two samples: compare only numbers from the same pair of samples, or weight one sample to the share of positives
         expected in use.
 
-    Raises
-    ------
-    InputError
-        As in `ood_auc_score`; also for an unknown `positive`.
-
     Notes
     -----
     The value is that of scikit-learn's average_precision_score. OpenOOD instead connects the points by straight lines, which
@@ -693,22 +650,14 @@ def aupr_score(
 
 @dataclass(frozen=True)
 class OodMetric:
-    """A metric of how well an uncertainty separates two samples.
-
-    Attributes
-    ----------
-    name : str
-    higher_is_better : bool
-    statistic : callable or None
-        `TwoSamples` → `Linearised` over all rows. `statistics.statistic_comparisons.paired_statistic_test` tests its
-        differences. None where ties pass whole: the rate then jumps from level to level, and a test would reject far too often.
-    interval : callable
-        (`TwoSamples` of each training run on the same instances, level=…) → `Estimate` of the mean over runs.
-    """
+    """A metric of how well an uncertainty separates two samples."""
 
     name: str
     higher_is_better: bool
+    #: `TwoSamples` → `Linearised` over all rows. `statistics.statistic_comparisons.paired_statistic_test` tests its
+    #: differences. None where ties pass whole: the rate then jumps from level to level, and a test would reject far too often.
     statistic: Callable[[TwoSamples], Linearised] | None
+    #: (`TwoSamples` of each training run on the same instances, level=…) → `Estimate` of the mean over runs
     interval: Callable[..., Estimate]
 
 
@@ -745,27 +694,15 @@ Statistic = Callable[[RankedErrors], Linearised]
 @final
 @dataclass(frozen=True, eq=False)
 class ScodSamples:
-    """Checked scores and losses of two samples, rows in the order given. Build it with `scod_samples`.
-
-    Attributes
-    ----------
-    samples : TwoSamples
-    errors : array (n,)
-        1 for a wrong prediction in distribution, 0 for a right one, or the probability that it is wrong; 0 for rows out of
-        distribution.
-    error_cost : float
-        β, the cost of a kept error; a kept instance out of distribution costs 1 − β.
-    share_out : float
-        α, the share of the weight that is out of distribution.
-    mixed : array (n,) or None
-        Weights with which the samples have these shares; None if all are 1.
-    """
+    """Checked scores and losses of two samples, rows in the order given. Build it with `scod_samples`."""
 
     samples: TwoSamples
+    #: (n,): 1 for a wrong prediction in distribution, 0 for a right one, or the probability that it is wrong; 0 for rows out of
+    #: distribution
     errors: Floats
-    error_cost: float
-    share_out: float
-    mixed: Floats | None
+    error_cost: float  #: β, the cost of a kept error; a kept instance out of distribution costs 1 − β
+    share_out: float  #: α, the share of the weight that is out of distribution
+    mixed: Floats | None  #: (n,): weights with which the samples have these shares; None if all are 1
 
     @property
     def losses(self) -> Floats:
@@ -848,12 +785,6 @@ def scod_samples(
     groups: ArrayLike | None = None,
 ) -> ScodSamples:
     """Check the arrays of two samples, the cost and the share.
-
-    Raises
-    ------
-    InputError
-        As `two_samples`; also where errors in distribution are nan or lie outside [0, 1], the cost lies outside [0, 1], or the
-        share outside (0, 1).
 
     Examples
     --------
@@ -1132,11 +1063,6 @@ def scod_aurc_loss(
         The mean over coverages of the mean cost of the instances kept, in the units of the costs. With `error_cost=0.5` it is
         half the AURC of errors of which every instance out of distribution is one. Fewer than 20 errors get a note.
 
-    Raises
-    ------
-    InputError
-        When a value is nan, a sample is empty, lengths differ, or errors, the cost or the share are out of range.
-
     Notes
     -----
     The value depends on the share of inputs out of distribution: compare only numbers of one share. At given share and cost
@@ -1201,11 +1127,6 @@ def scod_augrc_loss(
     estimate : Estimate
         The cost of the instances kept, divided by the number of all instances, averaged over coverages.
 
-    Raises
-    ------
-    InputError
-        As in `scod_aurc_loss`.
-
     Notes
     -----
     See `scod_aurc_loss` for the interval. torch-uncertainty has this area as `SCODAUGRC`; the papers on selective
@@ -1259,11 +1180,6 @@ def scod_risk_loss(
     -------
     estimate : Estimate
 
-    Raises
-    ------
-    InputError
-        As in `scod_aurc_loss`; also for a coverage outside (0, 1].
-
     Notes
     -----
     See `scod_aurc_loss` for the interval; the estimated threshold enters through the mean cost near it, as in
@@ -1293,17 +1209,10 @@ def scod_risk_loss(
 
 @dataclass(frozen=True)
 class ScodMetric:
-    """A metric of how well an uncertainty decides which inputs to keep, errors and foreign inputs together.
-
-    Attributes
-    ----------
-    name : str
-    area : callable
-        `RankedErrors` of the losses → `Linearised`.
-    """
+    """A metric of how well an uncertainty decides which inputs to keep, errors and foreign inputs together."""
 
     name: str
-    area: Statistic
+    area: Statistic  #: `RankedErrors` of the losses → `Linearised`
 
     higher_is_better = False
 

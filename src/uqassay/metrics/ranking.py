@@ -94,11 +94,6 @@ def uq_auc_score(
         ½ for an uncertainty that is unrelated to the errors. nan with a note if there are no errors or only errors. With
         fewer than 20 errors or right predictions a note gives their number.
 
-    Raises
-    ------
-    InputError
-        When an array has nan, errors lie outside [0, 1], or lengths differ.
-
     Examples
     --------
     >>> uq_auc_score([0, 0, 1, 0], [0.1, 0.3, 0.3, 0.2]).__round__(4)
@@ -142,11 +137,6 @@ def uq_c_index_score(
     -------
     estimate : Estimate
         nan with a note if all gaps are equal.
-
-    Raises
-    ------
-    InputError
-        When an array has nan, or lengths differ.
 
     Notes
     -----
@@ -337,34 +327,20 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True)
 class RankingMetric:
-    """A metric of how well an uncertainty ranks the errors or the gaps.
-
-    Attributes
-    ----------
-    name : str
-    truth : str
-        "errors" or "gap": what the uncertainty should rank.
-    higher_is_better : bool
-    statistic : callable
-        Function of checked arrays: (truth, uncertainty, weights or None, group codes or None) → `Linearised`.
-    interval : callable
-        (one statistic, one per training run, or for metrics that are no areas their `averaged`; groups, level) → `Estimate`.
-    bound : float
-        Greatest possible difference of two values.
-    of_ranked : callable or None
-        Function (ranked errors, group codes or None) → the same `Linearised`, for metrics of errors in order of uncertainty:
-        several of them share one `RankedErrors`.
-    of_auc : callable or None
-        Function (ranked errors of each run, `estimate` of UQ-AUC) → `Estimate`, or None where it does not follow from it.
-    """
+    """A metric of how well an uncertainty ranks the errors or the gaps."""
 
     name: str
-    truth: str
+    truth: str  #: "errors" or "gap": what the uncertainty should rank
     higher_is_better: bool
+    #: function of checked arrays: (truth, uncertainty, weights or None, group codes or None) → `Linearised`
     statistic: Statistic
+    #: (one statistic, one per training run, or for metrics that are no areas their `averaged`; groups, level) → `Estimate`
     interval: Callable[[Any, ArrayLike | None, float], Estimate]
-    bound: float = 1.0
+    bound: float = 1.0  #: greatest possible difference of two values
+    #: function (ranked errors, group codes or None) → the same `Linearised`, for metrics of errors in order of uncertainty:
+    #: several of them share one `RankedErrors`
     of_ranked: OfRanked | None = None
+    #: function (ranked errors of each run, `estimate` of UQ-AUC) → `Estimate`, or None where it does not follow from it
     of_auc: Callable[[Sequence[RankedErrors], Estimate], Estimate | None] | None = None
 
     def linearised_of(
@@ -580,11 +556,6 @@ def paired_ranking_test(
     result : PairedComparison
         The interval of the difference is the linearised one for both methods, and so is `detectable`, the smallest difference
         that these instances could have shown.
-
-    Raises
-    ------
-    InputError
-        When an array has nan, lengths differ, or the metric is unknown.
 
     Notes
     -----

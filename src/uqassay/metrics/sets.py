@@ -39,29 +39,14 @@ UTILITIES: Mapping[str, tuple[float, float]] = MappingProxyType({"u65": (1.6, -0
 @final
 @dataclass(frozen=True)
 class ClassSetScores:
-    """How good the classes are that a prediction does not rule out; each score has its interval.
+    """How good the classes are that a prediction does not rule out; each score has its interval."""
 
-    Attributes
-    ----------
-    coverage : Estimate
-        Share of the instances whose label is not ruled out.
-    size : Estimate
-        Mean number of classes that are not ruled out.
-    determinacy : Estimate
-        Share of the instances with a single class.
-    single_accuracy : Estimate
-        Coverage among the instances with a single class; nan if there is none.
-    set_accuracy : Estimate
-        Coverage among the instances with several classes; nan if there is none.
-    u65, u80 : Estimate
-        Mean utility: 0 if the label is ruled out, otherwise 1.6/s − 0.6/s² and 2.2/s − 1.2/s² for a set of s classes.
-    """
-
-    coverage: Estimate
-    size: Estimate
-    determinacy: Estimate
-    single_accuracy: Estimate
-    set_accuracy: Estimate
+    coverage: Estimate  #: share of the instances whose label is not ruled out
+    size: Estimate  #: mean number of classes that are not ruled out
+    determinacy: Estimate  #: share of the instances with a single class
+    single_accuracy: Estimate  #: coverage among the instances with a single class; nan if there is none
+    set_accuracy: Estimate  #: coverage among the instances with several classes; nan if there is none
+    #: mean utility: 0 if the label is ruled out, otherwise 1.6/s − 0.6/s² and 2.2/s − 1.2/s² for a set of s classes
     u65: Estimate
     u80: Estimate
 
@@ -100,11 +85,6 @@ def class_set_scores(
     Returns
     -------
     ClassSetScores
-
-    Raises
-    ------
-    InputError
-        Labels that do not fit, an unknown rule, or an argument that `mean_estimate` refuses.
 
     Notes
     -----
@@ -218,7 +198,7 @@ def covered_and_size(
 def labels_and_sets(
     y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
 ) -> tuple[NDArray[Any], Bools, ArrayLike | None]:
-    """Labels, class sets (n, K), and the groups given or those of the prediction. For this folder."""
+    """Labels, class sets (n, K), and the groups given or those of the prediction."""
     refuse_swapped(y_true, prediction)
     given = as_prediction(prediction)
     sets = not_ruled_out(given, rule=rule)

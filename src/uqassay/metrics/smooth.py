@@ -70,11 +70,6 @@ def smooth_calibration_error(
     float
         In [0, 1]; 0 only if the gaps of equal confidences cancel.
 
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities, or a bandwidth that is not positive.
-
     Notes
     -----
     With gaps d_i = c_i − [correct] and the Gaussian kernel K_σ reflected at 0 and 1,
@@ -111,9 +106,6 @@ def smooth_calibration_error(
     if bandwidth is not None:
         return _error(_grid(confidence, gaps, _cells(bandwidth)), bandwidth)
     return _fixed_point(confidence, gaps)
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 class _Grid(NamedTuple):
@@ -172,35 +164,20 @@ class ProperScoreParts:
     """Parts of a score: score = reliability − resolution + uncertainty + within = calibration + refinement.
 
     Every part is a number, or an array of the shape of the leading axes of a batch.
-
-    Attributes
-    ----------
-    score : float
-        Mean score, lower is better.
-    reliability : float
-        Distance of frequencies from mean probabilities in groups of similar predictions; 0 without miscalibration.
-    resolution : float
-        Distance of the frequencies in groups from the overall frequencies: how well predictions separate the classes.
-    uncertainty : float
-        Score of predicting the class frequencies.
-    within : float
-        Effect of differences between predictions inside the groups; 0 if each group holds equal predictions.
-    kind : {"brier", "log"}
-    by : {"bins", "distinct"}
-    n_bins : int or None
-    binning : {"width", "mass"} or None
-        None if groups are not bins.
     """
 
-    score: Value
+    score: Value  #: mean score, lower is better
+    #: distance of frequencies from mean probabilities in groups of similar predictions; 0 without miscalibration
     reliability: Value
+    #: distance of the frequencies in groups from the overall frequencies: how well predictions separate the classes
     resolution: Value
-    uncertainty: Value
+    uncertainty: Value  #: score of predicting the class frequencies
+    #: effect of differences between predictions inside the groups; 0 if each group holds equal predictions
     within: Value
-    kind: Score
-    by: Literal["bins", "distinct"]
+    kind: Score  #: "brier" or "log"
+    by: Literal["bins", "distinct"]  #: "bins" or "distinct"
     n_bins: int | None
-    binning: Binning | None
+    binning: Binning | None  #: "width" or "mass": None if groups are not bins
 
     @property
     def calibration(self) -> Value:
@@ -249,11 +226,6 @@ def proper_score_parts(
     Returns
     -------
     ProperScoreParts
-
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities.
 
     Notes
     -----

@@ -82,11 +82,6 @@ class PredictionMetric:
         Uncertainty that ranks the mistakes, for ranking metrics: a name of `measures.SCORES`, or "nonspecificity".
     level : float
         Confidence level of the interval.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or a λ that is none.
     """
 
     metric: str = "unified"
@@ -180,11 +175,6 @@ class StreamingMetric:
     level : float
         Confidence level of the interval.
 
-    Raises
-    ------
-    InputError
-        An unknown name, or a λ that is none.
-
     Notes
     -----
     Draws of a `Dirichlet` or of Gaussian logits belong to the row, counted from the first batch of this object. `merge_state`
@@ -277,13 +267,7 @@ class StreamingMetric:
         self._batches = found
 
     def compute(self) -> Estimate:
-        """The metric over all batches, with its interval.
-
-        Raises
-        ------
-        InputError
-            No batch yet.
-        """
+        """The metric over all batches, with its interval."""
         if not self._batches:
             fail("preds", "needs at least one batch", "got none", "call update first", code="empty")
         parts, groups, _ = zip(*self._batches, strict=True)
@@ -328,11 +312,6 @@ def prediction_metric(
     -------
     Estimate
         A float, as scikit-learn needs it.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or labels that are no classes.
 
     Examples
     --------
@@ -387,13 +366,7 @@ class UncertaintyScorer:
 
     @in_one_order("X", "y")
     def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> float:
-        """The metric of the classifier's predictions for X, with the sign of a score.
-
-        Raises
-        ------
-        InputError
-            An estimator without probabilities, or labels that it has not seen.
-        """
+        """The metric of the classifier's predictions for X, with the sign of a score."""
         predict = getattr(estimator, "predict_uncertainty", None) or getattr(estimator, "predict_proba", None)
         if predict is None:
             rule, remedy = "needs predict_uncertainty or predict_proba", "choose a classifier that gives probabilities"

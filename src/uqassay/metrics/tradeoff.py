@@ -129,11 +129,6 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     -------
     TradeoffRange
 
-    Raises
-    ------
-    InputError
-        When the answer is neither True nor False, or the cost is not a number from 0 to 1.
-
     Notes
     -----
     The vacuous prediction (the whole simplex) costs λ ln K, and the uniform point prediction costs ln K. So λ is the cost

@@ -44,18 +44,10 @@ class MetricCorrelation(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CorrelationStudy:
-    """Correlations of every metric with the agreement with every ground truth.
+    """Correlations of every metric with the agreement with every ground truth."""
 
-    Attributes
-    ----------
-    correlations : tuple of MetricCorrelation
-        Metric by metric, in the order given.
-    n_scorings : int
-        Number of scorings J.
-    """
-
-    correlations: tuple[MetricCorrelation, ...]
-    n_scorings: int
+    correlations: tuple[MetricCorrelation, ...]  #: metric by metric, in the order given
+    n_scorings: int  #: number of scorings J
 
     def __getitem__(self, names: tuple[str, str]) -> Estimate:
         """The correlation for one pair (metric, truth)."""
@@ -89,11 +81,6 @@ def misclassification_truth(label_distribution: ArrayLike, prediction: Predictio
     phi : array (n,)
         In [0, 1]. The order of φ, and no other order, maximises UQ-AUC (theorem 2.3).
 
-    Raises
-    ------
-    InputError
-        For labels instead of distributions, negative votes, a row without votes, or shapes that do not match.
-
     Examples
     --------
     >>> import uqassay as uq
@@ -120,11 +107,6 @@ def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike
     psi : array (n,)
         If several labels tie as the most probable (within 1e-12), such as tied votes, ψ is the mean over them, so that it
         does not depend on the order of the classes.
-
-    Raises
-    ------
-    InputError
-        As `misclassification_truth`.
 
     Notes
     -----
@@ -173,11 +155,6 @@ def kendall_tau_score(
     tau : Estimate
         nan with a note if one of the two is constant.
 
-    Raises
-    ------
-    InputError
-        When a value is nan or shapes do not match.
-
     Notes
     -----
     τ-b reaches 1 only for scores with the same ties as the truth, and votes of few annotators tie often: compare the τ of
@@ -218,11 +195,6 @@ def correlation_study(
     -------
     CorrelationStudy
         ``.rows()`` is a table, ``study["uq-auc", "phi"]`` one correlation.
-
-    Raises
-    ------
-    InputError
-        When there is no metric or no truth, the numbers of scorings differ, or a value is nan.
 
     Notes
     -----
