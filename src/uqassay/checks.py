@@ -17,6 +17,7 @@ from uqassay.text import listed, shown
 
 __all__ = [
     "a",
+    "between",
     "different",
     "fail",
     "is_number",
@@ -90,7 +91,8 @@ def number(
     uqassay.errors.InputError: share: must lie strictly between 0 and 1; got 1; give a share such as 0.8.
     """
     if not is_number(value):
-        fail(name, f"must be a number{_range(low, high, ends)}", f"got {shown(value)}", remedy, code="type")
+        rule = "must be a number" + (f" and{_range(low, high, ends)}" if _range(low, high, ends) else "")
+        fail(name, rule, f"got {shown(value)}", remedy, code="type")
     above = value >= low if ends[0] == "[" else value > low
     below = value <= high if ends[1] == "]" else value < high
     if not (above and below):
@@ -210,6 +212,34 @@ def matrix(
         rule = f"must have shape (n, {columns or 'columns'}) with n at least 1"
         fail(name, rule, f"got {array.shape}", remedy, code="shape")
     return _finite(array, name)
+
+
+def between(
+    values: NDArray[Any],
+    name: str,
+    remedy: str,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    ends: str = "[]",
+    of: str = "row",
+) -> None:
+    """Numbers (n,) that all lie in an interval. `ends` as in `number`; `of`: what a place in the array is called.
+
+    Examples
+    --------
+    >>> between(np.array([0.2, 1.5]), "prices", "give shares of a mistake")
+    Traceback (most recent call last):
+    uqassay.errors.InputError: prices: must lie between 0 and 1; row 1 is 1.5; give shares of a mistake.
+    """
+    above = values >= low if ends[0] == "[" else values > low
+    below = values <= high if ends[1] == "]" else values < high
+    if not (above & below).all():
+        outside = np.flatnonzero(~(above & below))
+        got = f"{of} {outside[0]} is {values[outside[0]]:.6g}" + (
+            f", the first of {outside.size}" if outside.size > 1 else ""
+        )
+        fail(name, f"must{_range(low, high, ends)}", got, remedy, code="range")
 
 
 def same_length(values: Any, name: str, n: int, remedy: str, *, of: str = "instance") -> None:

@@ -55,7 +55,6 @@ def ranking_of_errors() -> Calls:
         "correlation of metrics": lambda: metrics.correlation_study(
             {"auc": u[:20], "aurc": v[:20]}, {"truth": gap[:20]}
         ),
-        "one versus rest": lambda: metrics.one_versus_rest_scores(data.labels(), data.prediction("Members")),
     }
 
 
@@ -120,8 +119,6 @@ def calibration_errors() -> Calls:
         "estimate": lambda: metrics.calibration_error_estimate(y, p, groups=g),
         "cumulative": lambda: metrics.cumulative_calibration_error(y, p),
         "cumulative, Kuiper": lambda: metrics.cumulative_calibration_error(y, p, statistic="kuiper"),
-        "density": lambda: metrics.density_calibration_error(y, p),
-        "bandwidth": lambda: metrics.density_bandwidth(p),
         "kernel": lambda: metrics.kernel_calibration_error(y, p),
         "smooth": lambda: metrics.smooth_calibration_error(y, p),
         "ECE": lambda: metrics.expected_calibration_error(p.argmax(axis=1) == y, p.max(axis=1)),
@@ -150,7 +147,6 @@ def set_metrics() -> Calls:
             ),
             f"{kind}, size": partial(metrics.mean_set_size, p),
             f"{kind}, utility": partial(metrics.set_utility_score, y, p, utility="u80"),
-            f"{kind}, cost": partial(metrics.set_decision_cost, y, p, price=0.1),
         }
     return calls | {
         "coverage curve": lambda: uq.evidence.coverage_curve(y, data.prediction("Members"), scales=[0.5, 1.0, 2.0]),

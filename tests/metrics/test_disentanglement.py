@@ -354,7 +354,7 @@ def test_recombined_tables_of_the_paper(method, decomposition, recombined):
 
 
 def test_recombined_error_refuses():
-    with refuses("correlations", "shape"):
+    with refuses("correlations", "mismatch"):
         recombined_error([1.0, 0.0])
     with refuses("correlations", "range"):
         recombined_error([1.0, 0.0, 1.0, 1.5])

@@ -156,7 +156,7 @@ def test_paired_refusals():
     rng = np.random.default_rng(10)
     curves = random_curves(rng, 3)
     a = disentanglement_error(*curves)
-    with refuses("b", "mismatch", "4 against 3"):
+    with refuses("b", "mismatch", "got 4, not 3"):
         paired_disentanglement_test(a, disentanglement_error(*random_curves(rng, 4)))
     with refuses("b", "mismatch", "sum against mean"):
         paired_disentanglement_test(a, disentanglement_error(*curves, aggregate="sum"))

@@ -36,13 +36,13 @@ from uqassay.calibration.single import (
     unseen_notes,
 )
 from uqassay.calibration.weights import log_loss_weights, predictive_weights
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of
 from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, Sides, calibration_measure
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.results import ShownTable, plain
-from uqassay.statistics.units import check_choice, check_draws
+from uqassay.statistics.units import check_draws
 from uqassay.text import counted, pvalue_text
 
 __all__ = [
@@ -74,29 +74,14 @@ STEP = 20  # further draws at a time
 
 
 class NullAtMixture(NamedTuple):
-    """Result for labels drawn from one λ.
+    """Result for labels drawn from one λ."""
 
-    Attributes
-    ----------
-    truth : array (M,)
-        This λ.
-    statistic : float
-        Least value for the observed labels.
-    weights : array (M,)
-        Its weights.
-    null : array (D,)
-        Least values for the draws.
-    pvalue : float
-    deviation : float
-        Standard deviation of the null, of a sequential test that of its first 19 draws.
-    """
-
-    truth: Floats
-    statistic: float
-    weights: Floats
-    null: Floats
+    truth: Floats  #: (M,): this λ
+    statistic: float  #: least value for the observed labels
+    weights: Floats  #: (M,): its weights
+    null: Floats  #: (D,): least values for the draws
     pvalue: float
-    deviation: float
+    deviation: float  #: standard deviation of the null, of a sequential test that of its first 19 draws
 
 
 def null_at(
@@ -307,21 +292,11 @@ CHUNK = 2**21  # numbers in one block of the largest array
 @final
 @dataclass(frozen=True, eq=False)
 class LikelihoodRegion:
-    """The set of λ with log-likelihood of at least `threshold`. It is convex because the log-likelihood is concave.
+    """The set of λ with log-likelihood of at least `threshold`. It is convex because the log-likelihood is concave."""
 
-    Attributes
-    ----------
-    given : array (n, M)
-        Probability that each member gave to the label of each instance.
-    best : array (M,)
-        The most likely λ.
-    threshold : float
-        ln ∫ L dπ − ln(1/β), in nats; −inf where no mixture gives every label a positive probability.
-    """
-
-    given: Floats
-    best: Floats
-    threshold: float
+    given: Floats  #: (n, M): probability that each member gave to the label of each instance
+    best: Floats  #: (M,): the most likely λ
+    threshold: float  #: ln ∫ L dπ − ln(1/β), in nats; −inf where no mixture gives every label a positive probability
 
     def log_likelihood(self, weights: Floats) -> Floats:
         """Σ ln p_λ(y), (L, M) -> (L,), in nats."""
@@ -567,28 +542,14 @@ N_REPEATS = 2  # further searches for the observed labels; the spread of their m
 @final
 @dataclass(frozen=True, eq=False)
 class LeastError:
-    """The least value over λ with its p-value.
-
-    Attributes
-    ----------
-    statistic : float
-    pvalue : float
-    weights : array (M,)
-        The λ that has the least value.
-    null : array (D,)
-        Null draws.
-    spread : float
-        Range of the minima of independent searches, in standard deviations of the null; nan after a single search.
-    evaluations : int
-        Number of mixtures evaluated.
-    """
+    """The least value over λ with its p-value."""
 
     statistic: float
     pvalue: float
-    weights: Floats
-    null: Floats
-    spread: float
-    evaluations: int
+    weights: Floats  #: (M,): the λ that has the least value
+    null: Floats  #: (D,): null draws
+    spread: float  #: range of the minima of independent searches, in standard deviations of the null; nan after a single search
+    evaluations: int  #: number of mixtures evaluated
 
 
 def single_member(
@@ -693,60 +654,35 @@ def in_deviations(minima: Floats, deviation: float) -> float:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class CredalCalibrationTest(ShownVerdict):
-    """Result of `credal_calibration_test`.
+    """Result of `credal_calibration_test`."""
 
-    Attributes
-    ----------
-    measure, notion : str
-        Name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong".
-    statistic : float
-        Least value of the measure over all mixtures, for the observed labels.
-    pvalue : float
-        Small if no mixture is calibrated; nan if undefined, see `notes`.
-    weights : array (M,)
-        The λ that has the least value.
-    null : array (D,)
-        The statistic under the null hypothesis; for "minimised", "sequential" and "berger-boos" at the λ with the greatest
-        p-value, for "sequential" upper bounds of most values below the statistic.
-    null_kind : {"minimised", "sequential", "random", "berger-boos", "single"}
-        Source of the null draws; "single" for one member, where nothing is minimised.
-    convention : {"exact", "paper-code"}
-    n_instances, n_members, n_classes : int
-    noun : str
-        The distributions that are mixed: "members" or "vertices".
-    search_spread : float
-        Range of the minima that independent searches found for the observed labels, divided by the standard deviation of the
-        null. inf if that deviation is 0 or undefined and the minima differ; nan after a single search, or without a minimum.
-    evaluations : int
-        Number of mixtures that all searches evaluated.
-    width : float
-        Mean over instances and classes of the upper minus the lower probability of the credal set.
-    notes : tuple of Note
-        What limits the result.
-    sides : {"upper", "both"}
-        Whether small values of the statistic count against calibration as well; "both" only for one member and a score.
-    planned_draws : int or None
-        Draws D that a sequential test makes at most; None where all are made.
-    """
-
+    #: name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong"
     measure: str
     notion: str
-    statistic: float
-    pvalue: float
-    weights: Floats
+    statistic: float  #: least value of the measure over all mixtures, for the observed labels
+    pvalue: float  #: small if no mixture is calibrated; nan if undefined, see `notes`
+    weights: Floats  #: (M,): the λ that has the least value
+    #: (D,): the statistic under the null hypothesis; for "minimised", "sequential" and "berger-boos" at the λ with the greatest
+    #: p-value, for "sequential" upper bounds of most values below the statistic
     null: Floats
+    #: "minimised", "sequential", "random", "berger-boos" or "single": Source of the null draws; "single" for one member, where
+    #: nothing is minimised
     null_kind: str
-    convention: str
+    convention: str  #: "exact" or "paper-code"
     n_instances: int
     n_members: int
     n_classes: int
-    noun: str
+    noun: str  #: the distributions that are mixed: "members" or "vertices"
+    #: range of the minima that independent searches found for the observed labels, divided by the standard deviation of the
+    #: null. inf if that deviation is 0 or undefined and the minima differ; nan after a single search, or without a minimum.
     search_spread: float
-    evaluations: int
-    width: float
-    notes: tuple[Note, ...] = ()
+    evaluations: int  #: number of mixtures that all searches evaluated
+    width: float  #: mean over instances and classes of the upper minus the lower probability of the credal set
+    notes: tuple[Note, ...] = ()  #: what limits the result
+    #: "upper" or "both": Whether small values of the statistic count against calibration as well; "both" only for one member
+    #: and a score
     sides: Sides = "upper"
-    planned_draws: int | None = None
+    planned_draws: int | None = None  #: draws D that a sequential test makes at most; None where all are made
 
     @property
     def n_draws(self) -> int:
@@ -759,13 +695,7 @@ class CredalCalibrationTest(ShownVerdict):
         return 0.0 if self.convention == "paper-code" else smallest_pvalue(self._most_draws, self.sides) + self._offset
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects, at this level, that some mixture is calibrated. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            The number of draws is too small for this level.
-        """
+        """True if the test rejects, at this level, that some mixture is calibrated. An undefined p-value never rejects."""
         if self.convention == "paper-code":
             return bool(abs(self.statistic) > self.threshold(alpha))
         check_alpha(alpha, self._most_draws, offset=self._offset, sides=self.sides)
@@ -780,7 +710,7 @@ class CredalCalibrationTest(ShownVerdict):
             check_alpha(alpha, 2**62)
             return float(np.quantile(self.null, 1 - alpha))
         if self.planned_draws is not None:
-            raise InputError(
+            fail(
                 "null",
                 "must be one whose draws are all made and searched to the end, for a critical value",
                 "got 'sequential'",
@@ -923,11 +853,6 @@ def credal_calibration_test(
     -------
     CredalCalibrationTest
 
-    Raises
-    ------
-    InputError
-        Shapes that do not fit, labels out of range, predictions without members, options that exclude each other.
-
     References
     ----------
     Paper 001, algorithm 1. Berger, Boos (1994), P values maximized over a confidence set for the nuisance parameter. Besag,
@@ -974,8 +899,8 @@ def credal_calibration_tests(
 
     The results are those of separate tests.
     """
-    check_choice(null, "null", NULLS)
-    check_choice(convention, "convention", ("exact", "paper-code"))
+    one_of(null, "null", NULLS)
+    one_of(convention, "convention", ("exact", "paper-code"))
     check_draws(n_draws)
     check_search(search)
     _check_together(null, resample, convention, search)
@@ -1059,24 +984,14 @@ def _tested(
 
 def _check_together(null: str, resample: bool, convention: str, search: SimplexSearch | None) -> None:
     if convention == "paper-code" and (null != "random" or resample):
-        what = f"null={null!r}" if null != "random" else "resample=True"
-        raise InputError(
-            "convention",
-            "the authors' code has only the null of a random mixture, with permuted instances",
-            f"got {what}",
-            'pass null="random" and resample=False',
-            code="conflict",
-        )
+        got = f"got null={null!r}" if null != "random" else "got resample=True"
+        rule = "the authors' code has only the null of a random mixture, with permuted instances"
+        fail("convention", rule, got, 'pass null="random" and resample=False', code="conflict")
     if convention == "paper-code" and search is not None:
-        raise InputError(
-            "search",
-            "cannot be set with the authors' code, which searches by COBYLA from λ = 1/M",
-            f"got {search!r}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = "cannot be set with the authors' code, which searches by COBYLA from λ = 1/M"
+        fail("search", rule, f"got {search!r}", "leave it out", code="conflict")
     if resample and null != "random":
-        raise InputError(
+        fail(
             "resample",
             "instances are resampled only under the paper's null",
             f"got null={null!r}",

@@ -140,7 +140,8 @@ def test_bins_of_ranks_separate_ties():
 
 @pytest.mark.parametrize("n_bins", [0, -1, 1.5, "10", True, None, 2**15 + 1, np.inf, [10]])
 def test_numbers_of_bins_that_are_refused(n_bins):
-    with refuses("n_bins", "range", got="must be a whole number from 1 to 32768"):
+    code = "range" if isinstance(n_bins, int) and n_bins is not True else "type"
+    with refuses("n_bins", code, got="must be a whole number from 1 to 32,768"):
         check_bins(n_bins, "width")
 
 
@@ -148,7 +149,6 @@ def test_binnings_that_are_refused():
     with refuses("binning", "choice", got="got None"):
         check_bins(10, None)
     check_bins(np.int64(3), "mass")
-    check_bins(3.0, "width")
 
 
 @pytest.mark.parametrize("n_bins", [1, 10, 300])

@@ -28,8 +28,6 @@ DOOR = {
     "classwise_calibration_error": uq.metrics.classwise_calibration_error,
     "proper_score_parts": uq.metrics.proper_score_parts,
     "kernel_calibration_error": uq.metrics.kernel_calibration_error,
-    "density_calibration_error": uq.metrics.density_calibration_error,
-    "density_bandwidth": lambda y, probs: uq.metrics.density_bandwidth(probs),
     "kernel_bandwidth": lambda y, probs: kernel_bandwidth(probs),
     "hosmer_lemeshow_statistic": uq.metrics.hosmer_lemeshow_statistic,
     "reliability_diagram": uq.metrics.reliability_diagram,

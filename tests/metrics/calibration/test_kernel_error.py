@@ -167,7 +167,7 @@ def test_ordinary_inputs():
         ({"kernel": lambda p, q: np.log((p - q).sum(axis=-1) * 0)}, ("kernel", "finite")),
         ({"kernel": lambda p, q: 0.0, "bandwidth": 1.0}, ("bandwidth", "conflict", "got 1.0")),
         ({"bandwidth": -1.0}, ("bandwidth", "range")),
-        ({"bandwidth": "mean"}, ("bandwidth", "range")),
+        ({"bandwidth": "mean"}, ("bandwidth", "type")),
         ({"block_size": 2}, ("block_size", "conflict", "got 2")),
         ({"estimator": "block", "block_size": 1}, ("block_size", "range", "got 1")),
         ({"estimator": "block", "block_size": 9}, ("block_size", "range", "got 9")),
