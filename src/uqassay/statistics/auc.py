@@ -28,6 +28,7 @@ from uqassay.statistics.units import (
 __all__ = [
     "PlacementSums",
     "auc_estimate",
+    "auc_influence",
     "auc_linearised",
     "delong_covariance",
     "placement_sums",
@@ -141,6 +142,7 @@ def _by_search(x: Floats, y: Floats, *, constant: bool) -> PlacementSums:
 # 1988). Placements come from sorting, in O(n log n) and exact with ties.
 
 IMAGINARY = 0.3  # imaginary instances added to each sample for the interval; they tie with all instances
+METHODS = ("adjusted", "delong")
 ROUNDING = 1e-12  # an interval this narrow counts as one of no width
 FEW = 20  # a smaller sample gets a note
 OUTSIDE = 5  # so does one of which fewer members lie outside a tie that holds most of them
@@ -216,6 +218,39 @@ def auc_estimate(
     )
 
 
+@in_one_order("positive", "scores", "sample_weight", "groups")
+def auc_influence(
+    positive: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    method: str = "adjusted",
+) -> Linearised:
+    """Area under the ROC curve and the influence of every instance, for paired tests and plans.
+
+    Parameters
+    ----------
+    positive, scores, sample_weight, groups, method
+        As in `auc_estimate`.
+
+    Returns
+    -------
+    Linearised
+
+    Examples
+    --------
+    >>> errors = [0, 0, 1, 1, 0, 1]
+    >>> first, second = (auc_influence(errors, s) for s in ([0.1, 0.2, 0.3, 0.5, 0.3, 0.2], [0.1, 0.4, 0.3, 0.5, 0.2, 0.6]))
+    >>> round(first.value, 3), round((first - second).value, 3)
+    (0.778, -0.111)
+    """
+    check_choice(method, "method", METHODS)
+    e, s, w = checked(positive, scores, sample_weight)
+    codes = None if groups is None else make_units(len(e), groups, None).codes
+    return auc_linearised(e, s, w, codes, imaginary=IMAGINARY if method == "adjusted" else 0.0)
+
+
 @in_one_order("positive", "scores", "groups")
 def delong_covariance(
     positive: ArrayLike, scores: ArrayLike | Sequence[ArrayLike], *, groups: ArrayLike | None = None
@@ -287,7 +322,7 @@ def named_auc(
 ) -> Estimate:
     """`auc_estimate` with these names of the two samples in notes and of the arguments in errors. For other rooms."""
     check_level(level)
-    check_choice(method, "method", ("adjusted", "delong"))
+    check_choice(method, "method", METHODS)
     imaginary = IMAGINARY if method == "adjusted" else 0.0
     name = f"delong{', adjusted' * (method == 'adjusted')}, logit scale"
     mask: NDArray[np.bool_] | None
