@@ -173,9 +173,8 @@ WITHOUT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("statistics.agreeing_comparisons", "statistics.check_margin", "statistics.detectable_differences"),
+            *("statistics.agreeing_comparisons", "statistics.check_margin"),
             *(
-                "statistics.margin_tests",
                 "statistics.nemenyi_difference",
                 "statistics.plan_difference",
                 "statistics.plan_precision",

@@ -451,14 +451,13 @@ def with_runs(spread: Spread, run_values: Sequence[Floats]) -> Spread:
 
 
 def spread_of_difference(a: AveragedStatistic, b: AveragedStatistic, units: Units) -> Spread:
-    """`spread_of` a difference of two statistics. For use inside this room."""
-    runs = [a.values, b.values]
+    """`spread_of` a difference of two statistics, without the variance between runs."""
     if not a.sums or len(a.sums) != len(b.sums) or a.whole.imaginary != b.whole.imaginary:
-        return spread_of(a.whole - b.whole, units, runs)
+        return spread_of(a.whole - b.whole, units)
     u, variance, dof = combined((*a.sums, *(part.negative() for part in b.sums)), a.whole.imaginary)
     if a.whole.uneven or b.whole.uneven:
         dof = min(dof, uneven_dof(u))
-    return with_runs(Spread(variance**0.5, dof, 0.0), runs)
+    return Spread(variance**0.5, dof, 0.0)
 
 
 def least_units(statistic: Linearised, units: Units) -> int:

@@ -230,19 +230,23 @@ class Spread:
     def interval(self, centre: float, level: float, method: str) -> tuple[float, float]:
         """Confidence interval. The method "hall" inverts Hall's transformation of the t statistic."""
         q = float(special.stdtrit(self.dof, 0.5 + level / 2))
-        upper, lower = (self._hall_inverse(q), self._hall_inverse(-q)) if method == "hall" else (q, -q)
+        upper, lower = (float(hall_inverse(y, self.skewness)) if method == "hall" else y for y in (q, -q))
         return centre - upper * self.standard_error, centre - lower * self.standard_error
 
     def pvalue(self, statistic: float) -> float:
         """Two-sided p-value of a t statistic."""
         return 2.0 * float(special.stdtr(self.dof, -abs(statistic)))
 
-    def _hall_inverse(self, y: float) -> float:
-        # Hall (1992), equation 2.2: g(t) = t + kt²/3 + k²t³/27 + k/6 = ((1 + kt/3)³ − 1)/k + k/6. With
-        # r = ∛(1 + k(y − k/6)), t = 3(r − 1)/k = 3(y − k/6)/(r² + r + 1), which does not divide by k ≈ 0
-        shifted = y - self.skewness / 6
-        root = float(np.cbrt(1 + self.skewness * shifted))
-        return 3 * shifted / (root**2 + root + 1)
+
+def hall_inverse(y: Floats | float, skewness: Floats | float) -> Floats:
+    """The t whose Hall's transform is y.
+
+    Hall (1992), equation 2.2: g(t) = t + kt²/3 + k²t³/27 + k/6 = ((1 + kt/3)³ − 1)/k + k/6. With r = ∛(1 + k(y − k/6)),
+    t = 3(r − 1)/k = 3(y − k/6)/(r² + r + 1), which does not divide by k ≈ 0.
+    """
+    shifted = y - skewness / 6
+    root = np.cbrt(1 + skewness * shifted)
+    return np.asarray(3 * shifted / (root**2 + root + 1))
 
 
 def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ()) -> Spread:
