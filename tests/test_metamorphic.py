@@ -138,7 +138,6 @@ CASES: dict[str, str] = {
     "calibration.vote_compatibility_test": "prediction=members votes groups | votes_are='counts', n_draws=200",
     "calibration.weighted_average_effect": "members y_true groups | n_draws=20, null_draws=20, measure='brier'",
     "evidence.coverage_curve": "prediction=members y_true groups",
-    "evidence.three_readings": "members y_true groups",
     "evidence.sample_of_pair": "before=members y_true after=other_members label_probs=other groups",
     "evidence.compare_table": "values=scores_of_models groups=of_data_sets | greater_is_better=True",
     **{

@@ -13,13 +13,13 @@ import uqassay as uq
 PUBLIC = {
     "Assay", "AssayStream", "ClassSets", "DaskPrediction", "Dirichlet", "Estimate", "GaussianLogits", "InputError", "Intervals",
     "Masses", "Members", "Point", "Prediction", "UqassayError", "Vertices", "__version__", "assay", "calibration", "credal",
-    "array_support", "from_classifier", "from_laplace", "from_object", "kernels", "lab",
+    "from_classifier", "from_laplace", "from_object", "kernels", "lab",
     "load", "load_labels", "losses", "measures", "metrics", "save", "statistics",
 }  # fmt: skip
 
 HEAVY = (
     "pandas", "sklearn", "plotly", "matplotlib", "torch", "jax", "dask", "typer", "rich", "zarr", "safetensors",
-    "array_api_compat", "pyarrow", "scipy.optimize", "scipy.stats", "scipy.sparse",
+    "pyarrow", "scipy.optimize", "scipy.stats", "scipy.sparse",
 )  # fmt: skip
 
 

@@ -30,7 +30,6 @@ _WHERE = {
     "from_object": "predictions.adapters",
     "from_laplace": "predictions.adapters",
     "Estimate": "statistics",
-    "array_support": "_array_support",
     "kernels": "native",
     "UqassayError": "errors",
     "InputError": "errors",
@@ -66,7 +65,6 @@ __all__ = [
     "UqassayError",
     "Vertices",
     "__version__",
-    "array_support",
     "assay",
     "calibration",
     "credal",
@@ -85,7 +83,6 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from uqassay._array_support import array_support
     from uqassay.errors import InputError, UqassayError
     from uqassay.evidence import Assay, AssayStream, assay
     from uqassay.native import kernels

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.frames import as_frame
 from uqassay.text import shown
@@ -75,7 +76,7 @@ def lone_surrogates(values: Any) -> NDArray[np.bool_]:
 
 
 def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:
-    """Real-valued array, without a copy if possible. Memory maps stay memory maps; tensors are copied to the host.
+    """Real-valued array, without a copy if possible. Memory maps stay memory maps; tensors of other libraries become NumPy.
 
     Raises
     ------
@@ -140,17 +141,16 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
     frame = as_frame(values, name)
     if frame is not None:
         return frame.array
-    _refuse_masked_and_sparse(values, name)
-    if hasattr(values, "detach"):
-        values = _to_host(values, name)
-    elif isinstance(values, (list, tuple)):
-        for item in values:
-            _refuse_masked_and_sparse(item, name)
-        coarse = any(precision_of(item) == "bfloat16" for item in values)
-        values = [_to_host(item, name) if hasattr(item, "detach") else item for item in values]
-        if coarse:  # NumPy drops the mark when it stacks the items
-            values = as_bfloat16(np.asarray(values, dtype=np.float32))
+    listed = isinstance(values, (list, tuple))
+    for item in values if listed else [values]:
+        _refuse_without_numbers(item, name)
     try:
+        if listed:
+            coarse = any(precision_of(item) == "bfloat16" for item in values)
+            values = [_to_host(item) for item in values]
+            if coarse:  # NumPy drops the mark when it stacks the items
+                values = as_bfloat16(np.asarray(values, dtype=np.float32))
+        values = _to_host(values)
         # asarray drops subclasses such as np.matrix, whose rows have two dimensions
         return values if isinstance(values, np.memmap) else np.asarray(values)
     except ValueError as problem:
@@ -161,7 +161,7 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
             "pad short rows, probabilities with 0 and logits with −inf",
             code="ragged",
         ) from problem
-    except (TypeError, RuntimeError, OverflowError, AttributeError) as problem:
+    except (TypeError, RuntimeError, OverflowError, AttributeError, BufferError) as problem:
         raise InputError(
             name,
             "must be an array of real numbers",
@@ -189,7 +189,8 @@ def precision_of(values: Any) -> str:
     return str(marked or dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
 
 
-def _refuse_masked_and_sparse(values: Any, name: str) -> None:
+def _refuse_without_numbers(values: Any, name: str) -> None:
+    """Refuse masked and sparse arrays, and tensors of the device meta."""
     if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray):
         return
     if isinstance(values, np.ma.MaskedArray) or hasattr(values, "get_mask"):  # NumPy's, PyTorch's
@@ -200,6 +201,10 @@ def _refuse_masked_and_sparse(values: Any, name: str) -> None:
             "drop the masked rows, or fill them by .filled()",
             code="masked",
         )
+    if getattr(values, "is_meta", False):
+        shape = tuple(values.shape)
+        got = f"got a tensor of shape {shape} on the device meta, which has none"
+        fail(name, "must hold values", got, "give a tensor of another device", code="missing")
     layout = str(getattr(values, "layout", "torch.strided"))
     if layout.startswith("torch.sparse") or (
         hasattr(values, "nnz") and hasattr(values, "shape")
@@ -213,19 +218,17 @@ def _refuse_masked_and_sparse(values: Any, name: str) -> None:
         )
 
 
-def _to_host(tensor: Any, name: str) -> NDArray[Any]:
-    """A PyTorch tensor as an array: detached, copied to the host, and bfloat16 cast to float32."""
-    if getattr(tensor, "is_meta", False):
-        raise InputError(
-            name,
-            "must hold values",
-            f"got a tensor of shape {tuple(tensor.shape)} on the device meta, which has none",
-            "give a tensor of another device",
-            code="missing",
-        )
+def _to_host(tensor: Any) -> Any:
+    """A tensor of another library as an array of the host; all else as it is."""
+    if not hasattr(tensor, "detach"):
+        if not hasattr(tensor, "__dlpack__"):
+            return tensor
+        if hasattr(tensor, "get"):  # CuPy refuses `__array__`
+            return tensor.get()
+        return tensor if hasattr(tensor, "__array__") else np.from_dlpack(tensor)
     tensor = tensor.detach().cpu()
     if str(tensor.dtype) == "torch.bfloat16":
-        return as_bfloat16(_to_host(tensor.float(), name))
+        return as_bfloat16(_to_host(tensor.float()))
     # NumPy cannot read the flags by which PyTorch conjugates and negates lazily
     return np.asarray(tensor.resolve_conj().resolve_neg() if hasattr(tensor, "resolve_conj") else tensor)
 

@@ -153,7 +153,6 @@ def set_metrics() -> Calls:
             f"{kind}, cost": partial(metrics.set_decision_cost, y, p, price=0.1),
         }
     return calls | {
-        "three readings": lambda: uq.evidence.three_readings(y, data.prediction("Members")),
         "coverage curve": lambda: uq.evidence.coverage_curve(y, data.prediction("Members"), scales=[0.5, 1.0, 2.0]),
     }
 
@@ -498,9 +497,8 @@ def of_data_sets() -> Calls:
 
 
 def registries() -> Calls:
-    """Lists that users meet: array libraries, methods, codes of errors, notes and claims."""
+    """Lists that users meet: methods, codes of errors, notes and claims."""
     return {
-        "array support": uq.array_support,
         "methods": lambda: [(m.name, m.sentence, m.source) for m in uq.lab.methods.METHODS.values()],
         "codes of errors": lambda: dict(uq.errors.CODES),
         "cautions": lambda: dict(uq.evidence.CAUTIONS),

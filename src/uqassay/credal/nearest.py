@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr, xlog1py, xlogy
 
-from uqassay._namespaces import is_foreign, namespace, smallest_normal
 from uqassay.checks import fail
 from uqassay.credal.events import as_focal_sets
 from uqassay.credal.hull import l1_projection
@@ -102,8 +101,6 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     if distance == "brier":
         remedy = "use nearest_in_hull, nearest_in_box or nearest_in_core with one-hot rows as target"
         fail("distance", "must have a closed form in the upper probability", "got 'brier'", remedy, code="missing")
-    if is_foreign(upper):
-        return _one_hot_on_device(upper, distance, floor)
     u = np.atleast_1d(np.asarray(upper, dtype=np.float64))
     check_values("upper", u, 0.0, 1.001)
     u = np.minimum(u, 1.0).reshape(np.shape(upper))
@@ -117,23 +114,6 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
         return np.sqrt(rest / (1.0 + np.sqrt(u)))
     js = 0.5 * (rest * LN2 - (1.0 + u) * np.log1p(-0.5 * rest) + xlogy(u, u))
     return np.sqrt(js) if distance == "js_distance" else js
-
-
-def _one_hot_on_device(upper: Any, distance: str, floor: float) -> Any:
-    """The same for upper probabilities of another array library, which its caller has checked."""
-    xp = namespace(upper)
-    u = xp.minimum(upper, 1.0)
-    rest = 1.0 - u
-    if distance == "kl":
-        with np.errstate(divide="ignore"):
-            return 0.0 - xp.log(xp.maximum(u, floor))
-    if distance == "tv":
-        return rest
-    if distance == "hellinger":
-        return xp.sqrt(rest / (1.0 + xp.sqrt(u)))
-    u_log_u = u * xp.log(xp.maximum(u, smallest_normal(u)))  # 0 ln 0 = 0
-    js = 0.5 * (rest * LN2 - (1.0 + u) * xp.log1p(-0.5 * rest) + u_log_u)
-    return xp.sqrt(js) if distance == "js_distance" else js
 
 
 def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: float = 0.0) -> Floats:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scale import CoverageCurve, ModelScale, ScaleCheck, coverage_curve
-    from uqassay.evidence.sets import ThreeReadings, three_readings
     from uqassay.evidence.stream import AssayStream
 
 _WHERE = {
@@ -54,7 +53,6 @@ _WHERE = {
     "Recommendation": "answer",
     "ScaleCheck": "scale",
     "Stretch": "answer",
-    "ThreeReadings": "sets",
     "assay": "judgement",
     "backward_scores": "mistakes",
     "calibration_claims": "calibration",
@@ -68,7 +66,6 @@ _WHERE = {
     "gain_sentences": "gain_words",
     "rank_disentanglement": "disentanglement_runs",
     "sample_of_pair": "gain",
-    "three_readings": "sets",
 }
 
 __all__ = [
@@ -97,7 +94,6 @@ __all__ = [
     "Recommendation",
     "ScaleCheck",
     "Stretch",
-    "ThreeReadings",
     "assay",
     "backward_scores",
     "calibration_claims",
@@ -111,7 +107,6 @@ __all__ = [
     "gain_sentences",
     "rank_disentanglement",
     "sample_of_pair",
-    "three_readings",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _WHERE)

@@ -14,7 +14,7 @@ from uqassay.losses import counts_of_votes
 from uqassay.measures.registry import SCORES, score_names
 from uqassay.metrics.ood import OOD_METRICS
 from uqassay.metrics.ranking import RANKING_METRICS
-from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction_here_and_there
+from uqassay.predictions import GaussianLogits, Masses, Members, Prediction, as_prediction
 from uqassay.predictions.adapters import is_one_prediction
 from uqassay.predictions.base import checked_class_names, numbered, per_instance
 from uqassay.predictions.columns import class_numbers
@@ -450,7 +450,7 @@ def as_runs(predictions: Any, argument: str = "predictions") -> Runs:
 def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     """The training runs of one model: each entry of a list of predictions or arrays, else the one thing given."""
     values = _listed_runs(name, value, argument)
-    runs = tuple(as_prediction_here_and_there(one, _place(argument, name, r, values)) for r, one in enumerate(values))
+    runs = tuple(as_prediction(one, _place(argument, name, r, values)) for r, one in enumerate(values))
     _check_batches(runs, _place(argument, name))
     spanned = "GaussianLogits spanned by {}".format
     kinds = {spanned(r.spanned_by) if isinstance(r, GaussianLogits) else type(r).__name__ for r in runs}

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._array_support import SUPPORT
-from uqassay.arrays import as_array, release, row_chunks
+from uqassay.arrays import release, row_chunks
 from uqassay.credal.undominated import CLASS_RULES
 from uqassay.errors import InputError
 from uqassay.evidence.kept_rows import Kept, joined_notes, rows_of
@@ -30,9 +29,7 @@ from uqassay.predictions import (
     Point,
     Prediction,
     Vertices,
-    held_elsewhere,
 )
-from uqassay.predictions.devices import labels_on_device
 from uqassay.predictions.second_order import Drawn
 from uqassay.predictions.sets import empty_sets_note
 
@@ -111,50 +108,7 @@ def fingerprint(runs: Iterable[tuple[Prediction, bytes]]) -> str:
     return digest.hexdigest()
 
 
-# Scores of an assay that are computed on the device that a prediction was copied from; only the scores move to the
-# host.
-
 Array = NDArray[np.float64]
-
-
-def terms_on_device(
-    y: NDArray[Any], run: Prediction, *, floor: float | None, rng: int, tolerance: float | None, **options: Any
-) -> tuple[tuple[Array, Array, int], Nonspecificity] | None:
-    """Both terms of E as `unified_terms` gives them; None for a prediction or options that the host computes."""
-    probs = held_elsewhere(run)
-    native = SUPPORT["losses.unified_loss"].computes_natively(options, one_label_each=y.ndim == 1)
-    if probs is None or not native or tolerance is not None:
-        return None
-    there: Any = probs
-    (d, gap, floored), ns = unified_terms(labels_on_device(y, probs), there, floor=floor, rng=rng, **options)
-    moved = replace(ns, values=_on_host(ns.values), standard_error=_on_host(ns.standard_error))
-    return (_on_host(d), _on_host(gap), floored), moved
-
-
-def columns_on_device(y: NDArray[Any], run: Prediction, measures: Sequence[str], floor: float) -> dict[str, Array]:
-    """Losses and those measures that are computed on the device, ``(n,)`` each; empty for a prediction of the host."""
-    probs = held_elsewhere(run)
-    if probs is None:
-        return {}
-    there: Any = probs
-    xp, labels = probs.xp, labels_on_device(y, probs)
-    found = {
-        "correct": is_correct(labels, there),
-        "confidence": xp.minimum(xp.max(probs.label_probs(), axis=1), 1.0),
-        "label": probs.labels(),
-        "log-loss": log_loss(labels, there, floor=floor),
-        "brier": brier_loss(labels, there),
-        "gap": probability_gap(labels, there),
-    }
-    if y.ndim == 1:
-        found["upper-label"] = probs.upper_of_label(labels)
-    native = SUPPORT["measures.uncertainty_score"].only["name"]
-    found |= score_columns(there, [measure for measure in measures if measure in native])
-    return {name: _on_host(values) for name, values in found.items()}
-
-
-def _on_host(values: Any) -> Array:
-    return np.asarray(as_array(values, "scores"), dtype=np.float64)
 
 
 # Columns of the classes that a model's sets do not rule out: whether the label is among them, and how many they are.
@@ -403,7 +357,7 @@ def score_part(
         try:
             named = ("distance", "nonspecificity", "convention", "focal_sets", "floor", "tolerance")
             options: dict[str, Any] = {key: getattr(settings, key) for key in named} | {"rng": settings.seed}
-            (d, gaps, low_rows), ns = terms_on_device(y, run, **options) or unified_terms(y, run, **options)
+            (d, gaps, low_rows), ns = unified_terms(y, run, **options)
             columns = _other_columns(run, y, settings) | (set_columns(y, run) if points_of_sets(run) != 1 else {})
         except InputError as problem:
             raise problem.inside(place) from problem
@@ -519,17 +473,10 @@ def _other_columns(run: Prediction, y: NDArray[Any], settings: Settings) -> dict
     offered = score_names(run, on_request=True)
     measures = [m for m in settings.measures if m in offered]
     floor = FLOORS["exact"] if settings.floor is None else settings.floor
-    done = columns_on_device(y, run, measures, floor)
-    out |= done
-    measures = [m for m in measures if m not in done]
-    if done and not measures:
-        return out
 
     def work(rows: slice, part: Prediction) -> None:
         for measure, values in score_columns(part, measures).items():
             out[measure][rows] = values
-        if done:
-            return
         target = y[rows]
         out["correct"][rows] = is_correct(target, part)
         out["confidence"][rows] = np.minimum(part.label_probs().max(axis=1), 1.0)

@@ -49,7 +49,7 @@ from uqassay.evidence.scoring import (
 )
 from uqassay.evidence.sets import ROWS, VoteTests, vote_tests
 from uqassay.native import share_on_threads
-from uqassay.predictions import Masses, Point, Prediction, held_elsewhere
+from uqassay.predictions import Masses, Point, Prediction
 from uqassay.predictions.base import checked_ids, numbered
 
 if TYPE_CHECKING:
@@ -105,10 +105,8 @@ def score_models(
     `given` holds further uncertainty scores by model and name, ``(R, n)`` each.
     """
     calls = [(name, runs, y, settings, given.get(name), tuple(scales), groups) for name, runs in models.items()]
-    # the device computes, or the threads share the chunks of a model instead
-    elsewhere = any(held_elsewhere(run) is not None for runs in models.values() for run in runs)
     large = any(sum(_bytes(run) for run in runs) > LARGEST_SHARED for runs in models.values())
-    threads = 1 if elsewhere or large else available_cores()
+    threads = 1 if large else available_cores()  # with one, the threads share the chunks of a model instead
     return share_on_threads(_scored, calls, threads=threads, progress=progress)
 
 

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._namespaces import namespace
 from uqassay.arrays import RandomState
 from uqassay.credal.nearest import (
     DISTANCES,
@@ -33,16 +32,13 @@ from uqassay.measures.imprecision import nonspecificity as named_nonspecificity
 from uqassay.predictions import (
     Box,
     ClassSets,
-    DeviceProbs,
     Masses,
     Point,
     Prediction,
     PredictionLike,
     as_prediction,
-    keeps_arrays,
     not_negative,
 )
-from uqassay.predictions.devices import labels_on_device
 from uqassay.predictions.labels import labels_for
 from uqassay.predictions.swapped import refuse_swapped
 
@@ -76,8 +72,6 @@ CHUNK_BYTES = 64 * 2**20
 
 def labels_of(y_true: Any, prediction: Prediction) -> NDArray[Any]:
     """Validated labels in the order of the instances; a Series is aligned to the ids of the prediction."""
-    if isinstance(prediction, DeviceProbs):
-        return labels_on_device(y_true, prediction)
     return labels_for(
         y_true,
         n_instances=prediction.n_instances,
@@ -122,9 +116,8 @@ def label_distance(
 
 def from_upper(upper: Array, distance: str, floor: float) -> tuple[Array, Array, int]:
     """Distances in closed form, gaps of 0, and the number of floored rows."""
-    xp = namespace(upper)
-    floored = int(xp.count_nonzero(_below(upper, floor))) if distance == "kl" else 0
-    return one_hot_distance(upper, distance, floor=floor), xp.zeros_like(upper), floored
+    floored = int(np.count_nonzero(_below(upper, floor))) if distance == "kl" else 0
+    return one_hot_distance(upper, distance, floor=floor), np.zeros_like(upper), floored
 
 
 def _below(upper: Array, floor: float) -> NDArray[np.bool_]:
@@ -156,8 +149,6 @@ def _clipped_jensen_shannon(
 
 
 def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, focal_sets: Any) -> Array:
-    if isinstance(prediction, DeviceProbs):
-        return prediction.upper_of_label(y)
     upper = np.empty(prediction.n_instances)
     if convention == "paper" and not isinstance(prediction, Point):
 
@@ -259,7 +250,6 @@ class UnifiedLoss:
         return self.distance + tradeoff * self.nonspecificity
 
 
-@keeps_arrays("losses.unified_loss")
 def unified_loss(
     y_true: ArrayLike,
     prediction: PredictionLike,
@@ -452,7 +442,6 @@ def set_nonspecificity(
 # Errors of a prediction that an uncertainty score should rank: wrong or right, and the probability gap.
 
 
-@keeps_arrays("losses.is_correct")
 def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """1 if the predicted class is the label, else 0, ``(n,)``; for label distributions the share of the predicted class.
 
@@ -471,13 +460,11 @@ def is_correct(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     if isinstance(prediction, ClassSets):
         return 1.0 - probability_gap(y, prediction)
     label = prediction.labels()
-    xp = namespace(y)
     if y.ndim == 2:
-        return xp.take_along_axis(y, label[:, None], axis=1)[:, 0]
-    return xp.astype(label == y, np.float64 if xp is np else prediction.mean_probs().dtype)
+        return np.take_along_axis(y, label[:, None], axis=1)[:, 0]
+    return np.asarray(label == y, dtype=np.float64)
 
 
-@keeps_arrays("losses.prediction_errors")
 def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """1 if the predicted class is wrong, mis(x, y) = 1[ŷ(x) ≠ y], ``(n,)``; for label distributions its probability.
 
@@ -505,7 +492,6 @@ def prediction_errors(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     return 1.0 - is_correct(y_true, prediction)
 
 
-@keeps_arrays("losses.probability_gap")
 def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """One minus the mean probability of the label, gap(x, y) = 1 − f_y(x), ``(n,)``; with label distributions 1 − Σ q_k f_k.
 
@@ -524,15 +510,13 @@ def probability_gap(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     f = prediction.mean_probs()
-    xp = namespace(y)
-    kept = xp.sum(y * f, axis=1) if y.ndim == 2 else xp.take_along_axis(f, y[:, None], axis=1)[:, 0]
-    return xp.clip(1.0 - kept, 0.0, 1.0)
+    kept = (y * f).sum(axis=1) if y.ndim == 2 else np.take_along_axis(f, y[:, None], axis=1)[:, 0]
+    return np.clip(1.0 - kept, 0.0, 1.0)
 
 
 # Log loss and Brier loss of the mean prediction, instance by instance.
 
 
-@keeps_arrays("losses.log_loss")
 def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | None = None) -> Array:
     """−Σ_c y_c ln p̄_c of the mean prediction, nats, ``(n,)``, with the floor of `unified_loss`.
 
@@ -546,14 +530,13 @@ def log_loss(y_true: ArrayLike, prediction: PredictionLike, *, floor: float | No
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
     p = prediction.mean_probs()
-    xp, least = namespace(p), FLOORS["exact"] if floor is None else floor
-    of_labels = xp.take_along_axis(p, y[:, None], axis=1)[:, 0] if y.ndim == 1 else p
+    least = FLOORS["exact"] if floor is None else floor
+    of_labels = np.take_along_axis(p, y[:, None], axis=1)[:, 0] if y.ndim == 1 else p
     with np.errstate(divide="ignore"):
-        logs = xp.log(xp.maximum(of_labels, least))
-    return -logs if y.ndim == 1 else -xp.sum(xp.where(y > 0, y * logs, 0.0), axis=1)
+        logs = np.log(np.maximum(of_labels, least))
+    return -logs if y.ndim == 1 else -np.where(y > 0, y * logs, 0.0).sum(axis=1)
 
 
-@keeps_arrays("losses.brier_loss")
 def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     """Σ_c (p̄_c − y_c)² of the mean prediction, from 0 to 2, ``(n,)``.
 
@@ -566,6 +549,5 @@ def brier_loss(y_true: ArrayLike, prediction: PredictionLike) -> Array:
     refuse_swapped(y_true, prediction)
     prediction = as_prediction(prediction)
     y = labels_of(y_true, prediction)
-    p, xp = prediction.mean_probs(), namespace(y)
-    target = y if y.ndim == 2 else xp.take(xp.eye(prediction.n_classes, dtype=p.dtype, device=y.device), y, axis=0)
-    return xp.sum((p - target) ** 2, axis=1)
+    target = y if y.ndim == 2 else np.eye(prediction.n_classes)[y]
+    return np.asarray(((prediction.mean_probs() - target) ** 2).sum(axis=1))

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, entr, ndtr
 
-from uqassay._namespaces import detached, is_foreign, namespace, smallest_normal
 from uqassay.arrays import as_numeric, check_rows, tolerance_of
 from uqassay.credal.entropy import (
     box_lower_entropy,
@@ -24,7 +23,6 @@ from uqassay.errors import InputError, TooManyClassesError
 from uqassay.native import kernel
 from uqassay.predictions import (
     Box,
-    DeviceProbs,
     Dirichlet,
     GaussianLogits,
     Masses,
@@ -35,12 +33,10 @@ from uqassay.predictions import (
     PredictionLike,
     Vertices,
     as_prediction,
-    keeps_arrays,
     member_rows,
     member_shares,
     member_sums,
     not_negative,
-    probs_on_device,
     sum_over_classes,
 )
 from uqassay.predictions.base import CORE_BYTES
@@ -75,7 +71,6 @@ __all__ = [
 # Uncertainty from the largest probabilities of the mean prediction.
 
 
-@keeps_arrays("measures.least_confidence")
 def least_confidence(prediction: PredictionLike) -> NDArray[np.float64]:
     """1 − max p̄ of the mean prediction, ``(n,)``, from 0 to 1 − 1/K.
 
@@ -85,11 +80,9 @@ def least_confidence(prediction: PredictionLike) -> NDArray[np.float64]:
     >>> uq.measures.least_confidence(uq.Point([[0.5, 0.25, 0.25]])).tolist()
     [0.5]
     """
-    mean = as_prediction(prediction).mean_probs()
-    return 1.0 - namespace(mean).max(mean, axis=1)
+    return np.asarray(1.0 - as_prediction(prediction).mean_probs().max(axis=1))
 
 
-@keeps_arrays("measures.margin_uncertainty")
 def margin_uncertainty(prediction: PredictionLike) -> NDArray[np.float64]:
     """1 − (largest − second largest probability) of the mean prediction, ``(n,)``, from 0 to 1.
 
@@ -99,9 +92,7 @@ def margin_uncertainty(prediction: PredictionLike) -> NDArray[np.float64]:
     >>> uq.measures.margin_uncertainty(uq.Point([[0.5, 0.25, 0.25]])).tolist()
     [0.75]
     """
-    mean = as_prediction(prediction).mean_probs()
-    # the array API has no partition
-    top = np.partition(mean, -2, axis=1) if isinstance(mean, np.ndarray) else namespace(mean).sort(mean, axis=1)
+    top = np.partition(as_prediction(prediction).mean_probs(), -2, axis=1)
     return 1.0 - (top[:, -1] - top[:, -2])
 
 
@@ -186,8 +177,7 @@ def _equal(mean: Array, deviation: Array) -> NDArray[np.bool_]:
 
 def minus_p_log_p(p: Array) -> Array:
     """−p ln p of each entry, 0 for p = 0, in nats."""
-    xp = namespace(p)
-    return xp.abs(p * xp.log(xp.where(p > 0.0, p, 1.0)))
+    return np.abs(p * np.log(np.where(p > 0.0, p, 1.0)))
 
 
 def _divergence(p: Array, mean: Array) -> Array:
@@ -237,6 +227,7 @@ def two_class_votes(prediction: GaussianLogits) -> Array:
 # Total, aleatoric and epistemic entropy, in nats.
 
 ROUNDING = 4 * np.finfo(np.float64).eps
+SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 NO_SPREAD = 1e-18  # above the rounding error of the mean of a million equal members
 TEMPORARIES = 8  # arrays (n, K) alive at once
 NEAR = 0.0294372515228594  # (3 − √8)²: artanh(3 − √8) = ln(√2) / 2
@@ -254,7 +245,6 @@ class Decomposition:
     epistemic: Array
 
 
-@keeps_arrays("measures.entropy")
 def entropy(probs: PredictionLike) -> Array:
     """Shannon entropy −Σ p ln p in nats, with 0 ln 0 = 0, of distributions or of the mean of a prediction.
 
@@ -279,30 +269,23 @@ def entropy(probs: PredictionLike) -> Array:
     """
     if isinstance(probs, Mapping) or callable(getattr(probs, "mean_probs", None)):
         return shannon_entropy(as_prediction(probs, "probs").mean_probs())
-    array: Any = detached(probs, "probs") if is_foreign(probs) else as_numeric(probs, "probs")
+    array = as_numeric(probs, "probs")
     if array.ndim == 0:
         raise InputError(
             "probs", "must have one distribution on its last axis", f"got {array}", "pass all classes", code="shape"
         )
-    if is_foreign(array):
-        probs_on_device(namespace(array).reshape(array, (-1, array.shape[-1])), "probs")  # checks
-    else:
-        check_rows(np.atleast_2d(array), "probs", tolerance=tolerance_of(array))
+    check_rows(np.atleast_2d(array), "probs", tolerance=tolerance_of(array))
     return shannon_entropy(array)
 
 
 def shannon_entropy(probs: NDArray[Any]) -> Array:
     """`entropy` of an array (..., K) of numbers."""
     p = not_negative(probs)
-    if isinstance(p, np.ndarray):
-        compiled = kernel("entropy_terms")
-        terms = entr(p) if compiled is None else compiled(np.ravel(p)).reshape(p.shape)
-        return np.abs(sum_over_classes(terms))  # abs turns the -0.0 of a one-hot p into 0.0
-    xp = namespace(p)
-    return xp.abs(sum_over_classes(-p * xp.log(xp.maximum(p, smallest_normal(p)))))
+    compiled = kernel("entropy_terms")
+    terms = entr(p) if compiled is None else compiled(np.ravel(p)).reshape(p.shape)
+    return np.abs(sum_over_classes(terms))  # abs turns the -0.0 of a one-hot p into 0.0
 
 
-@keeps_arrays("measures.entropy_decomposition")
 def entropy_decomposition(prediction: PredictionLike) -> Decomposition:
     """Entropy of the mean, mean of the entropies, and their difference (mutual information), in nats.
 
@@ -354,10 +337,6 @@ def decomposed_points(total: Array) -> Decomposition:
 
 def decomposed(members: Members, kernel: Callable[[Members], tuple[Array, Array, Array]]) -> Decomposition:
     """Total, aleatoric and epistemic part of chunks of the members; epistemic is 0 where the members agree."""
-    if isinstance(members, DeviceProbs):
-        return Decomposition(
-            *members.by_chunks(lambda part: _agreed(part, *kernel(part)), TEMPORARIES * members.n_classes)
-        )
     total, aleatoric, epistemic = np.empty((3, members.n_instances))
 
     def work(rows: slice, part: Members) -> None:
@@ -367,12 +346,6 @@ def decomposed(members: Members, kernel: Callable[[Members], tuple[Array, Array,
     agree = agreeing_rows(members, epistemic)
     aleatoric[agree], epistemic[agree] = total[agree], 0.0
     return Decomposition(total, aleatoric, np.maximum(epistemic, 0.0))
-
-
-def _agreed(part: DeviceProbs, total: Any, aleatoric: Any, epistemic: Any) -> tuple[Any, Any, Any]:
-    """The three parts; epistemic is 0 where the members agree."""
-    xp, agree = part.xp, part.agree()
-    return total, xp.where(agree, total, aleatoric), xp.where(agree, 0.0, xp.maximum(epistemic, 0.0))
 
 
 def second_order_members(prediction: Prediction) -> Members:
@@ -386,14 +359,14 @@ def second_order_members(prediction: Prediction) -> Members:
             code="no-distribution",
         )
     credal = prediction.credal()
-    if isinstance(credal, (Members, DeviceProbs)):
+    if isinstance(credal, Members):
         return credal
     return Members(credal.hull_points(), row_numbers=credal.row_numbers)
 
 
 def varied_members(prediction: Prediction) -> Members:
     """Like `second_order_members`; also refuses `Point`, which has one member."""
-    if isinstance(prediction, Point) or (isinstance(prediction, DeviceProbs) and prediction.is_point):
+    if isinstance(prediction, Point):
         raise InputError(
             "prediction",
             "must contain several distributions per instance",
@@ -430,7 +403,7 @@ def _of_members(members: Members) -> tuple[Array, Array, Array]:
     """Entropy of the mean, mean entropy, and mean divergence of the members from the mean, each ``(n,)``."""
     mean = members.mean_probs()
     p_log_p, divergence = member_sums(members.probs, members.weights, divergence_terms(mean), "member_entropies", mean)
-    return shannon_entropy(mean), namespace(mean).abs(sum_over_classes(p_log_p)), sum_over_classes(divergence)
+    return shannon_entropy(mean), np.abs(sum_over_classes(p_log_p)), sum_over_classes(divergence)
 
 
 def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
@@ -438,14 +411,15 @@ def divergence_terms(mean: Array) -> Callable[[Array], tuple[Array, Array]]:
 
     The added p̄ − p sums to 0 over the members and makes every term ≥ 0, so nothing cancels.
     """
-    xp, least = namespace(mean), smallest_normal(mean)
-    log_mean = xp.log(xp.where(mean > 0.0, xp.maximum(mean, least), 1.0))  # if p̄ = 0, the share of every p > 0 is 0
+    log_mean = np.log(
+        np.where(mean > 0.0, np.maximum(mean, SMALLEST_NORMAL), 1.0)
+    )  # if p̄ = 0, the share of every p > 0 is 0
 
     def terms(p: Array) -> tuple[Array, Array]:
-        p_log_p = p * xp.log(xp.maximum(p, least))  # 0 ln 0 = 0
+        p_log_p = p * np.log(np.maximum(p, SMALLEST_NORMAL))  # 0 ln 0 = 0
         d, s, excess = log_ratio(p, mean)
         # p (2 s + s excess) − d without its cancellation, because d = s (p + p̄)
-        return p_log_p, xp.where(s * s > NEAR, p_log_p - p * log_mean - d, s * (d + p * excess))
+        return p_log_p, np.where(s * s > NEAR, p_log_p - p * log_mean - d, s * (d + p * excess))
 
     return terms
 
@@ -457,7 +431,7 @@ def log_ratio(p: Array, mean: Array) -> tuple[Array, Array, Array]:
     logarithms is exact enough.
     """
     d = p - mean
-    s = d / namespace(mean).maximum(p + mean, smallest_normal(mean))
+    s = d / np.maximum(p + mean, SMALLEST_NORMAL)
     z = s * s
     excess = z * (2.0 / 19.0)
     for odd in range(17, 1, -2):
@@ -499,7 +473,6 @@ CHOICES = ("set", "hull", "box")
 GAP = 1e-12  # nats; the sets of sure instances are small, and their differences count
 
 
-@keeps_arrays("measures.upper_entropy")
 def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     """Largest entropy in the credal set of each instance, in nats; measures total uncertainty.
 
@@ -541,7 +514,6 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
 
 
-@keeps_arrays("measures.lower_entropy")
 def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     """Smallest entropy in the credal set of each instance, in nats; measures aleatoric uncertainty.
 
@@ -566,7 +538,6 @@ def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
 
 
-@keeps_arrays("measures.credal_uncertainty")
 def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convention: str = "exact") -> Float:
     """Credal uncertainty: upper minus lower entropy of the credal set of each instance.
 
@@ -658,7 +629,6 @@ MOST_SORTED = 128  # classes of a row that the kernel sorts
 OF_16_BITS = 5e-7  # rows that miss the sum 1 by more than this were rounded to few bits
 
 
-@keeps_arrays("measures.label_wise_decomposition")
 def label_wise_decomposition(prediction: PredictionLike) -> Decomposition:
     """Sum over the classes of the entropy decompositions of "class k or not", in nats.
 
@@ -694,7 +664,6 @@ def label_wise_decomposition(prediction: PredictionLike) -> Decomposition:
     return Decomposition(*(sum_over_classes(part) for part in (parts.total, parts.aleatoric, parts.epistemic)))
 
 
-@keeps_arrays("measures.label_wise_parts")
 def label_wise_parts(prediction: PredictionLike) -> Decomposition:
     """Entropy decomposition of "class k or not" for every class, in nats.
 
@@ -728,10 +697,6 @@ def label_wise_parts(prediction: PredictionLike) -> Decomposition:
         both = (np.repeat(part[:, None], 2, axis=1) for part in (exact.total, exact.aleatoric, exact.epistemic))
         return Decomposition(*both)
     members = second_order_members(prediction)
-    if isinstance(members, DeviceProbs):
-        return Decomposition(
-            *members.by_chunks(_on_device, members.n_classes * (2 * TEMPORARIES + 2 * members.n_members))
-        )
     parts = np.empty((3, members.n_instances, members.n_classes))
 
     def work(rows: slice, part: Members) -> None:
@@ -756,40 +721,19 @@ def _label_wise_of_members(members: Members) -> Array:
     return parts
 
 
-def _sums(shares: list[Any], both: list[Any]) -> tuple[Any, Any, Any]:
+def _sums(shares: list[Array], both: list[Array]) -> tuple[Array, Array, Array]:
     """The three parts of each class before members that agree are told, ``(n, K)`` each."""
-    xp, summed = namespace(both[0]), OrderFreeSum(both[0].shape, both[0])
+    summed = OrderFreeSum(both[0].shape)
     for share, p in zip(shares, both, strict=True):
         summed.add(share * p)
     mean, terms = summed.value(), divergence_terms(summed.value())
-    aleatoric, epistemic = OrderFreeSum(mean.shape, mean), OrderFreeSum(mean.shape, mean)
+    aleatoric, epistemic = OrderFreeSum(mean.shape), OrderFreeSum(mean.shape)
     for share, p in zip(shares, both, strict=True):
         p_log_p, divergence = terms(p)
         aleatoric.add(share * p_log_p)
         epistemic.add(share * divergence)
-    total, of_members = xp.sum(minus_p_log_p(mean), axis=0), xp.abs(xp.sum(aleatoric.value(), axis=0))
-    return total, of_members, xp.maximum(xp.sum(epistemic.value(), axis=0), 0.0)
-
-
-def _on_device(part: DeviceProbs) -> tuple[Any, Any, Any]:
-    xp, both = part.xp, [_class_and_rest_on_device(part, m) for m in range(part.n_members)]
-    total, aleatoric, epistemic = _sums([1.0 / part.n_members] * part.n_members, both)
-    least = most = both[0]
-    for p in both[1:]:
-        least, most = xp.minimum(least, p), xp.maximum(most, p)
-    agree = xp.all(most - least <= 4 * float(xp.finfo(most.dtype).eps) * most, axis=0)
-    return total, xp.where(agree, total, aleatoric), xp.where(agree, 0.0, epistemic)
-
-
-def _class_and_rest_on_device(part: DeviceProbs, m: int) -> Any:
-    """As `_class_and_rest`, without rows that are picked."""
-    xp, p = part.xp, part.member(m)
-    event = xp.minimum(p, 1.0)
-    others = xp.sum(xp.sort(p, axis=1)[:, :-1], axis=1, keepdims=True)
-    top = xp.max(event, axis=1, keepdims=True)
-    is_top = part.whole(np.arange(part.n_classes))[None, :] == xp.argmax(p, axis=1, keepdims=True)
-    summed = is_top & (top > 0.5) & (xp.abs(top + others - 1.0) <= OF_16_BITS)
-    return xp.stack([event, xp.where(summed, others, 1.0 - event)])
+    total, of_members = minus_p_log_p(mean).sum(axis=0), np.abs(aleatoric.value().sum(axis=0))
+    return total, of_members, np.maximum(epistemic.value().sum(axis=0), 0.0)
 
 
 def _class_and_rest(p: Array) -> Array:

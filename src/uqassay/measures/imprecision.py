@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln, binom, gammaln
 
-from uqassay._namespaces import compute_dtype, namespace
 from uqassay.arrays import CHUNK_BYTES as ROWS_CHUNK_BYTES
 from uqassay.arrays import RandomState, generator
 from uqassay.credal.events import (
@@ -37,16 +36,13 @@ from uqassay.credal.undominated import CLASS_RULES, undominated_in_box, undomina
 from uqassay.errors import InputError
 from uqassay.native import kernel
 from uqassay.predictions import (
-    HOST_FIELD,
     Box,
     ClassSets,
-    DeviceProbs,
     Masses,
     Point,
     Prediction,
     PredictionLike,
     as_prediction,
-    keeps_arrays,
     not_negative,
     sum_over_classes,
 )
@@ -58,7 +54,6 @@ __all__ = [
     "check_convention",
     "class_sets_by_rule",
     "credal_width",
-    "estimated_imprecision",
     "for_each_clipped",
     "for_each_clipped_sum",
     "for_each_hull",
@@ -67,7 +62,6 @@ __all__ = [
     "hull_kernel",
     "imprecision",
     "imprecision_and_label",
-    "imprecision_of_all_events",
     "imprecision_of_class_sets",
     "joined_nonspecificities",
     "nonspecificity",
@@ -141,86 +135,6 @@ def for_each_hull(prediction: Prediction, work: Callable[[slice, NDArray[Any]], 
     prediction.for_each_chunk(one, per_row, chunk_bytes=CHUNK_BYTES)
 
 
-# Imprecision of the members' hull on another device: the formulas of `hartley` for whole blocks of members.
-
-BLOCK = 8  # members whose events are enumerated together: few launches, and little memory
-
-
-def imprecision_on_device(
-    prediction: DeviceProbs,
-    weights: Array,
-    event_weights: Callable[[Array], tuple[Array, Array]],
-    orders: Sequence[NDArray[np.int64]],
-) -> tuple[Any, Any, list[int]]:
-    """Values and standard errors ``(n,)``; if they are estimated, the sum of each order in units of 2^-52, else none."""
-    none = prediction.zeros(len(prediction))
-    if prediction.is_point:
-        return none, none, []
-    if prediction.n_classes <= MAX_ENUMERATED_CLASSES:
-        return imprecision_of_all_events(prediction, *event_weights(weights)), none, []
-    return estimated_imprecision(prediction, weights, orders)
-
-
-def imprecision_of_all_events(prediction: DeviceProbs, below: Array, above: Array) -> Any:
-    """Σ over the half lattice of below · (P − L) + above · (U − P), ``(n,)``; the reference P is member 0."""
-    weights = [prediction.given(side)[:, None] for side in (below, above)]
-    numbers = len(below) * (2 * min(BLOCK, prediction.n_members) + 6)
-
-    def work(part: DeviceProbs) -> tuple[Any]:
-        xp = part.xp
-        sums = _event_sums(part, 0)  # (2^(K−1), members of the block, n)
-        reference, lower, upper = sums[:, 0, :], xp.min(sums, axis=1), xp.max(sums, axis=1)
-        for start in range(BLOCK, part.n_members, BLOCK):
-            sums = _event_sums(part, start)
-            lower = xp.minimum(lower, xp.min(sums, axis=1))
-            upper = xp.maximum(upper, xp.max(sums, axis=1))
-        return (xp.sum((reference - lower) * weights[0] + (upper - reference) * weights[1], axis=0),)
-
-    return prediction.by_chunks(work, numbers)[0]
-
-
-def _event_sums(part: DeviceProbs, start: int) -> Any:
-    """Probability of every event without the last class for a block of members; each class doubles the table."""
-    xp = part.xp
-    stop = min(start + BLOCK, part.n_members)
-    block = xp.astype(part.probs[:, start:stop, :], compute_dtype(part.probs), copy=False)
-    by_class = xp.permute_dims(block, (2, 1, 0))  # (K, members, n)
-    sums = part.zeros(1, by_class.shape[1], len(part))
-    for c in range(part.n_classes - 1):
-        sums = xp.concat([sums, sums + by_class[c : c + 1, :, :]], axis=0)
-    return sums
-
-
-def estimated_imprecision(
-    prediction: DeviceProbs, weights: Array, orders: Sequence[NDArray[np.int64]]
-) -> tuple[Any, Any, list[int]]:
-    """Mean over the orders and its standard error, ``(n,)``, and the sum of each order in units of 2^-52."""
-    draws, xp, n_orders = _draws(prediction, weights, orders), prediction.xp, len(orders)
-    mean = xp.mean(draws, axis=1, keepdims=True)
-    errors = xp.sqrt(xp.sum((draws - mean) ** 2, axis=1) / (n_orders * (n_orders - 1)))
-    totals = xp.sum(draws, axis=0)
-    return mean[:, 0], errors, [round(float(totals[i]) * 2.0**52) for i in range(n_orders)]
-
-
-def _draws(prediction: DeviceProbs, weights: Array, orders: Sequence[NDArray[np.int64]]) -> Any:
-    """One unbiased value per instance and order, ``(n, B)``, from the prefixes of each order and of its reverse."""
-    below, above = (prediction.given(0.5 * side) for side in (weights, weights[::-1]))
-    places = [prediction.whole(order) for order in orders]
-
-    def work(part: DeviceProbs) -> tuple[Any]:
-        xp = part.xp
-        points = xp.astype(part.probs, compute_dtype(part.probs), copy=False)
-        draws = []
-        for place in places:
-            sums = xp.cumulative_sum(xp.take(points, place, axis=2), axis=2)[:, :, :-1]  # (n, M, K − 1)
-            reference = sums[:, 0, :]
-            gap = (reference - xp.min(sums, axis=1)) * below + (xp.max(sums, axis=1) - reference) * above
-            draws.append(xp.sum(gap, axis=1))
-        return (xp.stack(draws, axis=1),)
-
-    return prediction.by_chunks(work, 4 * prediction.n_members * prediction.n_classes)[0]
-
-
 # Generalised Hartley measure: imprecision of a credal set in nats; 0 for one distribution, ln K for all of them.
 #
 # With the Möbius inverse m of the lower probability L, the generalised Hartley measure is GH = Σ_A m(A) ln|A|. It can
@@ -265,7 +179,7 @@ class Nonspecificity:
     standard_error: Array
     mean_standard_error: float = 0.0
     n_orders: int = 0
-    order_deviations: Array = field(default_factory=lambda: np.empty(0), repr=False, metadata=HOST_FIELD)
+    order_deviations: Array = field(default_factory=lambda: np.empty(0), repr=False)
     order_sums: tuple[int, ...] = field(default=(), repr=False)
 
     def complement(self) -> "Nonspecificity":
@@ -305,7 +219,6 @@ def hartley_weights(n_classes: int) -> Array:
 # -- generalised Hartley ----------------------------------------------------------------------------------------------
 
 
-@keeps_arrays("measures.generalised_hartley")
 def generalised_hartley(
     prediction: PredictionLike,
     *,
@@ -369,11 +282,6 @@ def imprecision(
 
     Every Σ_A m(A) g(|A|) has this form up to a constant; parameters as for `generalised_hartley`. For all kinds but `Masses`.
     """
-    if isinstance(prediction, DeviceProbs):
-        seed = int(generator(rng).integers(2**63))
-        orders = [order_of_classes(seed, i, prediction.n_classes) for i in range(FIRST_ORDERS)]
-        values, errors, sums = imprecision_on_device(prediction, weights, _event_weights, orders)
-        return _with_orders(values, errors, FIRST_ORDERS if sums else 0, sums)
     n = prediction.n_instances
     if isinstance(prediction, (Point, ClassSets)):
         values = np.zeros(n) if isinstance(prediction, Point) else imprecision_of_class_sets(prediction, weights)
@@ -423,7 +331,7 @@ def imprecision_and_label(
     prediction: Prediction, weights: Array, y: NDArray[np.int64]
 ) -> tuple[Nonspecificity, Array] | None:
     """`imprecision` and the upper probability of each label from one pass; None if no kernel computes both."""
-    enumerable = not isinstance(prediction, (Point, DeviceProbs)) and prediction.n_classes <= MAX_ENUMERATED_CLASSES
+    enumerable = not isinstance(prediction, Point) and prediction.n_classes <= MAX_ENUMERATED_CLASSES
     compiled = hull_kernel("hull_imprecision", prediction) if enumerable else None
     if compiled is None:
         return None
@@ -489,7 +397,7 @@ def _with_orders(values: Array, errors: Array, n_orders: int, sums: Sequence[int
     by_order = np.array([one / (values.shape[0] << UNIT_BITS) for one in sums])
     first_error = float(_mean_and_error(by_order[:, None])[1][0])
     # later orders serve only some instances; the error of the mean is at most the mean of the errors
-    mean_error = min(first_error, float(namespace(errors).mean(errors)))
+    mean_error = min(first_error, float(errors.mean()))
     deviations = (by_order - by_order.mean()) * (mean_error / first_error if first_error > 0 else 0.0)
     return Nonspecificity(values, errors, mean_error, n_orders, deviations, tuple(sums))
 
@@ -737,7 +645,6 @@ Measure = Literal["hartley", "smets", "korner", "pal"]
 Convention = Literal["exact", "paper"]
 
 
-@keeps_arrays("measures.nonspecificity")
 def nonspecificity(
     prediction: PredictionLike,
     measure: Measure = "hartley",
@@ -805,8 +712,7 @@ def nonspecificity(
     if measure == "smets":
         return _exactly(_smets(prediction))
     if measure == "korner":  # Σ_A m(A) |A| = Σ_c Pl({c})
-        upper = prediction.upper_probs()
-        return _exactly(namespace(upper).sum(upper, axis=1))
+        return _exactly(prediction.upper_probs().sum(axis=1))
     if isinstance(prediction, Masses):
         return _exactly((prediction.checked_masses() / prediction.focal_sets.sum(axis=1)).sum(axis=1))
     # 1/|A| = ∫₀¹ t^(|A|−1) dt leads to the weights 1/k
@@ -831,7 +737,7 @@ def check_convention(convention: str, focal_sets: Any) -> None:
 
 
 def _exactly(values: Array) -> Nonspecificity:
-    return Nonspecificity(values, namespace(values).zeros_like(values))
+    return Nonspecificity(values, np.zeros_like(values))
 
 
 def _smets(prediction: Prediction) -> Array:
@@ -960,7 +866,6 @@ def _undominated(credal: Any, last: str) -> list[Bools]:
 # Width of a credal set: the difference of upper and lower probabilities.
 
 
-@keeps_arrays("measures.credal_width")
 def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.float64]:
     """Upper minus lower probability of each instance: 0 for a point prediction, 1 for a vacuous one.
 
@@ -991,8 +896,6 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     """
     check_choice(of, "of", ("mean", "predicted", "max"))
     prediction = as_prediction(prediction)
-    if isinstance(prediction, DeviceProbs):
-        return _on_device(prediction, of)
     if isinstance(prediction, Point):
         return np.zeros(prediction.n_instances)
     l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
@@ -1002,12 +905,3 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     if of == "max":
         return np.asarray(width.max(axis=1), dtype=np.float64)
     return np.asarray(width[np.arange(len(width)), np.asarray(prediction.labels())], dtype=np.float64)
-
-
-def _on_device(prediction: DeviceProbs, of: str) -> Any:
-    xp, width = prediction.xp, prediction.upper_probs() - prediction.lower_probs()
-    if of == "mean":
-        return sum_over_classes(width) / prediction.n_classes
-    if of == "max":
-        return xp.max(width, axis=1)
-    return xp.take_along_axis(width, prediction.labels()[:, None], axis=1)[:, 0]

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._namespaces import namespace, smallest_normal
 from uqassay.measures.entropies import (
     NEAR,
+    SMALLEST_NORMAL,
     Decomposition,
     agreeing_rows,
     decomposed,
@@ -26,7 +26,6 @@ from uqassay.predictions import (
     Prediction,
     PredictionLike,
     as_prediction,
-    keeps_arrays,
     member_sums,
     sum_over_classes,
 )
@@ -39,7 +38,6 @@ PROPER_SCORES = ("log", "brier", "spherical", "zero-one")
 REFERENCES = ("mean", "pairwise")
 
 
-@keeps_arrays("measures.proper_score_decomposition")
 def proper_score_decomposition(
     prediction: PredictionLike, score: str = "log", *, reference: str = "mean"
 ) -> Decomposition:
@@ -146,12 +144,12 @@ def _pairwise_directions(members: Members) -> tuple[Array, Array, Array]:
 
 def _norm(p: Array) -> Array:
     """‖p‖₂, ``(n, 1)``, independent of the order of the classes."""
-    return namespace(p).sqrt(sum_over_classes(p * p))[:, None]
+    return np.sqrt(sum_over_classes(p * p))[:, None]
 
 
 def _spherical_entropy(p: Array, norm: Array) -> Array:
     """1 − ‖p‖ = Σ p (1 − p) / (1 + ‖p‖), ``(n, 1)``; this form keeps the digits of confident predictions."""
-    return namespace(p).maximum(sum_over_classes(p * (1.0 - p))[:, None], 0.0) / (1.0 + norm)
+    return np.maximum(sum_over_classes(p * (1.0 - p))[:, None], 0.0) / (1.0 + norm)
 
 
 def _log_pairwise(prediction: Prediction) -> Decomposition:
@@ -172,17 +170,16 @@ def _pairwise_kl(members: Members) -> tuple[Array, Array, Array]:
     It is the sum of E KL(p, p̄) and E KL(p̄, p). All terms are ≥ 0.
     """
     mean = members.mean_probs()
-    xp, least = namespace(mean), smallest_normal(mean)
-    log_mean = xp.log(xp.maximum(mean, least))
+    log_mean = np.log(np.maximum(mean, SMALLEST_NORMAL))
 
     def terms(p: Array) -> tuple[Array, Array]:
         d, s, excess = log_ratio(p, mean)
-        log = xp.where(s * s > NEAR, xp.log(xp.maximum(p, least)) - log_mean, s * (2.0 + excess))
-        ruled_out = xp.where((p == 0.0) & (mean > 0.0), 1.0, xp.zeros_like(mean))
-        return d * xp.where(p > 0.0, log, 0.0), ruled_out
+        log = np.where(s * s > NEAR, np.log(np.maximum(p, SMALLEST_NORMAL)) - log_mean, s * (2.0 + excess))
+        ruled_out = ((p == 0.0) & (mean > 0.0)).astype(np.float64)
+        return d * np.where(p > 0.0, log, 0.0), ruled_out
 
     divergence, ruled_out = member_sums(members.probs, members.weights, terms, "member_divergences", mean)
-    pairwise = xp.where(xp.any(ruled_out > 0.0, axis=1), np.inf, sum_over_classes(divergence))
+    pairwise = np.where((ruled_out > 0.0).any(axis=1), np.inf, sum_over_classes(divergence))
     return pairwise, pairwise, pairwise
 
 

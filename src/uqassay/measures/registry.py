@@ -41,7 +41,6 @@ from uqassay.predictions import (
     PredictionLike,
     Vertices,
     as_prediction,
-    keeps_arrays,
 )
 from uqassay.statistics.units import check_choice
 from uqassay.text import shown
@@ -165,7 +164,6 @@ DECOMPOSITIONS: dict[str, DecompositionInfo] = {
 }
 
 
-@keeps_arrays("measures.decompose")
 def decompose(
     prediction: PredictionLike,
     decomposition: str | UserDecomposition = "information-theoretic",
@@ -544,7 +542,6 @@ SCORES: dict[str, Score] = {
 }
 
 
-@keeps_arrays("measures.uncertainty_score")
 def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
     """Score of every instance by name, ``(n,)``; entropies in nats.
 

@@ -6,7 +6,6 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay._namespaces import namespace
 from uqassay.errors import InputError
 from uqassay.measures.entropies import (
     TEMPORARIES,
@@ -26,7 +25,6 @@ from uqassay.measures.entropies import (
 from uqassay.native import kernel
 from uqassay.predictions import (
     Box,
-    DeviceProbs,
     Dirichlet,
     Masses,
     Members,
@@ -36,7 +34,6 @@ from uqassay.predictions import (
     PredictionLike,
     Vertices,
     as_prediction,
-    keeps_arrays,
     member_sums,
     not_negative,
     sum_over_classes,
@@ -65,7 +62,6 @@ Array = NDArray[np.float64]
 _TIE = 1e-12
 
 
-@keeps_arrays("measures.variance_decomposition")
 def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     """Σ_c p̄(1 − p̄) = Σ_c E[p(1 − p)] + Σ_c Var[p]: total, aleatoric and epistemic variance of the label.
 
@@ -122,7 +118,6 @@ def member_variances(members: Members, mean: Array) -> tuple[Array, Array]:
     return within, among
 
 
-@keeps_arrays("measures.total_variance")
 def total_variance(prediction: PredictionLike) -> Array:
     """Σ_c p̄(1 − p̄) of the mean prediction, ``(n,)``, from 0 to 1 − 1/K; the Gini index of p̄.
 
@@ -138,7 +133,6 @@ def total_variance(prediction: PredictionLike) -> Array:
     return _gini(as_prediction(prediction).mean_probs())
 
 
-@keeps_arrays("measures.predicted_class_variance")
 def predicted_class_variance(prediction: PredictionLike) -> Array:
     """Variance over the members of the probability of the predicted class of the mean, ``(n,)``, from 0 to 1/4.
 
@@ -173,8 +167,6 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
     if is_two_class_gaussian(prediction):
         return two_class_parts(prediction).among
     members = varied_members(prediction)
-    if isinstance(members, DeviceProbs):
-        return members.by_chunks(_predicted_on_device, TEMPORARIES * members.n_classes)[0]
     mean = members.mean_probs()
     best = mean >= mean.max(axis=1, keepdims=True) - _TIE  # (n, K)
     variance = _class_variance(members, mean, best.argmax(axis=1))
@@ -188,17 +180,6 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
             total.add(among)
         variance[tied] = total.value() / best.sum(axis=1)
     return variance
-
-
-def _predicted_on_device(part: DeviceProbs) -> tuple[Any]:
-    """As above, from the variances of all classes."""
-    xp, mean = part.xp, part.mean_probs()
-    best = mean >= xp.max(mean, axis=1, keepdims=True) - max(_TIE, 4 * float(xp.finfo(mean.dtype).eps))
-    spread = OrderFreeSum(mean.shape, mean)
-    for m in range(part.n_members):
-        spread.add((part.member(m) - mean) ** 2 / part.n_members)
-    of_best = xp.where(best & ~part.agree_in_class(), spread.value(), 0.0)
-    return (sum_over_classes(of_best) / xp.sum(xp.astype(best, mean.dtype), axis=1),)
 
 
 def _class_variance(members: Members, mean: Array, label: NDArray[np.intp]) -> Array:
@@ -249,7 +230,6 @@ class ProbabilityMoments:
         return sum_over_classes(self.variance)
 
 
-@keeps_arrays("measures.probability_moments")
 def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
     """Mean and variance of the probability of each class, as stated by a second-order prediction.
 
@@ -291,8 +271,6 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
         among = two_class_parts(prediction).among
         return ProbabilityMoments(prediction.mean_probs(), np.stack([among, among], axis=1))
     members = second_order_members(prediction)
-    if isinstance(members, DeviceProbs):
-        return ProbabilityMoments(*members.by_chunks(_on_device, TEMPORARIES * members.n_classes))
     mean, variance = np.empty((2, members.n_instances, members.n_classes))
 
     def work(rows: slice, part: Members) -> None:
@@ -308,11 +286,6 @@ def _moments_of_members(members: Members) -> tuple[Array, Array]:
     return mean, member_variances(members, mean)[1]
 
 
-def _on_device(part: Any) -> tuple[Any, Any]:
-    mean, variance = _moments_of_members(part)
-    return mean, part.xp.where(part.agree()[:, None], 0.0, variance)
-
-
 def _of_dirichlet(prediction: Dirichlet) -> ProbabilityMoments:
     mean = prediction.mean_probs()
     if prediction.unit_concentration:
@@ -325,7 +298,6 @@ def _of_dirichlet(prediction: Dirichlet) -> ProbabilityMoments:
 # Votes of the members: measures of their disagreement.
 
 
-@keeps_arrays("measures.variation_ratio")
 def variation_ratio(prediction: PredictionLike) -> Array:
     """Share of the votes for classes other than the one with the most votes, ``(n,)``, from 0 to 1 − 1/K.
 
@@ -351,13 +323,13 @@ def variation_ratio(prediction: PredictionLike) -> Array:
     [0.25]
     """
     votes, total = _count(as_prediction(prediction))
-    xp = namespace(votes)
     if votes.shape[1] == 2:
-        return xp.min(votes, axis=1) / total
-    return (total - xp.max(votes, axis=1)) / total  # exactly 0 if the votes are unanimous, unlike 1 − max / total
+        return np.asarray(votes.min(axis=1) / total)
+    return np.asarray(
+        (total - votes.max(axis=1)) / total
+    )  # exactly 0 if the votes are unanimous, unlike 1 − max / total
 
 
-@keeps_arrays("measures.vote_entropy")
 def vote_entropy(prediction: PredictionLike) -> Array:
     """Entropy of the distribution of the votes, ``(n,)``, in nats, from 0 to ln K.
 
@@ -408,8 +380,6 @@ def _count(prediction: Prediction) -> tuple[Array, Array]:
         votes = two_class_votes(prediction)
         return votes, votes.sum(axis=1)
     members = varied_members(prediction)
-    if isinstance(members, DeviceProbs):
-        return members.by_chunks(_count_on_device, TEMPORARIES * members.n_classes)
     votes = np.empty((members.n_instances, members.n_classes))
     total = np.empty(members.n_instances)
 
@@ -437,21 +407,11 @@ def _count(prediction: Prediction) -> tuple[Array, Array]:
     return votes, total
 
 
-def _count_on_device(part: DeviceProbs) -> tuple[Any, Any]:
-    xp, votes = part.xp, OrderFreeSum((len(part), part.n_classes), part.zeros(0))
-    for m in range(part.n_members):
-        probs = part.probs[:, m, :]
-        ballot = xp.astype(probs == xp.max(probs, axis=1, keepdims=True), part.zeros(0).dtype)
-        votes.add(ballot / xp.sum(ballot, axis=1, keepdims=True))
-    return votes.value(), part.zeros(len(part)) + part.n_members
-
-
 # Decomposition of the zero-one loss: how often the best guess is wrong, of the mean and of each member.
 
 NO_REGRET = 8 * np.finfo(np.float64).eps  # below it, members are compared bit by bit
 
 
-@keeps_arrays("measures.zero_one_decomposition")
 def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
     """1 − max p̄ = E[1 − max p] + (E[max p] − max p̄): total, aleatoric and epistemic expected zero-one loss.
 
@@ -491,8 +451,6 @@ def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
         loss, regret = two_class_regrets(prediction)
         return Decomposition(least_confidence(prediction), loss, regret.min(axis=1))
     members = second_order_members(prediction)
-    if isinstance(members, DeviceProbs):
-        return Decomposition(*members.by_chunks(_zero_one_on_device, TEMPORARIES * members.n_classes))
     loss, regret = regrets(members)
     total, epistemic = least_confidence(members), regret.min(axis=1)
     epistemic[agreeing_rows(members, np.where(epistemic > 0.0, epistemic, np.inf), below=NO_REGRET)] = 0.0
@@ -503,26 +461,13 @@ def regrets(members: Members) -> tuple[Array, Array]:
     """E[1 − max p], ``(n,)``, and E[max p − p(c)] of each class c, ``(n, K)``."""
     loss, regret = np.empty(members.n_instances), np.empty((members.n_instances, members.n_classes))
 
+    def terms(p: Array) -> tuple[Array, Array]:
+        top = p.max(axis=1, keepdims=True)
+        return 1.0 - top, top - p
+
     def work(rows: slice, part: Members) -> None:
-        loss[rows], regret[rows] = _regrets(part, regret)
+        sums, lost = member_sums(part.probs, part.weights, terms, "member_regrets")
+        loss[rows], regret[rows] = np.maximum(sums[:, 0], 0.0), lost
 
     members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
     return loss, regret
-
-
-def _regrets(part: Members, like: Array) -> tuple[Array, Array]:
-    xp = namespace(like)
-
-    def terms(p: Array) -> tuple[Array, Array]:
-        top = xp.max(p, axis=1, keepdims=True)
-        return 1.0 - top, top - p
-
-    loss, lost = member_sums(part.probs, part.weights, terms, "member_regrets")
-    return xp.maximum(loss[:, 0], 0.0), lost
-
-
-def _zero_one_on_device(part: Any) -> tuple[Any, Any, Any]:
-    xp, total = part.xp, least_confidence(part)
-    loss, regret = _regrets(part, total)
-    epistemic = xp.where(part.agree(), 0.0, xp.min(regret, axis=1))
-    return total, xp.where(epistemic > 0.0, loss, total), epistemic

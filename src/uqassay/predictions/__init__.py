@@ -1,19 +1,9 @@
 """Predictions of classifiers: one frozen, validated class for each of the eight kinds, and their files."""
 
 from uqassay.frames import FromFile
-from uqassay.predictions.adapters import from_laplace, from_object
+from uqassay.predictions.adapters import PredictionLike, as_prediction, from_laplace, from_object
 from uqassay.predictions.base import CORE_BYTES, Prediction, per_instance
 from uqassay.predictions.dask import DaskPrediction, check_chunks, is_dask_array
-from uqassay.predictions.devices import (
-    HOST_FIELD,
-    DeviceProbs,
-    PredictionLike,
-    as_prediction,
-    as_prediction_here_and_there,
-    held_elsewhere,
-    keeps_arrays,
-    probs_on_device,
-)
 from uqassay.predictions.labels import class_indices, in_order_of_ids, labels_for, portable_labels, take_index
 from uqassay.predictions.points import (
     Box,
@@ -32,11 +22,9 @@ from uqassay.predictions.sets import ClassSets, Intervals, Masses, Vertices
 
 __all__ = [
     "CORE_BYTES",
-    "HOST_FIELD",
     "Box",
     "ClassSets",
     "DaskPrediction",
-    "DeviceProbs",
     "Dirichlet",
     "Drawn",
     "FromFile",
@@ -50,16 +38,13 @@ __all__ = [
     "PredictionLike",
     "Vertices",
     "as_prediction",
-    "as_prediction_here_and_there",
     "check_chunks",
     "check_draws",
     "class_indices",
     "from_laplace",
     "from_object",
-    "held_elsewhere",
     "in_order_of_ids",
     "is_dask_array",
-    "keeps_arrays",
     "labels_for",
     "member_rows",
     "member_shares",
@@ -67,7 +52,6 @@ __all__ = [
     "not_negative",
     "per_instance",
     "portable_labels",
-    "probs_on_device",
     "sum_over_classes",
     "take_index",
 ]

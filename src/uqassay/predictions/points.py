@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay._namespaces import compute_dtype, device_of, namespace
 from uqassay.arrays import (
     CACHE_BYTES,
     REMEDIES,
@@ -148,12 +147,8 @@ def event_and_rest(probs: NDArray[Any], k: int) -> Array:
 def not_negative(values: NDArray[Any]) -> Array:
     """Probabilities in float64; small negative values, which the tolerance allows, become 0.
 
-    The result is contiguous for every memory layout, so that sums round alike in every chunk. Arrays of other libraries stay on
-    their device.
+    The result is contiguous for every memory layout, so that sums round alike in every chunk.
     """
-    if not isinstance(values, np.ndarray):
-        xp = namespace(values)
-        return xp.maximum(xp.astype(values, compute_dtype(values), copy=False), 0.0)
     still_whole(values)
     compiled = kernel("rows_not_negative")
     if compiled is not None and _apart(values):
@@ -393,7 +388,7 @@ MOST_SORTED = 128  # classes of a row that the kernel sorts
 
 
 class OrderFreeSum:
-    """Running sum of arrays of one shape, with a second sum of the rounding errors; of NumPy, or of the library of `like`.
+    """Running sum of arrays of one shape, with a second sum of the rounding errors.
 
     The result is the exact sum, rounded once. About one sum in 10¹³ differs, because it lies almost in the middle between two
     floating-point numbers. So instances with the same members in another order have equal means, and ties stay ties.
@@ -409,14 +404,9 @@ class OrderFreeSum:
     (2.4, 2.4000000000000004)
     """
 
-    def __init__(self, shape: int | tuple[int, ...], like: Any = None) -> None:
-        if like is None or isinstance(like, np.ndarray):
-            self._sum, self._errors = np.zeros(shape), np.zeros(shape)
-            self._compiled = kernel("add_order_free")
-        else:
-            kind = {"dtype": like.dtype, "device": device_of(like)}
-            self._sum, self._errors = (namespace(like).zeros(shape, **kind) for _ in range(2))
-            self._compiled = None
+    def __init__(self, shape: int | tuple[int, ...]) -> None:
+        self._sum, self._errors = np.zeros(shape), np.zeros(shape)
+        self._compiled = kernel("add_order_free")
 
     def add(self, values: Array) -> None:
         """Add an array."""
@@ -448,15 +438,12 @@ def sum_over_classes(values: Array) -> Array:
     >>> bool(np.ptp(sum_over_classes(x))), bool(np.ptp(x.sum(axis=1)))
     (False, True)
     """
-    if isinstance(values, np.ndarray):
-        values = np.ascontiguousarray(values)
-        compiled, n_classes = kernel("sorted_sums"), values.shape[-1]
-        if compiled is not None and values.dtype == np.float64 and 0 < n_classes <= MOST_SORTED:
-            sums: Array = compiled(values.reshape(-1, n_classes))
-            return sums.reshape(values.shape[:-1])
-        return np.asarray(np.sort(values, axis=-1).sum(axis=-1), dtype=np.float64)
-    xp = namespace(values)
-    return xp.sum(xp.sort(values, axis=-1), axis=-1)
+    values = np.ascontiguousarray(values)
+    compiled, n_classes = kernel("sorted_sums"), values.shape[-1]
+    if compiled is not None and values.dtype == np.float64 and 0 < n_classes <= MOST_SORTED:
+        sums: Array = compiled(values.reshape(-1, n_classes))
+        return sums.reshape(values.shape[:-1])
+    return np.asarray(np.sort(values, axis=-1).sum(axis=-1), dtype=np.float64)
 
 
 # Sums over the members of each instance, weighted by their shares.
@@ -486,7 +473,7 @@ def member_sums(
     >>> mean.tolist()
     [[0.75, 0.25]]
     """
-    compiled = kernel(twin) if isinstance(probs, np.ndarray) else None
+    compiled = kernel(twin)
     if compiled is not None:
         shares = member_shares(probs, weights)
         parts = [
@@ -500,7 +487,7 @@ def member_sums(
     for m in range(probs.shape[1]):
         share: Any = 1.0 / probs.shape[1] if weights is None else weights[..., m, None]
         values = terms(not_negative(probs[:, m, :]))
-        sums = sums or [OrderFreeSum(value.shape, value) for value in values]
+        sums = sums or [OrderFreeSum(value.shape) for value in values]
         for total, value in zip(sums, values, strict=True):
             total.add(share * value)
     return [total.value() for total in sums]

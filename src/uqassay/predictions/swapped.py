@@ -6,7 +6,6 @@ import numpy as np
 
 from uqassay.errors import InputError
 from uqassay.predictions.base import Prediction
-from uqassay.predictions.devices import DeviceProbs
 
 __all__ = ["refuse_swapped", "swapped_arguments"]
 
@@ -21,8 +20,7 @@ def refuse_swapped(labels: Any, prediction: Any, name: str = "y_true", other: st
     InputError
         The arguments are swapped.
     """
-    # numpy would ask a prediction on a device for its rows, one at a time
-    single = not isinstance(prediction, Prediction | DeviceProbs) and _axes(prediction) == 1
+    single = not isinstance(prediction, Prediction) and _axes(prediction) == 1
     if isinstance(labels, Prediction) or (single and _axes(labels) > 1):
         raise swapped_arguments(name, other)
 
