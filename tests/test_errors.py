@@ -113,7 +113,6 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("predictions/files.py", "'unreadable' if done == 'read' else 'unwritable'"),
     ("predictions/files.py", "code"),
     ("predictions/files.py", "problem.code"),
-    ("statistics/planning.py", "'missing' if n is None else 'conflict'"),
     ("statistics/units.py", "code"),
 }
 

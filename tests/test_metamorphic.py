@@ -119,7 +119,7 @@ CASES: dict[str, str] = {
     "statistics.mean_estimate": "values=uncertainty groups sample_weight",
     "statistics.proportion_estimate": "values=errors groups sample_weight",
     "statistics.pairwise_mean_tests": "values=named_values groups sample_weight",
-    "statistics.plan_auc_from_pilot": "errors uncertainty | n=200",
+    "statistics.auc_influence": "positive=errors scores=uncertainty sample_weight groups",
     "statistics.variance_components": "values=runs other=other_runs groups sample_weight",
     "statistics.mean_correlation_estimate": "correlations=shares n_pairs=counts",
     "statistics.matched_difference_interval": "plus=few minus=fewer n=counts",
@@ -168,14 +168,13 @@ WITHOUT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("statistics.agreeing_comparisons", "statistics.check_margin", "statistics.detectable_differences"),
+            *("statistics.agreeing_comparisons", "statistics.check_margin"),
             *(
-                "statistics.margin_tests",
                 "statistics.nemenyi_difference",
-                "statistics.plan_auc",
+                "statistics.plan_difference",
+                "statistics.plan_precision",
                 "statistics.rank_sets",
             ),
-            *("statistics.plan_auc_difference", "statistics.plan_difference_from_pilot", "statistics.plan_from_pilot"),
             *("metrics.below_chance_test", "metrics.calibration_measure", "metrics.disentanglement_error"),
             *(
                 "metrics.expected_absolute_correlation",

@@ -401,12 +401,10 @@ def planning() -> Calls:
     truth = u + np.random.default_rng(4).normal(0.0, 0.3, len(u))
     first, second = st.kendall_tau_influence(truth, u), st.kendall_tau_influence(truth, v)
     return {
-        "AUC by width": lambda: st.plan_auc(0.8, 0.2, width=0.1),
-        "AUC by number": lambda: st.plan_auc(0.8, 0.2, n=500),
-        "difference of AUC": lambda: st.plan_auc_difference(0.8, 0.75, 0.2, correlation=0.5, power=0.8),
-        "AUC from a pilot": lambda: st.plan_auc_from_pilot(e, u, width=0.1),
-        "mean from a pilot": lambda: st.plan_from_pilot(first, width=0.1, scale="identity"),
-        "difference from a pilot": lambda: st.plan_difference_from_pilot(first - second, power=0.8),
+        "AUC by width": lambda: st.plan_precision(st.auc_influence(e, u), width=0.1),
+        "AUC by number": lambda: st.plan_precision(st.auc_influence(e, u), n=500),
+        "mean from a pilot": lambda: st.plan_precision(first, width=0.1, scale="identity"),
+        "difference from a pilot": lambda: st.plan_difference(first - second, power=0.8),
         "power": lambda: cal.calibration_power(
             uq.Point(data.members(20)[:, 0]), cal.Miscalibration.temperature(2.0), 40, n_samples=8, n_draws=19, rng=0
         ),

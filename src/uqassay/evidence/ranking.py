@@ -32,8 +32,6 @@ from uqassay.statistics import (
     VarianceShare,
     agreeing_comparisons,
     agreeing_pvalues,
-    detectable_differences,
-    margin_tests,
     no_worse_than_best,
     paired_mean_test,
     pairwise_mean_tests,
@@ -216,8 +214,8 @@ class LossLines:
         """`statistics.paired_margin_test` of readings against another one, with bounds (P,) of these and of the other."""
         names, one = [self._name(r) for r in readings], self._name(other)
         extra = tradeoff * self._errors[self._places[one], [self._places[name] for name in names]]
-        return margin_tests(
-            self._lines, (1.0, tradeoff), names, one, margin=margin, level=self._level, bounds=bounds, extra=extra
+        return self._lines.margin_tests(
+            (1.0, tradeoff), names, one, margin=margin, level=self._level, bounds=bounds, extra=extra
         )
 
     def detectable(
@@ -233,8 +231,8 @@ class LossLines:
         """`statistics.detectable_difference` of readings from another one, each with its bound and level."""
         names, one = [self._name(r) for r in readings], self._name(other)
         extra = tradeoff * self._errors[self._places[one], [self._places[name] for name in names]]
-        return detectable_differences(
-            self._lines, (1.0, tradeoff), names, one, alphas=alphas, bounds=bounds, extra=extra, plans=plans
+        return self._lines.detectable(
+            (1.0, tradeoff), names, one, alphas=alphas, bounds=bounds, extra=extra, plans=plans
         )
 
     def _name(self, reading: LossReading) -> str:

@@ -47,7 +47,7 @@ from uqassay.statistics import (
     rank_sets,
     student_draws,
 )
-from uqassay.statistics.pairs import row_products
+from uqassay.statistics.spreads import row_products
 from uqassay.text import (
     count,
     counted,
