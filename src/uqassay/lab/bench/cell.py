@@ -15,6 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
 
@@ -40,13 +41,7 @@ Reference = tuple[str, str]  # a module, and the dotted name that is taken from 
 
 
 def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
-    """Digest of this package's version and of the source code behind a function, as `code_modules` finds it.
-
-    Raises
-    ------
-    InputError
-        A module that is not found.
-    """
+    """Digest of this package's version and of the source code behind a function, as `code_modules` finds it."""
     from uqassay import __version__
 
     return _digest(__version__, tuple(code_modules(function, rests_on).items()))
@@ -73,11 +68,6 @@ def code_modules(function: str, rests_on: tuple[str, ...] = ()) -> dict[str, str
     -------
     dict of str to str
         By name of the module, in order of the names. It must not be changed.
-
-    Raises
-    ------
-    InputError
-        A module that is not found.
 
     Examples
     --------
@@ -121,18 +111,10 @@ class _Finder:
         self.found: dict[str, tuple[bool, Path | None]] = {}
 
     def file(self, module: str) -> Path | None:
-        """The file of a module; None for built-in modules and namespace packages.
-
-        Raises
-        ------
-        InputError
-            No such module.
-        """
+        """The file of a module; None for built-in modules and namespace packages."""
         known, path = self._look(module)
         if not known:
-            raise InputError(
-                "function", f"the module {module} is not found", "", "check its name and the path", code="missing"
-            )
+            fail("function", f"the module {module} is not found", "", "check its name and the path", code="missing")
         return path
 
     def has_file(self, name: str) -> bool:
@@ -283,23 +265,14 @@ MAX_SEED = 2**32 - 1  # the largest seed that scikit-learn and NumPy's older gen
 @final
 @dataclass(frozen=True)
 class CellResult:
-    """The result of the function of a cell.
+    """The result of the function of a cell."""
 
-    Attributes
-    ----------
-    prediction : Prediction
-        Of the n test instances.
-    labels : array (n,) or (n, K)
-        Of the test instances.
-    scores : dict of str to array (n,)
-        Uncertainties that the prediction does not contain, such as a density; greater is less certain.
-    facts : dict
-        Plain values that are stored with the result: the device, sizes, times.
-    """
-
-    prediction: Prediction
-    labels: np.ndarray
+    prediction: Prediction  #: Of the n test instances
+    labels: np.ndarray  #: (n,) or (n, K): Of the test instances
+    #: dict of str to array (n,): Uncertainties that the prediction does not contain, such as a density; greater is less
+    #: certain
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)
+    #: Plain values that are stored with the result: the device, sizes, times
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -312,7 +285,6 @@ class Cell:
     ----------
     function : str
         ``"module:function"``; called with the cell, it returns a `CellResult` that depends on the cell alone.
-    dataset, method : str
     seed : int
         0 … 2³² − 1.
     params, condition : dict
@@ -326,11 +298,6 @@ class Cell:
         Modules whose source is part of the key, in addition to the function's module.
     threads : int
         Threads of BLAS and PyTorch. They are part of the key, since they change the order of additions.
-
-    Raises
-    ------
-    InputError
-        A function without a module, a seed out of range, or values that are not plain.
 
     Examples
     --------
@@ -355,11 +322,11 @@ class Cell:
     def __post_init__(self) -> None:
         for name in ("function", "dataset", "method", "data_hash", "source"):
             if not isinstance(value := getattr(self, name), str):
-                raise InputError(name, "must be text", f"got {value!r:.60}", "pass a str", code="type")
+                fail(name, "must be text", f"got {value!r:.60}", "pass a str", code="type")
         if not all(part.isidentifier() for part in self.function.replace(":", ".", 1).split(".")) or (
             ":" not in self.function
         ):
-            raise InputError(
+            fail(
                 "function",
                 "must read module:function",
                 f"got {self.function!r}",
@@ -369,13 +336,7 @@ class Cell:
         for name, least, most in (("seed", 0, MAX_SEED), ("threads", 1, 4096)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                raise InputError(
-                    name,
-                    f"must be a whole number in {least} … {most}",
-                    f"got {value!r}",
-                    "change it",
-                    code="range",
-                )
+                fail(name, f"must be a whole number in {least} … {most}", f"got {value!r}", "change it", code="range")
         for name in ("params", "condition"):  # a copy, so that the key stays valid
             object.__setattr__(self, name, json.loads(canonical_json(getattr(self, name), name)))
         object.__setattr__(self, "rests_on", tuple(sorted(self.rests_on)))
@@ -407,11 +368,6 @@ class Cell:
 def canonical_json(value: Any, name: str = "value") -> str:
     """The one JSON text of a value: sorted keys, no blanks, ASCII, no NaN.
 
-    Raises
-    ------
-    InputError
-        A value that is not made of text, finite numbers, true, false, None, lists, and dictionaries with text as keys.
-
     Examples
     --------
     >>> canonical_json({"b": 1, "a": [0.5, None]})
@@ -435,13 +391,7 @@ def canonical_json(value: Any, name: str = "value") -> str:
 
 
 def function_of(name: str) -> Callable[[Cell], CellResult]:
-    """The function that ``"module:function"`` names.
-
-    Raises
-    ------
-    InputError
-        No such module or function.
-    """
+    """The function that ``"module:function"`` names."""
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
@@ -452,9 +402,7 @@ def function_of(name: str) -> Callable[[Cell], CellResult]:
     except AttributeError as problem:
         raise InputError("function", f"{module} has no {attribute}", "", "check its name", code="missing") from problem
     if not callable(found):
-        raise InputError(
-            "function", f"{name} must be a function", f"got {type(found).__name__}", "name a function", code="type"
-        )
+        fail("function", f"{name} must be a function", f"got {type(found).__name__}", "name a function", code="type")
     chosen: Callable[[Cell], CellResult] = found
     return chosen
 

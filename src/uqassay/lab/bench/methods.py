@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.conditions import changed_data, check_classes, check_condition, conditions_of, epochs_at
@@ -33,19 +34,8 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
 
     Parameters
     ----------
-    config : BenchConfig
     sources : dict of str to str, optional
         Argument of `load_dataset` for a data set, if that is not its name. Keys do not depend on it.
-
-    Returns
-    -------
-    list of Cell
-
-    Raises
-    ------
-    InputError
-        An unknown data set, method, parameter, class or key of a condition, a value out of range, or data without training
-        instances of a class. A parameter of a method is named ``params.METHOD.PARAMETER``.
     """
     from uqassay.lab.methods import METHODS
 
@@ -88,14 +78,8 @@ def run_method(cell: Cell, objects: Mapping[str, Any] | None = None) -> CellResu
 
     Parameters
     ----------
-    cell : Cell
     objects : dict, optional
         Options of the method that are no plain values, such as a backbone that is a function; the cell must determine them.
-
-    Raises
-    ------
-    InputError
-        The data are not those of the cell, or the condition leaves a class without a training instance.
     """
     from uqassay.lab.methods import build_method
 
@@ -104,7 +88,7 @@ def run_method(cell: Cell, objects: Mapping[str, Any] | None = None) -> CellResu
         _loaded.cache_clear()
         loaded = _loaded(cell.source or cell.dataset)
     if loaded.content_hash != cell.data_hash:
-        raise InputError(
+        fail(
             "dataset",
             "must hold the same data at the worker and at the driver",
             f"those of {cell.dataset} differ",
@@ -173,7 +157,7 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
     for key, value in given.items():
         numbers = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, int)]
         if not all(-(2**63) <= v < 2**63 for v in numbers):
-            raise InputError(
+            fail(
                 f"params.{label}.{key}",
                 "whole numbers must fit 64 bits",
                 f"got {value}",
@@ -182,9 +166,7 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
             )
     for key, (reason, remedy) in SET_HERE.items():
         if key in given:
-            raise InputError(
-                f"params.{label}.{key}", f"must be left out, because {reason}", "", remedy, code="conflict"
-            )
+            fail(f"params.{label}.{key}", f"must be left out, because {reason}", "", remedy, code="conflict")
     small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
     params = {**METHODS[method].defaults, **small, **given}
     with _full_names(label):
@@ -198,7 +180,7 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
 def _check_data(name: str, data: "Dataset") -> None:
     """Refuse data on which every cell would fail."""
     if not len(data.y_test):
-        raise InputError(
+        fail(
             "dataset",
             "must have test instances, on which methods are compared",
             f"{name} has none",
@@ -206,7 +188,7 @@ def _check_data(name: str, data: "Dataset") -> None:
             code="empty",
         )
     if not data.X_train[0].size:
-        raise InputError(
+        fail(
             "dataset",
             "must have instances with features",
             f"those of {name} have shape {data.X_train.shape[1:]}",
@@ -215,7 +197,7 @@ def _check_data(name: str, data: "Dataset") -> None:
         )
     missing = np.setdiff1d(np.arange(data.n_classes), data.y_train)
     if missing.size:
-        raise InputError(
+        fail(
             "dataset",
             "must have a training instance of each class",
             f"class {data.class_names[missing[0]]!r} of {name} has none",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.methods.backbones import Backbone, check_where
 from uqassay.lab.methods.base import check_choice, check_count, check_rate
 from uqassay.lab.methods.layers import Dense, Draws, Dropout, Network, ReLU, affine
@@ -95,13 +95,9 @@ class DeepEnsemble(SampledClassifier):
         super()._check_options()
         check_count("n_members", self.n_members)
         if not isinstance(self.first_member, (int, np.integer)) or isinstance(self.first_member, bool):
-            raise InputError(
-                "first_member", "must be a whole number", f"got {self.first_member!r}", "0 is the first", code="type"
-            )
+            fail("first_member", "must be a whole number", f"got {self.first_member!r}", "0 is the first", code="type")
         if self.first_member < 0:
-            raise InputError(
-                "first_member", "must be at least 0", f"got {self.first_member}", "0 is the first", code="range"
-            )
+            fail("first_member", "must be at least 0", f"got {self.first_member}", "0 is the first", code="range")
 
     def _n_networks(self) -> int:
         return self.n_members

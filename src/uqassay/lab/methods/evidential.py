@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot, softplus
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.methods.backbones import Backbone
 from uqassay.lab.methods.base import check_choice, check_count
 from uqassay.lab.methods.layers import Draws, Network
@@ -250,7 +250,7 @@ class ECNN(NetworkClassifier):
     def _check_options(self) -> None:
         check_count("n_prototypes", self.n_prototypes)
         if not 0 <= self.nu < 1:
-            raise InputError("nu", "must lie in [0, 1)", f"got {self.nu!r}", "for example 0.9", code="range")
+            fail("nu", "must lie in [0, 1)", f"got {self.nu!r}", "for example 0.9", code="range")
 
     def _before_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         rng = np.random.default_rng(

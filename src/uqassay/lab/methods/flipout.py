@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.methods.backbones import Backbone, check_where
 from uqassay.lab.methods.base import check_choice, check_count
 from uqassay.lab.methods.layers import Dense, Draws, Network, ReLU, affine
@@ -85,7 +85,7 @@ class Flipout(SampledClassifier):
         check_choice("where", self.where, ("hidden", "all"))
         scales = self.prior_scales
         if not isinstance(scales, (tuple, list)) or not scales or not all(_positive(scale) for scale in scales):
-            raise InputError(
+            fail(
                 "prior_scales",
                 "must be positive standard deviations in a tuple",
                 f"got {scales!r}",
@@ -93,7 +93,7 @@ class Flipout(SampledClassifier):
                 code="range",
             )
         if not -20 <= self.initial_rho <= 20:
-            raise InputError(
+            fail(
                 "initial_rho",
                 "must lie between -20 and 20",
                 f"got {self.initial_rho!r}",
@@ -101,7 +101,7 @@ class Flipout(SampledClassifier):
                 code="range",
             )
         if not 0 <= self.kl_weight < math.inf:
-            raise InputError(
+            fail(
                 "kl_weight",
                 "must be at least 0",
                 f"got {self.kl_weight!r}",
@@ -173,7 +173,6 @@ def kl_to_prior(mean: Tensor, scale: Tensor, prior_scales: Sequence[float], draw
     prior_scales : sequence of float
         Standard deviations of Gaussians around 0, mixed in equal parts. For one the result is exact; for more, the entropy
         of the posterior is, and the mean of the prior's log-density is that at one draw, without bias.
-    draws : Draws
 
     Returns
     -------

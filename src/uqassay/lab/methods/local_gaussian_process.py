@@ -10,7 +10,7 @@ from scipy.linalg.lapack import dpotrf
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.methods.base import check_count
 from uqassay.lab.methods.gaussian_process import (
     GaussianProcess,
@@ -99,13 +99,7 @@ class LocalGaussianProcess(GaussianProcess):
         self._check_classes_options()
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``.
-
-        Raises
-        ------
-        InputError
-            NaN in X, labels of one class only, or options out of range.
-        """
+        """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``."""
         self.check_options()
         array, codes = self._checked_training(X, y)
         flat = array.reshape(len(array), -1).astype(np.float64)
@@ -285,5 +279,5 @@ def _check_scale(name: str, value: Any, *, none: bool) -> None:
         return
     if isinstance(value, str):
         rule = 'must be a number above 0, "bound"' + (" or None" if none else "")
-        raise InputError(name, rule, f"got {value!r}", "choose one", code="choice")
+        fail(name, rule, f"got {value!r}", "choose one", code="choice")
     check_positive(name, value, "1.0")

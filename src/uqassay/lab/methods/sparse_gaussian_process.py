@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from sklearn.cluster import MiniBatchKMeans
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.methods.base import check_choice, check_count, seed_sequence
 from uqassay.lab.methods.gaussian_process import GaussianProcess, check_positive, latent_targets, unit_of
@@ -198,18 +199,16 @@ class SparseGaussianProcess(GaussianProcess):
         whole = isinstance(self.epochs, (int, np.integer)) and not isinstance(self.epochs, bool)
         if not whole or self.epochs < 0:
             rule, got = "must be a whole number from 0 up", f"got {self.epochs!r}"
-            raise InputError("epochs", rule, got, "for example 20", code="range" if whole else "type")
+            fail("epochs", rule, got, "for example 20", code="range" if whole else "type")
         for name in ("learn_inducing", "learn_kernel", "ard", "standardise", "progress"):
             value = getattr(self, name)
             if not isinstance(value, (bool, np.bool_)):
-                raise InputError(name, "must be True or False", f"got {value!r}", "choose one", code="type")
+                fail(name, "must be True or False", f"got {value!r}", "choose one", code="type")
         check_positive("signal_variance", self.signal_variance, "4")
         check_positive("learning_rate", self.learning_rate, "0.02")
         check_positive("natural_rate", self.natural_rate, "0.1")
         if self.natural_rate > 1:
-            raise InputError(
-                "natural_rate", "must be at most 1", f"got {self.natural_rate!r}", "for example 0.1", code="range"
-            )
+            fail("natural_rate", "must be at most 1", f"got {self.natural_rate!r}", "for example 0.1", code="range")
         check_choice("inducing", self.inducing, INDUCING)
         check_choice("precision", self.precision, tuple(PRECISION))
         self._check_classes_options()
@@ -225,17 +224,15 @@ class SparseGaussianProcess(GaussianProcess):
             return
         got = f"got {given!r}"
         if len(given) == 0 or not all(isinstance(one, (int, float, np.number)) for one in given):
-            raise InputError(
-                "lengthscale", "must be a number, or one for each feature", got, "give numbers", code="type"
-            )
+            fail("lengthscale", "must be a number, or one for each feature", got, "give numbers", code="type")
         for one in given:
             check_positive("lengthscale", one, "1")
         if not self.ard:
             rule = "must be one number for a common length scale"
-            raise InputError("lengthscale", rule, got, "set ard=True, or give one number", code="conflict")
+            fail("lengthscale", rule, got, "set ard=True, or give one number", code="conflict")
         if n_features is not None and len(given) != n_features:
             rule = f"must have one number for each of the {n_features} features"
-            raise InputError("lengthscale", rule, f"got {len(given)}", "give as many, or one number", code="shape")
+            fail("lengthscale", rule, f"got {len(given)}", "give as many, or one number", code="shape")
 
     def _first_lengthscale(self, points: Array) -> Array:
         """Length scales at the start, ``(1,)`` or with ARD ``(d,)``."""

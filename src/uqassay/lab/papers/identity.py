@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import code_version
 
@@ -107,11 +108,6 @@ def identity_of(value: Any, name: str = "estimator") -> Any:
         For a class or a function its name, and the version of its package; without one a digest of its source, with the
         methods that were replaced, and the global names that it reads.
 
-    Raises
-    ------
-    InputError
-        An object of another kind, or a class or function whose source cannot be read.
-
     Examples
     --------
     >>> identity_of((1, None, "all"))
@@ -153,7 +149,7 @@ class _Identity:
             return {**self.source(type(value), name), "options": options}
         if callable(getattr(value, "fit", None)) or callable(getattr(value, "divide", None)):
             return {**self.source(type(value), name), "options": self.options(value, _state_of(value), name)}
-        raise InputError(
+        fail(
             "folder",
             "needs options from which the key of a stored result can be made: plain values, arrays, estimators and functions",
             f"{name} is of type {type(value).__name__}",
@@ -181,7 +177,7 @@ class _Identity:
             replaced = self.replaced_of_released(value, name) if isinstance(value, type) else []
             return {**found, **({"replaced": replaced} if replaced else {})}
         if inspect.ismethod(value):
-            raise InputError(
+            fail(
                 "folder", "needs a function in place of a method", f"{name} is {found['name']}", "wrap it", code="type"
             )
         digest = hashlib.sha256(_text_of(value, name, found["name"]).encode()).hexdigest()
@@ -329,21 +325,15 @@ def check_estimator(estimator: Any, *, probabilities_suffice: bool = False) -> N
 
     Parameters
     ----------
-    estimator : object
     probabilities_suffice : bool
         Accept `predict_proba` in place of `predict_uncertainty`.
-
-    Raises
-    ------
-    InputError
-        A class in place of an object, or a missing method.
     """
     if isinstance(estimator, type):
-        raise InputError("estimator", "must be an object", f"got the class {estimator.__name__}", "add ()", code="type")
+        fail("estimator", "must be an object", f"got the class {estimator.__name__}", "add ()", code="type")
     for name in ("fit", "predict_uncertainty"):
         others = ("predict_proba",) if probabilities_suffice and name == "predict_uncertainty" else ()
         if not any(callable(getattr(estimator, one, None)) for one in (name, *others)):
-            raise InputError(
+            fail(
                 "estimator",
                 f"must have {' or '.join((name, *others))}",
                 f"got {type(estimator).__name__}",
@@ -362,11 +352,6 @@ def unfitted_copy(estimator: Any, options: Mapping[str, Any]) -> Any:
         With `get_params` and `set_params`, or with attributes.
     options : dict
         With `random_state`, seeds that are None in estimators inside this one (the steps of a pipeline) are drawn from it.
-
-    Raises
-    ------
-    InputError
-        An object without `get_params` that cannot be copied.
     """
     if not (hasattr(estimator, "get_params") and hasattr(estimator, "set_params")):
         model = _deep_copy(estimator)
@@ -405,16 +390,11 @@ def _deep_copy(estimator: Any) -> Any:
 def run_seeds(base: int, runs: int) -> list[int]:
     """One seed for each run; more runs contain the fewer.
 
-    Raises
-    ------
-    InputError
-        A number of runs below 1 or not whole.
-
     Examples
     --------
     >>> run_seeds(0, 1) == run_seeds(0, 2)[:1]
     True
     """
     if isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or runs < 1:
-        raise InputError("runs", "must be a whole number from 1 up", f"got {runs!r}", "for example 5", code="range")
+        fail("runs", "must be a whole number from 1 up", f"got {runs!r}", "for example 5", code="range")
     return [int(np.random.SeedSequence(base, spawn_key=(r,)).generate_state(1)[0]) for r in range(runs)]

@@ -12,7 +12,7 @@ from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hi
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.bench.cell import MAX_SEED
 from uqassay.lab.bench.config import nearest
 from uqassay.text import listed
@@ -39,22 +39,12 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 @final
 @dataclass(frozen=True, slots=True)
 class ProtocolOption:
-    """One option of a protocol.
-
-    Attributes
-    ----------
-    name : str
-    default : object
-    kind : str
-        The type as the docstring has it.
-    text : str
-        The meaning, from the docstring, on one line without markup.
-    """
+    """One option of a protocol."""
 
     name: str
     default: Any
-    kind: str
-    text: str
+    kind: str  #: The type as the docstring has it
+    text: str  #: The meaning, from the docstring, on one line without markup
 
 
 def protocol_options(function: Callable[..., Any]) -> tuple[ProtocolOption, ...]:
@@ -96,11 +86,6 @@ def option_value(function: Callable[..., Any], name: str, text: str) -> Any:
     text : str
         Several values may be a JSON list, or have commas between them.
 
-    Raises
-    ------
-    InputError
-        The text is no value of that type.
-
     Examples
     --------
     >>> def run(*, share: float = 0.5, models: Sequence[str] | None = None): ...
@@ -112,7 +97,7 @@ def option_value(function: Callable[..., Any], name: str, text: str) -> Any:
         if _fits(value, hint):
             return value
     words = listed(list(dict.fromkeys(filter(None, _kinds(hint)))), last="or")
-    raise InputError(name, f"must be {words or 'another value'}", f"got {text!r}", "", code="type")
+    fail(name, f"must be {words or 'another value'}", f"got {text!r}", "", code="type")
 
 
 # ---- docstrings ------------------------------------------------------------------------------------------------------
@@ -249,12 +234,6 @@ def named_options(given: NamedOptions, parameter: str, known: Collection[str]) -
         In a dict functions have names of their own; else a function has its `__name__`.
     parameter : str
         For errors.
-    known : collection of str
-
-    Raises
-    ------
-    InputError
-        Something else, a name twice, or nothing.
 
     Examples
     --------
@@ -273,14 +252,12 @@ def named_options(given: NamedOptions, parameter: str, known: Collection[str]) -
         if not isinstance(name, str) or not (callable(one) or (isinstance(one, str) and one in known)):
             got = f"got {one!r}" if isinstance(name, str) else f"got the name {name!r}"
             rule = f"must be {listed(list(known), last='or')}, a function, several of them, or a dict that names them"
-            raise InputError(parameter, rule, got, "None takes all that a prediction offers", code="choice")
+            fail(parameter, rule, got, "None takes all that a prediction offers", code="choice")
         if name in found:
-            raise InputError(
-                parameter, "must have different names", f"got {name!r} twice", "give a dict", code="duplicate"
-            )
+            fail(parameter, "must have different names", f"got {name!r} twice", "give a dict", code="duplicate")
         found[name] = one
     if not found:
-        raise InputError(parameter, "must hold at least one", "got none", "None takes all", code="empty")
+        fail(parameter, "must hold at least one", "got none", "None takes all", code="empty")
     return found
 
 
@@ -289,18 +266,11 @@ def known_names(given: str | Sequence[str], parameter: str, known: Collection[st
 
     Parameters
     ----------
-    given : str or sequence of str
     parameter : str
         For errors.
-    known : collection of str
     rule : str
         The rule of the error for an unknown name; by default that it must be one of the known ones. The remedy is the most
         similar name.
-
-    Raises
-    ------
-    InputError
-        No name, an unknown one, or one twice.
 
     Examples
     --------
@@ -309,31 +279,24 @@ def known_names(given: str | Sequence[str], parameter: str, known: Collection[st
     """
     names = [given] if isinstance(given, str) else list(given)
     if not names:
-        raise InputError(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
+        fail(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
     for i, name in enumerate(names):
         if name not in known:
             said = rule or f"must be {listed(list(known), last='or')}"
-            raise InputError(parameter, said, f"got {name!r}", nearest(name, list(known)), code="choice")
+            fail(parameter, said, f"got {name!r}", nearest(name, list(known)), code="choice")
         if name in names[:i]:
-            raise InputError(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
+            fail(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
     return names
 
 
 def check_whole(least: int, **values: int | None) -> None:
-    """Refuse numbers of runs, seeds or processes that are not whole or too small; None is accepted.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse numbers of runs, seeds or processes that are not whole or too small; None is accepted."""
     for name, value in values.items():
         if value is None:
             continue
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if not whole or not least <= value <= MAX_SEED // 2:
-            raise InputError(
-                name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range"
-            )
+            fail(name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range")
 
 
 def taken_by(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

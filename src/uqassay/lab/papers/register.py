@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.papers.options import ProtocolOption, option_value, protocol_options
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.text import listed
@@ -99,11 +99,6 @@ def reproduce(name: str, **options: Any) -> Reproduction:
     Reproduction
         One cell per printed cell of the paper.
 
-    Raises
-    ------
-    InputError
-        If there is no such protocol, or it has no such option.
-
     Examples
     --------
     >>> reproduce("unified-tables").misprints[0].name
@@ -113,7 +108,7 @@ def reproduce(name: str, **options: Any) -> Reproduction:
     accepted = inspect.signature(protocol).parameters
     for option in options:
         if option not in accepted:
-            raise InputError(
+            fail(
                 "options",
                 f"{name} must have an option of that name",
                 f"got {option!r}",
@@ -200,5 +195,5 @@ def _module(name: str) -> ModuleType:
     """The module of a protocol, imported now."""
     if name not in PROTOCOLS:
         known = listed(list(PROTOCOLS), last="or")
-        raise InputError("name", "must be a protocol", f"got {name!r}", f"choose {known}", code="choice")
+        fail("name", "must be a protocol", f"got {name!r}", f"choose {known}", code="choice")
     return import_module(PROTOCOLS[name].partition(":")[0])

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.runner import Progress, run_cells
@@ -36,7 +37,7 @@ def folder_of(resume: str | os.PathLike[str] | None) -> Iterator[Path]:
     if resume is not None:
         place = Path(resume)
         if place.exists() and not place.is_dir():
-            raise InputError("resume", "must be a folder", f"{place} is a file", "choose another name", code="missing")
+            fail("resume", "must be a folder", f"{place} is a file", "choose another name", code="missing")
         yield place
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +51,6 @@ def train_cells(
 
     Parameters
     ----------
-    cells : sequence of Cell
     folder : path
         As in `uqassay.lab.bench.store.Store`.
     workers : int
@@ -108,7 +108,6 @@ def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[],
         As in `uqassay.lab.bench.store.Store`.
     cell : Cell
         Its key holds all that the result depends on.
-    make : callable
     """
     store = Store(folder)
     store.recover([cell.key])

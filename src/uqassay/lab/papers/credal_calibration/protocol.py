@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.papers.credal_calibration.error_rates import (
     NOTES,
     SOURCE,
@@ -51,18 +51,11 @@ def any_table1(
 
     Parameters
     ----------
-    preset : str
     conventions : sequence of {"exact", "paper-code"}
-    options : Table1Options
     n_draws : int
         D for saved ensembles.
     seed, workers, resume, progress
         As `reproduce_trained_table1`.
-
-    Raises
-    ------
-    InputError
-        An option of a training with saved ensembles, and as `reproduce_table1` and `reproduce_trained_table1`.
     """
     data = options.data
     if data is None or holds_training_data(data):
@@ -73,7 +66,7 @@ def any_table1(
         )
     of_training = options.given() | ({} if resume is None else {"resume": resume})
     for name in [name for name in of_training if name not in OF_TESTS]:
-        raise InputError(
+        fail(
             name,
             "does not apply to table1 with data that are saved ensembles, since nothing is trained",
             f"{os.fspath(data)} has no instances",
@@ -199,13 +192,6 @@ def reproduce_credal_calibration(
         ``figure1/exact/S1/ece-confidence/alpha=0.05`` and so on, our rates with 95 % intervals; the paper draws curves without
         numbers, so nothing is compared. Or ``table1/…``, ``table2/…``. The reading has tables and reference values.
 
-    Raises
-    ------
-    InputError
-        Unknown options, options that do not apply to the figure, folders that cannot be read or written.
-    MissingDependencyError
-        For figures, matplotlib is missing; for training, PyTorch or scikit-learn.
-
     Examples
     --------
     >>> result = reproduce_credal_calibration(preset="smoke", runs=1)
@@ -215,11 +201,9 @@ def reproduce_credal_calibration(
     _check(preset, figure, convention, null, seed)
     if resample and (null == "minimised" or convention == "paper-code"):
         other = "the minimised null" if null == "minimised" else "the authors' code"
-        raise InputError(
-            "resample", f"{other} never draws instances with replacement", "got True", "leave it out", code="conflict"
-        )
+        fail("resample", f"{other} never draws instances with replacement", "got True", "leave it out", code="conflict")
     if null == "minimised" and convention != "exact":
-        raise InputError(
+        fail(
             "null",
             "must be random in the authors' code",
             f"got {null!r} with {convention!r}",
@@ -313,33 +297,25 @@ def _check(preset: str, figure: str, convention: str, null: str, seed: int) -> N
         ("null", null, NULLS),
     ):
         if value not in known:
-            raise InputError(
-                name,
-                f"must be {listed(known, last='or')}",
-                f"got {value!r}",
-                "choose one of them",
-                code="choice",
-            )
+            fail(name, f"must be {listed(known, last='or')}", f"got {value!r}", "choose one of them", code="choice")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(
-            "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
-        )
+        fail("seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range")
 
 
 def _refuse_given(options: Mapping[str, Any], rule: str) -> None:
     for name, value in options.items():
         if value is not None:
-            raise InputError(name, rule, f"got {value!r}", "leave it out", code="conflict")
+            fail(name, rule, f"got {value!r}", "leave it out", code="conflict")
 
 
 def _check_figure_alone(figure: str, preset: str, options: Table1Options) -> None:
     """Refuse what figures do not have, whose data sets are synthetic."""
     for name, value in options.given().items():
         rule = f"does not apply to figure {figure}, which is synthetic"
-        raise InputError(name, rule, f"got {value!r}", "it belongs to Table 1; leave it out here", code="conflict")
+        fail(name, rule, f"got {value!r}", "it belongs to Table 1; leave it out here", code="conflict")
     if preset == "gpu-hour":
         rule = f"gpu-hour is for {TABLE} alone"
-        raise InputError("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")
+        fail("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")
 
 
 def _named(progress: Progress, name: str) -> Progress:

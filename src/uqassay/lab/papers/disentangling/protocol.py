@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
 from uqassay.evidence.disentanglement_runs import Contender
 from uqassay.evidence.disentanglement_words import disentanglement_lines
@@ -60,46 +60,25 @@ PRINTED_CONVENTIONS = ("exact", "paper-code")  # whose numbers may be compared w
 @final
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The checked options of a reproduction.
-
-    Attributes
-    ----------
-    preset : str
-    plans : tuple of DataPlan
-    methods : tuple of str or None
-        None takes those of the preset.
-    decompositions : tuple of str
-    decompositions_given : bool
-        Whether they were asked for by name.
-    conventions : tuple of Convention
-    where : str
-    data : GivenFiles or None
-        In place of the files of the only data set.
-    """
+    """The checked options of a reproduction."""
 
     preset: str
     plans: tuple[DataPlan, ...]
-    methods: tuple[str, ...] | None
+    methods: tuple[str, ...] | None  #: None takes those of the preset
     decompositions: tuple[str, ...]
-    decompositions_given: bool
+    decompositions_given: bool  #: Whether they were asked for by name
     conventions: tuple[Convention, ...]
     where: str
-    data: GivenFiles | None
+    data: GivenFiles | None  #: In place of the files of the only data set
 
     def slices(self, runs: int | None) -> list[tuple[DataPlan, Slice]]:
-        """Each data set with how much of it is trained.
-
-        Raises
-        ------
-        InputError
-            More runs than subjects.
-        """
+        """Each data set with how much of it is trained."""
         found = []
         for plan in self.plans:
             slice_ = plan.slices[self.preset]
             slice_ = slice_ if runs is None else replace(slice_, runs=runs)
             if plan.by_subject and slice_.runs > len(plan.sources):
-                raise InputError(
+                fail(
                     "runs",
                     f"must be at most {len(plan.sources)} for {plan.name}, whose runs are subjects",
                     f"got {slice_.runs}",
@@ -115,38 +94,19 @@ class Asked:
 @final
 @dataclass(frozen=True, kw_only=True)
 class PlannedTraining:
-    """One method with one head on one data set under the conditions of some experiments, in all runs.
+    """One method with one head on one data set under the conditions of some experiments, in all runs."""
 
-    Attributes
-    ----------
-    dataset, source : str
-        Name of the data, and where `uqassay.lab.datasets.load_dataset` finds them.
-    method : str
-        Of `uqassay.lab.methods.METHODS`.
-    label : str
-        For the reader.
-    options : dict
-        Of `uqassay.lab.methods.build_method`.
-    conditions : Conditions
-    seeds : tuple of int
-    decompositions : tuple of str
-        That are kept.
-    convention : str
-        Of the decompositions.
-    limits : dict
-        train_limit and test_limit, where there are any.
-    """
-
+    #: Name of the data, and where `uqassay.lab.datasets.load_dataset` finds them
     dataset: str
     source: str
-    method: str
-    label: str
-    options: Mapping[str, Any]
+    method: str  #: Of `uqassay.lab.methods.METHODS`
+    label: str  #: For the reader
+    options: Mapping[str, Any]  #: Of `uqassay.lab.methods.build_method`
     conditions: Conditions
     seeds: tuple[int, ...]
-    decompositions: tuple[str, ...]
-    convention: str
-    limits: Mapping[str, int]
+    decompositions: tuple[str, ...]  #: That are kept
+    convention: str  #: Of the decompositions
+    limits: Mapping[str, int]  #: train_limit and test_limit, where there are any
 
     @property
     def key(self) -> str:
@@ -165,26 +125,14 @@ class PlannedTraining:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Row:
-    """A row of the tables before its trainings have run.
-
-    Attributes
-    ----------
-    plan : DataPlan
-    dataset : str
-        For the reader.
-    method : Method
-    decomposition : str
-    convention : Convention
-    own, base : tuple of PlannedTraining
-        One for each subject, or one; `base` has the experiments that the convention leaves as they are.
-    compared : bool
-    """
+    """A row of the tables before its trainings have run."""
 
     plan: DataPlan
-    dataset: str
+    dataset: str  #: For the reader
     method: Method
     decomposition: str
     convention: Convention
+    #: One for each subject, or one; `base` has the experiments that the convention leaves as they are
     own: tuple[PlannedTraining, ...]
     base: tuple[PlannedTraining, ...] = ()
     compared: bool = False
@@ -235,16 +183,10 @@ def planned(asked: Asked, runs: int | None, seed: int) -> tuple[list[Row], list[
 
     Parameters
     ----------
-    asked : Asked
     runs : int or None
         In place of the preset's.
     seed : int
         Of the first run.
-
-    Raises
-    ------
-    InputError
-        A method that offers none of the decompositions, or was asked for by name together with one that it does not offer.
     """
     rows, skipped = [], []
     for plan, slice_ in asked.slices(runs):
@@ -262,7 +204,7 @@ def planned(asked: Asked, runs: int | None, seed: int) -> tuple[list[Row], list[
                         rows.append(maker.row(decomposition, convention))
     if not rows:
         names = listed([convention.name for convention in asked.conventions])
-        raise InputError(
+        fail(
             "convention",
             "must concern a method and a decomposition that are trained",
             f"got {names}",

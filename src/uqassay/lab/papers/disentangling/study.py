@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from uqassay.arrays import RandomState, as_array, generator
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
 from uqassay.lab.bench.cell import Cell, CellResult
@@ -116,9 +117,7 @@ def disentanglement(
     conditions = Conditions() if conditions is None else conditions
     if not isinstance(conditions, Conditions):
         got = f"got {shown(conditions)}"
-        raise InputError(
-            "conditions", "must be of type Conditions", got, "give uq.lab.papers.Conditions(…)", code="type"
-        )
+        fail("conditions", "must be of type Conditions", got, "give uq.lab.papers.Conditions(…)", code="type")
     base = int(generator(rng).integers(2**32))
     data = _dataset(X, y, test, base)
     check_data(data, conditions)
@@ -176,7 +175,7 @@ def _dataset(X: ArrayLike, y: ArrayLike, test: Any, seed: int) -> Dataset:
     features = as_features(X, "X")
     given = isinstance(test, (tuple, list))
     if given and len(test) != 2:
-        raise InputError("test", "must be (X_test, y_test)", f"got {len(test)} parts", "give both", code="shape")
+        fail("test", "must be (X_test, y_test)", f"got {len(test)} parts", "give both", code="shape")
     labels = labels_of_rows(y, len(features))
     names, codes = coded_labels({"y": labels, "y_test": as_array(test[1], "y_test")} if given else {"y": labels})
     if given:

@@ -43,25 +43,13 @@ __all__ = [
 @final
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """A method on a data set before its runs.
-
-    Attributes
-    ----------
-    plan : GainData
-    method : GainMethod
-    slice_ : GainSlice
-    spread : float or None
-        Of the toy data.
-    data : str
-        File with the images.
-    seeds : tuple of int
-    """
+    """A method on a data set before its runs."""
 
     plan: GainData
     method: GainMethod
     slice_: GainSlice
-    spread: float | None
-    data: str
+    spread: float | None  #: Of the toy data
+    data: str  #: File with the images
     seeds: tuple[int, ...]
 
     @property
@@ -109,7 +97,6 @@ def planned(asked: AskedGain, runs: int | None, seed: int) -> list[Planned]:
 
     Parameters
     ----------
-    asked : AskedGain
     runs : int or None
         In place of the preset's.
     seed : int

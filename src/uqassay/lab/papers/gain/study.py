@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, generator
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.gain import GainStudy
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import Store
@@ -184,13 +184,11 @@ def _task(X: ArrayLike, y: ArrayLike, split: Any, calibration: Any, truth: Any) 
     features = as_features(X, "X")
     names, codes = coded_labels({"y": labels_of_rows(y, len(features))})
     if len(names) < 2:
-        raise InputError(
-            "y", "must hold at least two classes", f"got {', '.join(names) or 'none'}", "add instances", code="empty"
-        )
+        fail("y", "must hold at least two classes", f"got {', '.join(names) or 'none'}", "add instances", code="empty")
     check_splitter(split, "split")
     if isinstance(calibration, str):
         if calibration != "same":
-            raise InputError(
+            fail(
                 "calibration",
                 'must be "same", None or a splitter',
                 f"got {calibration!r}",

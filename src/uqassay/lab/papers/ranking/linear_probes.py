@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.ranking.classifiers import n_asked
@@ -93,18 +94,10 @@ def reproduce_ranking_cifar10h_probes(
     -------
     Reproduction
         As of `human_labels.correlate_with_votes`.
-
-    Raises
-    ------
-    InputError
-        No folder, files that are missing or do not fit together, features that are not finite numbers or too large for SGD to
-        converge, fewer than four networks.
     """
     check_figures(figures)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(
-            "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
-        )
+        fail("seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range")
     notes = [*CHOICES, *NOTES]
     say = progress or (lambda step: None)
     if images is not None and data is not None:
@@ -147,9 +140,6 @@ def probe_logits(
     ----------
     features : array (n, d)
     labels : int array (n,)
-    n_classes : int
-    seed : int
-    n_folds : int
     """
     rng = np.random.default_rng([seed, 0])
     fold = np.empty(len(labels), dtype=np.int64)
@@ -174,8 +164,6 @@ def train_probe(
     ----------
     features : array (n, d)
     labels : int array (n,)
-    n_classes : int
-    seed : int or list of int
 
     Notes
     -----

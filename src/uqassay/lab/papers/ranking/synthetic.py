@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
@@ -61,21 +61,12 @@ LOST = (
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class GridRun:
-    """Results of the whole grid.
-
-    Attributes
-    ----------
-    bayes_error : float
-    n_predictors : int
-    scorings : tuple of Scoring
-    ece : dict of str to float
-        Expected calibration error by the name of the predictor.
-    """
+    """Results of the whole grid."""
 
     bayes_error: float
     n_predictors: int
     scorings: tuple[Scoring, ...]
-    ece: dict[str, float]
+    ece: dict[str, float]  #: Expected calibration error by the name of the predictor
 
 
 def reproduce_ranking_synthetic(
@@ -114,13 +105,6 @@ def reproduce_ranking_synthetic(
         Correlations in percent: ``table1/Synth/…`` and ``section8/ECE/…``. ``notes`` name the choices that the paper leaves
         open.
 
-    Raises
-    ------
-    InputError
-        An unknown preset, a Bayes error outside (0, ½), a folder that cannot be written to.
-    MissingDependencyError
-        PyTorch or scikit-learn is missing; for figures, matplotlib.
-
     Examples
     --------
     >>> result = reproduce_ranking_synthetic(preset="smoke")
@@ -130,13 +114,9 @@ def reproduce_ranking_synthetic(
     True
     """
     if preset not in PRESETS:
-        raise InputError(
-            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
-        )
+        fail("preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(
-            "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
-        )
+        fail("seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range")
     data = TwoGaussians(bayes_error)
     check_figures(figures)
     say = progress or (lambda step: None)

@@ -249,11 +249,6 @@ def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
         (Tables 1, 4, 7 and 8), sums of Tables 4 and 7, and under ``table7/…/all/`` the value of Table 1 and the one
         computed from the two parts in Table 7.
 
-    Raises
-    ------
-    InputError
-        If a table in ``tables`` is not one of `TABLES`.
-
     Notes
     -----
     A total agrees when it is within 0.0005·(2 + λ) of KL + λ·NS: the rounding of its two ingredients and its own. A

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.given import given_files
@@ -252,9 +252,7 @@ def steps_of_unified(
 
 def _check(preset: str, seed: int, workers: int) -> None:
     if preset not in PRESETS:
-        raise InputError(
-            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
-        )
+        fail("preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice")
     check_whole(1, workers=workers)
     check_whole(0, seed=seed)
 
