@@ -25,6 +25,7 @@ __all__ = [
     "number",
     "one_of",
     "same_length",
+    "true_or_false",
     "vector",
     "whole",
 ]
@@ -146,6 +147,20 @@ def whole(value: Any, name: str, remedy: str, *, least: int | None = None, most:
     if (least is not None and found < least) or (most is not None and found > most):
         fail(name, rule, f"got {shown(value)}", remedy, code="range")
     return found
+
+
+def true_or_false(value: Any, name: str, remedy: str = "choose one") -> bool:
+    """A truth value, also one of NumPy: the text "False" would count as true.
+
+    Examples
+    --------
+    >>> true_or_false("False", "ard")
+    Traceback (most recent call last):
+    uqassay.errors.InputError: ard: must be True or False; got 'False'; choose one.
+    """
+    if not isinstance(value, bool | np.bool_):
+        fail(name, "must be True or False", f"got {shown(value)}", remedy, code="type")
+    return bool(value)
 
 
 def one_of(value: Any, name: str, known: Collection[str], remedy: str = "choose one of these") -> str:

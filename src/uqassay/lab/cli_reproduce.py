@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from uqassay.checks import fail
+from uqassay.checks import fail, one_of
 from uqassay.cli.screen import is_terminal, print_json, print_text, progress
 from uqassay.errors import InputError
 from uqassay.text import listed
@@ -116,9 +116,8 @@ def usage_lines(name: str, flags: Collection[str], width: int) -> Iterator[str]:
         text = option.text
         if option.name == "preset":
             text = f"{listed(register.presets_of(name), last='or')}. {text}"
-        elif option.kind.startswith("{"):
-            choices = [choice.strip(' "') for choice in option.kind.strip("{}").split(",")]
-            text = f"{listed(choices, last='or')}. {option.text}".rstrip()
+        elif option.choices:
+            text = f"{listed(option.choices, last='or')}. {text}"
         if option.default not in (None, "", ()):
             text = f"{text} [default: {_shown(option.default)}]"
         spelt = flag(option.name) if option.name in flags else f"--set {option.name}="
@@ -454,14 +453,7 @@ def _check(name: str | None, protocols: Collection[str]) -> None:
 
 
 def _check_preset(preset: str, known: Collection[str]) -> None:
-    if preset not in known:
-        fail(
-            "--preset",
-            f"must be {listed(list(known), last='or')}",
-            f"got {preset!r}",
-            "cpu is the default",
-            code="choice",
-        )
+    one_of(preset, "--preset", known, "cpu is the default")
 
 
 def _split(names: list[str] | None) -> list[str] | None:

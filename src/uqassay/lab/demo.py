@@ -12,7 +12,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from uqassay.checks import fail
+from uqassay.checks import fail, whole
 from uqassay.cli.inputs import AssayRequest
 from uqassay.cli.report import write_report
 from uqassay.cli.screen import print_text, progress, shell_line
@@ -86,8 +86,7 @@ def prepare_demo(
         Called with the name of each model before it is trained.
     """
     folder = Path(folder)
-    if not 0 <= seed < 2**31:
-        fail("seed", f"must lie in 0 … {2**31 - 1}", f"got {seed}", "choose such a number", code="range")
+    whole(seed, "seed", "choose such a number", least=0, most=2**31 - 1)
     if folder.exists() and not folder.is_dir():
         fail("folder", "must be a folder", f"{folder} is a file", "give the name of a folder", code="unwritable")
     settings = _settings(seed)

@@ -15,7 +15,7 @@ from typing import Any, final
 
 import numpy as np
 
-from uqassay.checks import fail
+from uqassay.checks import a, fail, whole
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
 
@@ -321,8 +321,7 @@ class Cell:
 
     def __post_init__(self) -> None:
         for name in ("function", "dataset", "method", "data_hash", "source"):
-            if not isinstance(value := getattr(self, name), str):
-                fail(name, "must be text", f"got {value!r:.60}", "pass a str", code="type")
+            a(str, getattr(self, name), name, "pass a str", rule="must be text")
         if not all(part.isidentifier() for part in self.function.replace(":", ".", 1).split(".")) or (
             ":" not in self.function
         ):
@@ -334,9 +333,7 @@ class Cell:
                 code="type",
             )
         for name, least, most in (("seed", 0, MAX_SEED), ("threads", 1, 4096)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                fail(name, f"must be a whole number in {least} … {most}", f"got {value!r}", "change it", code="range")
+            object.__setattr__(self, name, whole(getattr(self, name), name, "change it", least=least, most=most))
         for name in ("params", "condition"):  # a copy, so that the key stays valid
             object.__setattr__(self, name, json.loads(canonical_json(getattr(self, name), name)))
         object.__setattr__(self, "rests_on", tuple(sorted(self.rests_on)))

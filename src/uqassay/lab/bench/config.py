@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, final
 
-from uqassay.checks import fail
+from uqassay.checks import fail, whole
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import optional_package, read_bytes
 from uqassay.lab.bench.cell import MAX_SEED, canonical_json
@@ -71,14 +71,7 @@ def checked_seeds(values: Any) -> tuple[int, ...]:
     ((0, 1), (5,))
     """
     if isinstance(values, int) and not isinstance(values, bool):
-        if not 1 <= values <= MAX_SEEDS:
-            fail(
-                "seeds",
-                f"must be a number in 1 … {MAX_SEEDS}",
-                f"got {values}",
-                "give a list of seeds to choose them",
-                code="range",
-            )
+        whole(values, "seeds", "give a list of seeds to choose them", least=1, most=MAX_SEEDS)
         return tuple(range(values))
     good = isinstance(values, (list, tuple)) and all(
         isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed <= MAX_SEED for seed in values
@@ -370,8 +363,7 @@ class BenchConfig:
             value = getattr(self, name)
             if value is None and name != "threads":
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                fail(name, f"must be a whole number of at least {least}", f"got {value!r}", "change it", code="range")
+            object.__setattr__(self, name, whole(value, name, "change it", least=least))
         if self.scheduler is not None and not (isinstance(self.scheduler, str) and "://" in self.scheduler):
             fail(
                 "scheduler",

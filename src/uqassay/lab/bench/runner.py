@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Literal, final
 
 from uqassay.arrays import available_cores
-from uqassay.checks import fail
+from uqassay.checks import a, fail, whole
 from uqassay.errors import InputError
 from uqassay.evidence.dask import connected
 from uqassay.files import optional_package
@@ -118,14 +118,7 @@ def _result(cell: Cell, key: str) -> CellResult:
         )
     with _limited(cell.threads):
         result = function_of(cell.function)(cell)
-    if not isinstance(result, CellResult):
-        fail(
-            "function",
-            "must return a CellResult",
-            f"{cell.function} returned {type(result).__name__}",
-            "wrap its values in CellResult",
-            code="type",
-        )
+    a(CellResult, result, "function", "wrap its values in CellResult", rule=f"{cell.function} must return a CellResult")
     return result
 
 
@@ -560,14 +553,8 @@ class _Reporter:
 def _check(cells: Sequence[Cell], workers: int | None, scheduler: str | None) -> None:
     if not cells:
         fail("cells", "must hold at least one cell", "got none", "name a data set, a method and a seed", code="empty")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 0):
-        fail(
-            "workers",
-            "must be a whole number of at least 0",
-            f"got {workers!r}",
-            "leave it out for all cores",
-            code="range",
-        )
+    if workers is not None:
+        whole(workers, "workers", "leave it out for all cores", least=0)
     if scheduler is not None and workers is not None:
         fail(
             "workers",

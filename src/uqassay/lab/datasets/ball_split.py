@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_array, as_numeric, generator, row_chunks
-from uqassay.checks import fail
+from uqassay.checks import fail, number, same_length, whole
 from uqassay.errors import InputError
 from uqassay.lab.datasets.dataset import as_features, count_of
 from uqassay.notes import Note
@@ -278,16 +278,8 @@ def neighbour_distances(
     n = len(points)
     if n < 2:
         fail("X", "must hold at least two points", f"got {n}", "add instances", code="empty")
-    if not _is_whole(n_neighbours) or not 1 <= n_neighbours < n:
-        fail(
-            "n_neighbours",
-            f"must be a whole number in 1 … {n - 1}",
-            f"got {shown(n_neighbours)} for {n} points",
-            "choose fewer than there are other points",
-            code="range",
-        )
-    if not _is_whole(n_sampled) or n_sampled < 1:
-        fail("n_sampled", "must be a whole number from 1 up", f"got {shown(n_sampled)}", "500, say", code="range")
+    n_neighbours = whole(n_neighbours, "n_neighbours", "choose fewer than there are other points", least=1, most=n - 1)
+    n_sampled = whole(n_sampled, "n_sampled", "500, say", least=1)
     sampled = generator(rng).choice(n, size=min(n, n_sampled), replace=False)
     points, exponent = _within_squares(points)
     centred = points - points.mean(axis=0, dtype=np.float64)  # double precision, (n, d)
@@ -322,10 +314,6 @@ def _within_squares(points: Points) -> tuple[Points, int]:
     return np.ldexp(points.astype(np.float64), -exponent - 1), exponent + 1
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
 def suggested_radius(X: ArrayLike, n_neighbours: int, *, quantile: float = 0.5, rng: RandomState = None) -> float:
     """A radius with which a ball about a typical point has `n_neighbours` others.
 
@@ -346,9 +334,7 @@ def suggested_radius(X: ArrayLike, n_neighbours: int, *, quantile: float = 0.5, 
     >>> suggested_radius(line, 10)
     5.0
     """
-    number = isinstance(quantile, (int, float, np.integer, np.floating)) and not isinstance(quantile, bool)
-    if not number or not 0.0 <= quantile <= 1.0:
-        fail("quantile", "must lie in [0, 1]", f"got {shown(quantile)}", "0.5 is the median", code="range")
+    quantile = number(quantile, "quantile", "0.5 is the median", low=0, high=1)
     radius = float(np.quantile(neighbour_distances(X, n_neighbours, rng=rng), quantile))
     if radius == 0.0:
         fail(
@@ -421,19 +407,11 @@ class BallSplit:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        number = isinstance(self.radius, (int, float, np.integer, np.floating)) and not isinstance(self.radius, bool)
-        if not number or not 0.0 < self.radius < np.inf:
-            fail(
-                "radius",
-                "must be a positive number",
-                f"got {shown(self.radius)}",
-                "uqassay.lab.datasets.suggested_radius finds one",
-                code="range",
-            )
+        number(self.radius, "radius", "uqassay.lab.datasets.suggested_radius finds one", low=0, ends="()")
         for name, least in (("n_balls", 1), ("min_neighbours", 1), ("n_candidates", 1), ("n_splits", 1)):
             if getattr(self, name) is not None or name in ("n_candidates", "n_splits"):
-                _check_whole(name, getattr(self, name), least)
-        _check_whole("random_state", self.random_state, 0)
+                whole(getattr(self, name), name, f"{least}, say", least=least)
+        whole(self.random_state, "random_state", "0, say", least=0)
         if isinstance(self.centres, str) and self.centres != DENSE:
             fail(
                 "centres",
@@ -515,7 +493,7 @@ class BallSplit:
             )
         labels = None if y is None else _class_labels(y, len(points))
         seed = self.random_state if random_state is None else random_state
-        _check_whole("random_state", seed, 0)
+        whole(seed, "random_state", "0, say", least=0)
         g = generator(seed)
         search = RadiusSearch(points, self.radius)
         taken = TakenBalls(len(points))
@@ -608,17 +586,17 @@ class BallSplit:
         """Part of each row, ``(n,)``."""
         train_share, test_share = self._shares()
         place = np.full(len(taken.ball), TRAIN, dtype=np.int8)
-        for number, rows in zip(taken.numbers, taken.rows, strict=True):
-            p, q = (float(share[number % len(share)]) for share in (train_share, test_share))
+        for ball, rows in zip(taken.numbers, taken.rows, strict=True):
+            p, q = (float(share[ball % len(share)]) for share in (train_share, test_share))
             n_train, n_test = count_of(p, len(rows)), count_of(q, len(rows))
             if n_test == 0:
                 fail(
                     "test_share",
                     "must give every ball at least one test point",
-                    f"ball {number} has {counted(len(rows), 'point')} and a share of {q:g}",
+                    f"ball {ball} has {counted(len(rows), 'point')} and a share of {q:g}",
                     "raise the share, the radius or min_neighbours",
                     code="empty",
-                    facts={"ball": number, "points": len(rows)},
+                    facts={"ball": ball, "points": len(rows)},
                 )
             drawn = g.permutation(rows)
             place[drawn[:n_test]] = TEST
@@ -697,17 +675,11 @@ def _share_array(value: Any, name: str) -> Array:
     return share
 
 
-def _check_whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        fail(name, f"must be a whole number from {least} up", f"got {shown(value)}", f"{least}, say", code="range")
-
-
 def _class_labels(y: ArrayLike, n: int) -> NDArray[Any]:
     labels = as_array(y, "y")
     if labels.ndim != 1:
         fail("y", "must hold one class for each row", f"got shape {labels.shape}", "check it", code="shape")
-    if len(labels) != n:
-        fail("y", f"needs one class for each of {n} rows", f"got {len(labels)}", "check it", code="mismatch")
+    same_length(labels, "y", n, "give one class for each row", of="row")
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels.tolist()):
         return labels.astype(np.str_)  # text of pandas
     if labels.dtype.kind == "f" and np.isnan(labels).any():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_labels, as_numeric, generator, row_chunks
-from uqassay.checks import fail
+from uqassay.checks import different, fail, number, whole
 from uqassay.text import shown
 
 __all__ = [
@@ -215,11 +215,7 @@ class Dataset:
         names = tuple(str(name) for name in self.class_names)
         if len(names) < 2:
             fail("class_names", "needs at least two classes", f"got {len(names)}", "name them all", code="range")
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            fail(
-                "class_names", "must differ from each other", f"{twice!r} occurs twice", "rename one", code="duplicate"
-            )
+        different(names, "class_names", "must differ from each other", "rename one")
         fields: dict[str, Any] = {"class_names": names, "notes": tuple(self.notes)}
         for part in ("train", "test"):
             x = as_features(getattr(self, f"X_{part}"), f"X_{part}")
@@ -309,8 +305,7 @@ class Dataset:
         >>> inside.y_train.tolist(), inside.n_classes, outside.tolist()
         ([0, 1], 3, [[2.0]])
         """
-        if not 0 <= k < self.n_classes:
-            fail("k", f"must be a class 0 … {self.n_classes - 1}", f"got {k}", "see class_names", code="range")
+        whole(k, "k", "see class_names", least=0, most=self.n_classes - 1)
         if (self.y_train == k).all():
             fail(
                 "k",
@@ -337,8 +332,7 @@ class Dataset:
         Dataset
             Rows in the same order as before.
         """
-        if not 0.0 < share <= 1.0:
-            fail("share", "must lie in (0, 1]", f"got {share}", "1 keeps all training instances", code="range")
+        number(share, "share", "1 keeps all training instances", low=0, high=1, ends="(]")
         return self.subset(train=class_shares(self.y_train, self.n_classes, share, rng))
 
     # -- changes ------------------------------------------------------------------------------------------------------
@@ -363,8 +357,7 @@ class Dataset:
         >>> sorted(data.with_label_noise(1.0, 1).y_train.tolist())
         [0, 0, 1, 1]
         """
-        if not 0.0 <= share <= 1.0:
-            fail("share", "must lie in [0, 1]", f"got {share}", "0 changes nothing", code="range")
+        number(share, "share", "0 changes nothing", low=0, high=1)
         source = seed_source(rng)
         fields = {}
         for stream, part in enumerate(("train", "test")):
@@ -527,8 +520,7 @@ def fit_components(parts: Sequence[NDArray[Any]], n_components: int = 50) -> Com
         At most the number of features D.
     """
     n_features = int(np.prod(parts[0].shape[1:]))
-    if not 1 <= n_components <= n_features:
-        fail("n_components", f"must lie in 1 … {n_features}", f"got {n_components}", "the paper has 50", code="range")
+    whole(n_components, "n_components", "the paper has 50", least=1, most=n_features)
     chunks = [(part, rows) for part in parts for rows in row_chunks(len(part), 8 * n_features, chunk_bytes=CHUNK_BYTES)]
     mean = np.sum([_rows_of(*chunk).sum(axis=0) for chunk in chunks], axis=0) / sum(map(len, parts))
     scatter = np.zeros((n_features, n_features))

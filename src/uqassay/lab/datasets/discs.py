@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_numeric, generator
-from uqassay.checks import fail
+from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.lab.datasets.ball_split import BallDivision, BallSplit
 from uqassay.lab.datasets.dataset import count_of
 from uqassay.notes import Note
-from uqassay.text import counted, listed, shown
+from uqassay.text import counted
 
 __all__ = [
     "DISC_LAYOUTS",
@@ -61,16 +61,9 @@ class GainGrid:
         Cluster (j, k) has the index k + 46 (j − 1) of the random permutation. The printed index j + 46 k exceeds the number of
         clusters for 342 of them.
         """
-        if not isinstance(spread, NUMBERS) or isinstance(spread, bool) or not 0.0 < spread < np.inf:
-            fail(
-                "spread",
-                "must be positive",
-                f"got {shown(spread)}",
-                "0.35 lies between the paper's text and its figure",
-                code="range",
-            )
-        for name, number in zip(("columns", "rows"), size, strict=True):
-            _check_count(name, number, "the paper has 38 × 46")
+        number(spread, "spread", "0.35 lies between the paper's text and its figure", low=0, ends="()")
+        for name, number_of in zip(("columns", "rows"), size, strict=True):
+            whole(number_of, name, "the paper has 38 × 46", least=1)
         n = size[0] * size[1]
         if n < 2:
             fail("columns", "must give at least two clusters", "got 1 × 1", "ask for more", code="range")
@@ -114,11 +107,6 @@ class GainGrid:
         with np.errstate(over="ignore"):
             apart = (nearest - centre) * (2.0 * values[:, None] - nearest - centre) / self.spread**2
         return np.asarray(np.exp(-0.5 * apart))
-
-
-def _check_count(name: str, number: object, remedy: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
-        fail(name, "must be a whole number from 1 up", f"got {shown(number)}", remedy, code="range")
 
 
 @final
@@ -184,7 +172,7 @@ def cluster_grid(
     >>> bool((toy.label_probs(toy.X) == toy.probs).all())
     True
     """
-    _check_count("n", n, "the paper has 142,693 points")
+    whole(n, "n", "the paper has 142,693 points", least=1)
     g = generator(rng)
     grid = GainGrid.drawn(spread, g, size=(columns, rows))
     x, y = grid.sample(n, g)
@@ -257,14 +245,7 @@ def disc_layout(name: str) -> DiscLayout:
     >>> disc_layout("figure-2").centres.shape, disc_layout("three-discs").train_share.tolist()
     ((30, 2), [0.01, 0.04, 0.25])
     """
-    if not isinstance(name, str) or name not in DISC_LAYOUTS:
-        fail(
-            "name",
-            f"must be {listed(list(DISC_LAYOUTS), last='or')}",
-            f"got {shown(name)}",
-            "choose one",
-            code="choice",
-        )
+    one_of(name, "name", DISC_LAYOUTS, "choose one")
     return DISC_LAYOUTS[name]()
 
 
@@ -318,20 +299,12 @@ def thinned_test(
         With the smaller test set and a note on the number of removed points.
     """
     doubt = as_numeric(aleatoric, "aleatoric", ndim=1)
-    if len(doubt) != len(division.ball):
-        fail(
-            "aleatoric",
-            f"needs one value for each of the {len(division.ball)} rows that were divided",
-            f"got {len(doubt)}",
-            "give A(x) of all rows, not of the test alone",
-            code="mismatch",
-        )
+    same_length(doubt, "aleatoric", len(division.ball), "give A(x) of all rows, not of the test alone", of="row")
     inside = (doubt >= 0) & (doubt <= 1)
     if not inside.all():
         row = int(np.flatnonzero(~inside)[0])
         fail("aleatoric", "must lie in [0, 1]", f"row {row} has {doubt[row]}", "give 1 − max p(y | x)", code="range")
-    if not isinstance(share, (float, np.floating)) or not 0.0 < share < 1.0:
-        fail("share", "must lie strictly between 0 and 1", f"got {shown(share)}", "0.8, say", code="range")
+    share = number(share, "share", "0.8, say", low=0, high=1, ends="()")
     removed = np.zeros(len(doubt), dtype=bool)
     chosen = _chosen_balls(balls, len(division.centres))
     for ball in chosen:

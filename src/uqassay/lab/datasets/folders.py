@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
-from uqassay.checks import fail
+from uqassay.checks import whole
 from uqassay.errors import FileFormatError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.dataset import Dataset, stratified_split
@@ -86,14 +86,7 @@ class ImageFolder:
         size : int
             Height and width in pixels.
         """
-        if size < 1:
-            fail(
-                "image_size",
-                "must be at least 1 pixel",
-                f"got {size}",
-                "64 is common, 224 for ImageNet networks",
-                code="range",
-            )
+        whole(size, "image_size", "64 is common, 224 for ImageNet networks", least=1)
         pillow = optional_package("PIL.Image", "datasets", "reading images")
         chosen = range(len(self.paths)) if rows is None else rows
         out = np.empty((len(chosen), 3, size, size), dtype=np.float32)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtri
 
 from uqassay.arrays import RandomState, generator
-from uqassay.checks import fail
+from uqassay.checks import number, whole
 from uqassay.lab.datasets.dataset import Dataset
 from uqassay.lab.datasets.discs import N_GRID, GainGrid
 
@@ -58,14 +58,14 @@ class TwoGaussians:
     bayes_error: float = 0.15
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.bayes_error < 0.5:
-            fail(
-                "bayes_error",
-                "must lie strictly between 0 and 0.5",
-                f"got {self.bayes_error}",
-                "0.15 puts the means 2.07 standard deviations apart",
-                code="range",
-            )
+        number(
+            self.bayes_error,
+            "bayes_error",
+            "0.15 puts the means 2.07 standard deviations apart",
+            low=0,
+            high=0.5,
+            ends="()",
+        )
 
     @property
     def separation(self) -> float:
@@ -178,5 +178,4 @@ def _toy(name: str, x: Array, y: Labels, n_train: int, to_one: Array | None = No
 
 def _check_sizes(n_train: int, n_test: int) -> None:
     for name, n in (("n_train", n_train), ("n_test", n_test)):
-        if n < 2:
-            fail(name, "must be at least 2, one instance of each class", f"got {n}", "ask for more", code="range")
+        whole(n, name, "both classes need an instance", least=2)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
-from uqassay.checks import fail
+from uqassay.checks import one_of
 from uqassay.errors import FileFormatError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.cache import Progress, fetch
@@ -263,10 +263,7 @@ def load_emnist(split: str, folder: Path, progress: Progress | None = None) -> D
         The cache folder; ``emnist`` in it has the published ``gzip.zip``, which is read in place, or the split's idx
         files.
     """
-    if split not in EMNIST_SPLITS:
-        fail(
-            "split", f"must be {listed(list(EMNIST_SPLITS), last='or')}", f"got {split!r}", "choose one", code="choice"
-        )
+    one_of(split, "split", EMNIST_SPLITS, "choose one")
     parts: dict[str, Any] = {}
     for part in ("train", "test"):
         names = [f"emnist-{split}-{part}-{what}-ubyte.gz" for what in ("images-idx3", "labels-idx1")]

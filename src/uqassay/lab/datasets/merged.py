@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState, generator, row_chunks
-from uqassay.checks import fail
+from uqassay.checks import fail, one_of, whole
 from uqassay.errors import FileFormatError
 from uqassay.lab.datasets.dataset import fit_components
 from uqassay.lab.datasets.registry import load_dataset
@@ -92,10 +92,8 @@ def merged_binary(
     >>> digits, digits.classes[:5].tolist(), digits.y[:5].tolist()
     (MergedBinary('digits': 1797 instances of 50), [8, 7, 8, 7, 7], [0, 1, 0, 1, 1])
     """
-    if not isinstance(name, str) or name not in SOURCES:
-        fail("name", f"must be {listed(list(SOURCES), last='or')}", f"got {shown(name)}", "choose one", code="choice")
-    if isinstance(n_components, bool) or not isinstance(n_components, (int, np.integer)):
-        fail("n_components", "must be a whole number", f"got {shown(n_components)}", "the paper has 50", code="type")
+    one_of(name, "name", SOURCES, "choose one")
+    n_components = whole(n_components, "n_components", "the paper has 50")
     unit, relation = SOURCES[name]
     given = _given_file(name, data)
     if given is not None:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import final
 
 from uqassay.arrays import RandomState
-from uqassay.checks import fail
+from uqassay.checks import a, fail
 from uqassay.errors import InputError
 from uqassay.lab.datasets import generated
 from uqassay.lab.datasets.cache import Progress, cache_folder
@@ -134,8 +134,7 @@ def load_dataset(
     >>> data.X_train.std(axis=0).round(6).tolist() == [1.0] * 13
     True
     """
-    if not isinstance(name, str):
-        fail("name", "must be the name of a data set", f"got {name!r}", "write digits, say", code="type")
+    a(str, name, "name", "write digits, say", rule="must be the name of a data set")
     key, colon, argument = name.strip().partition(":")
     key = key.lower()
     about = DATASETS.get(key)

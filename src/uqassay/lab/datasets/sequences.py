@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
-from uqassay.checks import fail
+from uqassay.checks import fail, one_of, whole
 from uqassay.errors import FileFormatError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.dataset import Dataset, stratified_split
@@ -277,22 +277,9 @@ class TfIdfOptions:
 
     def __post_init__(self) -> None:
         for name, known in (("case", ("upper", "as-is")), ("norm", ("l2", "l1", "none"))):
-            if getattr(self, name) not in known:
-                fail(
-                    name,
-                    f"must be one of {', '.join(known)}",
-                    f"got {getattr(self, name)!r}",
-                    "choose one",
-                    code="choice",
-                )
-        if self.max_features is not None and (isinstance(self.max_features, bool) or self.max_features < 1):
-            fail(
-                "max_features",
-                "must be at least 1",
-                f"got {self.max_features}",
-                "leave it out for all terms",
-                code="range",
-            )
+            one_of(getattr(self, name), name, known, "choose one")
+        if self.max_features is not None:
+            whole(self.max_features, "max_features", "leave it out for all terms", least=1)
 
     def words(self) -> str:
         """The choices as text."""

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
-from uqassay.checks import fail
+from uqassay.checks import fail, one_of, whole
 from uqassay.errors import InputError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.dataset import Dataset, stratified_split
-from uqassay.text import listed
 
 __all__ = [
     "BUNDLED",
@@ -179,10 +178,8 @@ def load_bci_iv_2a(subject: int, folder: Path, *, window: str = "trial") -> Data
         288 + 288 trials ``(22, samples)`` float32 in microvolts, both ends of the window included: 769 or 513 samples. The
         run of a trial is its group.
     """
-    if not 1 <= subject <= SUBJECTS:
-        fail("subject", f"must lie in 1 … {SUBJECTS}", f"got {subject}", "write for example bci-iv-2a:1", code="range")
-    if window not in WINDOWS:
-        fail("window", f"must be {listed(list(WINDOWS), last='or')}", f"got {window!r}", "choose one", code="choice")
+    whole(subject, "subject", "write for example bci-iv-2a:1", least=1, most=SUBJECTS)
+    one_of(window, "window", WINDOWS, "choose one")
     name = "bci-iv-2a" if window == "trial" else f"bci-iv-2a-{window}"
     tmin, tmax = WINDOWS[window]
     datasets = optional_package("moabb.datasets", "eeg", "BCI IV 2a")

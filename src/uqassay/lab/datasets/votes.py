@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import as_labels
-from uqassay.checks import fail
+from uqassay.checks import one_of
 from uqassay.errors import FileFormatError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.cache import Progress, fetch
@@ -197,14 +197,7 @@ def read_oasst2(
         Another file of messages in the folder: a Parquet table if its name ends so, else one JSON object per line, packed by
         gzip. It can only be put in place by hand.
     """
-    if part not in OASST2_FILES:
-        fail(
-            "part",
-            f"must be {listed(list(OASST2_FILES), last='or')}",
-            f"got {part!r}",
-            "all is the default",
-            code="choice",
-        )
+    one_of(part, "part", OASST2_FILES, "all is the default")
     name, url = OASST2_FILES[part]
     path = fetch(f"oasst2/{file or name}", url if file in (None, name) else None, folder=folder, progress=progress)
     kept = []

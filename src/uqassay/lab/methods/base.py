@@ -1,7 +1,6 @@
 """The base class of all methods: a scikit-learn classifier that also states its uncertainty."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
-from uqassay.text import listed
 
-__all__ = ["UncertaintyClassifier", "check_choice", "check_count", "check_rate", "seed_sequence"]
+__all__ = ["UncertaintyClassifier", "seed_sequence"]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -117,27 +115,6 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         _refuse_non_finite(array)
         return array
-
-
-def check_count(name: str, value: Any) -> None:
-    """Refuse a value that is not a whole number from 1 up."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        fail(name, "must be a whole number from 1 up", f"got {value!r}", "for example 10", code="type")
-    if value < 1:
-        fail(name, "must be a whole number from 1 up", f"got {value!r}", "for example 10", code="range")
-
-
-def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
-    """Refuse a value that is not one of the known names."""
-    if not isinstance(value, str) or value not in known:
-        names = listed([f'"{one}"' for one in known], last="or")
-        fail(name, f"must be {names}", f"got {value!r}", "choose one", code="choice")
-
-
-def check_rate(rate: Any) -> None:
-    """Refuse a share of dropped units or weights outside [0, 1)."""
-    if not 0 <= rate < 1:
-        fail("rate", "must lie in [0, 1)", f"got {rate!r}", "0 drops nothing", code="range")
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:

@@ -13,14 +13,13 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.special import log_expit, softmax
 from torch import Tensor
 
-from uqassay.checks import fail
-from uqassay.lab.methods.base import UncertaintyClassifier, check_choice, check_count
+from uqassay.checks import one_of, whole
+from uqassay.lab.methods.base import UncertaintyClassifier
 from uqassay.predictions import GaussianLogits, Members
 from uqassay.predictions.quadrature import normal_points
 
 __all__ = [
     "GaussianProcess",
-    "check_positive",
     "expected_log_likelihood",
     "latent_prediction",
     "latent_targets",
@@ -75,17 +74,8 @@ class GaussianProcess(UncertaintyClassifier):
         )
 
     def _check_classes_options(self) -> None:
-        check_choice("multiclass", self.multiclass, MULTICLASS)
-        check_count("n_draws", self.n_draws)
-
-
-def check_positive(name: str, value: Any, example: str) -> None:
-    """Refuse an option that is not a finite number above 0."""
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number:
-        fail(name, "must be a number above 0", f"got {value!r}", f"for example {example}", code="type")
-    if not (0 < float(value) < np.inf):
-        fail(name, "must be a number above 0", f"got {value!r}", f"for example {example}", code="range")
+        one_of(self.multiclass, "multiclass", MULTICLASS, "choose one")
+        whole(self.n_draws, "n_draws", "for example 10", least=1)
 
 
 def unit_of(x: Array) -> float:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import conv2d, softplus
 
-from uqassay.checks import fail
+from uqassay.checks import fail, number
 from uqassay.lab.methods.backbones import Backbone
 from uqassay.lab.methods.layers import Draws, Network
 from uqassay.lab.methods.networks import NetworkClassifier
@@ -313,8 +313,8 @@ class CreINN(NetworkClassifier):
     batch_norm: bool = True
 
     def _check_options(self) -> None:
-        if self.initial_radius is not None and not 0 < self.initial_radius < np.inf:
-            fail("initial_radius", "must be positive", f"got {self.initial_radius!r}", "for example 0.03", code="range")
+        if self.initial_radius is not None:
+            number(self.initial_radius, "initial_radius", "for example 0.03", low=0, ends="()")
         if self.batch_norm and self.batch_size == 1:
             fail(
                 "batch_size",

@@ -11,8 +11,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 
 from uqassay.arrays import as_numeric, row_chunks
-from uqassay.checks import fail
-from uqassay.lab.methods.base import check_choice, check_count
+from uqassay.checks import fail, number, one_of, whole
 from uqassay.lab.methods.networks import NetworkClassifier
 from uqassay.predictions import Dirichlet, Members
 
@@ -495,17 +494,13 @@ class LaplaceBridge(NetworkClassifier):
 
     def _check_options(self) -> None:
         tau = self.prior_precision
-        if tau is not None and not LEAST_PRECISION <= tau <= GREATEST_PRECISION:
-            fail(
-                "prior_precision",
-                f"must lie from {LEAST_PRECISION:g} to {GREATEST_PRECISION:g}",
-                f"got {tau!r}",
-                "None lets the evidence choose",
-                code="range",
+        if tau is not None:
+            number(
+                tau, "prior_precision", "None lets the evidence choose", low=LEAST_PRECISION, high=GREATEST_PRECISION
             )
         for name, known in OPTIONS.items():
-            check_choice(name, getattr(self, name), known)
-        check_count("n_samples", self.n_samples)
+            one_of(getattr(self, name), name, known, "choose one")
+        whole(self.n_samples, "n_samples", "for example 10", least=1)
 
     def _after_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         head = self.network_.head
@@ -580,7 +575,7 @@ def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str =
     >>> bridge_to_dirichlet([[0.0, 0.0, 0.0]], np.eye(3)[None]).round(3).tolist()
     [[1.0, 1.0, 1.0]]
     """
-    check_choice("bridge", bridge, OPTIONS["bridge"])
+    one_of(bridge, "bridge", OPTIONS["bridge"], "choose one")
     mu, sigma = as_numeric(mean, "mean", ndim=2), as_numeric(covariance, "covariance", ndim=3)
     n, k = mu.shape
     if sigma.shape != (n, k, k) or k < 2:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from uqassay.checks import fail
+from uqassay.checks import fail, number, whole
 from uqassay.credal.events import (
     as_focal_sets,
     budget_from_confusion,
@@ -141,8 +141,7 @@ class RSNN(NetworkClassifier):
     _stackable: ClassVar[bool] = False  # families differ in size from one training set to the next
 
     def _check_options(self) -> None:
-        if not isinstance(self.n_sets, (int, np.integer)) or isinstance(self.n_sets, bool) or self.n_sets < 0:
-            fail("n_sets", "must be a whole number from 0 up", f"got {self.n_sets!r}", "for example 20", code="range")
+        whole(self.n_sets, "n_sets", "for example 20", least=0)
         sets = self.focal_sets
         if sets is not None and not (isinstance(sets, (list, tuple, np.ndarray)) and all(map(_is_set, sets))):
             fail(
@@ -154,8 +153,7 @@ class RSNN(NetworkClassifier):
             )
         for name in ("negative_weight", "sum_weight"):
             value = getattr(self, name)
-            if not 0 <= value < np.inf:
-                fail(name, "must be at least 0", f"got {value!r}", "for example 0.001", code="range")
+            number(value, name, "for example 0.001", low=0, ends="[)")
 
     def _check_classes(self, n_classes: int) -> None:
         if self.focal_sets is not None:

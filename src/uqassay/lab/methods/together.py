@@ -57,13 +57,8 @@ def fit_together(estimators: Sequence[E], datasets: Sequence[tuple[ArrayLike, Ar
         )
     for i, estimator in enumerate(estimators):
         if not isinstance(estimator, NetworkClassifier):
-            fail(
-                f"estimators[{i}]",
-                "must be a method with networks",
-                f"got {type(estimator).__name__}",
-                "call its own fit",
-                code="type",
-            )
+            got = f"got {type(estimator).__name__}"
+            fail(f"estimators[{i}]", "must be a method with networks", got, "call its own fit", code="type")
     if len({id(estimator) for estimator in estimators}) < len(estimators):
         fail("estimators", "must be different objects", "one occurs twice", "use sklearn.base.clone", code="duplicate")
     tasks = [estimator._task(X, y) for estimator, (X, y) in zip(estimators, datasets, strict=True)]

@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from uqassay.checks import fail
+from uqassay.checks import fail, whole
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import code_version
 
@@ -395,6 +395,5 @@ def run_seeds(base: int, runs: int) -> list[int]:
     >>> run_seeds(0, 1) == run_seeds(0, 2)[:1]
     True
     """
-    if isinstance(runs, bool) or not isinstance(runs, (int, np.integer)) or runs < 1:
-        fail("runs", "must be a whole number from 1 up", f"got {runs!r}", "for example 5", code="range")
+    whole(runs, "runs", "for example 5", least=1)
     return [int(np.random.SeedSequence(base, spawn_key=(r,)).generate_state(1)[0]) for r in range(runs)]

@@ -3,16 +3,13 @@
 import inspect
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hints
 
-import numpy as np
-
-from uqassay.checks import fail
+from uqassay.checks import fail, whole
 from uqassay.lab.bench.cell import MAX_SEED
 from uqassay.lab.bench.config import nearest
 from uqassay.text import listed
@@ -29,7 +26,12 @@ __all__ = [
 ]
 
 
-# The options of a protocol's function as a command line needs them: what they mean, and values that are typed as text.
+# The options of a protocol are the keyword-only parameters of its function, each declared once in the signature:
+#
+#     members: Annotated[int | None, "Number of members of DE."] = None,
+#
+# Name, type and default are Python's own; the text after the type is the sentence of `--help`; a tuple after it has the
+# values that the option may take.
 
 _UNREADABLE = object()
 _SEVERAL = (Sequence, Collection, Iterable, list, tuple)
@@ -43,34 +45,22 @@ class ProtocolOption:
 
     name: str
     default: Any
-    kind: str  #: The type as the docstring has it
-    text: str  #: The meaning, from the docstring, on one line without markup
+    text: str  #: The meaning, in one or more sentences
+    choices: tuple[str, ...] = ()  #: The values that it may take; empty for all of its type
 
 
 def protocol_options(function: Callable[..., Any]) -> tuple[ProtocolOption, ...]:
     """The options of a function, in the order of its signature.
 
-    Parameters
-    ----------
-    function : callable
-        With a docstring in the form of numpydoc.
-
     Examples
     --------
-    >>> def run(*, seed: int = 0):
-    ...     '''Run.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     seed : int
-    ...         Of ``every`` draw.
-    ...     '''
+    >>> def run(*, seed: Annotated[int, "Of every draw."] = 0): ...
     >>> protocol_options(run)
-    (ProtocolOption(name='seed', default=0, kind='int', text='Of every draw.'),)
+    (ProtocolOption(name='seed', default=0, text='Of every draw.', choices=()),)
     """
-    found = _parameters(inspect.getdoc(function) or "")
+    hints = get_type_hints(function, include_extras=True)
     return tuple(
-        ProtocolOption(name, parameter.default, *found.get(name, ("", "")))
+        ProtocolOption(name, parameter.default, *getattr(hints.get(name), "__metadata__", ("",)))
         for name, parameter in inspect.signature(function).parameters.items()
     )
 
@@ -98,32 +88,6 @@ def option_value(function: Callable[..., Any], name: str, text: str) -> Any:
             return value
     words = listed(list(dict.fromkeys(filter(None, _kinds(hint)))), last="or")
     fail(name, f"must be {words or 'another value'}", f"got {text!r}", "", code="type")
-
-
-# ---- docstrings ------------------------------------------------------------------------------------------------------
-
-
-def _parameters(docstring: str) -> dict[str, tuple[str, str]]:
-    """Type and meaning by name, from the section "Parameters" of numpydoc."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
-    found: dict[str, tuple[str, str]] = {}
-    names: list[str] = []
-    for line in section[1].splitlines() if section else ():
-        if line and not line[0].isspace():
-            left, _, kind = line.partition(" : ")
-            names = [name.strip() for name in left.split(",")]
-            found |= {name: (each, "") for name, each in zip(names, _each_kind(kind.strip(), len(names)), strict=True)}
-        else:
-            for name in names:
-                kind, text = found[name]
-                found[name] = kind, f"{text} {line.strip()}".strip().replace("`", "")
-    return found
-
-
-def _each_kind(kind: str, n: int) -> list[str]:
-    """The types of n options that share a line: one for each, or one for all."""
-    each = [part for part in kind.split(", ") if part != "optional"]
-    return each if len(each) == n > 1 else [kind.removesuffix(", optional")] * n
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
@@ -292,11 +256,8 @@ def known_names(given: str | Sequence[str], parameter: str, known: Collection[st
 def check_whole(least: int, **values: int | None) -> None:
     """Refuse numbers of runs, seeds or processes that are not whole or too small; None is accepted."""
     for name, value in values.items():
-        if value is None:
-            continue
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or not least <= value <= MAX_SEED // 2:
-            fail(name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range")
+        if value is not None:
+            whole(value, name, "leave it out", least=least, most=MAX_SEED // 2)
 
 
 def taken_by(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

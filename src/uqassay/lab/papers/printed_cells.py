@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from uqassay.checks import fail
+from uqassay.checks import one_of
 from uqassay.lab.papers.rounding import SLACK
-from uqassay.text import listed
 
 __all__ = ["PrintedCell", "Tables", "printed_table", "tables_by_name"]
 
@@ -74,8 +73,7 @@ def printed_table(name: str) -> list[dict[str, str]]:
     """
     folder = resources.files(__package__) / "printed"
     known = sorted(entry.name.removesuffix(".csv") for entry in folder.iterdir() if entry.name.endswith(".csv"))
-    if name not in known:
-        fail("name", "must be a printed table", f"got {name!r}", f"choose {listed(known, last='or')}", code="choice")
+    one_of(name, "name", known)
     with (folder / f"{name}.csv").open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
@@ -96,12 +94,5 @@ def tables_by_name(known: Mapping[str, str], given: Tables | None = None) -> Tab
     0
     """
     for table in given or ():
-        if table not in known:
-            fail(
-                "tables",
-                "must be named as in TABLES",
-                f"got {table!r}",
-                f"use {listed(list(known), last='or')}",
-                code="choice",
-            )
+        one_of(table, "tables", known)
     return {table: printed_table(name) for table, name in known.items()} | dict(given or {})

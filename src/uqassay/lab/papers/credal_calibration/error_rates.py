@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from uqassay.calibration.credal import CredalCalibrationTest, credal_calibration_test
-from uqassay.checks import fail
+from uqassay.checks import whole
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import whole_file
 from uqassay.lab.bench.cell import code_version
@@ -168,14 +168,7 @@ def error_rates(
     (2, 21)
     """
     for name, value in (("runs", n_runs), ("workers", workers)):
-        if isinstance(value, bool) or value != int(value) or value < 1:
-            fail(
-                name,
-                "must be a whole number of at least 1",
-                f"got {value}",
-                "leave it out for the default",
-                code="range",
-            )
+        whole(value, name, "leave it out for the default", least=1)
     say = progress or (lambda step: None)
     kept = None if resume is None else _Kept(Path(resume), plan)
     records: dict[int, Record] = {} if kept is None else kept.read(n_runs)

@@ -6,9 +6,8 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.checks import fail
+from uqassay.checks import number, one_of, whole
 from uqassay.credal.hull import OutsideSegment, closest_corner, in_hull, outside_segment
-from uqassay.text import listed
 
 __all__ = [
     "N_CANDIDATES",
@@ -54,12 +53,8 @@ class CredalSetting:
     def __post_init__(self) -> None:
         for name, least in (("n_instances", 1), ("n_members", 1), ("n_classes", 2)):
             value = getattr(self, name)
-            if value != int(value) or value < least:
-                fail(name, f"must be a whole number of at least {least}", f"got {value}", "10 is usual", code="range")
-        if not 0 < self.spread < np.inf:
-            fail(
-                "spread", "must be a positive number", f"got {self.spread}", "the paper has 0.01 and 0.1", code="range"
-            )
+            whole(value, name, "10 is usual", least=least)
+        number(self.spread, "spread", "the paper has 0.01 and 0.1", low=0, ends="()")
 
 
 @final
@@ -123,22 +118,8 @@ def draw_truth(
     >>> draw_truth(ensemble, "S1", rng).weights.shape, draw_truth(ensemble, "S3", rng).labels.shape
     ((10,), (5,))
     """
-    if scenario not in SCENARIOS:
-        fail(
-            "scenario",
-            f"must be {listed(SCENARIOS, last='or')}",
-            f"got {scenario!r}",
-            "S1 is the null hypothesis",
-            code="choice",
-        )
-    if convention not in ("exact", "paper-code"):
-        fail(
-            "convention",
-            'must be "exact" or "paper-code"',
-            f"got {convention!r}",
-            '"exact" is the default',
-            code="choice",
-        )
+    one_of(scenario, "scenario", SCENARIOS, "S1 is the null hypothesis")
+    one_of(convention, "convention", ("exact", "paper-code"), "exact is the default")
     n, m, k = ensemble.members.shape
     weights, segment = None, None
     if scenario == "S1":

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, final
 
-from uqassay.checks import fail
+from uqassay.checks import fail, number, one_of, true_or_false
 from uqassay.lab.papers.options import check_whole, known_names
 from uqassay.lab.papers.reproduction import NO_EVIDENCE
 from uqassay.text import count, counted, listed
@@ -240,14 +240,9 @@ def _check_values(given: Mapping[str, Any]) -> None:
     sizes = ("epochs", "batch_size", "image_size", "read_size")
     check_whole(1, **{name: given[name] for name in sizes if name in given})
     decay = given.get("weight_decay", 0.0)
-    if isinstance(decay, bool) or not isinstance(decay, int | float) or not 0 <= decay < float("inf"):
-        fail("weight_decay", "must be a number of at least 0", f"got {decay!r}", "leave it out", code="range")
-    if not isinstance(given.get("end_to_end", True), bool):
-        got = f"got {given['end_to_end']!r}"
-        fail("end_to_end", "must be true or false", got, "leave it out", code="type")
-    if given.get("head", HEADS[0]) not in HEADS:
-        rule = f"must be {listed(list(HEADS), last='or')}"
-        fail("head", rule, f"got {given['head']!r}", "leave it out", code="choice")
+    number(decay, "weight_decay", "leave it out", low=0, ends="[)")
+    true_or_false(given.get("end_to_end", True), "end_to_end")
+    one_of(given.get("head", HEADS[0]), "head", HEADS, "leave it out")
 
 
 def _check_effect(plan: Table1Plan, given: Mapping[str, Any]) -> None:

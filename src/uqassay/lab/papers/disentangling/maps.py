@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.checks import fail
+from uqassay.checks import one_of
 from uqassay.lab.datasets.dataset import Dataset
 from uqassay.lab.datasets.generated import triangle, two_moons
 from uqassay.lab.papers.disentangling.trainings import Conditions, training_sets
@@ -155,8 +155,7 @@ def two_moons_maps(
         True for Fig. 3a, False for Fig. 7. No effect on label noise.
     """
     names = ("dataset-size", "label-noise")
-    if experiment not in names:
-        fail("experiment", f'must be "{names[0]}" or "{names[1]}"', f"got {experiment!r}", "choose one", code="choice")
+    one_of(experiment, "experiment", names, "choose one")
     chosen = tuple(values) if values is not None else (SHARES, NOISE_LEVELS)[names.index(experiment)]
     conditions = Conditions(
         shares=chosen if experiment == names[0] else (),

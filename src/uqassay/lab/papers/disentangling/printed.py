@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Annotated, final
 
 import numpy as np
 
@@ -291,13 +291,14 @@ def _is_error_of_a_dataset(name: str) -> bool:
 # each other and with the text are named.
 
 
-def reproduce_disentanglement_tables(*, tables: Tables | None = None) -> Reproduction:
+def reproduce_disentanglement_tables(
+    *,
+    tables: Annotated[
+        Tables | None,
+        "Rows by table (a key of TABLES), as from printed_table, instead of those in the package.",
+    ] = None,
+) -> Reproduction:
     """Recompute the printed tables on disentanglement without training, and name their contradictions.
-
-    Parameters
-    ----------
-    tables : mapping of str to sequence of dict, optional
-        Rows by table (a key of `TABLES`), as from `printed_table`, instead of those in the package.
 
     Returns
     -------

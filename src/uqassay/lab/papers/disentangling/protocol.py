@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, final
+from typing import Annotated, Any, final
 
 from uqassay.checks import fail
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
@@ -342,53 +342,50 @@ NOTES = (
 
 def reproduce_disentanglement(
     *,
-    preset: str = "cpu",
-    dataset: str | Sequence[str] | None = None,
-    method: str | Sequence[str] | None = None,
-    decomposition: str | Sequence[str] | None = None,
-    convention: str = "exact",
-    where: str = "printed",
-    data: str | os.PathLike[str] | None = None,
-    runs: int | None = None,
-    seed: int = 0,
-    workers: int = 1,
-    resume: str | os.PathLike[str] | None = None,
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    preset: Annotated[
+        str,
+        'How many instances, runs, epochs and members. "smoke" only checks that the code runs; "paper" is as printed.',
+    ] = "cpu",
+    dataset: Annotated[
+        str | Sequence[str] | None,
+        '"wine" (by default), "digits", "mnist-10k", "fashion-mnist", "cifar-10", "bci".',
+    ] = None,
+    method: Annotated[
+        str | Sequence[str] | None,
+        '"mc-dropout", "mc-dropconnect", "flipout", "deep-ensemble", "random-forest"; by default those of the preset.',
+    ] = None,
+    decomposition: Annotated[
+        str | Sequence[str] | None,
+        '"information-theoretic" ("IT"), "gaussian-logits" ("GL"), "variance", "label-wise", "zero-one", "brier", "log" '
+        'or "spherical"; the paper\'s "IT" and "GL" by default.',
+    ] = None,
+    convention: Annotated[
+        str,
+        '"exact"; "last-layer", "ten-levels", "gaussian-code" and "data-code" make one choice as the authors\' code does, '
+        'and "paper-code" all of these; "all-layers" and "own-scale" make another one; "each" runs all and shows the '
+        "differences.",
+    ] = "exact",
+    where: Annotated[
+        str,
+        "Which layers are Bayesian: as printed, the last hidden layer, or every dense layer.",
+        ("printed", "last", "all"),
+    ] = "printed",
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with train.npz and test.npz in place of the data set's own files, such as a copy of CIFAR-10; needs "
+        "exactly one data set. The numbers are then not compared with the paper.",
+    ] = None,
+    runs: Annotated[int | None, 'Number of runs, instead of the preset\'s; for "bci" the number of subjects.'] = None,
+    seed: Annotated[int, "Seed of the first run; the next ones count up from it."] = 0,
+    workers: Annotated[int, "Number of processes; the results do not depend on it, to rounding."] = 1,
+    resume: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder for the results of the trainings; those that are there are not trained again.",
+    ] = None,
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Train the methods of the paper under all conditions of its three experiments, and compare with its tables.
-
-    Parameters
-    ----------
-    preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        How many instances, runs, epochs and members. "smoke" only checks that the code runs; "paper" is as printed.
-    dataset : str or sequence of str, optional
-        "wine" (by default), "digits", "mnist-10k", "fashion-mnist", "cifar-10", "bci".
-    method : str or sequence of str, optional
-        "mc-dropout", "mc-dropconnect", "flipout", "deep-ensemble", "random-forest"; by default those of the preset.
-    decomposition : str or sequence of str, optional
-        "information-theoretic" ("IT"), "gaussian-logits" ("GL"), "variance", "label-wise", "zero-one", "brier", "log" or
-        "spherical"; the paper's "IT" and "GL" by default.
-    convention : str
-        "exact"; "last-layer", "ten-levels", "gaussian-code" and "data-code" make one choice as the authors' code does, and
-        "paper-code" all of these; "all-layers" and "own-scale" make another one; "each" runs all and shows the differences.
-    where : {"printed", "last", "all"}
-        Which layers are Bayesian: as printed, the last hidden layer, or every dense layer.
-    data : path, optional
-        Folder with ``train.npz`` and ``test.npz`` in place of the data set's own files, such as a copy of CIFAR-10; needs
-        exactly one data set. The numbers are then not compared with the paper.
-    runs : int, optional
-        Number of runs, instead of the preset's; for "bci" the number of subjects.
-    seed : int
-        Seed of the first run; the next ones count up from it.
-    workers : int
-        Number of processes; the results do not depend on it, to rounding.
-    resume : path, optional
-        Folder for the results of the trainings; those that are there are not trained again.
-    figures : path, optional
-        Folder for the figures as PNG files; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------

@@ -10,7 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.checks import fail
+from uqassay.checks import different, fail, number, one_of, true_or_false, whole
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_runs import Measured
@@ -26,7 +26,7 @@ from uqassay.lab.papers.options import named_options
 from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose, decomposition_names
 from uqassay.notes import Note
 from uqassay.predictions import GaussianLogits, Members, Point, Prediction, as_prediction
-from uqassay.text import counted, listed
+from uqassay.text import counted
 
 __all__ = [
     "FUNCTION",
@@ -99,12 +99,8 @@ class Conditions:
     convention: str = "exact"
 
     def __post_init__(self) -> None:
-        if self.convention not in CONVENTIONS:
-            names = listed([f'"{name}"' for name in CONVENTIONS], last="or")
-            fail("convention", f"must be {names}", f"got {self.convention!r}", "choose one", code="choice")
-        if not isinstance(self.epochs_by_share, (bool, np.bool_)):
-            got = f"got {self.epochs_by_share!r}"
-            fail("epochs_by_share", "must be True or False", got, "choose one", code="type")
+        one_of(self.convention, "convention", CONVENTIONS, "choose one")
+        true_or_false(self.epochs_by_share, "epochs_by_share")
         object.__setattr__(self, "epochs_by_share", bool(self.epochs_by_share))
         if self.noise_levels is None:
             n_levels = LEVELS[self.convention]
@@ -256,17 +252,11 @@ def _without_class(data: Dataset, conditions: Conditions, seed: int, k: float) -
 
 def _checked_shares(name: str, values: Any, *, least_open: bool = False) -> tuple[float, ...]:
     """Numbers in [0, 1] or (0, 1], each once, none or at least three."""
-    span = "(0, 1]" if least_open else "[0, 1]"
     given = tuple(values) if isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str) else (values,)
     for value in given:
-        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
-            fail(name, f"must hold numbers in {span}", f"got {value!r}", "for example 0.1", code="type")
-        if not ((value > 0 if least_open else value >= 0) and value <= 1):
-            fail(name, f"must lie in {span}", f"got {value!r}", "1 is all of them", code="range")
+        number(value, name, "1 is all of them", low=0, high=1, ends="(]" if least_open else "[]")
     found = tuple(float(value) for value in given)
-    if len(set(found)) < len(found):
-        twice = next(value for value in found if found.count(value) > 1)
-        fail(name, "must hold each value once", f"got {twice:g} twice", "remove one", code="duplicate")
+    different(found, name, "must hold each value once", "remove one")
     if 0 < len(found) < LEAST:
         fail(
             name,
@@ -280,22 +270,11 @@ def _checked_shares(name: str, values: Any, *, least_open: bool = False) -> tupl
 
 def _checked_classes(left_out: Any) -> str | tuple[int, ...]:
     if isinstance(left_out, str):
-        if left_out != "all":
-            fail(
-                "left_out",
-                'must be "all" or a tuple of classes',
-                f"got {left_out!r}",
-                "for example (0, 2)",
-                code="choice",
-            )
-        return left_out
+        return one_of(left_out, "left_out", ("all",), "or give a tuple of classes, for example (0, 2)")
     classes = tuple(left_out) if isinstance(left_out, (Sequence, np.ndarray, range)) else (left_out,)
     for k in classes:
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-            fail("left_out", "must hold indices of classes", f"got {k!r}", "for example (0, 2)", code="type")
-    if len(set(classes)) < len(classes):
-        twice = next(k for k in classes if classes.count(k) > 1)
-        fail("left_out", "must hold each class once", f"got {twice} twice", "remove one", code="duplicate")
+        whole(k, "left_out", "give indices of classes, for example (0, 2)")
+    different(classes, "left_out", "must hold each class once", "remove one")
     return tuple(int(k) for k in classes)
 
 
@@ -664,19 +643,11 @@ def _copied(estimator: Any, given: TrainingSet, n_classes: int, progress: bool) 
 def _checked_seeds(seeds: Sequence[int]) -> list[int]:
     found = []
     for seed in seeds:
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            fail("seeds", "must be whole numbers from 0 up", f"got {seed!r}", "for example 0", code="range")
+        whole(seed, "seeds", "for example 0", least=0)
         found.append(int(seed))
     if not found:
         fail("seeds", "must hold at least one", "got none", "give one for each run", code="empty")
-    if len(set(found)) < len(found):
-        fail(
-            "seeds",
-            "must be different",
-            f"got {listed([str(seed) for seed in found], most=8)}",
-            "remove one",
-            code="duplicate",
-        )
+    different(found, "seeds", "must be different", "remove one")
     return found
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, final
 
 import numpy as np
 
+from uqassay import checks
 from uqassay.checks import fail
 from uqassay.lab.datasets import DiscLayout, disc_layout
 from uqassay.lab.papers.gain.printed_values import N_PAPER_RUNS
@@ -380,8 +381,7 @@ def _chosen_spreads(spread: float | Sequence[float] | None, plans: Sequence[Gain
         fail("spread", "is of the toy data alone", f"got {spread}", "leave it out", code="conflict")
     values = [spread] if isinstance(spread, (int, float)) else list(spread)
     for value in values:
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < np.inf:
-            fail("spread", "must be above 0", f"got {value!r}", "0.35, say", code="range")
+        checks.number(value, "spread", "0.35, say", low=0, ends="()")
     if len(set(values)) < len(values) or not values:
         fail("spread", "must hold different numbers", f"got {values}", "0.35, say", code="duplicate")
     return tuple(float(value) for value in values)

@@ -8,7 +8,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.checks import fail
+from uqassay.checks import different, fail, one_of
 from uqassay.errors import InputError
 from uqassay.evidence.gain import SCORE_NAMES, TRUE_PARTS, GainRun, GainSample, GainStudy, default_scores
 from uqassay.evidence.storage import note_from_values, note_values
@@ -215,11 +215,8 @@ def checked_losses(losses: Any) -> tuple[str, ...]:
     """Names of losses, one or several."""
     given = (losses,) if isinstance(losses, str) else tuple(losses) if isinstance(losses, Sequence) else (losses,)
     for name in given:
-        if name not in GAIN_LOSSES:
-            known = listed([f'"{one}"' for one in GAIN_LOSSES], last="or")
-            fail("losses", f"must be {known}", f"got {name!r}", "choose one or several", code="choice")
-    if len(set(given)) < len(given):
-        fail("losses", "must be different", f"got {listed(given)}", "remove one", code="duplicate")
+        one_of(name, "losses", GAIN_LOSSES, "choose one or several")
+    different(given, "losses", "must be different", "remove one")
     if not given:
         fail("losses", "must hold at least one", "got none", 'give ("zero-one",)', code="empty")
     return given

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from uqassay.arrays import available_cores
-from uqassay.checks import fail
+from uqassay.checks import fail, one_of
 from uqassay.errors import InputError
 from uqassay.files import optional_package
 from uqassay.lab.bench.config import nearest
@@ -105,14 +105,7 @@ def chosen_networks(library: str, names: str | Sequence[str] | None, weights: st
         Of torchvision: "all", "default" (its recommendation), or the name of a set such as "IMAGENET1K_V1". timm has
         its own in its names.
     """
-    if library not in LIBRARIES:
-        fail(
-            "library",
-            f"must be {listed(LIBRARIES, last='or')}",
-            f"got {library!r}",
-            "torchvision is the default",
-            code="choice",
-        )
+    one_of(library, "library", LIBRARIES, "torchvision is the default")
     asked = [names] if isinstance(names, str) else list(PAPER if names is None else names)
     package = _package(library)
     known = set(package.list_models(module=package) if library == "torchvision" else package.list_models())

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -679,28 +679,23 @@ NOTES = (
 
 def reproduce_ranking_cifar10h(
     *,
-    data: str | os.PathLike[str] | None = None,
-    votes: str | os.PathLike[str] | None = None,
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with labels.npy and prediction files (.npz) with probs or logits (n, K) or another saved prediction. A "
+        "file of members gives each member and their mean; beliefs that are no belief functions are repaired. Or the "
+        "folder of a benchmark, whose trainings have predicted the whole test set in its order; each is one model, and "
+        "every score of it is shown.",
+    ] = None,
+    votes: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with human_counts.npy and labels.npy, by default data. Without human_counts.npy the votes are those of "
+        "CIFAR-10H in the cache folder; a benchmark then needs no labels.npy, because its labels are compared with those "
+        "of CIFAR-10.",
+    ] = None,
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with the votes of CIFAR-10H over saved or trained models.
-
-    Parameters
-    ----------
-    data : path
-        Folder with labels.npy and prediction files (.npz) with ``probs`` or ``logits`` (n, K) or another saved prediction. A
-        file of members gives each member and their mean; beliefs that are no belief functions are repaired. Or the folder of
-        a benchmark, whose trainings have predicted the whole test set in its order; each is one model, and every score of it
-        is shown.
-    votes : path, optional
-        Folder with human_counts.npy and labels.npy, by default `data`. Without human_counts.npy the votes are those of
-        CIFAR-10H in the cache folder; a benchmark then needs no labels.npy, because its labels are compared with those of
-        CIFAR-10.
-    figures : path, optional
-        Folder for Figure 1 as a PNG file; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------
@@ -831,44 +826,35 @@ IMAGENET_CHOICES = (
 
 def reproduce_ranking_imagenet_real(
     *,
-    data: str | os.PathLike[str] | None = None,
-    images: str | os.PathLike[str] | None = None,
-    devkit: str | os.PathLike[str] | None = None,
-    networks: str | Sequence[str] | None = None,
-    library: str = "torchvision",
-    weights: str = "all",
-    batch_size: int = 64,
-    device: str = "auto",
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with labels.npy, the 50,000 labels of ImageNet, and prediction files (.npz) with probs or logits (n, K): "
+        "all 50,000 images in the order of their names, or any of them with ids, their file names. The scores are ReaL's "
+        "in the cache folder.",
+    ] = None,
+    images: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder of the validation images, as published or sorted into folders by WordNet id. With it the networks predict "
+        "them first, and the files are written to data, where finished ones are kept.",
+    ] = None,
+    devkit: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder of the development kit of ILSVRC 2012, for labels.npy if neither that file nor folders by WordNet id are "
+        "there.",
+    ] = None,
+    networks: Annotated[str | Sequence[str] | None, "Names of networks; by default the 77 of the paper's list."] = None,
+    library: Annotated[str, "Package of the networks.", ("torchvision", "timm")] = "torchvision",
+    weights: Annotated[
+        str,
+        'Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" '
+        "that.",
+    ] = "all",
+    batch_size: Annotated[int, "Images that a network takes at once."] = 64,
+    device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with ReaL's scores of the validation images of ImageNet over saved or pretrained models.
-
-    Parameters
-    ----------
-    data : path
-        Folder with labels.npy, the 50,000 labels of ImageNet, and prediction files (.npz) with ``probs`` or ``logits`` (n, K):
-        all 50,000 images in the order of their names, or any of them with ``ids``, their file names. The scores are ReaL's
-        in the cache folder.
-    images : path, optional
-        Folder of the validation images, as published or sorted into folders by WordNet id. With it the networks predict them
-        first, and the files are written to `data`, where finished ones are kept.
-    devkit : path, optional
-        Folder of the development kit of ILSVRC 2012, for labels.npy if neither that file nor folders by WordNet id are there.
-    networks : str or sequence of str, optional
-        Names of networks; by default the 77 of the paper's list.
-    library : {"torchvision", "timm"}
-        Package of the networks.
-    weights : str
-        Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" that.
-    batch_size : int
-        Images that a network takes at once.
-    device : str
-        "auto", "cpu", "cuda", …
-    figures : path, optional
-        Folder for Figure 1 as a PNG file; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------
@@ -967,32 +953,24 @@ OASST2_CHOICES = (
 
 def reproduce_ranking_oasst2(
     *,
-    data: str | os.PathLike[str] | None = None,
-    classifiers: str | Sequence[str] | Mapping[str, Sequence[str]] | None = None,
-    batch_size: int = 32,
-    device: str = "auto",
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with prediction files (.npz) with probs or logits (n, 2): all validation messages of OASST2 in the order "
+        "of its file, or any of them with ids, the ids of the messages, for models that do not know every language.",
+    ] = None,
+    classifiers: Annotated[
+        str | Sequence[str] | Mapping[str, Sequence[str]] | None,
+        'Classifiers that predict the messages first; the files are written to data, where finished ones are kept. "tf-'
+        'idf": four own ones, which learn from OASST2\'s training part; "zero-shot": those of the paper\'s list that it '
+        'identifies; a name of the Hugging Face Hub, or the path of a folder. {"NAME": ["en", "de"]} names the languages '
+        "that each knows.",
+    ] = None,
+    batch_size: Annotated[int, "Texts, or pairs of text and category, that a classifier takes at once."] = 32,
+    device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with the ratings of the validation messages of OASST2 over saved or other models.
-
-    Parameters
-    ----------
-    data : path
-        Folder with prediction files (.npz) with ``probs`` or ``logits`` (n, 2): all validation messages of OASST2 in the
-        order of its file, or any of them with ``ids``, the ids of the messages, for models that do not know every language.
-    classifiers : str, sequence of str, or dict, optional
-        Classifiers that predict the messages first; the files are written to `data`, where finished ones are kept. "tf-idf":
-        four own ones, which learn from OASST2's training part; "zero-shot": those of the paper's list that it identifies; a
-        name of the Hugging Face Hub, or the path of a folder. ``{"NAME": ["en", "de"]}`` names the languages that each knows.
-    batch_size : int
-        Texts, or pairs of text and category, that a classifier takes at once.
-    device : str
-        "auto", "cpu", "cuda", …
-    figures : path, optional
-        Folder for Figure 1 as a PNG file; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------

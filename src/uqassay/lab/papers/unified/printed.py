@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 
@@ -234,13 +235,14 @@ class Total:
         return self.dataset, self.model, self.terms, self.tradeoff
 
 
-def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
+def reproduce_unified_tables(
+    *,
+    tables: Annotated[
+        Tables | None,
+        "Rows by table (a key of TABLES), as from printed_table, instead of those in the package.",
+    ] = None,
+) -> Reproduction:
     """Recompute the tables of the unified evaluation and name their misprints.
-
-    Parameters
-    ----------
-    tables : mapping of str to sequence of dict, optional
-        Rows by table (a key of `TABLES`), as from `printed_table`, instead of those in the package.
 
     Returns
     -------
