@@ -90,12 +90,13 @@ def number(
     Traceback (most recent call last):
     uqassay.errors.InputError: share: must lie strictly between 0 and 1; got 1; give a share such as 0.8.
     """
+    bounds = _range(low, high, ends)
     if not is_number(value):
-        fail(name, f"must be a number{_range(low, high, ends)}", f"got {shown(value)}", remedy, code="type")
+        fail(name, f"must be a number{bounds and ' and' + bounds}", f"got {shown(value)}", remedy, code="type")
     above = value >= low if ends[0] == "[" else value > low
     below = value <= high if ends[1] == "]" else value < high
     if not (above and below):
-        fail(name, f"must{_range(low, high, ends) or ' be a number'}", f"got {shown(value)}", remedy, code="range")
+        fail(name, f"must{bounds or ' be a number'}", f"got {shown(value)}", remedy, code="range")
     return float(value)
 
 

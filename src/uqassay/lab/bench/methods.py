@@ -16,7 +16,6 @@ from uqassay.lab.bench.config import BenchConfig
 
 if TYPE_CHECKING:
     from uqassay.lab.datasets.dataset import Dataset
-    from uqassay.lab.methods import MethodInfo
 
 __all__ = ["cells_of", "run_method"]
 
@@ -37,7 +36,6 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
     sources : dict of str to str, optional
         Argument of `load_dataset` for a data set, if that is not its name. Keys do not depend on it.
     """
-    from uqassay.lab.methods import METHODS
 
     for condition in config.condition:
         if not isinstance(condition, str):
@@ -63,7 +61,6 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
             condition=condition,
             data_hash=loaded.content_hash,
             source=sources.get(name, ""),
-            rests_on=("uqassay.lab.datasets.dataset", *_modules(METHODS[method])),
             threads=config.threads,
         )
         for seed in config.seeds
@@ -245,10 +242,6 @@ def _device(model: Any) -> str:
     from uqassay.lab.methods.training import chosen_device
 
     return str(chosen_device(model.device))
-
-
-def _modules(info: "MethodInfo") -> tuple[str, ...]:
-    return tuple(f"uqassay.lab.methods.{name.removesuffix('.py')}" for name in info.source_files)
 
 
 def _limited(condition: Mapping[str, Any], data: "Dataset", preset: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from uqassay.checks import a, fail, whole
 from uqassay.errors import InputError
 from uqassay.evidence.dask import connected
 from uqassay.files import optional_package
-from uqassay.lab.bench.cell import Cell, CellResult, code_modules, function_of
+from uqassay.lab.bench.cell import Cell, CellResult, function_of
 from uqassay.lab.bench.store import LEASE_SECONDS, CellState, FolderProblem, Store, reason_of
 
 __all__ = [
@@ -111,8 +111,8 @@ def _result(cell: Cell, key: str) -> CellResult:
     if cell.key != key:
         fail(
             "cell",
-            "must have the same source code at the worker and at the driver",
-            f"the code of {cell.name} differs",
+            "must have the same key at the worker and at the driver",
+            f"that of {cell.name} differs",
             "install the same version of uqassay everywhere",
             code="mismatch",
         )
@@ -434,7 +434,6 @@ def run_cells(
     """
     start = time.perf_counter()
     _check(cells, workers, scheduler)
-    code_modules.cache_clear()  # sources may have changed since the last call in this process
     jobs = {cell.key: cell for cell in cells}
     store = Store(folder, lease_seconds=lease_seconds)
     keys = list(jobs)

@@ -980,7 +980,7 @@ def _present_key(cell: dict[str, Any]) -> str:
 
 
 def _without_place(cell: dict[str, Any]) -> str:
-    """The fields of a cell without those that say where its data and its code lie."""
+    """The fields of a cell without those that say where its data and, in older versions, its code lie."""
     return json.dumps(
         {name: value for name, value in cell.items() if name not in ("source", "rests_on")}, sort_keys=True
     )

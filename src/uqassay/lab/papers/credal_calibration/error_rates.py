@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+import uqassay
 from uqassay.calibration.credal import CredalCalibrationTest, credal_calibration_test
 from uqassay.checks import whole
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import whole_file
-from uqassay.lab.bench.cell import code_version
 from uqassay.lab.bench.store import older_sentence
 from uqassay.lab.papers.credal_calibration.scenarios import (
     N_CANDIDATES,
@@ -67,13 +67,12 @@ __all__ = [
 #
 # Every random draw is keyed by the seed, the number of the data set, the scenario and the measure. So the results do
 # not depend on the order of the data sets, the number of processes, or interruptions. Files are found by a digest of
-# the settings and of the code (`uqassay.lab.bench.cell.code_version`), so results of other code are never returned.
+# the settings and of the version of uqassay, so results of another version are never returned.
 
 MEASURES = ("skce-ul", "hosmer-lemeshow", "ece-confidence", "ece-classwise")
 ALPHAS = (0.01, *(round(0.05 * i, 2) for i in range(1, 20)), 0.99)
 SCHEMA = "uqassay.credal-run/2"
-FUNCTION = "uqassay.lab.papers.credal_calibration.error_rates:judge_data_set"
-OF_CODE = ("schema", "code", "version")  # facts that are not settings; "version" was written in place of "code"
+OF_CODE = ("schema", "code", "version")  # facts that are not settings; older versions wrote "code"
 SETTINGS = "settings.json"
 Convention = Literal["exact", "paper-code"]
 Null = Literal["random", "minimised"]
@@ -98,9 +97,9 @@ class Plan:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Everything that the results depend on, the code included, except the number of data sets."""
-        code = code_version(FUNCTION)
-        return {"schema": SCHEMA, "code": code, "alphas": ALPHAS, "measures": MEASURES, **asdict(self)}
+        """Everything that the results depend on, the version of uqassay included, except the number of data sets."""
+        version = uqassay.__version__
+        return {"schema": SCHEMA, "version": version, "alphas": ALPHAS, "measures": MEASURES, **asdict(self)}
 
     @property
     def digest(self) -> str:

@@ -298,9 +298,6 @@ def _as_images(digits: "Dataset") -> "Dataset":
 
 def _key(source: "Dataset", epochs: int, limit: int | None) -> str:
     """Digest of everything that the frozen features depend on."""
-    from uqassay.lab.methods import METHODS
-
-    modules = tuple(f"uqassay.lab.methods.{file.removesuffix('.py')}" for file in METHODS["snn"].source_files)
     cell = Cell(
         f"{__name__}:frozen_features",
         dataset=source.name,
@@ -308,7 +305,6 @@ def _key(source: "Dataset", epochs: int, limit: int | None) -> str:
         seed=FROZEN_SEED,
         params={"epochs": epochs, "limit": limit},
         data_hash=source.content_hash,
-        rests_on=modules,
     )
     return cell.key[:16]
 
@@ -484,8 +480,7 @@ def _network_on(cell: Any, one: Table1Set, plan: Table1Plan) -> Any:
     params = dict(cell.params)
     params["params"] = cell.params["params"] | {"image_size": plan.imagenet_size}
     params["network"] = {"name": one.network, "head": plan.head, "end_to_end": plan.end_to_end}
-    module = cell.function.partition(":")[0]
-    return replace(cell, function=ON_IMAGENET_NETWORK, params=params, rests_on=(*cell.rests_on, module))
+    return replace(cell, function=ON_IMAGENET_NETWORK, params=params)
 
 
 def _ensemble(title: str, parts: Sequence[Any]) -> LabelledEnsemble:

@@ -19,7 +19,7 @@ from uqassay.lab.bench.conditions import changed_data
 from uqassay.lab.bench.store import StoredResult
 from uqassay.lab.datasets.dataset import NOISE, STEPS, SUBSET, TRAINING, Dataset, class_shares, run_stream
 from uqassay.lab.datasets.registry import load_dataset
-from uqassay.lab.methods.registry import METHODS, build_method
+from uqassay.lab.methods.registry import build_method
 from uqassay.lab.methods.training import progress_bar
 from uqassay.lab.papers.identity import check_estimator, unfitted_copy
 from uqassay.lab.papers.options import named_options
@@ -754,7 +754,6 @@ def block_cells(
             condition=dict(limits or {}),
             data_hash=loaded.content_hash,
             source=source,
-            rests_on=(f"uqassay.lab.methods.{METHODS[method].module}", "uqassay.lab.methods.together"),
         )
         for block in blocks_of(seeds, estimator, data.X_train.shape[1:], size)
     ]

@@ -15,7 +15,7 @@ from uqassay.evidence.storage import note_from_values, note_values
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import StoredResult
 from uqassay.lab.datasets.dataset import TRAINING, run_stream
-from uqassay.lab.methods.registry import METHODS, build_method
+from uqassay.lab.methods.registry import build_method
 from uqassay.lab.papers.gain.worlds import GainTask, RunDivision, Trio, World, divided_run, make_world, noted
 from uqassay.lab.papers.identity import unfitted_copy
 from uqassay.lab.papers.options import NamedOptions, named_options
@@ -426,10 +426,6 @@ def _sample(result: CellResult | StoredResult, own: Mapping[str, Any], rows: sli
 FUNCTION = "uqassay.lab.papers.gain.trainings:run_world"
 ROOM = "uqassay.lab.papers.gain"
 DATA = ("ball_split", "dataset", "discs", "merged")
-RESTS_ON = (
-    *(f"{ROOM}.{name}" for name in ("choices", "trainings", "worlds")),
-    *(f"uqassay.lab.datasets.{name}" for name in DATA),
-)
 CLASSES = ("0", "1")
 
 
@@ -473,7 +469,6 @@ def world_cells(
             data_hash=content_hash,
             source=world.get("data", ""),
             params={"world": {key: value for key, value in world.items() if key != "data"}, "options": dict(options)},
-            rests_on=(*RESTS_ON, f"uqassay.lab.methods.{METHODS[method].module}"),
         )
         for seed in seeds
     ]

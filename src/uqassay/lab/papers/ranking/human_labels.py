@@ -216,7 +216,7 @@ def _matched(prediction: Prediction, human: HumanLabels, source: str) -> tuple[P
 # `reproduce unified --resume FOLDER` and `bench -o FOLDER` store the prediction and the labels of each training as a
 # cell.
 
-PLACES = ("source", "rests_on")  # fields of a cell that say where its data and its code lie
+PLACES = ("source", "rests_on")  # fields of a cell that say where its data and, in older versions, its code lie
 
 
 @final

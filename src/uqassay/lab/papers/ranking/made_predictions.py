@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import loadmat
 
+import uqassay
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import optional_package, whole_file
-from uqassay.lab.bench.cell import canonical_json, code_version
+from uqassay.lab.bench.cell import canonical_json
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.datasets.votes import LabelDistributions, read_oasst2
 from uqassay.lab.papers.ranking.classifiers import (
@@ -267,8 +268,6 @@ def _of_devkit(folder: Path) -> NDArray[np.int64]:
 
 # Prediction files of pretrained networks for the validation images of ImageNet, as `ranking-imagenet-real` reads them.
 
-IMAGE_FUNCTION = "uqassay.lab.papers.ranking.made_predictions:make_image_predictions"
-
 
 @final
 @dataclass(frozen=True)
@@ -327,7 +326,7 @@ def make_image_predictions(
     _write_labels(folder, paths, devkit)
     ids = np.array([path.name for path in paths])
     facts = {
-        "code": code_version(IMAGE_FUNCTION),
+        "uqassay": uqassay.__version__,
         "version": version_of(options.library),
         "images": digest_of([f"{path.name} {path.stat().st_size}" for path in paths]),
     }
@@ -376,8 +375,6 @@ def _write_labels(folder: Path, paths: list[Path], devkit: Path | None) -> None:
 
 # Prediction files of text classifiers for the messages of OASST2, as `ranking-oasst2` reads them.
 
-TEXT_FUNCTION = "uqassay.lab.papers.ranking.made_predictions:make_text_predictions"
-
 
 def make_text_predictions(
     folder: Path,
@@ -410,7 +407,6 @@ def make_text_predictions(
     """
     chosen = chosen_classifiers(classifiers)
     place_of(folder)
-    code = code_version(TEXT_FUNCTION)
 
     @cache
     def training() -> LabelDistributions:
@@ -431,7 +427,12 @@ def make_text_predictions(
                 code="empty",
             )
         texts, ids = [messages.texts[i] for i in rows], messages.ids[rows]
-        facts: dict[str, Any] = {"code": code, "name": name, "texts": digest_of(texts), "ids": digest_of(ids.tolist())}
+        facts: dict[str, Any] = {
+            "uqassay": uqassay.__version__,
+            "name": name,
+            "texts": digest_of(texts),
+            "ids": digest_of(ids.tolist()),
+        }
         if name in OWN:
             settings = OWN[name]
             facts |= asdict(settings) | {"training": training_facts(), "version": _version_of_sklearn()}
@@ -466,7 +467,6 @@ def _version_of_sklearn() -> str:
 
 # Penultimate features of pretrained networks for the test images of CIFAR-10, as `ranking-cifar10h-probes` reads them.
 
-FEATURE_FUNCTION = "uqassay.lab.papers.ranking.made_predictions:make_features"
 FEATURES = "features"  # the array of an .npz file
 OTHERS = ("labels.npy", "human_counts.npy")
 
@@ -535,7 +535,7 @@ def make_features(
     place_of(folder)
     _keep_labels(folder, np.asarray(data.y_test))
     facts = {
-        "code": code_version(FEATURE_FUNCTION),
+        "uqassay": uqassay.__version__,
         "version": version_of(options.library),
         "images": hashlib.sha256(pixels.tobytes()).hexdigest(),
     }
