@@ -124,3 +124,21 @@ def test_numbers_between(values, options, got):
         return checks.between(np.array(values), "x", REMEDY, **options)
     with refuses("x", "range", got):
         checks.between(np.array(values), "x", REMEDY, **options)
+
+
+def test_a_rule_for_numbers_is_a_sentence():
+    with refuses("x", "type", got="must be a number and be at least 0; got 'a'"):
+        checks.number("a", "x", REMEDY, low=0)
+    with refuses("x", "type", got="must be a number; got 'a'"):
+        checks.number("a", "x", REMEDY)
+
+
+@pytest.mark.parametrize("value", [True, np.bool_(False)])
+def test_truth_values(value):
+    assert checks.true_or_false(value, "x") is bool(value)
+
+
+@pytest.mark.parametrize("value", ["False", 0, 1.0, None, np.array([True])])
+def test_other_values_are_no_truth_values(value):
+    with refuses("x", "type", got="must be True or False"):
+        checks.true_or_false(value, "x")

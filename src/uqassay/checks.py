@@ -26,6 +26,7 @@ __all__ = [
     "number",
     "one_of",
     "same_length",
+    "true_or_false",
     "vector",
     "whole",
 ]
@@ -90,13 +91,13 @@ def number(
     Traceback (most recent call last):
     uqassay.errors.InputError: share: must lie strictly between 0 and 1; got 1; give a share such as 0.8.
     """
+    bounds = _range(low, high, ends)
     if not is_number(value):
-        rule = "must be a number" + (f" and{_range(low, high, ends)}" if _range(low, high, ends) else "")
-        fail(name, rule, f"got {shown(value)}", remedy, code="type")
+        fail(name, f"must be a number{bounds and ' and' + bounds}", f"got {shown(value)}", remedy, code="type")
     above = value >= low if ends[0] == "[" else value > low
     below = value <= high if ends[1] == "]" else value < high
     if not (above and below):
-        fail(name, f"must{_range(low, high, ends) or ' be a number'}", f"got {shown(value)}", remedy, code="range")
+        fail(name, f"must{bounds or ' be a number'}", f"got {shown(value)}", remedy, code="range")
     return float(value)
 
 
@@ -148,6 +149,20 @@ def whole(value: Any, name: str, remedy: str, *, least: int | None = None, most:
     if (least is not None and found < least) or (most is not None and found > most):
         fail(name, rule, f"got {shown(value)}", remedy, code="range")
     return found
+
+
+def true_or_false(value: Any, name: str, remedy: str = "choose one") -> bool:
+    """A truth value, also one of NumPy: the text "False" would count as true.
+
+    Examples
+    --------
+    >>> true_or_false("False", "ard")
+    Traceback (most recent call last):
+    uqassay.errors.InputError: ard: must be True or False; got 'False'; choose one.
+    """
+    if not isinstance(value, bool | np.bool_):
+        fail(name, "must be True or False", f"got {shown(value)}", remedy, code="type")
+    return bool(value)
 
 
 def one_of(value: Any, name: str, known: Collection[str], remedy: str = "choose one of these") -> str:
