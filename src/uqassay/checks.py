@@ -90,7 +90,8 @@ def number(
     uqassay.errors.InputError: share: must lie strictly between 0 and 1; got 1; give a share such as 0.8.
     """
     if not is_number(value):
-        fail(name, f"must be a number{_range(low, high, ends)}", f"got {shown(value)}", remedy, code="type")
+        ranged = _range(low, high, ends)
+        fail(name, f"must be a number{' and' if ranged else ''}{ranged}", f"got {shown(value)}", remedy, code="type")
     above = value >= low if ends[0] == "[" else value > low
     below = value <= high if ends[1] == "]" else value < high
     if not (above and below):
@@ -109,11 +110,8 @@ def _range(low: float, high: float, ends: str) -> str:
     if math.isinf(low) and math.isinf(high):
         return "" if ends == "[]" else " be finite"
     if math.isinf(high):
-        return (
-            " be positive"
-            if ends[0] == "(" and low == 0
-            else f" be {'above' if ends[0] == '(' else 'at least'} {low:g}"
-        )
+        least = "positive" if ends[0] == "(" and low == 0 else f"{'above' if ends[0] == '(' else 'at least'} {low:g}"
+        return f" be {least}{' and finite' if ends[1] == ')' else ''}"
     if math.isinf(low):
         return f" be {'below' if ends[1] == ')' else 'at most'} {high:g}"
     if ends in ("[]", "()"):
