@@ -38,7 +38,8 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel
 from uqassay.lab.datasets import cluster_grid
 from uqassay.lab.methods import LocalGaussianProcess, SparseGaussianProcess
 from uqassay.lab.methods.gaussian_process import latent_prediction
-from uqassay.lab.methods.sparse_latent import SparseLatent, SparseSchedule, train_latent
+from uqassay.lab.methods.sparse_latent import SparseLatent
+from uqassay.lab.methods.sparse_training import SparseSchedule, train_latent
 from uqassay.measures import entropy_decomposition
 
 torch.set_num_threads(1)

@@ -32,7 +32,7 @@ def _misprints(result: Reproduction, decimals: int, *, without: tuple[str, ...] 
     ]
 
 
-@measured("unified-misprints", function=f"{FUNCTIONS}.unified.printed_tables:reproduce_unified_tables")
+@measured("unified-misprints", function=f"{FUNCTIONS}.unified.printed:reproduce_unified_tables")
 def unified_misprints(size: int = 0) -> Table:
     """Cells of the unified evaluation that its own numbers contradict; those of Table 7 are counted."""
     result = reproduce("unified-tables")
@@ -57,7 +57,7 @@ def unified_misprints(size: int = 0) -> Table:
     return Table(COLUMNS, rows)
 
 
-@measured("ranking-misprints", function=f"{FUNCTIONS}.ranking.printed_intervals:reproduce_ranking_intervals")
+@measured("ranking-misprints", function=f"{FUNCTIONS}.ranking.scorings:reproduce_ranking_intervals")
 def ranking_misprints(size: int = 0) -> Table:
     """Printed correlations and limits that do not fit together, in percent."""
     return Table(COLUMNS, _misprints(reproduce("ranking-intervals"), 2))
@@ -78,7 +78,7 @@ def ranking_synthetic(size: int = 0) -> Table:
 
 @measured(
     "disentanglement-printed",
-    function=f"{FUNCTIONS}.disentangling.printed_tables:reproduce_disentanglement_tables",
+    function=f"{FUNCTIONS}.disentangling.printed:reproduce_disentanglement_tables",
 )
 def disentanglement_printed(size: int = 0) -> Table:
     """How many cells of each table agree with the other tables, and the worst of each."""

@@ -62,9 +62,9 @@ def test_labels_do_not_depend_on_chunks(k, monkeypatch):
     whole = labels_from(probs, 4, np.random.default_rng(1))
     for pure in ("0", "1"):
         monkeypatch.setenv("UQASSAY_PURE", pure)
-        monkeypatch.setattr("uqassay.arrays.CACHE_BYTES", 8 * k * 7)
+        monkeypatch.setattr("uqassay.calibration.single.CACHE_BYTES", 8 * k * 7)
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
-        monkeypatch.setattr("uqassay.arrays.CACHE_BYTES", CACHE_BYTES)
+        monkeypatch.setattr("uqassay.calibration.single.CACHE_BYTES", CACHE_BYTES)
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
 
 

@@ -412,7 +412,7 @@ def test_interrupt_says_that_the_same_command_goes_on(run, tmp_path, monkeypatch
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("uqassay.lab.bench.conditions.changed_data", interrupt)
+        patch.setattr("uqassay.lab.bench.methods.changed_data", interrupt)
         ran = run(*SMOKE, "-o", tmp_path)
     assert (ran.code, ran.out) == (130, "")
     assert ran.err == f"Interrupted: finished cells stay in {tmp_path}; the same command goes on.\n"

@@ -25,8 +25,8 @@ def refused(folder, run, monkeypatch):
         def computed(*_, **__):
             raise AssertionError("the output was not checked first")
 
-        monkeypatch.setattr("uqassay.cli.inputs.make_assay", computed)
-        monkeypatch.setattr("uqassay.files.draft_of", computed)
+        monkeypatch.setattr("uqassay.cli.checks.make_assay", computed)
+        monkeypatch.setattr("uqassay.predictions.files.draft_of", computed)
         before = contents(folder)
         ran = run(*argv)
         assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)

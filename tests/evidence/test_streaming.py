@@ -242,7 +242,7 @@ def test_an_empty_stream_takes_over_another(random_generator):
 
 # -- interrupts and arrays of the caller ---------------------------------------------------------------------------------
 
-HOLDERS = tuple(f"evidence/{name}.py" for name in ("streaming", "stream_state", "kept_sample", "kept_pictures"))
+HOLDERS = ("evidence/stream.py",)
 
 
 @pytest.mark.slow

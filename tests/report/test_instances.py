@@ -129,7 +129,7 @@ def test_what_is_packed_ahead_is_the_same(monkeypatch, budget):
     monkeypatch.setattr("uqassay.report.sections.LEAST_SHOWN", 1)
     expected = [single_instances(a, taken=taken) for taken in (20_000, 0)]
     for cores in (1, 2):
-        monkeypatch.setattr("uqassay.arrays.available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr("uqassay.report.sections.available_cores", lambda cores=cores: cores)
         with InstancePacker(a) as packer:
             packer.start()
             assert [packer.at(taken) for taken in (20_000, 0)] == expected

@@ -260,7 +260,7 @@ def test_statistics_that_are_not_kept_and_threads_change_nothing(monkeypatch):
     expected = mistakes_section(a)
     monkeypatch.setattr("uqassay.evidence.mistakes.TEST_BYTES", 0)
     monkeypatch.setattr("uqassay.evidence.mistakes.MANY", 1)
-    monkeypatch.setattr("uqassay.arrays.available_cores", lambda: 2)
+    monkeypatch.setattr("uqassay.evidence.mistakes.available_cores", lambda: 2)
     again = replace(a)
     assert mistakes_section(again) == expected
     assert {r.statistic for r in again.mistake_ranking()} == {None}

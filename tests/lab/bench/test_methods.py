@@ -112,8 +112,8 @@ def test_parameters_out_of_range_are_refused_by_their_full_name_and_nothing_is_t
 ):
     # first where it is used: that module would import what stands in for it, and keep it after this test
     for trained in (
-        "uqassay.lab.methods.training.train",
-        "uqassay.lab.methods.training.train",
+        "uqassay.lab.methods.networks.train",
+        "uqassay.lab.methods.networks.train",
         "sklearn.ensemble.RandomForestClassifier.fit",
     ):
         monkeypatch.setattr(trained, lambda *_, **__: pytest.fail("nothing is trained"))

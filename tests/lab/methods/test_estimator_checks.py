@@ -85,7 +85,7 @@ def is_told_by_others(pair) -> bool:
 def _little_work():
     """Few random points and draws in the methods that take many, whatever the number of instances."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("uqassay.credal.budget.ellipsoid_cells", few_points)
+        patched.setattr("uqassay.credal.events.ellipsoid_cells", few_points)
         patched.setattr("uqassay.lab.methods.laplace.ALL_DRAWS", 400)
         yield
 

@@ -111,7 +111,7 @@ ODD = [None, True, 0, -1, 2.5, 1e400, "x", "", [], [1, "a"], [[]], {}, {"a": 1},
 @pytest.mark.parametrize("name", METHODS)
 def test_any_odd_option_is_accepted_or_refused_by_its_name_without_training(name, monkeypatch):
     pytest.importorskip("torch")
-    for trained in ("uqassay.lab.methods.training.train", "uqassay.lab.methods.training.train"):
+    for trained in ("uqassay.lab.methods.networks.train", "uqassay.lab.methods.networks.train"):
         monkeypatch.setattr(trained, lambda *_: pytest.fail("nothing is trained"))
     for option in build_method(name).get_params(deep=False):
         if option in ("random_state", "n_jobs"):

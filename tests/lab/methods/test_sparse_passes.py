@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from uqassay.lab.methods.sparse_latent import DenseAscent, LocalAscent, SparseLatent, ascent, neighbourhoods
+from uqassay.lab.methods.sparse_latent import SparseLatent
+from uqassay.lab.methods.sparse_training import DenseAscent, LocalAscent, ascent, neighbourhoods
 
 
 def process(lengthscale=0.05, signal_variance=4.0, m=150, seed=0):

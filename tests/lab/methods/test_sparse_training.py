@@ -6,14 +6,8 @@ import torch
 from tests.lab.methods.made_up_data import rbf
 from tests.refusals import refuses
 
-from uqassay.lab.methods.sparse_latent import (
-    SparseLatent,
-    SparseRecord,
-    SparseSchedule,
-    n_steps,
-    train_latent,
-    training_notes,
-)
+from uqassay.lab.methods.sparse_latent import SparseLatent
+from uqassay.lab.methods.sparse_training import SparseRecord, SparseSchedule, n_steps, train_latent, training_notes
 
 PLAIN = {
     "epochs": 1,

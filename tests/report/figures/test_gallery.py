@@ -35,6 +35,6 @@ def test_pictures_are_those_stored(name):
 
 
 def test_a_changed_mark_is_a_difference(monkeypatch):
-    monkeypatch.setattr(figures.style, "MARKERS", ("s", *figures.style.MARKERS[1:]))
+    monkeypatch.setattr(figures.frame, "MARKERS", ("s", *figures.frame.MARKERS[1:]))
     assert gallery.difference(gallery.drawn("plot_members"), gallery.stored("plot_members")) > SAME_VERSION
     assert gallery.difference(gallery.drawn("plot_ranking"), gallery.stored("plot_members")) == 255.0

@@ -124,7 +124,7 @@ def test_a_model_has_one_colour_in_every_figure(assay):
     for colour in (tradeoff, winning[0], *ranking, regions, reliability, sizes):
         assert colors.to_hex(colour) == wanted
     assert len(ranking) == 1
-    looks = figures.style.looks(uq.assay({str(j): uq.Point([[0.5, 0.5]]) for j in range(20)}, [0], n_draws=2))
+    looks = figures.frame.looks(uq.assay({str(j): uq.Point([[0.5, 0.5]]) for j in range(20)}, [0], n_draws=2))
     assert len({(look.colour, look.marker) for look in looks.values()}) == 22
 
 

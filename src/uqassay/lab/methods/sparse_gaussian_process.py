@@ -18,7 +18,7 @@ from sklearn.cluster import MiniBatchKMeans
 from uqassay.errors import InputError
 from uqassay.lab.methods.base import check_choice, check_count, seed_sequence
 from uqassay.lab.methods.gaussian_process import GaussianProcess, check_positive, latent_targets, unit_of
-from uqassay.lab.methods.sparse_latent import SparseRecord, SparseSchedule, n_steps, train_latent, training_notes
+from uqassay.lab.methods.sparse_training import SparseRecord, SparseSchedule, n_steps, train_latent, training_notes
 from uqassay.lab.methods.training import check_device, chosen_device, progress_bar, torch_threads
 from uqassay.predictions import GaussianLogits, Members
 

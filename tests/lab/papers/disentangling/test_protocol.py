@@ -27,7 +27,7 @@ def _packages(needs):
 @pytest.fixture(autouse=True)
 def _one_process(_packages, monkeypatch):
     """Convolutional networks are trained in this process; others would each load PyTorch."""
-    monkeypatch.setattr("uqassay.arrays.available_cores", lambda: 1)
+    monkeypatch.setattr("uqassay.lab.methods.networks.available_cores", lambda: 1)
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def test_figures(folder, tmp_path, needs, monkeypatch):
         (folder / f"{name}.png").touch()
         return folder / f"{name}.png"
 
-    monkeypatch.setattr("uqassay.lab.papers.figure_files.write_figure", empty)
+    monkeypatch.setattr("uqassay.lab.papers.disentangling.maps.write_figure", empty)
     for name in ("MOONS", "TRIANGLE"):
         small = replace(getattr(maps, name), n_grid=12, n_train=60)
         monkeypatch.setattr(maps, name, small)
