@@ -1,6 +1,7 @@
 """Calls shared among processes: the results of one process, the same refusals and warnings, and no process left over."""
 
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -13,7 +14,7 @@ import pytest
 
 from tests.refusals import refuses
 from uqassay import _workers
-from uqassay._workers import VARIABLE, Workers, wanted_processes
+from uqassay._workers import VARIABLE, Workers, packed, unpacked, wanted_processes
 from uqassay.arrays import available_cores, limited_cores
 
 SECONDS = 100.0  # of estimated work: worth workers
@@ -32,18 +33,19 @@ from uqassay.errors import InputError
 
 
 def wait_for(path, progress):
-    """Until a process other than the first has made this file: so the first process cannot do all calls itself."""
+    """Until another process has made this file."""
+    progress("waiting")
     while not os.path.exists(path):
         time.sleep(0.01)
     return "done"
 
 
-def touch(path, first, progress):
-    """Made by a worker alone; the first process waits for it."""
-    if os.getpid() == first:
+def touch(path, number, progress):
+    """The first call waits for the second: two workers compute at once."""
+    if number == 0:
         return wait_for(path, progress)
-    open(path, "w").close()
     progress("made by a worker")
+    open(path, "w").close()
     return "made"
 
 
@@ -51,13 +53,9 @@ def layout(array, progress):
     return os.getpid(), array.strides, array.dtype.str, float(array.sum()), available_cores()
 
 
-def received(number, array, first, path, progress):
-    """The first process waits until a worker has done its share."""
-    if os.getpid() == first:
-        wait_for(path, progress)
-    elif number >= 20:
-        open(path, "w").close()
-    return os.getpid(), array + number
+def received(number, array, progress):
+    array += number
+    return os.getpid(), array
 
 
 class Breaks:
@@ -119,32 +117,25 @@ def calls(tmp_path, monkeypatch):
 def shared(function, arguments, progress=None):
     with Workers() as workers:
         found = workers.share(function, arguments, seconds=SECONDS, progress=progress)
-        processes = [worker._process for worker in workers._workers]
-    assert all(process.returncode is not None for process in processes)  # ended, and waited for
+        processes = list(workers._pool.executor._processes) if workers._pool else []
+    assert not any(_runs(process) for process in processes)
     return found
 
 
-def test_a_worker_does_calls_and_says_so(calls, tmp_path):
+def test_workers_do_the_calls_and_say_so(calls, tmp_path):
     said = []
-    found = shared(calls.touch, [(str(tmp_path / "mark"), os.getpid())] * 2, said.append)
-    assert sorted(found) == ["done", "made"]
-    assert said == ["made by a worker"]
+    found = shared(calls.touch, [(str(tmp_path / "mark"), n) for n in range(2)], said.append)
+    assert found == ["done", "made"]
+    assert sorted(said) == ["made by a worker", "waiting"]
 
 
-def test_calls_sent_ahead_are_answered_in_their_order(calls, tmp_path):
-    """Calls and answers fill the pipes many times over, while the worker has the next call before it answers the last."""
+def test_large_calls_and_answers_arrive_in_their_order(calls):
     arrays = [np.full(50_000, float(i)) for i in range(24)]
-    arguments = [(i, array, os.getpid(), str(tmp_path / "mark")) for i, array in enumerate(arrays)]
-    found = shared(calls.received, arguments)
-    assert len({process for process, _ in found}) == 2
+    found = shared(calls.received, list(enumerate(arrays)))
+    assert os.getpid() not in {process for process, _ in found}
     for i, (_, array) in enumerate(found):
         np.testing.assert_array_equal(array, arrays[i] + i)
-
-
-def test_the_last_calls_are_not_sent_ahead():
-    batch = _workers._Batch(len, [()] * 4, n_processes=2)
-    assert [batch.take(leaving=2), batch.take(leaving=2), batch.take(leaving=2)] == [0, 1, None]
-    assert [batch.take(), batch.take(), batch.take()] == [2, 3, None]
+        array[0] = 0.0  # answers can be written to
 
 
 def test_calls_that_a_worker_cannot_read_are_done_here(calls):
@@ -194,29 +185,24 @@ def test_what_cannot_be_sent_is_done_here(calls, monkeypatch):
 
 
 def test_no_worker_is_started_for_little_work_or_where_none_can_be(calls, monkeypatch):
-    def started(*_, **__):
+    def started(*_):
         raise AssertionError("a worker was started")
 
-    with monkeypatch.context() as patched:
-        patched.setattr(_workers.subprocess, "Popen", started)
-        with Workers() as workers:
-            assert workers.share(calls.fails, [(0,), (1,)], seconds=1.0) == [0, 1]
-            assert workers.share(calls.fails, [(0,)], seconds=SECONDS) == [0]
-            assert workers.share(calls.fails, [], seconds=SECONDS) == []
-            patched.setattr(sys, "executable", "/opt/blender/blender")
-            assert workers.share(calls.fails, [(0,), (1,)], seconds=SECONDS) == [0, 1]
-            patched.setattr(sys, "executable", None)
-            assert workers.share(calls.fails, [(0,), (1,)], seconds=SECONDS) == [0, 1]
-    monkeypatch.setattr(sys, "executable", "/no/such/python")
-    assert shared(calls.fails, [(0,), (1,), (3,)]) == [0, 1, 3]
+    with monkeypatch.context() as patched, Workers() as workers:
+        patched.setattr(_workers, "_started", started)
+        assert workers.share(calls.fails, [(0,), (1,)], seconds=1.0) == [0, 1]
+        assert workers.share(calls.fails, [(0,)], seconds=SECONDS) == [0]
+        assert workers.share(calls.fails, [], seconds=SECONDS) == []
+    for executable in ("/opt/blender/blender", None, "/no/such/python"):
+        monkeypatch.setattr(sys, "executable", executable)
+        assert shared(calls.fails, [(0,), (1,), (3,)]) == [0, 1, 3]
 
 
-def test_a_program_that_is_no_worker_is_left_alone(calls, monkeypatch, tmp_path):
-    other = tmp_path / "python-that-is-not"
-    other.write_text("#!/bin/sh\necho hello\ncat > /dev/null\n")
-    other.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(other))
-    assert shared(calls.fails, [(0,), (1,), (3,)]) == [0, 1, 3]
+def test_without_joblib_one_process_does_the_calls_and_says_so(calls, monkeypatch):
+    said = []
+    monkeypatch.setitem(sys.modules, "joblib.externals.loky", None)
+    assert shared(calls.fails, [(0,), (1,), (3,)], said.append) == [0, 1, 3]
+    assert said == ["one process, because joblib is not installed: pip install joblib"]
 
 
 def test_number_of_processes(monkeypatch):
@@ -280,20 +266,20 @@ def test_workers_end_with_a_process_that_is_killed(tmp_path):
         """
         import sys, time
         from uqassay import _workers
-        workers = _workers.Workers()
-        workers._workers.append(_workers._Worker("uqassay.errors"))
-        print(workers._workers[0]._process.pid, flush=True)
+        pool = _workers._started(2, print)
+        print(*pool.executor._processes, flush=True)
         time.sleep(600)
         """
     )
     environment = os.environ | {"PYTHONPATH": str(Path(_workers.__file__).parents[1])}
     first = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, env=environment, text=True)
     assert first.stdout is not None
-    worker = int(first.stdout.readline())
+    workers = [int(each) for each in first.stdout.readline().split()]
     first.kill()
     first.wait()
     first.stdout.close()
-    while _runs(worker):  # until its pipe ends
+    assert workers
+    while any(map(_runs, workers)):
         time.sleep(0.05)
 
 
@@ -302,3 +288,59 @@ def _runs(process):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+def test_an_interrupt_ends_the_processes_without_a_word_of_theirs(calls, tmp_path):
+    program = textwrap.dedent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(tmp_path)!r})
+        from shared_calls import wait_for
+        from uqassay._workers import Workers
+        try:
+            with Workers() as workers:
+                workers.share(wait_for, [("/no/such/file",)] * 2, seconds=100, progress=lambda text: print(text, flush=True))
+        except KeyboardInterrupt:
+            print("interrupted")
+        """
+    )
+    environment = os.environ | {"PYTHONPATH": str(Path(_workers.__file__).parents[1])}
+    first = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        start_new_session=True,
+    )
+    assert first.stdout is not None
+    assert first.stdout.readline() == "waiting\n"
+    os.killpg(first.pid, signal.SIGINT)  # as a terminal does
+    assert first.communicate(timeout=60) == ("interrupted\n", "")
+
+
+def arrays_of_layouts(folder):
+    rng = np.random.default_rng(0)
+    np.save(folder / "map.npy", rng.random((6, 4)))
+    members = rng.random((5, 7, 3))
+    return [
+        members,
+        members.transpose(1, 0, 2),
+        members.transpose(2, 1, 0),
+        np.asfortranarray(members, dtype=np.float32),
+        np.broadcast_to(members[:1], members.shape),
+        np.load(folder / "map.npy", mmap_mode="r"),
+        members[:, :0],
+        np.ones(()),
+        members.astype(">f8"),
+    ]
+
+
+def test_packed_arrays_keep_their_layout(tmp_path):
+    for array in arrays_of_layouts(tmp_path):
+        again = unpacked(packed(array))
+        np.testing.assert_array_equal(again, array)
+        assert (again.dtype, type(again)) == (array.dtype, np.ndarray)
+        if array.size and 0 not in array.strides:
+            assert again.strides == array.strides

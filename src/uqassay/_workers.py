@@ -1,45 +1,37 @@
-"""Calls shared between this process and workers, which are further Python processes; results are those of one process.
+"""Calls shared between processes of joblib's loky; results are those of one process.
 
-A worker is started as a new program and gets its calls through a pipe. Unlike a process of `multiprocessing`, it does not run
-the script of the user again, so scripts need no ``__main__`` guard, and it is not forked, which is unsafe where threads run.
-This process does everything that a worker cannot do: calls that cannot be pickled, calls that fail, and all calls where no
-worker can be started.
+loky starts each worker as a new program and does not run the script of the user again. So scripts need no ``__main__`` guard,
+and nothing is forked, which is unsafe where threads run. This process does everything that a worker cannot do: calls that
+cannot be pickled, calls that fail, and all calls where no worker can be started.
 """
 
+import io
 import multiprocessing
 import os
 import pickle
 import signal
-import subprocess
 import sys
+import time
 import warnings
-from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from queue import SimpleQueue
-from threading import Condition, Thread
-from typing import IO, Any, NamedTuple, Self
+from threading import Thread
+from typing import Any, NamedTuple, Self
 
-from uqassay._messages import message_of, receive, send
+import numpy as np
+
 from uqassay.arrays import available_cores, limited_cores
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.native import share_on_threads, single_blas_thread
 
-__all__ = ["VARIABLE", "Workers", "serve", "wanted_processes"]
+__all__ = ["VARIABLE", "Workers", "packed", "unpacked", "wanted_processes"]
 
 VARIABLE = "UQASSAY_PROCESSES"
-WORTH_SECONDS = (
-    8.0  # of estimated work; a worker takes half a second of a processor to start, threads wait for each other
-)
+WORTH_SECONDS = 8.0  # of estimated work: a worker takes a second of a processor to start
 MOST_BYTES = 2**28  # of one call; larger ones are not sent
-START = """
-import sys, importlib, pickle
-sys.path[:], module = pickle.load(sys.stdin.buffer)
-importlib.import_module(module)
-from uqassay._workers import serve
-serve()
-"""
-READY = b"uqassay worker"  # its first line; another program may stand behind `sys.executable`
+HEARD_EVERY = 0.1  # seconds after which this process passes on what workers say
 
 Say = Callable[[str], None]
 
@@ -48,24 +40,18 @@ def wanted_processes() -> int:
     """Processes that may share calls: the cores of this process, or the number in `UQASSAY_PROCESSES`.
 
     One within a process of `multiprocessing`, because its siblings use the other cores.
-
-    Raises
-    ------
-    InputError
-        The variable holds no whole number of at least 1.
     """
     text = os.environ.get(VARIABLE, "").strip()
     if text and not (text.isdecimal() and int(text) > 0):
-        raise InputError(
-            VARIABLE, "must be a whole number, at least 1", f"got {text!r}", "set it to 1 for one process", code="type"
-        )
+        rule = "must be a whole number, at least 1"
+        fail(VARIABLE, rule, f"got {text!r}", "set it to 1 for one process", code="type")
     if text:
         return int(text)
     return 1 if multiprocessing.parent_process() is not None else available_cores()
 
 
 class Workers:
-    """Processes that share calls with this one; none is started before `share` is called with enough work.
+    """Processes that share calls; none is started before `share` is called with enough work.
 
     Use it in a `with` block, whose end stops the workers. They also end if this process does.
 
@@ -79,15 +65,15 @@ class Workers:
     """
 
     def __init__(self) -> None:
-        self._workers: list[_Worker] = []
+        self._pool: _Pool | None = None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self._workers:
-            worker.stop()
-        self._workers.clear()
+        if self._pool is not None:
+            self._pool.executor.shutdown(wait=True, kill_workers=True)
+            self._pool = None
 
     def share(
         self,
@@ -115,238 +101,168 @@ class Workers:
         list
             If calls raise, the exception of the first of them is raised.
         """
-        say = progress or _silent
+        say = progress or (lambda text: None)
         n = min(wanted_processes(), len(calls))
-        if seconds < WORTH_SECONDS or not _is_python():
+        if n > 1 and seconds >= WORTH_SECONDS and self._pool is None:
+            self._pool = _started(n, say)
+        if n < 2 or seconds < WORTH_SECONDS or self._pool is None:
             return share_on_threads(function, calls, threads=n, progress=progress)
-        if n < 2:
-            return [function(*arguments, progress=say) for arguments in calls]
-        with suppress(OSError):  # no further process can be started
-            while len(self._workers) < n - 1:
-                self._workers.append(_Worker(function.__module__))
-        batch = _Batch(function, calls, n)
-        cores = max(1, available_cores() // n)
-        for worker in self._workers[: n - 1]:
-            worker.batches.put((batch, cores))
-        with limited_cores(cores):
-            self._take_part(batch, say)
-        batch.finish(say)
-        for _, seen in sorted(batch.seen.items()):
-            for warning in seen:
+        answers = self._pool.answers(function, calls, say)
+        for _, answer in sorted(answers.items()):
+            for warning in answer.seen:
                 warnings.warn_explicit(*warning)
         # what no worker could do: in this process, so that exceptions and warnings are those of a single process
         return [
-            batch.results[i] if i in batch.results else function(*arguments, progress=say)
+            answers[i].result if i in answers else function(*arguments, progress=say)
             for i, arguments in enumerate(calls)
         ]
 
-    @staticmethod
-    def _take_part(batch: "_Batch", say: Say) -> None:
-        """Do calls in this process until none is waiting."""
-
-        def told(text: str) -> None:
-            batch.tell(say)
-            say(text)
-
-        while (i := batch.take()) is not None:
-            batch.tell(say)
-            answer = None
-            try:
-                answer = _Answer(batch.function(*batch.calls[i], progress=told), [])
-            except InputError:
-                batch.cancel()  # one of the calls taken is refused: the first of them decides, see `share`
-            finally:
-                batch.give(i, answer)
-
-
-def _silent(text: str) -> None:
-    """Progress that nobody asked for."""
-
-
-def _is_python() -> bool:
-    """False where `sys.executable` may be another program: an application that embeds or freezes Python."""
-    name = os.path.basename(sys.executable or "").lower()
-    return name.startswith(("python", "pypy")) and not getattr(sys, "frozen", False)
-
 
 class _Answer(NamedTuple):
-    """What a call returned, and the warnings of a worker as arguments of `warnings.warn_explicit`."""
+    """What a call returned, and its warnings as arguments of `warnings.warn_explicit`."""
 
     result: Any
     seen: list[tuple[Any, ...]]
 
 
-class _Batch:
-    """Calls that several processes take in turn."""
+class _Pool(NamedTuple):
+    """Processes of loky, and the queue of what they say."""
 
-    def __init__(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], n_processes: int) -> None:
-        self.function, self.calls, self.n_processes = function, calls, n_processes
-        self.results: dict[int, Any] = {}
-        self.seen: dict[int, list[tuple[Any, ...]]] = {}
-        self._waiting = deque(range(len(calls)))
-        self._said: deque[str] = deque()
-        self._in_hand = 0
-        self._changed = Condition()
+    executor: Any
+    said: Any
+    n: int
 
-    def take(self, *, leaving: int = 0) -> int | None:
-        """The number of the next call; None if no more than `leaving` calls wait."""
-        with self._changed:
-            if len(self._waiting) <= leaving:
-                return None
-            self._in_hand += 1
-            return self._waiting.popleft()
-
-    def give(self, i: int, answer: _Answer | None) -> None:
-        """A call has ended; None: without a result."""
-        with self._changed:
-            self._in_hand -= 1
-            if answer is not None:
-                self.results[i], self.seen[i] = answer
-            self._changed.notify_all()
-
-    def cancel(self) -> None:
-        """Start none of the calls that wait."""
-        with self._changed:
-            self._waiting.clear()
-
-    def hear(self, text: str) -> None:
-        """A worker says what it does."""
-        with self._changed:
-            self._said.append(text)
-            self._changed.notify_all()
+    def answers(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], say: Say) -> dict[int, _Answer]:
+        """Answers by the number of the call; a call that failed ends the batch, and has none."""
+        cores = max(1, available_cores() // self.n)
+        found: dict[int, _Answer] = {}
+        running: dict[Future[Any], int] = {}
+        waiting = iter(range(len(calls)))
+        with suppress(BrokenProcessPool):  # a worker was killed, for memory perhaps
+            while True:
+                while len(running) < self.n and (i := next(waiting, None)) is not None:
+                    if (call := _sendable((function, calls[i]))) is not None:
+                        running[self.executor.submit(_answer, call, cores)] = i
+                if not running:
+                    break
+                ended, _ = wait(running, timeout=HEARD_EVERY, return_when=FIRST_COMPLETED)
+                self.tell(say)
+                for future in ended:
+                    i, answer = running.pop(future), future.result()
+                    if answer is None:
+                        waiting = iter(())
+                    else:
+                        found[i] = _Answer(*unpacked(answer))
+        self.tell(say)
+        return found
 
     def tell(self, say: Say) -> None:
         """Pass on what workers said, in the calling thread."""
-        while self._said:
-            say(self._said.popleft())
-
-    def finish(self, say: Say) -> None:
-        """Wait for the calls that workers have taken."""
-        while True:
-            with self._changed:
-                if self._in_hand and not self._said:
-                    self._changed.wait()
-                done = not self._in_hand
-            self.tell(say)
-            if done:
-                return
+        while not self.said.empty():
+            say(self.said.get())
 
 
-class _Worker:
-    """One process, and the thread that gives it calls."""
-
-    def __init__(self, module: str) -> None:
-        self.batches: SimpleQueue[tuple[_Batch, int] | None] = SimpleQueue()
-        options = ["-I", *(["-B"] if sys.dont_write_bytecode else [])]
-        self._process = subprocess.Popen(
-            [sys.executable, *options, "-c", START],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-        )
-        self._inbox: IO[bytes] = self._process.stdin  # type: ignore[assignment]
-        self._outbox: IO[bytes] = self._process.stdout  # type: ignore[assignment]
-        self._thread = Thread(target=self._run, args=(module,), daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the process and the thread."""
-        self.batches.put(None)
-        self._process.kill()
-        self._thread.join()
-        self._process.wait()
-        for pipe in (self._inbox, self._outbox):
-            with suppress(OSError):  # bytes that were not yet written to a process that has ended
-                pipe.close()
-
-    def _run(self, module: str) -> None:
-        with suppress(OSError, EOFError):  # the process has ended, and its calls are left to the others
-            self._inbox.write(pickle.dumps((sys.path, module)))
-            self._inbox.flush()
-            if self._outbox.readline().strip() != READY:
-                return
-            while (item := self.batches.get()) is not None:
-                self._take_part(*item)
-
-    def _take_part(self, batch: _Batch, cores: int) -> None:
-        """Pass on calls and their answers until no call is waiting.
-
-        The process gets the next call before it has answered the last one, so that it does not wait for it. Of the last
-        calls it gets one at a time: they are for whoever is free first.
-        """
-        sent: deque[int] = deque()
-        try:
-            while True:
-                while len(sent) < 2 and (i := batch.take(leaving=batch.n_processes if sent else 0)) is not None:
-                    sent.append(i)
-                    if not self._sent((batch.function, batch.calls[i], cores)):
-                        batch.give(sent.pop(), None)
-                if not sent:
-                    return
-                answer = self._answer(batch)
-                batch.give(sent.popleft(), answer)
-        finally:
-            for i in sent:
-                batch.give(i, None)
-
-    def _sent(self, call: tuple[Any, ...]) -> bool:
-        """Send a call, if it can be sent."""
-        try:
-            message = message_of(call)
-        except (pickle.PicklingError, AttributeError, TypeError):
-            return False
-        if sum(len(part) for part in message) > MOST_BYTES:
-            return False
-        send(self._inbox, message)
-        return True
-
-    def _answer(self, batch: _Batch) -> _Answer | None:
-        """The next answer of the process; None if it refused the call."""
-        while isinstance(found := receive(self._outbox), str):
-            batch.hear(found)
-        if found is None:
-            batch.cancel()
-            return None
-        return _Answer(*found)
-
-
-# -- in the worker -------------------------------------------------------------------------------------------------------
-
-
-def serve() -> None:
-    """Answer calls until the pipe ends; the body of a worker.
-
-    An exception other than a refusal ends the worker, and its call is repeated in the first process, which shows the traceback.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process, which stops its workers
-    inbox = os.fdopen(os.dup(0), "rb", buffering=0)  # a buffer that a thread waits for cannot be closed at the end
-    outbox = os.fdopen(os.dup(1), "wb")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)  # what code prints must not come between the answers
-    outbox.write(READY + b"\n")
-    outbox.flush()
-    calls: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
-    Thread(target=_read_calls, args=(inbox, calls), daemon=True).start()
-    with suppress(BrokenPipeError), single_blas_thread():
-        while (call := calls.get()) is not None:
-            function, arguments, cores = call
-            with warnings.catch_warnings(record=True) as seen, limited_cores(cores):
-                warnings.simplefilter("always")
-                try:
-                    found = function(*arguments, progress=lambda text: send(outbox, message_of(text)))
-                except InputError:
-                    send(outbox, message_of(None))
-                    continue
-            send(outbox, message_of((found, [(w.message, w.category, w.filename, w.lineno) for w in seen])))
-
-
-def _read_calls(inbox: IO[bytes], calls: "SimpleQueue[tuple[Any, ...] | None]") -> None:
-    """Pass calls on as they come; the pipe is read also while a call is computed, so that neither end waits to write."""
+def _started(n: int, say: Say) -> _Pool | None:
+    """The processes; None without joblib, where none can be started, and in a program that embeds Python."""
+    name = os.path.basename(sys.executable or "").lower()
+    if not name.startswith(("python", "pypy")) or getattr(sys, "frozen", False):
+        return None
     try:
-        with suppress(EOFError):
-            while True:
-                calls.put(receive(inbox))
-    finally:
-        calls.put(None)
+        from joblib.externals.loky import ProcessPoolExecutor
+        from joblib.externals.loky.backend import get_context
+
+        context = get_context("loky")
+        said = context.SimpleQueue()
+        executor = ProcessPoolExecutor(n, context=context, initializer=_begin, initargs=(said, os.getpid()))
+        executor.submit(int).result()  # the first process starts, or nothing does
+    except ModuleNotFoundError:
+        say("one process, because joblib is not installed: pip install joblib")
+    except (ImportError, OSError, BrokenProcessPool):
+        pass
+    else:
+        return _Pool(executor, said, n)
+    return None
+
+
+def _sendable(call: tuple[Any, ...]) -> tuple[bytearray, ...] | None:
+    """The call in bytes; None if it cannot be pickled or is too long."""
+    try:
+        parts = _parts(call)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return None
+    return tuple(map(bytearray, parts)) if sum(map(len, parts)) <= MOST_BYTES else None
+
+
+# Values in bytes: the pickle, and the memory of arrays beside it.
+
+
+class _Pickler(pickle.Pickler):
+    """Keeps the order of axes in memory, on which the last bits of sums depend; memory maps are sent as arrays."""
+
+    def reducer_override(self, obj: Any) -> Any:
+        if not isinstance(obj, np.ndarray) or obj.dtype.hasobject:
+            return NotImplemented
+        if type(obj) is np.memmap:
+            return np.transpose, (np.asarray(obj), tuple(range(obj.ndim)))
+        if type(obj) is not np.ndarray or obj.flags.c_contiguous or obj.flags.f_contiguous:
+            return NotImplemented
+        axes = tuple(int(axis) for axis in np.argsort([-abs(step) for step in obj.strides], kind="stable"))
+        return np.transpose, (np.ascontiguousarray(obj.transpose(axes)), tuple(int(a) for a in np.argsort(axes)))
+
+
+def packed(value: Any) -> tuple[bytes, ...]:
+    """A copy of a value as bytes, for another process of this program.
+
+    Examples
+    --------
+    >>> unpacked(packed(np.zeros((2, 3, 4)).transpose(1, 0, 2))).strides
+    (32, 96, 8)
+    """
+    return tuple(map(bytes, _parts(value)))
+
+
+def unpacked(parts: Sequence[bytes | bytearray]) -> Any:
+    """The value that was copied; its arrays are read-only if they lie in `bytes`. Never call it on bytes of others."""
+    return pickle.loads(parts[0], buffers=parts[1:])
+
+
+def _parts(value: Any) -> list[memoryview]:
+    """The pickle, then the memory of the arrays, which is not copied."""
+    buffers: list[pickle.PickleBuffer] = []
+    stream = io.BytesIO()
+    _Pickler(stream, protocol=5, buffer_callback=buffers.append).dump(value)
+    return [stream.getbuffer(), *(buffer.raw() for buffer in buffers)]
+
+
+# In the worker.
+
+_say: Say
+
+
+def _begin(said: Any, parent: int) -> None:
+    """Prepare a worker: it speaks by the queue alone, leaves Ctrl-C to the first process, and ends with it."""
+    global _say
+    _say = said.put
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+
+    def end_with_parent() -> None:  # loky would wait for the next call for ever
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    Thread(target=end_with_parent, daemon=True).start()
+
+
+def _answer(call: tuple[bytearray, ...], cores: int) -> tuple[bytearray, ...] | None:
+    """The answer in bytes; None if the call fails: the first process repeats it and shows the error."""
+    with warnings.catch_warnings(record=True) as seen, limited_cores(cores), single_blas_thread():
+        warnings.simplefilter("always")
+        try:
+            function, arguments = unpacked(call)
+            found = function(*arguments, progress=_say)
+            return tuple(map(bytearray, _parts((found, [(w.message, w.category, w.filename, w.lineno) for w in seen]))))
+        except Exception:
+            return None

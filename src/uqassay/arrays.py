@@ -76,20 +76,14 @@ def lone_surrogates(values: Any) -> NDArray[np.bool_]:
 
 
 def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = None) -> NDArray[Any]:
-    """Real-valued array, without a copy if possible. Memory maps stay memory maps; tensors of other libraries become NumPy.
-
-    Raises
-    ------
-    InputError
-        Masked, sparse or ragged values; objects or text; no instances; a wrong number of dimensions.
-    """
+    """Real-valued array, without a copy if possible. Memory maps stay memory maps; tensors of other libraries become NumPy."""
     if values is None:
-        raise InputError(name, "must be given", "it is None", "pass an array of numbers", code="missing")
+        fail(name, "must be given", "it is None", "pass an array of numbers", code="missing")
     array = as_array(values, name)
     if array.dtype.kind not in "fiub" and array.dtype.name == "bfloat16":  # of ml_dtypes
         array = as_bfloat16(array.astype(np.float32))
     if array.dtype.kind not in "fiub":
-        raise InputError(
+        fail(
             name,
             "must hold real numbers",
             _found(array, values),
@@ -108,11 +102,10 @@ def as_numeric(values: Any, name: str, *, ndim: int | tuple[int, ...] | None = N
                 remedy = one_row_for_each_pixel(name, array.shape[1], tensor=hasattr(values, "permute"))
             elif array.ndim == 3 and allowed == (1, 2) and array.dtype.kind in "iu":
                 remedy = f"pass {name}.reshape(-1) if there is a label for each pixel"
-            raise InputError(name, f"must have {wanted} dimensions", f"got shape {array.shape}", remedy, code="shape")
+            fail(name, f"must have {wanted} dimensions", f"got shape {array.shape}", remedy, code="shape")
         if array.shape[0] == 0:
-            raise InputError(
-                name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="shape"
-            )
+            remedy = "check the selection"
+            fail(name, "must hold at least one instance", f"got shape {array.shape}", remedy, code="shape")
     return array
 
 
@@ -154,21 +147,13 @@ def as_array(values: Any, name: str) -> NDArray[Any]:
         # asarray drops subclasses such as np.matrix, whose rows have two dimensions
         return values if isinstance(values, np.memmap) else np.asarray(values)
     except ValueError as problem:
-        raise InputError(
-            name,
-            "must be a rectangular array",
-            "the rows given have unequal lengths",
-            "pad short rows, probabilities with 0 and logits with −inf",
-            code="ragged",
-        ) from problem
+        rule = "must be a rectangular array"
+        remedy = "pad short rows, probabilities with 0 and logits with −inf"
+        raise InputError(name, rule, "the rows given have unequal lengths", remedy, code="ragged") from problem
     except (TypeError, RuntimeError, OverflowError, AttributeError, BufferError) as problem:
-        raise InputError(
-            name,
-            "must be an array of real numbers",
-            f"got {type(values).__name__}",
-            "pass its values as a NumPy array",
-            code="type",
-        ) from problem
+        rule = "must be an array of real numbers"
+        got = f"got {type(values).__name__}"
+        raise InputError(name, rule, got, "pass its values as a NumPy array", code="type") from problem
 
 
 def as_bfloat16(values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -194,13 +179,9 @@ def _refuse_without_numbers(values: Any, name: str) -> None:
     if isinstance(values, np.ndarray) and not isinstance(values, np.ma.MaskedArray):
         return
     if isinstance(values, np.ma.MaskedArray) or hasattr(values, "get_mask"):  # NumPy's, PyTorch's
-        raise InputError(
-            name,
-            "masked arrays are refused, because a masked value has no number",
-            f"got {type(values).__name__} of shape {tuple(values.shape)}",
-            "drop the masked rows, or fill them by .filled()",
-            code="masked",
-        )
+        rule = "masked arrays are refused, because a masked value has no number"
+        remedy = "drop the masked rows, or fill them by .filled()"
+        fail(name, rule, f"got {type(values).__name__} of shape {tuple(values.shape)}", remedy, code="masked")
     if getattr(values, "is_meta", False):
         shape = tuple(values.shape)
         got = f"got a tensor of shape {shape} on the device meta, which has none"
@@ -209,13 +190,9 @@ def _refuse_without_numbers(values: Any, name: str) -> None:
     if layout.startswith("torch.sparse") or (
         hasattr(values, "nnz") and hasattr(values, "shape")
     ):  # SciPy, pydata/sparse
-        raise InputError(
-            name,
-            "sparse arrays are refused",
-            f"got {type(values).__name__} of shape {tuple(values.shape)}",
-            "make it dense, for example by .toarray() or .to_dense()",
-            code="sparse",
-        )
+        rule = "sparse arrays are refused"
+        got = f"got {type(values).__name__} of shape {tuple(values.shape)}"
+        fail(name, rule, got, "make it dense, for example by .toarray() or .to_dense()", code="sparse")
 
 
 def _to_host(tensor: Any) -> Any:
@@ -439,20 +416,15 @@ def check_rows(
         if not within and not np.isfinite(block).all():
             at = np.argwhere(~np.isfinite(block))[0]
             bad = block[tuple(at)]
-            raise InputError(
-                name,
-                "values must be finite",
-                f"row {start + at[0]} holds {bad} at {index_text(start, at)}",
-                "drop or repair such rows first",
-                code="finite",
-                facts={"row": int(start + at[0])},
-            )
+            rule = "values must be finite"
+            got = f"row {start + at[0]} holds {bad} at {index_text(start, at)}"
+            fail(name, rule, got, "drop or repair such rows first", code="finite", facts={"row": int(start + at[0])})
         if not within:
             at = np.argwhere((block < low - tolerance) | (block > high + tolerance))[0]
             probabilities = (low, high) == (0.0, 1.0)
             rule = f"between {low:g} and {high:g}" if np.isfinite(high) else f"at least {low:g}"
             look = _look(array, tolerance) if probabilities and unit_sum else "logits"
-            raise InputError(
+            fail(
                 name,
                 f"values must be {rule}",
                 f"row {start + at[0]} holds {float(block[tuple(at)]):.6g} at {index_text(start, at)}",
@@ -474,7 +446,7 @@ def check_rows(
                 elsewhere = (
                     "" if axis is None else f"move the classes to the last axis: the values along axis {axis} sum to 1"
                 )
-                raise InputError(
+                fail(
                     name,
                     f"each row must sum to 1 within {tolerance:g}",
                     got,
@@ -572,7 +544,7 @@ def index_text(start: int, at: NDArray[np.integer[Any]]) -> str:
 def check_class_count(n_classes: int, name: str) -> None:
     """Refuse fewer than two classes; the remedy is the one for a single column of probabilities."""
     if n_classes < 2:
-        raise InputError(
+        fail(
             name,
             "needs at least two classes in the last axis",
             f"got {n_classes}",
@@ -596,29 +568,16 @@ def as_labels(
 
     `n_members` serves the error alone. If there are as many labels as members, then M and n were probably exchanged.
     `first_row` is the row number of the first label, for errors.
-
-    Raises
-    ------
-    InputError
-        Labels that are not whole numbers, out of range, of the wrong length; votes that are negative or all zero.
     """
     array = as_numeric(labels, name, ndim=(1, 2))
     if n_instances is not None and array.shape[0] != n_instances:
         if array.shape[0] == n_members:
-            raise InputError(
-                name,
-                f"needs one label for each of the {n_instances} instances",
-                f"got {array.shape[0]}, which is the number of members",
-                "wrap it, Members(probs, member_axis=0), if the members are on the first axis",
-                code="member-axis",
-            )
-        raise InputError(
-            name,
-            f"needs one label for each of the {n_instances} instances",
-            f"got {array.shape[0]}",
-            "check that labels and predictions come from the same split in the same order",
-            code="mismatch",
-        )
+            got = f"got {array.shape[0]}, which is the number of members"
+            remedy = "wrap it, Members(probs, member_axis=0), if the members are on the first axis"
+            fail(name, f"needs one label for each of the {n_instances} instances", got, remedy, code="member-axis")
+        got = f"got {array.shape[0]}"
+        remedy = "check that labels and predictions come from the same split in the same order"
+        fail(name, f"needs one label for each of the {n_instances} instances", got, remedy, code="mismatch")
     if array.ndim == 2:
         return _as_label_distributions(array, n_classes, name, first_row)
     check_whole_numbers(array, name, first_row=first_row)
@@ -634,14 +593,8 @@ def as_labels(
         elif len(odd) == 1 and not outside.all():  # one value that is no class marks instances without a label
             facts["ignorable"] = int(odd[0])
             remedy = f"leave such rows out, in uq.assay by ignore_label={int(odd[0])}"
-        raise InputError(
-            name,
-            f"labels must lie in 0 … {n_classes - 1}",
-            f"row {first_row + row} holds {array[row]:g}",
-            remedy,
-            code="range",
-            facts=facts,
-        )
+        rule = f"labels must lie in 0 … {n_classes - 1}"
+        fail(name, rule, f"row {first_row + row} holds {array[row]:g}", remedy, code="range", facts=facts)
     return array.astype(np.int64)
 
 
@@ -652,24 +605,15 @@ def check_whole_numbers(labels: NDArray[Any], name: str, *, first_row: int = 0) 
     broken = ~np.isfinite(labels) | (labels != np.round(np.where(np.isfinite(labels), labels, 0)))
     if broken.any():
         row = int(np.flatnonzero(broken)[0])
-        raise InputError(
-            name,
-            "labels must be whole numbers",
-            f"row {first_row + row} holds {float(labels[row]):g}",
-            "give class indices (0, 1, …) or a label distribution with one column per class",
-            code="type",
-        )
+        rule = "labels must be whole numbers"
+        remedy = "give class indices (0, 1, …) or a label distribution with one column per class"
+        fail(name, rule, f"row {first_row + row} holds {float(labels[row]):g}", remedy, code="type")
 
 
 def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str, first_row: int) -> NDArray[Any]:
     if array.shape[1] != n_classes:
-        raise InputError(
-            name,
-            f"label distributions need one column for each of the {n_classes} classes",
-            f"got {array.shape[1]}",
-            "check the order and number of the columns",
-            code="mismatch",
-        )
+        rule = f"label distributions need one column for each of the {n_classes} classes"
+        fail(name, rule, f"got {array.shape[1]}", "check the order and number of the columns", code="mismatch")
     remedy = "votes and shares cannot be negative"
     check_rows(array, name, tolerance=0.0, unit_sum=False, high=np.inf, remedy=remedy, first_row=first_row)
     counts = array.astype(np.float64)
@@ -681,9 +625,7 @@ def _as_label_distributions(array: NDArray[Any], n_classes: int, name: str, firs
         totals = counts.sum(axis=1)
     if (totals <= 0).any():
         row = first_row + int(np.flatnonzero(totals <= 0)[0])
-        raise InputError(
-            name, "every row needs at least one vote", f"row {row} has none", "drop such rows", code="empty"
-        )
+        fail(name, "every row needs at least one vote", f"row {row} has none", "drop such rows", code="empty")
     return counts / totals[:, None]
 
 

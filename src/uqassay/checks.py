@@ -112,11 +112,8 @@ def _range(low: float, high: float, ends: str) -> str:
     if math.isinf(low) and math.isinf(high):
         return "" if ends == "[]" else " be finite"
     if math.isinf(high):
-        return (
-            " be positive"
-            if ends[0] == "(" and low == 0
-            else f" be {'above' if ends[0] == '(' else 'at least'} {low:g}"
-        )
+        least = "positive" if ends[0] == "(" and low == 0 else f"{'above' if ends[0] == '(' else 'at least'} {low:g}"
+        return f" be {least}{' and finite' if ends[1] == ')' else ''}"
     if math.isinf(low):
         return f" be {'below' if ends[1] == ')' else 'at most'} {high:g}"
     if ends in ("[]", "()"):

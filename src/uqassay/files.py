@@ -128,13 +128,7 @@ def draft_of(path: str | os.PathLike[str], *, folder: bool = False) -> Iterator[
 
 
 def plain_target(path: str | os.PathLike[str]) -> Path:
-    """The file to replace when `path` is written: symbolic links are followed, and only a file is replaced.
-
-    Raises
-    ------
-    FileFormatError
-        A folder, a pipe or a device is there, or the name is one of a folder: it ends in a separator.
-    """
+    """The file to replace when `path` is written: symbolic links are followed, and only a file is replaced."""
     if os.path.basename(os.fspath(path)) in ("", "."):
         raise FileFormatError(
             "path", "must be the name of a file", f"{os.fspath(path)!r} is that of a folder", code="not-a-file"

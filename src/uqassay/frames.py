@@ -19,7 +19,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 
 __all__ = [
     "Frame",
@@ -163,11 +163,6 @@ def as_frame(values: Any, name: str = "values") -> Frame | None:
 
     The entries of a list are brought into the order of the first one that has labels.
 
-    Raises
-    ------
-    InputError
-        Missing values; entries of a list with other labels than the first.
-
     Examples
     --------
     >>> import pandas as pd
@@ -184,13 +179,7 @@ def as_frame(values: Any, name: str = "values") -> Frame | None:
 
 
 def columns_of(values: Any, name: str) -> dict[str, Frame] | None:
-    """The columns of a table by their names, each in its own dtype; None for anything but a table.
-
-    Raises
-    ------
-    InputError
-        Two columns of one name.
-    """
+    """The columns of a table by their names, each in its own dtype; None for anything but a table."""
     if not is_frame(values):
         return None
     found: list[tuple[str, Frame]] = []
@@ -279,14 +268,8 @@ def positions(
         found = "some are repeated or additional"
         if missing:
             found = f"{len(missing)} are missing, {np.asarray(ids).tolist()[missing[0]]!r:.60} first"
-        raise InputError(
-            parameter,
-            f"the {part} must match those of {of}",
-            found,
-            "select the common ones first, or pass .to_numpy() if the order is the same",
-            code="ids",
-            facts={"part": part},
-        )
+        remedy = "select the common ones first, or pass .to_numpy() if the order is the same"
+        fail(parameter, f"the {part} must match those of {of}", found, remedy, code="ids", facts={"part": part})
     return np.array([place[value] for value in wanted], dtype=np.int64)
 
 
@@ -296,11 +279,6 @@ def rows_in_order(
     """Where the row of each id stands in an index; None where rows stand as they are.
 
     A default index 0 … n−1 says nothing about instances whose ids are not whole numbers.
-
-    Raises
-    ------
-    InputError
-        As for `positions`.
     """
     if index is None or ids is None:
         return None
@@ -326,11 +304,6 @@ def moves(
     labels : sequence of array (n,) or None
     part : str
         What the labels are, for errors.
-
-    Raises
-    ------
-    InputError
-        Other labels than the first; an input without labels beside others in different orders.
     """
     found: list[NDArray[np.int64] | None] = [None] * len(names)
     canonical = {i: canonical_ids(label) for i, label in enumerate(labels) if label is not None}
@@ -347,13 +320,9 @@ def moves(
             found[i] = positions(labels[i], labels[first], name, part=part, of=names[first])
     moved = next((name for name, places in zip(names, found, strict=True) if places is not None), None)
     if silent and moved is not None:
-        raise InputError(
-            silent[0],
-            f"needs the {part} of {names[first]}, because those of {moved} stand in another order",
-            "got none, so its order is unknown",
-            f"bring {moved} into the order of {names[first]} first, or label all of them",
-            code="ids",
-        )
+        rule = f"needs the {part} of {names[first]}, because those of {moved} stand in another order"
+        remedy = f"bring {moved} into the order of {names[first]} first, or label all of them"
+        fail(silent[0], rule, "got none, so its order is unknown", remedy, code="ids")
     return found
 
 
@@ -480,7 +449,7 @@ def _from_arrow(values: Any, name: str) -> Frame:
     lists = next((column for column, found in zip(names, columns, strict=True) if found.ndim > 1), None)
     if lists is not None:
         rule, got = "columns must hold one value in each row", f"{lists!r} holds lists"
-        raise InputError(name, rule, got, "give that column alone, or leave it out", code="type")
+        fail(name, rule, got, "give that column alone, or leave it out", code="type")
     odd = any(column.dtype.kind == "O" for column in columns)
     array = np.empty((values.num_rows, len(names)), dtype=object if odd else np.result_type(*columns, np.bool_))
     for j, column in enumerate(columns):
@@ -510,7 +479,7 @@ def _from_xarray(values: Any, name: str) -> Frame:
 
 def _refuse_lazy(values: Any, name: str) -> Frame:
     rule, got = "must hold values", f"got {type(values).__name__}, which is a query"
-    raise InputError(name, rule, got, "call .collect() first", code="type")
+    fail(name, rule, got, "call .collect() first", code="type")
 
 
 def _labels(axis: Any) -> NDArray[Any]:
@@ -520,19 +489,12 @@ def _labels(axis: Any) -> NDArray[Any]:
 def _refuse_twice(names: Sequence[str], name: str) -> None:
     if len(set(names)) < len(names):
         twice = next(column for i, column in enumerate(names) if column in names[:i])
-        raise InputError(
-            name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate"
-        )
+        fail(name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate")
 
 
 def _refuse_missing(missing: NDArray[Any], name: str, array: NDArray[Any] | None = None) -> None:
     if missing.any():
         at = tuple(np.argwhere(missing)[0])
         held = "null" if array is None else f"{array[at]!r:.60}"
-        raise InputError(
-            name,
-            "values must not be missing",
-            f"row {int(at[0])} holds {held}",
-            "drop or fill such rows",
-            code="missing",
-        )
+        remedy = "drop or fill such rows"
+        fail(name, "values must not be missing", f"row {int(at[0])} holds {held}", remedy, code="missing")

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Union, final, get_args, g
 
 import numpy as np
 
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import MAX_TEXT, read_bytes
 from uqassay.notes import Note
@@ -463,11 +464,6 @@ def checked_value(value: Any, hint: Any, place: str) -> Any:
     place : str
         Names the value in errors.
 
-    Raises
-    ------
-    InputError
-        A value of another type.
-
     Examples
     --------
     >>> checked_value([None, 0.5], tuple[float, ...], "levels"), checked_value({"a": 1}, dict[str, int], "counts")
@@ -511,17 +507,12 @@ def checked_fields(kind: type, entry: Any, place: str, *, without: Sequence[str]
     place : str
     without : sequence of str
         Fields that come from elsewhere.
-
-    Raises
-    ------
-    InputError
-        No object, a field that is missing, unknown or of another type.
     """
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name in kind.__dataclass_fields__}  # type: ignore[attr-defined]
     given = checked_value(entry, dict[str, Any], place)
     unknown = next((name for name in given if name not in hints), None)
     if unknown is not None:
-        raise InputError(place, "has a field that is not known", f"got {unknown!r:.60}", "", code="choice")
+        fail(place, "has a field that is not known", f"got {unknown!r:.60}", "", code="choice")
     found = {}
     for name, hint in hints.items():
         if name in without:
@@ -529,20 +520,14 @@ def checked_fields(kind: type, entry: Any, place: str, *, without: Sequence[str]
         if name in given:
             found[name] = checked_value(given[name], hint, f"{place}.{name}")
         elif not hasattr(kind, name):  # a default is an attribute of the class
-            raise InputError(f"{place}.{name}", "is missing", "", "", code="missing")
+            fail(f"{place}.{name}", "is missing", "", "", code="missing")
     return found
 
 
 def entry_of(mapping: Mapping[str, Any], name: str, hint: Any) -> Any:
-    """The checked value of a name.
-
-    Raises
-    ------
-    InputError
-        It is missing, or of another type.
-    """
+    """The checked value of a name."""
     if name not in mapping:
-        raise InputError(name, "is missing", "", "", code="missing")
+        fail(name, "is missing", "", "", code="missing")
     return checked_value(mapping[name], hint, name)
 
 

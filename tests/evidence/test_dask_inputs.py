@@ -6,7 +6,7 @@ import pytest
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay._messages import unpacked
+from uqassay._workers import unpacked
 from uqassay.evidence import dask as dask_inputs
 from uqassay.evidence.dask import DaskInputs, holds_dask
 from uqassay.frames import FromFile

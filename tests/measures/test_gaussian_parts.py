@@ -9,7 +9,6 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.arrays import draw_per_row
 from uqassay.measures import decompose, entropy, gaussian_logits_decomposition
-from uqassay.measures.logits import check_convention
 
 PARTS = ("total", "aleatoric", "epistemic")
 
@@ -197,7 +196,6 @@ def test_other_kinds_are_refused(kind, random_generator):
 
 
 def test_unknown_conventions_are_refused(random_generator):
-    check_convention("paper-code")
     for call in (gaussian_logits_decomposition, lambda p, **given: decompose(p, "variance", **given)):
         with refuses("convention", "choice", got="got 'paper'"):
             call(passes(random_generator), convention="paper")

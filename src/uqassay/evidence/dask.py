@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from uqassay._messages import packed, unpacked
+from uqassay._workers import packed, unpacked
 from uqassay.arrays import as_array, limited_cores, row_chunks
 from uqassay.errors import InputError, UqassayError
 from uqassay.evidence.align import Aligned, align_values, as_runs, in_order, rows_of_index

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, entr, ndtr
 
 from uqassay.arrays import as_numeric, check_rows, tolerance_of
+from uqassay.checks import fail, one_of
 from uqassay.credal.entropy import (
     box_lower_entropy,
     box_upper_entropy,
@@ -19,7 +20,7 @@ from uqassay.credal.entropy import (
 )
 from uqassay.credal.entropy import shannon_entropy as entropy_of_rows
 from uqassay.credal.events import MAX_ENUMERATED_CLASSES
-from uqassay.errors import InputError, TooManyClassesError
+from uqassay.errors import TooManyClassesError
 from uqassay.native import kernel
 from uqassay.predictions import (
     Box,
@@ -41,7 +42,6 @@ from uqassay.predictions import (
 )
 from uqassay.predictions.base import CORE_BYTES
 from uqassay.predictions.quadrature import expected_regret, logistic_normal
-from uqassay.statistics.units import check_choice
 
 __all__ = [
     "Decomposition",
@@ -254,11 +254,6 @@ def entropy(probs: PredictionLike) -> Array:
         An array has distributions on its last axis and may have any shape: (n, M, K) gives the entropy of every member,
         (n, M). Of a `Prediction`, or a mapping that describes one, the entropy of the mean is taken, (n,).
 
-    Raises
-    ------
-    InputError
-        Input that is neither numbers nor a prediction, or rows that are no distributions.
-
     Examples
     --------
     >>> import numpy as np, uqassay as uq
@@ -271,9 +266,7 @@ def entropy(probs: PredictionLike) -> Array:
         return shannon_entropy(as_prediction(probs, "probs").mean_probs())
     array = as_numeric(probs, "probs")
     if array.ndim == 0:
-        raise InputError(
-            "probs", "must have one distribution on its last axis", f"got {array}", "pass all classes", code="shape"
-        )
+        fail("probs", "must have one distribution on its last axis", f"got {array}", "pass all classes", code="shape")
     check_rows(np.atleast_2d(array), "probs", tolerance=tolerance_of(array))
     return shannon_entropy(array)
 
@@ -348,16 +341,14 @@ def decomposed(members: Members, kernel: Callable[[Members], tuple[Array, Array,
     return Decomposition(total, aleatoric, np.maximum(epistemic, 0.0))
 
 
-def second_order_members(prediction: Prediction) -> Members:
+def second_order_members(
+    prediction: Prediction, remedy: str = "use upper_entropy, lower_entropy and credal_uncertainty"
+) -> Members:
     """The second-order distribution as `Members`; kinds that are only a set are refused."""
     if isinstance(prediction, (Box, Masses, Vertices)):
-        raise InputError(
-            "prediction",
-            "must contain a distribution over distributions",
-            f"got {type(prediction).__name__}, a set without such a distribution",
-            "use upper_entropy, lower_entropy and credal_uncertainty",
-            code="no-distribution",
-        )
+        rule = "must contain a distribution over distributions"
+        got = f"got {type(prediction).__name__}, a set without such a distribution"
+        fail("prediction", rule, got, remedy, code="no-distribution")
     credal = prediction.credal()
     if isinstance(credal, Members):
         return credal
@@ -367,13 +358,9 @@ def second_order_members(prediction: Prediction) -> Members:
 def varied_members(prediction: Prediction) -> Members:
     """Like `second_order_members`; also refuses `Point`, which has one member."""
     if isinstance(prediction, Point):
-        raise InputError(
-            "prediction",
-            "must contain several distributions per instance",
-            "got Point, which contains one",
-            "use Members, Dirichlet or GaussianLogits, or a score of one distribution such as total-entropy",
-            code="no-members",
-        )
+        got = "got Point, which contains one"
+        remedy = "use Members, Dirichlet or GaussianLogits, or a score of one distribution such as total-entropy"
+        fail("prediction", "must contain several distributions per instance", got, remedy, code="no-members")
     return second_order_members(prediction)
 
 
@@ -488,11 +475,6 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     -------
     (n,) float64, nats, between 0 and ln K
 
-    Raises
-    ------
-    InputError
-        Unknown `over`, "hull" for a kind of prediction without a finite hull, or "set" for `Masses` on more than 16 classes.
-
     Notes
     -----
     Source: Wang et al. (2024), in the unified evaluation paper eq. (20). The maximiser over the box is
@@ -556,11 +538,6 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convent
     -------
     (n,) float64, nats ("exact") or bits ("paper")
 
-    Raises
-    ------
-    InputError
-        Unknown `over` or `convention`; "hull" with the paper's convention, which uses no hull.
-
     Notes
     -----
     Source: unified evaluation paper, App. F.2, eq. (20); the paper's numbers, Table 6, follow the authors' code.
@@ -574,19 +551,14 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convent
     >>> credal_uncertainty(prediction, convention="paper").round(4).tolist()
     [0.35]
     """
-    check_choice(convention, "convention", ("exact", "paper"))
+    one_of(convention, "convention", ("exact", "paper"))
     prediction = as_prediction(prediction)
     if convention == "exact":
         return _difference(prediction, over)
-    check_choice(over, "over", CHOICES)
+    one_of(over, "over", CHOICES)
     if over == "hull":
-        raise InputError(
-            "over",
-            'must not be "hull" with convention="paper"',
-            'got "hull"',
-            "leave over out: the paper uses only lower bounds",
-            code="conflict",
-        )
+        rule = 'must not be "hull" with convention="paper"'
+        fail("over", rule, 'got "hull"', "leave over out: the paper uses only lower bounds", code="conflict")
     if isinstance(prediction, Masses):
         prediction = prediction.repaired()
     l = np.maximum(np.asarray(prediction.lower_probs(), dtype=np.float64), 0.0)
@@ -597,7 +569,7 @@ def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convent
 
 def _kind(prediction: Prediction, over: str) -> str:
     """The set: "hull", "core" or "box"."""
-    check_choice(over, "over", CHOICES)
+    one_of(over, "over", CHOICES)
     if over != "set":
         return over
     if isinstance(prediction, Masses):
@@ -643,11 +615,6 @@ def label_wise_decomposition(prediction: PredictionLike) -> Decomposition:
     Decomposition
         Total and aleatoric part in [0, K ln 2] and below 1 + ln K; for two classes, twice those of `entropy_decomposition`.
 
-    Raises
-    ------
-    InputError
-        Sets without a distribution over their elements.
-
     Notes
     -----
     Source: Sale, Hofman, Wimmer, Hüllermeier and Nagler, Label-wise aleatoric and epistemic uncertainty quantification
@@ -676,11 +643,6 @@ def label_wise_parts(prediction: PredictionLike) -> Decomposition:
     -------
     Decomposition
         Arrays (n, K), each part in [0, ln 2]. The epistemic part of a class is exactly 0 where the members agree in it.
-
-    Raises
-    ------
-    InputError
-        Sets without a distribution over their elements.
 
     Examples
     --------

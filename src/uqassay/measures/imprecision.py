@@ -11,6 +11,7 @@ from scipy.special import betaln, binom, gammaln
 
 from uqassay.arrays import CHUNK_BYTES as ROWS_CHUNK_BYTES
 from uqassay.arrays import RandomState, generator
+from uqassay.checks import fail, number, one_of
 from uqassay.credal.events import (
     MAX_ENUMERATED_CLASSES,
     EventBounds,
@@ -33,7 +34,6 @@ from uqassay.credal.events import (
 )
 from uqassay.credal.intervals import intersection_probability
 from uqassay.credal.undominated import CLASS_RULES, undominated_in_box, undominated_in_core, undominated_in_hull
-from uqassay.errors import InputError
 from uqassay.native import kernel
 from uqassay.predictions import (
     Box,
@@ -46,7 +46,6 @@ from uqassay.predictions import (
     not_negative,
     sum_over_classes,
 )
-from uqassay.statistics.units import check_choice
 
 __all__ = [
     "ClippedMasses",
@@ -360,10 +359,8 @@ def lattice_bytes(prediction: Prediction) -> int:
 def _estimated(
     prediction: Prediction, weights: Array, rng: RandomState, tolerance: float | None, chunk_bytes: int | None
 ) -> Nonspecificity:
-    if tolerance is not None and not tolerance > 0:
-        raise InputError(
-            "tolerance", "must be positive", f"got {tolerance}", f"leave it out for {FIRST_ORDERS} orders", code="range"
-        )
+    if tolerance is not None:
+        number(tolerance, "tolerance", f"leave it out for {FIRST_ORDERS} orders", low=0, ends="(]")
     n = prediction.n_instances
     seed = int(generator(rng).integers(2**63))
     values, errors = np.empty(n), np.empty(n)
@@ -678,11 +675,6 @@ def nonspecificity(
     -------
     Nonspecificity
 
-    Raises
-    ------
-    InputError
-        Unknown names; focal sets with the exact convention; more than 16 classes if all events are needed.
-
     Examples
     --------
     >>> import numpy as np, uqassay as uq
@@ -690,7 +682,7 @@ def nonspecificity(
     >>> float(uq.measures.nonspecificity(m).values[0].round(4)), float(uq.measures.nonspecificity(m, "korner").values[0])
     (0.5493, 2.0)
     """
-    check_choice(measure, "measure", tuple(NONSPECIFICITIES))
+    one_of(measure, "measure", NONSPECIFICITIES)
     check_convention(convention, focal_sets)
     prediction = as_prediction(prediction)
     if convention == "paper" and not isinstance(prediction, Point):
@@ -722,18 +714,11 @@ def nonspecificity(
 
 def check_convention(convention: str, focal_sets: Any) -> None:
     """Refuse an unknown convention, and a family of events with the exact convention."""
-    if not isinstance(convention, str) or convention not in ("exact", "paper"):
-        raise InputError(
-            "convention", 'must be "exact" or "paper"', f"got {convention!r}", "choose one of them", code="choice"
-        )
+    one_of(convention, "convention", ("exact", "paper"))
     if convention == "exact" and focal_sets is not None:
-        raise InputError(
-            "focal_sets",
-            "can be set only with the paper's convention, since the exact one uses all events",
-            'got a family with convention="exact"',
-            'pass convention="paper", or leave focal_sets out',
-            code="needs-paper-convention",
-        )
+        rule = "can be set only with the paper's convention, since the exact one uses all events"
+        got = 'got a family with convention="exact"'
+        fail("focal_sets", rule, got, 'pass convention="paper", or leave focal_sets out', code="needs-paper-convention")
 
 
 def _exactly(values: Array) -> Nonspecificity:
@@ -805,11 +790,6 @@ def not_ruled_out(prediction: PredictionLike | ArrayLike, *, rule: str = "maxima
         At least one class in each row, except for empty `ClassSets`, which are returned as they are. Of a point: the mode, with
         ties.
 
-    Raises
-    ------
-    InputError
-        Unknown rule; masses that are no belief functions.
-
     References
     ----------
     Troffaes (2007), Decision making under uncertainty using imprecise probabilities, Int. J. Approx. Reason. 45.
@@ -823,7 +803,7 @@ def not_ruled_out(prediction: PredictionLike | ArrayLike, *, rule: str = "maxima
     >>> not_ruled_out([[0.5, 0.2, 0.3]]).tolist()
     [[True, False, False]]
     """
-    check_choice(rule, "rule", CLASS_RULES)
+    one_of(rule, "rule", CLASS_RULES)
     return class_sets_by_rule(as_prediction(prediction), last=rule)[rule]
 
 
@@ -880,11 +860,6 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     -------
     (n,) float64, a difference of probabilities, between 0 and 1
 
-    Raises
-    ------
-    InputError
-        Unknown `of`.
-
     Examples
     --------
     >>> from types import SimpleNamespace
@@ -894,7 +869,7 @@ def credal_width(prediction: PredictionLike, *, of: str = "mean") -> NDArray[np.
     >>> [round(float(credal_width(prediction, of=of)[0]), 4) for of in ("mean", "predicted", "max")]
     [0.2, 0.3, 0.3]
     """
-    check_choice(of, "of", ("mean", "predicted", "max"))
+    one_of(of, "of", ("mean", "predicted", "max"))
     prediction = as_prediction(prediction)
     if isinstance(prediction, Point):
         return np.zeros(prediction.n_instances)

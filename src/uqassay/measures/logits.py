@@ -1,13 +1,11 @@
 """What Gaussian logits and the logits of members tell: parts and free energies."""
 
-from numbers import Real
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from uqassay.arrays import draw_per_row, still_whole
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of
 from uqassay.measures.entropies import Decomposition, shannon_entropy
 from uqassay.predictions import (
     GaussianLogits,
@@ -21,10 +19,9 @@ from uqassay.predictions import (
 )
 from uqassay.predictions.quadrature import two_class_probs
 from uqassay.predictions.second_order import MOST
-from uqassay.statistics.units import check_choice
 
 __all__ = [
-    "check_convention",
+    "CONVENTIONS",
     "free_energy",
     "gaussian_logits_decomposition",
     "has_logits",
@@ -61,11 +58,6 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
         Each part in [0, ln K]. Total is not the sum of the parts, and each of the three is the entropy of a whole prediction:
         where both variances are 0, all three are the entropy of softmax(μ).
 
-    Raises
-    ------
-    InputError
-        Another kind of prediction; a class that is impossible (a mean of −inf) in some of the passes only.
-
     Notes
     -----
     Source: paper 004, appendix A, equations 2 and 3; Kendall and Gal (2017). The paper does not state a total. The draws for
@@ -81,15 +73,10 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
     ([0.5822], [0.6488])
     """
     prediction = as_prediction(prediction)
-    check_convention(convention)
+    one_of(convention, "convention", CONVENTIONS)
     if not isinstance(prediction, GaussianLogits):
-        raise InputError(
-            "prediction",
-            "must have means and variances of logits",
-            f"got {type(prediction).__name__}",
-            "use GaussianLogits",
-            code="no-logits",
-        )
+        got = f"got {type(prediction).__name__}"
+        fail("prediction", "must have means and variances of logits", got, "use GaussianLogits", code="no-logits")
     parts = np.empty((3, prediction.n_instances))
 
     def work(rows: slice, part: GaussianLogits) -> None:
@@ -105,11 +92,6 @@ def gaussian_logits_decomposition(prediction: PredictionLike, *, convention: str
     bytes_per_row = 8 * 3 * prediction.n_draws * prediction.n_classes
     prediction.for_each_chunk(work, bytes_per_row, chunk_bytes=CHUNK_BYTES)
     return Decomposition(*parts)
-
-
-def check_convention(convention: str) -> None:
-    """Refuse an unknown convention."""
-    check_choice(convention, "convention", tuple(CONVENTIONS))
 
 
 def _gaussians(prediction: GaussianLogits, convention: str) -> tuple[Array, Array, Array]:
@@ -150,14 +132,9 @@ def _check_impossible(impossible: NDArray[np.bool_], prediction: GaussianLogits)
         place, k = np.argwhere(mixed)[0]
         numbers = prediction.row_numbers
         row = int(place if numbers is None else numbers[place])
-        raise InputError(
-            "prediction",
-            "a class must be possible in all forward passes of an instance or in none",
-            f"row {row} has means of −inf in some passes for class {k}",
-            "give finite means",
-            code="undefined",
-            facts={"row": row},
-        )
+        rule = "a class must be possible in all forward passes of an instance or in none"
+        got = f"row {row} has means of −inf in some passes for class {k}"
+        fail("prediction", rule, got, "give finite means", code="undefined", facts={"row": row})
 
 
 def _standard_normals(prediction: GaussianLogits) -> Array:
@@ -205,11 +182,6 @@ def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Arra
         T > 0. For T ≠ 1, logits are recovered as ln p + log_partition. Logits so far below the largest one that p was
         stored as 0 (about 745 in double, 103 in single precision) count as −∞.
 
-    Raises
-    ------
-    InputError
-        A prediction without logits; a temperature that is not a positive number.
-
     Notes
     -----
     Source: Liu et al., Energy-based out-of-distribution detection (2020); paper 003, section 7. The paper does
@@ -222,18 +194,10 @@ def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Arra
     >>> free_energy(uq.Point.from_logits([[0.0, 0.0], [5.0, 5.0]])).round(4).tolist()
     [-0.6931, -5.6931]
     """
-    if isinstance(temperature, bool) or not isinstance(temperature, Real) or not 0 < float(temperature) < np.inf:
-        raise InputError(
-            "temperature",
-            "must be a positive, finite number",
-            f"got {temperature!r}",
-            "pass 1, the usual value",
-            code="range",
-        )
-    t = float(temperature)
+    t = number(temperature, "temperature", "pass 1, the usual value", low=0, high=np.inf, ends="()")
     prediction = as_prediction(prediction)
     if not has_logits(prediction):
-        raise InputError(
+        fail(
             "prediction",
             "must have logits",
             f"got {type(prediction).__name__} without them",
@@ -244,9 +208,9 @@ def free_energy(prediction: PredictionLike, *, temperature: float = 1.0) -> Arra
     if isinstance(prediction, GaussianLogits):
         return _of_draws(prediction, t)
     if isinstance(prediction, Members):
-        energy = OrderFreeSum(prediction.n_instances)
+        energy, partitions = OrderFreeSum(prediction.n_instances), np.asarray(prediction.log_partition)
         for m in range(prediction.n_members):
-            each = _of_logits(prediction.probs[:, m], prediction.log_partition[:, m], t)
+            each = _of_logits(prediction.probs[:, m], partitions[:, m], t)
             energy.add(each if prediction.weights is None else each * prediction.weights[..., m])
         return energy.value() / (prediction.n_members if prediction.weights is None else 1.0)
     assert isinstance(prediction, Point)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import one_of
 from uqassay.measures.entropies import (
     NEAR,
     SMALLEST_NORMAL,
@@ -19,7 +20,14 @@ from uqassay.measures.entropies import (
     two_class_parts,
     two_class_regrets,
 )
-from uqassay.measures.variance import NO_REGRET, regrets, variance_decomposition, vote_shares, zero_one_decomposition
+from uqassay.measures.variance import (
+    NO_REGRET,
+    concentration,
+    regrets,
+    variance_decomposition,
+    vote_shares,
+    zero_one_decomposition,
+)
 from uqassay.predictions import (
     Dirichlet,
     Members,
@@ -29,7 +37,6 @@ from uqassay.predictions import (
     member_sums,
     sum_over_classes,
 )
-from uqassay.statistics.units import check_choice
 
 __all__ = ["PROPER_SCORES", "REFERENCES", "proper_score_decomposition"]
 
@@ -64,11 +71,6 @@ def proper_score_decomposition(
         The epistemic part is exactly 0 where the members agree. With "log" and "pairwise", it and the total are infinite
         where a member of positive weight gives probability 0 to a class that is possible under another.
 
-    Raises
-    ------
-    InputError
-        An unknown score or reference; sets without a distribution over their elements.
-
     Notes
     -----
     Source: Kotelevskii and Panov, Predictive uncertainty quantification via risk decompositions for strictly proper scoring
@@ -86,8 +88,8 @@ def proper_score_decomposition(
     [0.837] [0.5623] [0.2747]
     """
     prediction = as_prediction(prediction)
-    check_choice(score, "score", PROPER_SCORES)
-    check_choice(reference, "reference", REFERENCES)
+    one_of(score, "score", PROPER_SCORES)
+    one_of(reference, "reference", REFERENCES)
     if reference == "mean":
         return _FROM_THE_MEAN[score](prediction)
     found = _PAIRWISE[score](prediction)
@@ -155,9 +157,7 @@ def _spherical_entropy(p: Array, norm: Array) -> Array:
 def _log_pairwise(prediction: Prediction) -> Decomposition:
     parts = entropy_decomposition(prediction)
     if isinstance(prediction, Dirichlet):
-        alpha = np.ascontiguousarray(prediction.alpha, dtype=np.float64)
-        concentration = np.ones(len(alpha)) if prediction.unit_concentration else alpha.sum(axis=1)
-        return replace(parts, epistemic=(prediction.n_classes - 1) / concentration)
+        return replace(parts, epistemic=(prediction.n_classes - 1) / concentration(prediction))
     if is_two_class_gaussian(prediction):
         return replace(parts, epistemic=two_class_parts(prediction).pairwise)
     found = decomposed(second_order_members(prediction), _pairwise_kl)

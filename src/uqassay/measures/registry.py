@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import as_numeric
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of
 from uqassay.measures.entropies import (
     Decomposition,
     credal_uncertainty,
@@ -21,7 +21,7 @@ from uqassay.measures.entropies import (
     upper_entropy,
 )
 from uqassay.measures.imprecision import credal_width, generalised_hartley
-from uqassay.measures.logits import check_convention, free_energy, gaussian_logits_decomposition, has_logits
+from uqassay.measures.logits import CONVENTIONS, free_energy, gaussian_logits_decomposition, has_logits
 from uqassay.measures.proper import proper_score_decomposition
 from uqassay.measures.variance import (
     predicted_class_variance,
@@ -42,7 +42,6 @@ from uqassay.predictions import (
     Vertices,
     as_prediction,
 )
-from uqassay.statistics.units import check_choice
 from uqassay.text import shown
 
 __all__ = [
@@ -182,12 +181,6 @@ def decompose(
     convention : {"exact", "paper-code"}
         For "gaussian-logits"; the other decompositions are the same in both.
 
-    Raises
-    ------
-    InputError
-        An unknown name; a prediction that does not have the decomposition; a function whose result has another form, or
-        holds nan.
-
     Examples
     --------
     >>> import uqassay as uq
@@ -197,17 +190,12 @@ def decompose(
     ([0.6931], [0.0], [0.6931])
     """
     prediction = as_prediction(prediction)
-    check_convention(convention)
+    one_of(convention, "convention", CONVENTIONS)
     if callable(decomposition):
         return _of_user(decomposition(prediction), prediction.n_instances)
     if not isinstance(decomposition, str) or decomposition not in DECOMPOSITIONS:
-        raise InputError(
-            "decomposition",
-            f"must be one of {', '.join(DECOMPOSITIONS)}, or a function",
-            f"got {shown(decomposition)}",
-            "choose one of them",
-            code="choice",
-        )
+        rule = f"must be one of {', '.join(DECOMPOSITIONS)}, or a function"
+        fail("decomposition", rule, f"got {shown(decomposition)}", "choose one of them", code="choice")
     return DECOMPOSITIONS[decomposition].compute(prediction, convention)
 
 
@@ -246,35 +234,21 @@ def _named_parts(found: Any) -> dict[str, Any]:
         return dict(zip(("total", "aleatoric", "epistemic"), found, strict=True))
     else:
         got = f"got {len(found)} values" if isinstance(found, (tuple, list)) else f"got {shown(found)}"
-    raise InputError(
-        "decomposition",
-        "a function must return total, aleatoric and epistemic uncertainty",
-        got,
-        'return a Decomposition, three arrays, or a mapping with "aleatoric" and "epistemic"',
-        code="type",
-    )
+    remedy = 'return a Decomposition, three arrays, or a mapping with "aleatoric" and "epistemic"'
+    fail("decomposition", "a function must return total, aleatoric and epistemic uncertainty", got, remedy, code="type")
 
 
 def _checked(values: Any, name: str, n: int) -> Array:
     array = np.array(as_numeric(values, f"decomposition.{name}"), dtype=np.float64)
     if array.shape != (n,):
-        raise InputError(
-            f"decomposition.{name}",
-            f"must have one number for each instance, ({n},)",
-            f"got shape {array.shape}",
-            "reduce the other axes in the function",
-            code="shape",
-        )
+        rule = f"must have one number for each instance, ({n},)"
+        got = f"got shape {array.shape}"
+        fail(f"decomposition.{name}", rule, got, "reduce the other axes in the function", code="shape")
     if np.isnan(array).any():
         row = int(np.isnan(array).argmax())
-        raise InputError(
-            f"decomposition.{name}",
-            "must not hold nan",
-            f"row {row} is nan",
-            "give a number for each instance",
-            code="finite",
-            facts={"row": row},
-        )
+        rule = "must not hold nan"
+        remedy = "give a number for each instance"
+        fail(f"decomposition.{name}", rule, f"row {row} is nan", remedy, code="finite", facts={"row": row})
     return array
 
 
@@ -545,11 +519,6 @@ SCORES: dict[str, Score] = {
 def uncertainty_score(prediction: PredictionLike, name: str) -> Array:
     """Score of every instance by name, ``(n,)``; entropies in nats.
 
-    Raises
-    ------
-    InputError
-        An unknown name, or a score that this kind of prediction does not have.
-
     Examples
     --------
     >>> import uqassay as uq
@@ -599,5 +568,5 @@ def score_names(prediction: PredictionLike, *, on_request: bool = False) -> tupl
 
 
 def _named(name: str) -> Score:
-    check_choice(name, "name", tuple(SCORES))
+    one_of(name, "name", SCORES)
     return SCORES[name]

@@ -6,7 +6,6 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
 from uqassay.measures.entropies import (
     TEMPORARIES,
     Decomposition,
@@ -24,15 +23,12 @@ from uqassay.measures.entropies import (
 )
 from uqassay.native import kernel
 from uqassay.predictions import (
-    Box,
     Dirichlet,
-    Masses,
     Members,
     OrderFreeSum,
     Point,
     Prediction,
     PredictionLike,
-    Vertices,
     as_prediction,
     member_sums,
     not_negative,
@@ -42,6 +38,7 @@ from uqassay.predictions.base import CORE_BYTES
 
 __all__ = [
     "ProbabilityMoments",
+    "concentration",
     "predicted_class_variance",
     "probability_moments",
     "regrets",
@@ -76,11 +73,6 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     Decomposition
         Each part in [0, 1 − 1/K].
 
-    Raises
-    ------
-    InputError
-        Sets without a distribution over their elements.
-
     Examples
     --------
     >>> import numpy as np, uqassay as uq
@@ -93,8 +85,8 @@ def variance_decomposition(prediction: PredictionLike) -> Decomposition:
     if isinstance(prediction, Point):
         return decomposed_points(total_variance(prediction))
     if isinstance(prediction, Dirichlet):
-        total, concentration = total_variance(prediction), _concentration(prediction)
-        return Decomposition(total, total * (concentration / (concentration + 1.0)), total / (concentration + 1.0))
+        total, alpha_0 = total_variance(prediction), concentration(prediction)
+        return Decomposition(total, total * (alpha_0 / (alpha_0 + 1.0)), total / (alpha_0 + 1.0))
     if is_two_class_gaussian(prediction):
         parts = two_class_parts(prediction)
         return Decomposition(2.0 * (parts.within + parts.among), 2.0 * parts.within, 2.0 * parts.among)
@@ -142,11 +134,6 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
         Members enter with their weights, a Dirichlet with mean μ in closed form, μ(1 − μ) / (α₀ + 1). Gaussian logits enter by
         their passes if the variance is aleatoric; if it is epistemic, exactly for two classes, otherwise by the seeded draws.
 
-    Raises
-    ------
-    InputError
-        A kind without several distributions per instance.
-
     Notes
     -----
     Source: paper 003, section 7 and its experiments ("the variance of the predicted class"). The variance divides by the
@@ -163,7 +150,7 @@ def predicted_class_variance(prediction: PredictionLike) -> Array:
     prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
         mean = prediction.mean_probs().max(axis=1)
-        return np.asarray(mean * (1.0 - mean) / (_concentration(prediction) + 1.0), dtype=np.float64)
+        return np.asarray(mean * (1.0 - mean) / (concentration(prediction) + 1.0), dtype=np.float64)
     if is_two_class_gaussian(prediction):
         return two_class_parts(prediction).among
     members = varied_members(prediction)
@@ -194,7 +181,7 @@ def _class_variance(members: Members, mean: Array, label: NDArray[np.intp]) -> A
     return variance
 
 
-def _concentration(prediction: Dirichlet) -> Array:
+def concentration(prediction: Dirichlet) -> Array:
     """Concentration α₀ of the distribution that is sampled, ``(n,)``."""
     if prediction.unit_concentration:
         return np.ones(prediction.n_instances)
@@ -244,11 +231,6 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
     ProbabilityMoments
         The variance divides by the number of members, not by one less: the members are the distribution, not a sample.
 
-    Raises
-    ------
-    InputError
-        Sets without a distribution over their elements.
-
     Examples
     --------
     >>> import uqassay as uq
@@ -258,41 +240,21 @@ def probability_moments(prediction: PredictionLike) -> ProbabilityMoments:
     """
     prediction = as_prediction(prediction)
     if isinstance(prediction, Dirichlet):
-        return _of_dirichlet(prediction)
-    if isinstance(prediction, (Box, Masses, Vertices)):
-        raise InputError(
-            "prediction",
-            "must contain a distribution over distributions",
-            f"got {type(prediction).__name__}, a set without such a distribution",
-            "give members, a Dirichlet or Gaussian logits",
-            code="no-distribution",
-        )
+        mean = prediction.mean_probs()
+        return ProbabilityMoments(mean, mean * (1.0 - mean) / (concentration(prediction) + 1.0)[:, np.newaxis])
     if is_two_class_gaussian(prediction):
         among = two_class_parts(prediction).among
         return ProbabilityMoments(prediction.mean_probs(), np.stack([among, among], axis=1))
-    members = second_order_members(prediction)
+    members = second_order_members(prediction, "give members, a Dirichlet or Gaussian logits")
     mean, variance = np.empty((2, members.n_instances, members.n_classes))
 
     def work(rows: slice, part: Members) -> None:
-        mean[rows], variance[rows] = _moments_of_members(part)
+        mean[rows] = part.mean_probs()
+        variance[rows] = member_variances(part, mean[rows])[1]
 
     members.for_each_chunk(work, 8 * TEMPORARIES * members.n_classes, chunk_bytes=CORE_BYTES)
     variance[agreeing_rows(members, sum_over_classes(variance))] = 0.0
     return ProbabilityMoments(mean, variance)
-
-
-def _moments_of_members(members: Members) -> tuple[Array, Array]:
-    mean = members.mean_probs()
-    return mean, member_variances(members, mean)[1]
-
-
-def _of_dirichlet(prediction: Dirichlet) -> ProbabilityMoments:
-    mean = prediction.mean_probs()
-    if prediction.unit_concentration:
-        concentration = np.ones(prediction.n_instances)
-    else:
-        concentration = np.asarray(np.ascontiguousarray(prediction.alpha, dtype=np.float64).sum(axis=1))
-    return ProbabilityMoments(mean, mean * (1.0 - mean) / (concentration + 1.0)[:, np.newaxis])
 
 
 # Votes of the members: measures of their disagreement.
@@ -309,11 +271,6 @@ def variation_ratio(prediction: PredictionLike) -> Array:
     prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
         A Dirichlet votes through its seeded draws, Gaussian logits through their passes if the variance is aleatoric. If it
         is epistemic, the shares are exact for two classes, and those of the seeded draws otherwise.
-
-    Raises
-    ------
-    InputError
-        A kind without several distributions per instance.
 
     Examples
     --------
@@ -341,11 +298,6 @@ def vote_entropy(prediction: PredictionLike) -> Array:
     prediction : Members, Dirichlet or GaussianLogits, or array (n, M, K)
         A Dirichlet votes through its seeded draws, Gaussian logits through their passes if the variance is aleatoric. If it
         is epistemic, the shares are exact for two classes, and those of the seeded draws otherwise.
-
-    Raises
-    ------
-    InputError
-        A kind without several distributions per instance.
 
     Examples
     --------
@@ -428,11 +380,6 @@ def zero_one_decomposition(prediction: PredictionLike) -> Decomposition:
     -------
     Decomposition
         Each part in [0, 1 − 1/K]. Total is the score "least-confidence" of the mean of the members or draws.
-
-    Raises
-    ------
-    InputError
-        Sets without a distribution over their elements.
 
     Notes
     -----

@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, one_row_for_each_pixel, tolerance_of
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame, is_frame
 from uqassay.predictions.base import Prediction
@@ -198,7 +199,7 @@ def from_object(
     logits = kind is not None and form_of_kind(kind) == "logits"
     if positive is not None and (isinstance(obj, (Prediction, Mapping)) or (kind is not None and not logits)):
         rule, got = "is for one column of probabilities or logits", f"got {type(obj).__name__} and kind={kind!r:.40}"
-        raise InputError("positive", rule, got, "leave it out", code="conflict")
+        fail("positive", rule, got, "leave it out", code="conflict")
     if isinstance(obj, Prediction):
         if isinstance(obj, GaussianLogits):
             variance_meaning("gaussian-logits", obj.variance_is, variance_is)
@@ -257,7 +258,7 @@ def _of_array(obj: Any, kind: str | None) -> dict[str, Any]:
             remedy = "pass probabilities, as of predict_proba, not the predicted labels"
         elif logits or not inside:
             remedy = 'pass from_object(logits, kind="logits", positive=1) for logits of class 1'
-        raise InputError(
+        fail(
             "logits" if logits else "probs",
             "must be (n, K), one column per class",
             f"got shape {tuple(values.shape)}",
@@ -266,7 +267,7 @@ def _of_array(obj: Any, kind: str | None) -> dict[str, Any]:
             facts={"bare": True},
         )
     if values.ndim == 4:
-        raise InputError(
+        fail(
             "logits" if logits else "probs",
             "must be (n, K) for one distribution per instance or (n, M, K) for members",
             f"got shape {tuple(values.shape)}",
@@ -281,18 +282,14 @@ def _of_one_class(obj: Any, positive: str | int, class_names: Sequence[str] | No
     names = ["0", "1"] if class_names is None else [str(name) for name in class_names]
     at = names.index(str(positive)) if str(positive) in names else -1
     if at < 0 or len(names) != 2:
-        raise InputError(
-            "positive",
-            "must be one of two class_names, or 0 or 1",
-            f"got {positive!r:.60} with {'no class_names' if class_names is None else f'{len(names)} class_names'}",
-            "pass both class_names in the order of the labels 0 and 1",
-            code="choice",
-        )
+        rule = "must be one of two class_names, or 0 or 1"
+        got = f"got {positive!r:.60} with {'no class_names' if class_names is None else f'{len(names)} class_names'}"
+        fail("positive", rule, got, "pass both class_names in the order of the labels 0 and 1", code="choice")
     frame = as_frame(obj, "obj")
     column = as_numeric(frame or _numeric(obj, "obj"), "obj", ndim=(1, 2))
     if column.ndim == 2 and column.shape[1] != 1:
         rule, got = "has an effect on one column alone, (n,) or (n, 1)", f"got shape {column.shape}"
-        raise InputError("positive", rule, got, "leave it out", code="conflict")
+        fail("positive", rule, got, "leave it out", code="conflict")
     column = column.reshape(len(column))
     # the softmax of (0, z) is the sigmoid of z
     both = np.stack([np.zeros_like(column), column], axis=-1) if logits else two_columns(column)
@@ -337,7 +334,7 @@ def _of_trainer(obj: Any, kind: str | None) -> dict[str, Any]:
     values, name = obj.predictions, type(obj).__name__
     if isinstance(values, (list, tuple)):  # a model with several outputs, or batches that were not joined
         shapes = ", ".join(str(np.shape(each)) for each in values[:4])
-        raise InputError(
+        fail(
             "obj",
             "must hold one array of predictions",
             f"{name}.predictions has {len(values)} of shapes {shapes}",
@@ -346,7 +343,7 @@ def _of_trainer(obj: Any, kind: str | None) -> dict[str, Any]:
             code="ambiguous",
         )
     if kind is None:
-        raise InputError(
+        fail(
             "obj",
             "the output of a Trainer needs kind, because its predictions are what the model returns: logits in most cases",
             f"got {name} without kind",
@@ -368,7 +365,7 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
         and items[0]
         and all(isinstance(value, (int, float)) for value in items[0].values())
     ):
-        raise InputError(
+        fail(
             "obj",
             "a list of {class: p} must hold probabilities that sum to 1",
             f"row 0 has {listed([f'{key!r}: {value:.4g}' for key, value in items[0].items()], most=4)}",
@@ -377,10 +374,10 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
         )
     if any(isinstance(item, (Prediction, Mapping)) for item in items):
         remedy = "pass them one by one, or to uq.assay, where a list holds the training runs of a model"
-        raise InputError("obj", "must be one prediction", f"got a list of {len(items)}", remedy, code="type")
+        fail("obj", "must be one prediction", f"got a list of {len(items)}", remedy, code="type")
     shapes = [tuple(getattr(item, "shape", ())) for item in items]
     if len({shape[:1] for shape in shapes}) > 1 and len({shape[1:] for shape in shapes}) == 1 and len(shapes[0]) > 1:
-        raise InputError(
+        fail(
             "obj",
             "arrays with different numbers of instances are no members, training runs or instances",
             f"got {len(items)} arrays, the first of shapes {shapes[0]} and {next(s for s in shapes if s != shapes[0])}",
@@ -389,7 +386,7 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
         )
     model = next((item for item in items if _is_model(item)), None)
     if model is not None:
-        raise InputError(
+        fail(
             "obj",
             "must hold predictions, not the models that make them",
             f"got a list of {len(items)} with {type(model).__name__}",
@@ -398,7 +395,7 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
         )
     stated = next((item for item in items if not is_frame(item) and _distribution(item) is not None), None)
     if stated is not None:
-        raise InputError(
+        fail(
             "obj",
             "a list of distributions could hold members, training runs or instances",
             f"got {len(items)} of type {type(stated).__name__}",
@@ -407,7 +404,7 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
         )
     each = (as_frame(items[0], "obj") or items[0]) if len(items) else None
     if member_axis is None and getattr(each, "ndim", 0) == 2:
-        raise InputError(
+        fail(
             "obj",
             "a list of arrays (n, K) could hold members, training runs, instances or batches",
             f"got {len(items)} arrays, the first of shape {tuple(getattr(each, 'shape', ()))}",
@@ -420,13 +417,9 @@ def _refuse_list_of_models(obj: Any, member_axis: int | None) -> None:
 def _refuse_members_last(arrays: Mapping[str, Any], member_axis: int | None) -> None:
     """Refuse three-axis logits beside `pred`, as lightning-uq-box returns them, (n, K, M), without `member_axis`."""
     if member_axis is None and {"pred", "logits"} <= set(arrays) and np.ndim(arrays["logits"]) == 3:
-        raise InputError(
-            "logits",
-            "with three axes beside pred could have the members on the last axis, as in lightning-uq-box",
-            f"got shape {tuple(np.shape(arrays['logits']))}",
-            "if they are there, pass Members.from_logits(logits.swapaxes(1, 2)), otherwise member_axis=1",
-            code="member-axis",
-        )
+        rule = "with three axes beside pred could have the members on the last axis, as in lightning-uq-box"
+        remedy = "if they are there, pass Members.from_logits(logits.swapaxes(1, 2)), otherwise member_axis=1"
+        fail("logits", rule, f"got shape {tuple(np.shape(arrays['logits']))}", remedy, code="member-axis")
 
 
 def _numeric(values: Any, name: str) -> Any:
@@ -515,22 +508,12 @@ def from_laplace(
     Members(probs=(5, 20, 2))
     """
     if not callable(getattr(model, "predictive_samples", None)):
-        raise InputError(
-            "model",
-            "must have the method predictive_samples, as models of laplace-torch have",
-            f"got {type(model).__name__}",
-            "pass its predictions to from_object",
-            code="type",
-        )
+        rule = "must have the method predictive_samples, as models of laplace-torch have"
+        fail("model", rule, f"got {type(model).__name__}", "pass its predictions to from_object", code="type")
     likelihood = getattr(model, "likelihood", "classification")
     if likelihood != "classification":
-        raise InputError(
-            "model",
-            "must be a classifier",
-            f"got one with likelihood {getattr(likelihood, 'value', likelihood)!r}",
-            'fit it with likelihood="classification"',
-            code="type",
-        )
+        got = f"got one with likelihood {getattr(likelihood, 'value', likelihood)!r}"
+        fail("model", "must be a classifier", got, 'fit it with likelihood="classification"', code="type")
     options = {"pred_type": pred_type, "generator": generator}
     chosen = {name: value for name, value in options.items() if value is not None}
     samples = model.predictive_samples(x, n_samples=n_samples, **chosen)
@@ -544,22 +527,14 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
     if hasattr(obj, "components") and hasattr(obj, "mixture_weights"):
         raise _mixture(obj)
     if _value(obj, "softmax") is not None:
-        raise InputError(
-            "obj",
-            "must be a prediction, without scores",
-            f"{type(obj).__name__} holds class probabilities (softmax) and scores",
-            "pass obj.softmax, and its scores by uq.assay(…, uncertainties={model: {score: values}})",
-            code="type",
-        )
+        rule = "must be a prediction, without scores"
+        remedy = "pass obj.softmax, and its scores by uq.assay(…, uncertainties={model: {score: values}})"
+        fail("obj", rule, f"{type(obj).__name__} holds class probabilities (softmax) and scores", remedy, code="type")
     for exact, approximate in (("nominal", "radius"), ("alphas", "threshold")):
         if _value(obj, exact) is not None and _value(obj, approximate) is not None:
-            raise InputError(
-                "obj",
-                "no kind represents this set exactly",
-                f"{type(obj).__name__} is a set around its {exact}, limited by its {approximate}",
-                "use Intervals(obj.lower(), obj.upper()) for the smallest box around it",
-                code="undefined",
-            )
+            got = f"{type(obj).__name__} is a set around its {exact}, limited by its {approximate}"
+            remedy = "use Intervals(obj.lower(), obj.upper()) for the smallest box around it"
+            fail("obj", "no kind represents this set exactly", got, remedy, code="undefined")
     held = next((value for name in ("array", "tensor") if (value := _value(obj, name)) is not None), None)
     axis = next((value for name in ("sample_axis", "sample_dim") if (value := _value(obj, name)) is not None), None)
     if _is_listed_sample(obj):
@@ -571,7 +546,7 @@ def _stated_by_attributes(obj: Any) -> dict[str, Any] | None:
         if holds_truth_values(sets):
             return {"sets": sets}
         rule, got = "needs sets of classes, not intervals of values", f"got {type(obj).__name__} of {sets.dtype}"
-        raise InputError("obj", rule, got, "predict a class", code="class-sets")
+        fail("obj", rule, got, "predict a class", code="class-sets")
     own = _distribution(obj)
     if own and len(getattr(own.get("alpha"), "shape", ())) == 3:
         raise _dirichlets(obj, own["alpha"].shape)
@@ -613,7 +588,7 @@ def _stacked(sample: list[Any]) -> dict[str, Any]:
     draws = [_arrays_of(draw) for draw in sample]
     if len({tuple((key, values.shape) for key, values in draw.items()) for draw in draws}) != 1:
         rule, got = "draws of one sample must be of one kind and shape", f"got {type(sample).__name__} of {len(sample)}"
-        raise InputError("obj", rule, got, "give every draw for the same instances and classes", code="shape")
+        fail("obj", rule, got, "give every draw for the same instances and classes", code="shape")
     return {key: np.stack([draw[key] for draw in draws]) for key in draws[0]}
 
 
@@ -628,13 +603,9 @@ def _sample(obj: Any, arrays: dict[str, Any], axis: int) -> dict[str, Any]:
         raise _mixture(obj)
     for key, values in arrays.items():
         if values.ndim != 3:
-            raise InputError(
-                "obj",
-                "samples must be distributions over classes, (n, M, K) in any order",
-                f"got {key} of shape {values.shape}",
-                "keep the axis of the instances, and give probabilities rather than sampled labels",
-                code="shape",
-            )
+            got = f"got {key} of shape {values.shape}"
+            remedy = "keep the axis of the instances, and give probabilities rather than sampled labels"
+            fail("obj", "samples must be distributions over classes, (n, M, K) in any order", got, remedy, code="shape")
     arrays = {key: np.moveaxis(values, axis, 1) for key, values in arrays.items()}
     weights = _value(obj, "weights")
     return arrays if weights is None else arrays | {"weights": as_numeric(weights, "weights")}
@@ -664,32 +635,18 @@ def _is_distribution(obj: Any) -> bool:
 
 
 def _arrays_of_distribution(obj: Any, *, member_axis: int | None) -> dict[str, Any]:
-    """Named arrays: the axes of the batch, then the classes.
-
-    Raises
-    ------
-    InputError
-        An unknown family; a batch of two axes without `member_axis`; Gaussian logits that are correlated across classes.
-    """
+    """Named arrays: the axes of the batch, then the classes."""
     family = next((cls.__name__ for cls in type(obj).__mro__ if cls.__name__ in _FAMILIES), None)
     if family is None:
-        raise InputError(
-            "obj",
-            f"a distribution must be one of {', '.join(_FAMILIES)}",
-            f"got {type(obj).__name__}",
-            "give its class probabilities as an array",
-            code="type",
-        )
+        rule = f"a distribution must be one of {', '.join(_FAMILIES)}"
+        fail("obj", rule, f"got {type(obj).__name__}", "give its class probabilities as an array", code="type")
     arrays = _FAMILIES[family](obj)
     for key, values in arrays.items():
         if key != "alpha" and np.ndim(values) == 3 and member_axis is None:
-            raise InputError(
-                "member_axis",
-                "is needed for a distribution whose batch has two axes, instances and members",
-                f"got {key} of shape {tuple(values.shape)} from a {family}",
-                "pass from_object(obj, member_axis=0) if the samples come first, as in PyTorch and GPyTorch",
-                code="member-axis",
-            )
+            rule = "is needed for a distribution whose batch has two axes, instances and members"
+            got = f"got {key} of shape {tuple(values.shape)} from a {family}"
+            remedy = "pass from_object(obj, member_axis=0) if the samples come first, as in PyTorch and GPyTorch"
+            fail("member_axis", rule, got, remedy, code="member-axis")
     return arrays
 
 
@@ -712,26 +669,20 @@ def _normal(obj: Any) -> dict[str, Any]:
 def _multivariate_normal(obj: Any) -> dict[str, Any]:
     """Mean and variance (…, K) of logits that are independent across classes."""
     if hasattr(obj, "lazy_covariance_matrix") and not hasattr(obj, "num_tasks"):
-        raise InputError(
-            "obj",
-            "the batch of a MultivariateNormal of GPyTorch is ambiguous, because its covariance is between instances",
-            f"got {type(obj).__name__} with a mean of shape {tuple(obj.mean.shape)}",
-            "if the batch holds the classes, pass MultitaskMultivariateNormal.from_batch_mvn(obj)",
-            code="member-axis",
-        )
+        rule = "the batch of a MultivariateNormal of GPyTorch is ambiguous, because its covariance is between instances"
+        got = f"got {type(obj).__name__} with a mean of shape {tuple(obj.mean.shape)}"
+        remedy = "if the batch holds the classes, pass MultitaskMultivariateNormal.from_batch_mvn(obj)"
+        fail("obj", rule, got, remedy, code="member-axis")
     # the tasks of GPyTorch are the classes; the covariance between instances is dropped
     each = obj.to_data_independent_dist(jitter_val=0.0) if hasattr(obj, "num_tasks") else obj
     variance = as_numeric(each.variance, "variance")  # (…, K)
     scale = np.sqrt(variance)
     between = np.abs(as_numeric(each.covariance_matrix, "covariance")) * ~np.eye(scale.shape[-1], dtype=bool)
     if (between > tolerance_of(variance) * scale[..., :, None] * scale[..., None, :]).any():
-        raise InputError(
-            "obj",
-            "the logits must be independent across classes, as those of GaussianLogits",
-            f"got a {type(obj).__name__} with covariances up to {float(between.max()):.3g}",
-            "pass draws from it, Members.from_logits(obj.sample(torch.Size([100])), member_axis=0)",
-            code="undefined",
-        )
+        rule = "the logits must be independent across classes, as those of GaussianLogits"
+        got = f"got a {type(obj).__name__} with covariances up to {float(between.max()):.3g}"
+        remedy = "pass draws from it, Members.from_logits(obj.sample(torch.Size([100])), member_axis=0)"
+        fail("obj", rule, got, remedy, code="undefined")
     return {"mean": obj.mean, "variance": variance}
 
 
@@ -799,13 +750,8 @@ def from_classifier(
     classes = _classes(classifier)
     probs = _asked(classifier, classifier.predict_proba, X)
     if isinstance(probs, list):
-        raise InputError(
-            "classifier",
-            "must predict one label for each instance",
-            f"got {len(probs)}",
-            "judge them one by one",
-            code="shape",
-        )
+        got = f"got {len(probs)}"
+        fail("classifier", "must predict one label for each instance", got, "judge them one by one", code="shape")
     names = None if classes == [str(k) for k in range(len(classes))] else tuple(classes)
     carried: dict[str, Any] = {"class_names": names, "ids": ids, "groups": groups}
     if not members:
@@ -839,13 +785,7 @@ def member_probs(ensemble: Any, X: Any) -> NDArray[np.float64]:
 
 
 def predicted_by_classifiers(predictions: Any, X: Any) -> Any:
-    """The same models, with predictions on X in place of classifiers; a classifier alone is named by its type.
-
-    Raises
-    ------
-    InputError
-        A classifier without X, or X without a classifier; what `from_classifier` refuses.
-    """
+    """The same models, with predictions on X in place of classifiers; a classifier alone is named by its type."""
     if is_classifier(predictions):
         predictions = {type(predictions).__name__: predictions}
     found = {}
@@ -857,21 +797,14 @@ def predicted_by_classifiers(predictions: Any, X: Any) -> Any:
             each = [_predicted(one, X, place) if is_classifier(one) else one for one, place in taken]
             found[name] = each if runs else each[0]
     if X is not None and not found:
-        raise InputError(
-            "X", "has no effect without a fitted classifier", "got predictions", "leave it out", code="conflict"
-        )
+        fail("X", "has no effect without a fitted classifier", "got predictions", "leave it out", code="conflict")
     return {name: found.get(name, value) for name, value in predictions.items()} if found else predictions
 
 
 def _predicted(classifier: Any, X: Any, place: str) -> Prediction:
     if X is None:
-        raise InputError(
-            "X",
-            "is needed, because a classifier is given in place of its predictions",
-            f"got none for {place}, a {type(classifier).__name__}",
-            "write X=X_test",
-            code="missing",
-        )
+        rule = "is needed, because a classifier is given in place of its predictions"
+        fail("X", rule, f"got none for {place}, a {type(classifier).__name__}", "write X=X_test", code="missing")
     try:
         return from_classifier(classifier, X)
     except InputError as problem:
@@ -882,7 +815,7 @@ def _classes(classifier: Any) -> list[str]:
     """Names of the classes of a fitted classifier, in the order of its columns."""
     kind = classifier.__name__ if isinstance(classifier, type) else type(classifier).__name__
     if not callable(getattr(classifier, "predict_proba", None)):
-        raise InputError(
+        fail(
             "classifier",
             "must have predict_proba",
             f"got {kind}",
@@ -891,9 +824,7 @@ def _classes(classifier: Any) -> list[str]:
         )
     classes = getattr(classifier, "classes_", None)
     if classes is None or isinstance(classifier, type):
-        raise InputError(
-            "classifier", "must be fitted", f"got {kind} without classes_", "call fit first", code="missing"
-        )
+        fail("classifier", "must be fitted", f"got {kind} without classes_", "call fit first", code="missing")
     return [str(name) for name in np.asarray(classes).tolist()] if np.ndim(classes) == 1 else []
 
 
@@ -901,30 +832,19 @@ def _asked(classifier: Any, method: Any, X: Any) -> Any:
     """What a method of the classifier says of X."""
     wanted, shape = getattr(classifier, "n_features_in_", None), np.shape(X)
     if wanted is not None and len(shape) == 2 and shape[1] != wanted:
-        raise InputError(
-            "X",
-            f"must have the {wanted} columns that {type(classifier).__name__} was fitted to",
-            f"got shape {shape}",
-            "pass the same features as in fit",
-            code="shape",
-        )
+        rule = f"must have the {wanted} columns that {type(classifier).__name__} was fitted to"
+        fail("X", rule, f"got shape {shape}", "pass the same features as in fit", code="shape")
     try:
         return method(X)
     except (ValueError, TypeError, KeyError) as problem:
         if type(problem).__name__ == "NotFittedError":
-            raise InputError(
-                "classifier", "must be fitted", f"got {type(classifier).__name__}", "call fit first", code="missing"
-            ) from problem
+            got = f"got {type(classifier).__name__}"
+            raise InputError("classifier", "must be fitted", got, "call fit first", code="missing") from problem
         if isinstance(problem, InputError):
             raise
         said = " ".join(str(problem).split())
-        raise InputError(
-            "X",
-            f"must be inputs that {type(classifier).__name__} takes",
-            f"it says: {said}",
-            "pass the test inputs",
-            code="type",
-        ) from problem
+        rule = f"must be inputs that {type(classifier).__name__} takes"
+        raise InputError("X", rule, f"it says: {said}", "pass the test inputs", code="type") from problem
 
 
 def _members(classifier: Any, X: Any) -> NDArray[np.float64]:

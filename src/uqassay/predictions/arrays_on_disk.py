@@ -163,13 +163,7 @@ class Contents:
     read_matrix: Callable[[Sequence[str]], NDArray[Any]] | None = field(default=None, repr=False)
 
     def matrix(self, names: Sequence[str]) -> NDArray[Any]:
-        """Several columns of numbers side by side, ``(n, k)``.
-
-        Raises
-        ------
-        InputError
-            A column that does not hold numbers, or a cell without one; column, row and cell are named.
-        """
+        """Several columns of numbers side by side, ``(n, k)``."""
         if self.read_matrix is not None:
             return self.read_matrix(names)
         columns = [finite_column(self.columns[name], name) for name in names]
@@ -191,13 +185,7 @@ class Contents:
 
 
 def finite_column(stored: StoredArray, name: str) -> NDArray[Any]:
-    """A column of numbers.
-
-    Raises
-    ------
-    InputError
-        Other values than numbers, or nan; the first row that holds it is named.
-    """
+    """A column of numbers."""
     values = np.asarray(stored.read())
     if values.dtype.kind not in "fiu":
         fail(name, "must hold numbers", f"got {values.dtype}", "convert that column", code="type")
@@ -375,11 +363,6 @@ def mapped(
     parts : iterable of bytes, or of arrays of this dtype in C order
     columns_first : bool
         The order of the values in the file.
-
-    Raises
-    ------
-    InputError
-        The folder for temporary files has not enough room, or the parts do not fill the shape.
     """
     kind = np.dtype(dtype)
     needed, room = math.prod(shape) * kind.itemsize, shutil.disk_usage(tempfile.gettempdir()).free
@@ -686,9 +669,8 @@ def _torch_array(tensor: Any, name: str, size: int) -> Any:
     try:
         return tensor.numpy()
     except TypeError as problem:  # 8 bits
-        raise InputError(
-            name, "must have a type that NumPy knows", f"got {tensor.dtype}", "save the tensor as float32", code="type"
-        ) from problem
+        rule = "must have a type that NumPy knows"
+        raise InputError(name, rule, f"got {tensor.dtype}", "save the tensor as float32", code="type") from problem
 
 
 # -- zarr ----------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, available_cores, check_class_count, release, row_chunks, taken
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame, is_frame, moves
 from uqassay.notes import Note
@@ -63,30 +64,17 @@ def held_rows(held: Held | None, rows: Any) -> Held | None:
 
 
 def checked_class_names(names: Any, n_classes: int) -> tuple[str, ...]:
-    """One name for each class, as text.
-
-    Raises
-    ------
-    InputError
-        A wrong number of names, a repeated or missing name, or an object that is not a sequence.
-    """
+    """One name for each class, as text."""
     if isinstance(names, (str, bytes, Mapping, set, frozenset)) or not isinstance(names, Iterable):
         raise _no_names(f"got {type(names).__name__}")
     items = list(names) if isinstance(names, (list, tuple)) else as_array(names, "class_names").reshape(-1).tolist()
     texts = tuple(_name(item) for item in items)
     if len(texts) != n_classes:
-        raise InputError(
-            "class_names",
-            f"needs one name for each of the {n_classes} classes",
-            f"got {len(texts)}",
-            "give them in the order of the last axis",
-            code="mismatch",
-        )
+        rule = f"needs one name for each of the {n_classes} classes"
+        fail("class_names", rule, f"got {len(texts)}", "give them in the order of the last axis", code="mismatch")
     if len(set(texts)) < len(texts):
         twice = Counter(texts).most_common(1)[0][0]
-        raise InputError(
-            "class_names", "must differ from each other", f"{twice!r} occurs twice", "rename one", code="duplicate"
-        )
+        fail("class_names", "must differ from each other", f"{twice!r} occurs twice", "rename one", code="duplicate")
     return texts
 
 
@@ -96,61 +84,33 @@ def checked_ids(ids: Any, n: int) -> NDArray[Any]:
     counts = Counter(array.tolist())
     if len(counts) != n:
         value, count = counts.most_common(1)[0]
-        raise InputError(
-            "ids",
-            "must be unique",
-            f"{value!r} occurs {count} times",
-            "drop the duplicates or leave ids out",
-            code="duplicate",
-        )
+        rule = "must be unique"
+        fail("ids", rule, f"{value!r} occurs {count} times", "drop the duplicates or leave ids out", code="duplicate")
     return array
 
 
 def per_instance(values: Any, name: str, n: int) -> NDArray[Any]:
-    """Checked ids or groups ``(n,)``: numbers, text or dates, none of them missing.
-
-    Raises
-    ------
-    InputError
-        A wrong shape, missing values (nan, None, NaT), or objects without a hash (lists, mappings).
-    """
+    """Checked ids or groups ``(n,)``: numbers, text or dates, none of them missing."""
     array = as_array(values, name)
     if array.shape != (n,):
-        raise InputError(
-            name,
-            f"needs one value for each of the {n} instances",
-            f"got shape {array.shape}",
-            "give them in the order of the rows",
-            code="mismatch",
-        )
+        rule = f"needs one value for each of the {n} instances"
+        fail(name, rule, f"got shape {array.shape}", "give them in the order of the rows", code="mismatch")
     if array.dtype.kind not in "iubfUSMmO":
-        raise InputError(
-            name, "must be numbers, text or dates", f"got dtype {array.dtype}", "convert them to text", code="type"
-        )
+        fail(name, "must be numbers, text or dates", f"got dtype {array.dtype}", "convert them to text", code="type")
     if array.dtype.kind == "O":
         items = array.tolist()
         odd = next((row for row, item in enumerate(items) if type(item).__hash__ is None), None)
         if odd is not None:
-            raise InputError(
-                name,
-                "must be numbers, text or dates",
-                f"row {odd} holds a {type(items[odd]).__name__}",
-                "convert them to text",
-                code="type",
-            )
+            rule = "must be numbers, text or dates"
+            fail(name, rule, f"row {odd} holds a {type(items[odd]).__name__}", "convert them to text", code="type")
         missing = np.array([_is_missing(item) for item in items])
     elif array.dtype.kind in "fMm":
         missing = np.isnan(array)
     else:
         return array
     if missing.any():
-        raise InputError(
-            name,
-            "values must not be missing",
-            f"row {int(np.flatnonzero(missing)[0])} holds {array[missing][0]}",
-            "drop such rows, or give them a value",
-            code="missing",
-        )
+        got = f"row {int(np.flatnonzero(missing)[0])} holds {array[missing][0]}"
+        fail(name, "values must not be missing", got, "drop such rows, or give them a value", code="missing")
     return array
 
 
@@ -159,9 +119,7 @@ def checked_notes(notes: Any) -> tuple[Note, ...]:
     items = notes if isinstance(notes, (list, tuple)) else (notes,)
     odd = next((item for item in items if not isinstance(item, (Note, str))), None)
     if odd is not None:
-        raise InputError(
-            "notes", "must be notes or text", f"got {type(odd).__name__}", "pass a tuple of Note", code="type"
-        )
+        fail("notes", "must be notes or text", f"got {type(odd).__name__}", "pass a tuple of Note", code="type")
     return tuple(Note("stated", item) if isinstance(item, str) else item for item in items)
 
 
@@ -284,13 +242,9 @@ class Prediction(ABC):
         InputError
             For `Intervals`, `ClassSets` and `Masses`, which are not given by points.
         """
-        raise InputError(
-            "over",
-            "only a set that is given by points has a hull",
-            f"got {type(self).__name__}",
-            'use over="box", or Vertices from credal.box_vertices or credal.permutation_vertices',
-            code="undefined",
-        )
+        got = f"got {type(self).__name__}"
+        remedy = 'use over="box", or Vertices from credal.box_vertices or credal.permutation_vertices'
+        fail("over", "only a set that is given by points has a hull", got, remedy, code="undefined")
 
     def sample(self, n: int, rng: Any = None) -> Array:
         """Draw n distributions per instance from a second-order distribution, ``(n_instances, n, K)``.
@@ -300,13 +254,9 @@ class Prediction(ABC):
         InputError
             For kinds that are sets without a distribution over their elements.
         """
-        raise InputError(
-            "sample",
-            "a set without a distribution over it cannot be sampled",
-            f"got {type(self).__name__}",
-            "use Members, Dirichlet or GaussianLogits",
-            code="no-distribution",
-        )
+        rule = "a set without a distribution over it cannot be sampled"
+        got = f"got {type(self).__name__}"
+        fail("sample", rule, got, "use Members, Dirichlet or GaussianLogits", code="no-distribution")
 
     def credal(self) -> "Prediction":
         """The prediction as a set: `Members` of draws or passes for `Dirichlet` and `GaussianLogits`, otherwise itself."""
@@ -331,11 +281,6 @@ class Prediction(ABC):
             the ids, groups, notes and row numbers. The classes are named "not NAME" and "NAME". Where the name is a whole
             number, or the classes have no names, they are named "rest" and "class NAME", so that labels 0 and 1 keep their
             meaning. `Dirichlet` makes new draws.
-
-        Raises
-        ------
-        InputError
-            An unknown class.
 
         Examples
         --------
@@ -367,13 +312,8 @@ class Prediction(ABC):
             return self.class_names.index(k)
         if isinstance(k, (int, np.integer)) and not isinstance(k, bool) and 0 <= k < self.n_classes:
             return int(k)
-        raise InputError(
-            "k",
-            f"must be a class, 0 … {self.n_classes - 1}{known}",
-            f"got {shown(k)}",
-            "choose one of them",
-            code="choice",
-        )
+        got = f"got {shown(k)}"
+        fail("k", f"must be a class, 0 … {self.n_classes - 1}{known}", got, "choose one of them", code="choice")
 
     def for_each_chunk(self, work: Callable[[slice, Self], None], bytes_per_row: int, *, chunk_bytes: int) -> None:
         """Call ``work(rows, part)`` for consecutive parts of the instances, on as many threads as there are cores.
@@ -409,9 +349,7 @@ class Prediction(ABC):
         numbers = np.arange(self.n_instances) if self.row_numbers is None else self.row_numbers
         numbers = numbers[chosen]
         if numbers.size == 0:
-            raise InputError(
-                "rows", "must select at least one instance", "got none", "check the selection", code="empty"
-            )
+            fail("rows", "must select at least one instance", "got none", "check the selection", code="empty")
         # without __post_init__, because the values are valid already
         part = object.__new__(type(self))
         for f in fields(self):
@@ -470,9 +408,8 @@ class Prediction(ABC):
             try:
                 rows.indices(n)
             except (TypeError, ValueError) as problem:
-                raise InputError(
-                    "rows", "a slice needs whole numbers", f"got {rows}", "check the selection", code="type"
-                ) from problem
+                remedy = "check the selection"
+                raise InputError("rows", "a slice needs whole numbers", f"got {rows}", remedy, code="type") from problem
             return rows
         if isinstance(rows, (int, np.integer)) and not isinstance(rows, bool):
             rows = [int(rows)]
@@ -481,42 +418,23 @@ class Prediction(ABC):
         if chosen.dtype == bool and chosen.shape == (n,):  # whole numbers are positions, under any index
             chosen = in_order_of_ids(chosen, index, self.ids, "rows")
         if isinstance(rows, tuple) or chosen.ndim != 1:
-            raise InputError(
-                "rows",
-                "must be a number, a slice or a one-dimensional selection of instances",
-                f"got {('several axes' if isinstance(rows, tuple) else f'shape {chosen.shape}')}",
-                "index the arrays themselves",
-                code="shape",
-            )
+            rule = "must be a number, a slice or a one-dimensional selection of instances"
+            got = f"got {('several axes' if isinstance(rows, tuple) else f'shape {chosen.shape}')}"
+            fail("rows", rule, got, "index the arrays themselves", code="shape")
         if chosen.size == 0:
             return chosen.astype(np.int64)
         if chosen.dtype == bool:
             if chosen.shape != (n,):
-                raise InputError(
-                    "rows",
-                    f"a boolean selection needs one value for each of the {n} instances",
-                    f"got shape {chosen.shape}",
-                    "build it from an array of that length",
-                    code="mismatch",
-                )
+                rule = f"a boolean selection needs one value for each of the {n} instances"
+                got = f"got shape {chosen.shape}"
+                fail("rows", rule, got, "build it from an array of that length", code="mismatch")
             return chosen
         if chosen.dtype.kind not in "iu":
-            raise InputError(
-                "rows",
-                "must be whole numbers or truth values",
-                f"got dtype {chosen.dtype}",
-                "convert them, for example by .astype(int)",
-                code="type",
-            )
+            rule = "must be whole numbers or truth values"
+            fail("rows", rule, f"got dtype {chosen.dtype}", "convert them, for example by .astype(int)", code="type")
         outside = (chosen >= n) | (chosen < -n)
         if outside.any():
-            raise InputError(
-                "rows",
-                f"must lie in 0 … {n - 1}",
-                f"got {chosen[outside][0]}",
-                "check the selection",
-                code="range",
-            )
+            fail("rows", f"must lie in 0 … {n - 1}", f"got {chosen[outside][0]}", "check the selection", code="range")
         return chosen
 
     def with_metadata(
@@ -613,13 +531,8 @@ class Prediction(ABC):
             object.__setattr__(self, "groups", per_instance(self.groups, "groups", self.n_instances))
         object.__setattr__(self, "notes", checked_notes(self.notes))
         if self.class_order not in CLASS_ORDERS:
-            raise InputError(
-                "class_order",
-                f"must be one of {', '.join(CLASS_ORDERS)}",
-                f"got {shown(self.class_order)}",
-                "leave it out",
-                code="choice",
-            )
+            got = f"got {shown(self.class_order)}"
+            fail("class_order", f"must be one of {', '.join(CLASS_ORDERS)}", got, "leave it out", code="choice")
         keys = {name: per_instance(values, f"keys[{name!r}]", self.n_instances) for name, values in self.keys.items()}
         object.__setattr__(self, "keys", keys)
 

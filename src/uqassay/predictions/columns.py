@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import NEAR, rounding
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.text import listed
 
 __all__ = [
@@ -208,11 +208,6 @@ def classes_of(
         Names among the labels.
     taken : iterable of str
         Columns with another role.
-
-    Raises
-    ------
-    InputError
-        Columns that are not there, or two sets of columns that may be the classes.
     """
     if asked is not None:
         return _asked(table, tuple(asked))
@@ -248,7 +243,7 @@ def classes_of(
         readings = [family for family in families if alone or _says_probabilities(family)]
     if len(readings) > 1:
         shown = [listed(list(reading), most=4) for reading in readings[:3]]
-        raise InputError(
+        fail(
             "columns",
             "one set of columns must be the classes",
             f"{listed(shown, last='or')} may be",
@@ -263,13 +258,8 @@ def classes_of(
 def _asked(table: Table, asked: tuple[str, ...]) -> Classes:
     absent = next((name for name in asked if name not in table.names), None)
     if absent is not None:
-        raise InputError(
-            "columns",
-            "must be columns of the file",
-            f"{absent!r} is not among {listed(list(table.names), most=8)}",
-            "check the names",
-            code="choice",
-        )
+        got = f"{absent!r} is not among {listed(list(table.names), most=8)}"
+        fail("columns", "must be columns of the file", got, "check the names", code="choice")
     text = next((name for name in asked if name not in table.numbers), None)
     if text is not None:
         table.matrix([text])  # names the cell that is no number
@@ -277,7 +267,7 @@ def _asked(table: Table, asked: tuple[str, ...]) -> Classes:
     if twice is not None or len(asked) < 2:
         got = f"got {len(asked)}" if twice is None else f"{twice!r} occurs twice"
         remedy = "name one column for each class" if twice else "name one column for each class, or pass positive="
-        raise InputError("columns", "must be two or more different columns", got, remedy, code="duplicate")
+        fail("columns", "must be two or more different columns", got, remedy, code="duplicate")
     order, names = class_order(asked, stated=True)
     return Classes(tuple(asked[i] for i in order), names, "stated")
 
@@ -443,13 +433,8 @@ def roles_of(
     """
     asked = set(columns or ())
     if id is not None and id not in table.names:
-        raise InputError(
-            "id",
-            "must be a column of the file",
-            f"found {listed(list(table.names), most=8)}",
-            "check the name",
-            code="choice",
-        )
+        remedy = "check the name"
+        fail("id", "must be a column of the file", f"found {listed(list(table.names), most=8)}", remedy, code="choice")
     lower = {name.lower(): name for name in reversed(table.names)}
     found: dict[str, str | None] = {"ids": id or (index[0] if len(index) == 1 else None)}
     for role, names in ROLE_NAMES.items():

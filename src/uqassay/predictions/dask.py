@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import optional_package
 from uqassay.predictions.arrays_on_disk import Contents
@@ -82,44 +83,26 @@ class DaskPrediction:
 
     def __init__(self, kind: Callable[..., Any], *arrays: Any, **fields: Any) -> None:
         if not callable(kind):
-            raise InputError(
-                "kind",
-                "must be a kind of prediction, or a function that makes one",
-                f"got {type(kind).__name__}",
-                "write DaskPrediction(uq.Members, array)",
-                code="type",
-            )
+            rule = "must be a kind of prediction, or a function that makes one"
+            fail("kind", rule, f"got {type(kind).__name__}", "write DaskPrediction(uq.Members, array)", code="type")
         groups = fields.pop("groups", None)
         given = _named(kind, arrays, fields)
         carried = {"ids": given.pop("ids", None), "groups": groups}
         found = {name: value for name, value in given.items() if is_dask_array(value)}
         if not found:
-            raise InputError(
-                "arrays",
-                "must hold at least one dask array",
-                f"got {', '.join(type(value).__name__ for value in given.values()) or 'none'}",
-                f"write {_name_of(kind)}(…) itself for arrays in memory",
-                code="type",
-            )
+            rule = "must hold at least one dask array"
+            got = f"got {', '.join(type(value).__name__ for value in given.values()) or 'none'}"
+            fail("arrays", rule, got, f"write {_name_of(kind)}(…) itself for arrays in memory", code="type")
         if given.get("member_axis", 1) not in (1, None):
-            raise InputError(
-                "member_axis",
-                "must be 1 over dask arrays, whose rows are the instances",
-                f"got {given['member_axis']!r:.60}",
-                "move the axis by dask.array.moveaxis",
-                code="conflict",
-            )
+            rule = "must be 1 over dask arrays, whose rows are the instances"
+            got = f"got {given['member_axis']!r:.60}"
+            fail("member_axis", rule, got, "move the axis by dask.array.moveaxis", code="conflict")
         n = check_chunks(next(iter(found.values())), next(iter(found)))
         for name, value in (found | {name: value for name, value in carried.items() if value is not None}).items():
             rows = check_chunks(value, name) if is_dask_array(value) else len(value)
             if rows != n:
-                raise InputError(
-                    name,
-                    f"needs one row for each of the {n} instances",
-                    f"got {rows}",
-                    "give all arrays of a prediction the same rows",
-                    code="mismatch",
-                )
+                rule = f"needs one row for each of the {n} instances"
+                fail(name, rule, f"got {rows}", "give all arrays of a prediction the same rows", code="mismatch")
         self.kind, self.arrays = kind, found
         self.ids, self.groups = carried["ids"], groups
         self.settings = {name: value for name, value in given.items() if name not in found}
@@ -153,23 +136,13 @@ def is_dask_array(value: Any) -> bool:
 
 
 def check_chunks(array: Any, name: str) -> int:
-    """Number of rows of a dask array whose chunks have known sizes.
-
-    Raises
-    ------
-    InputError
-        Unknown sizes, no axis, or no row.
-    """
+    """Number of rows of a dask array whose chunks have known sizes."""
     if not array.ndim or any(math.isnan(size) for sizes in array.chunks for size in sizes):
-        raise InputError(
-            name,
-            "needs chunks of known sizes, because every instance has a row number",
-            f"got chunks {array.chunks!r:.80}",
-            "call compute_chunk_sizes() on the array first; of a dask DataFrame take to_dask_array(lengths=True)",
-            code="shape",
-        )
+        got = f"got chunks {array.chunks!r:.80}"
+        remedy = "call compute_chunk_sizes() on the array first; of a dask DataFrame take to_dask_array(lengths=True)"
+        fail(name, "needs chunks of known sizes, because every instance has a row number", got, remedy, code="shape")
     if not array.shape[0]:
-        raise InputError(name, "must hold at least one instance", f"got shape {array.shape}", "check it", code="empty")
+        fail(name, "must hold at least one instance", f"got shape {array.shape}", "check it", code="empty")
     return int(array.shape[0])
 
 
@@ -181,9 +154,8 @@ def _named(kind: Callable[..., Any], arrays: tuple[Any, ...], fields: Mapping[st
     try:
         inspect.signature(kind).bind(*arrays, **fields)
     except TypeError as problem:
-        raise InputError(
-            "arrays", f"must be arguments of {_name_of(kind)}", str(problem), "see its help", code="usage"
-        ) from problem
+        rule = f"must be arguments of {_name_of(kind)}"
+        raise InputError("arrays", rule, str(problem), "see its help", code="usage") from problem
     names = inspect.signature(kind).parameters.values()
     positional = [p.name for p in names if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return dict(zip(positional, arrays, strict=False)) | dict(fields)
@@ -220,13 +192,7 @@ class FileRows:
     variance_is: str | None = None
 
     def __call__(self, rows: NDArray[np.int64], *, ids: Any = None, class_names: Any = None) -> Prediction:
-        """The prediction of the rows from ``rows[0]`` to ``rows[-1]``.
-
-        Raises
-        ------
-        FileFormatError
-            No such file here, another one, or values that break a rule.
-        """
+        """The prediction of the rows from ``rows[0]`` to ``rows[-1]``."""
         path, first, last = Path(self.path), int(rows[0]), int(rows[-1])
         with problems_named(path):
             contents = open_contents(path)

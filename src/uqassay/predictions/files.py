@@ -336,11 +336,6 @@ def load_column(
     FromFile
         The values, with `ids` and `keys` that identify the rows.
 
-    Raises
-    ------
-    FileFormatError
-        The file cannot be read, or has none of the names.
-
     Examples
     --------
     >>> import pathlib, tempfile
@@ -372,13 +367,7 @@ def load_column(
 
 
 def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
-    """The class names that a file holds (`class_names` or `classes`); None if it has none.
-
-    Raises
-    ------
-    FileFormatError
-        The file cannot be read.
-    """
+    """The class names that a file holds (`class_names` or `classes`); None if it has none."""
     path = as_path(path)
     with problems_named(path):
         return _class_names_in(open_contents(path))[0]
@@ -618,9 +607,7 @@ def _check_text(arrays: Arrays, suffix: str) -> None:
             fail(key, rule, f"got {cut!r:.60}", "save it as .npz", code="format")
         if (broken := lone_surrogates(value)).any():
             got = f"got {str(np.atleast_1d(value)[broken][0])!r}"
-            raise InputError(
-                key, f"{suffix} is UTF-8, which has no lone surrogates", got, "save it as .npz", code="encoding"
-            )
+            fail(key, f"{suffix} is UTF-8, which has no lone surrogates", got, "save it as .npz", code="encoding")
 
 
 def _check_sums(prediction: Prediction, suffix: str) -> None:
@@ -832,13 +819,7 @@ def _sizes(contents: Contents, kind: str | None, member_axis: int) -> dict[str, 
 
 
 def as_path(path: Any) -> Path:
-    """The path given as str or path object.
-
-    Raises
-    ------
-    InputError
-        Another type, an empty name, or a NUL character.
-    """
+    """The path given as str or path object."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):
         fail("path", "must be a str or a path", f"got {type(path).__name__}", "pass a name", code="type")
@@ -961,11 +942,6 @@ def parts_of(path: Path) -> list[Path]:
     """The files of which a file or folder consists, sorted; a file consists of itself.
 
     Folders behind symbolic links are not entered.
-
-    Raises
-    ------
-    InputError
-        A pipe, a device or a broken link in the folder.
     """
     if not path.is_dir():
         return [path]

@@ -378,9 +378,8 @@ class _TextColumn:
             if plain.strip().lower().endswith("nan"):
                 rule, got = "must have a number in every row", f"row {row} holds {_short(cell)!r}"
                 fail(self.name, rule, got, "repair or drop that row", code="finite", facts=facts)
-        fail(
-            self.name, "every cell must be a number", "some are not", "write the numbers as 0.25 or 2.5e-1", code="type"
-        )
+        got = "some are not"
+        fail(self.name, "every cell must be a number", got, "write the numbers as 0.25 or 2.5e-1", code="type")
 
 
 def _text_matrix(columns: "Mapping[str, _TextColumn]", names: Sequence[str]) -> NDArray[np.float64]:
@@ -438,13 +437,7 @@ def _quoting(columns: dict[str, NDArray[Any]]) -> Literal[0, 2]:
 
 
 def _table_columns(arrays: Arrays, suffix: str) -> dict[str, NDArray[Any]]:
-    """Columns of a point prediction by name.
-
-    Raises
-    ------
-    InputError
-        Another kind of prediction, or label distributions.
-    """
+    """Columns of a point prediction by name."""
     probs, remedy = arrays.get("probs"), "save it as .npz"
     if probs is None or probs.ndim != 2:
         held = listed(sorted(set(arrays) - {"labels", "class_names", "ids", "groups", "notes", "note_codes"}))
@@ -473,11 +466,6 @@ def check_sums(probs: NDArray[Any], suffix: str, read_back: Any = np.float64) ->
     probs : array (…, K)
     suffix : str
     read_back : dtype
-
-    Raises
-    ------
-    InputError
-        The sum of a row is farther from 1 than the tolerance of `read_back`.
     """
     tolerance = tolerance_of(np.empty(0, read_back))
     if tolerance_of(probs) <= tolerance:

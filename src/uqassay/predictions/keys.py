@@ -104,13 +104,7 @@ KNOWN_KEYS = (
 
 
 def choose_form(keys: Iterable[str], kind: str | None = None, *, others: Iterable[str] = ()) -> str:
-    """Name of the form in `FORMS` that the keys make, or that `kind` asks for; errors show `others` too.
-
-    Raises
-    ------
-    InputError
-        The keys make no kind or several, or not the kind asked for; the keys found and those known are listed.
-    """
+    """Name of the form in `FORMS` that the keys make, or that `kind` asks for; errors show `others` too."""
     found = list(keys)
     shown = shown_keys([*found, *others])
     complete = [name for name, form in FORMS.items() if set(form.keys) <= set(found)]
@@ -191,14 +185,9 @@ def key_of_bare_array(kind: str | None, array: Any) -> str:
         of_one_class = "probabilities of one class go through Point.from_binary or Members.from_binary"
         if form.keys[0] == "logits":
             of_one_class = 'logits of one class go through uq.from_object(array, kind="logits", positive=1)'
-        fail(
-            form.keys[0],
-            "must be (n, K), one column per class",
-            f"got shape {shape}",
-            f"labels are read by load_labels, and {of_one_class}",
-            code="shape",
-            facts={"bare": True},
-        )
+        got = f"got shape {shape}"
+        remedy = f"labels are read by load_labels, and {of_one_class}"
+        fail(form.keys[0], "must be (n, K), one column per class", got, remedy, code="shape", facts={"bare": True})
     return form.keys[0]
 
 
@@ -236,11 +225,6 @@ def roles(contents: Contents, reading: TableReading = AS_IT_IS) -> Contents:
     """Say which column of a table is what, as `columns` decides: classes, label, ids, groups, keys, or none of them.
 
     If the file states the prediction by arrays, no column is a class.
-
-    Raises
-    ------
-    InputError
-        Columns that are asked for and not there; several sets of columns that may be the classes.
     """
     columns = contents.columns
     stated = any(set(form.keys) <= set(contents.arrays) for form in FORMS.values())
@@ -459,13 +443,8 @@ def prediction_from_arrays(
     _check_options(member_axis, normalise)
     form = choose_form(arrays, kind)
     if normalise and form not in ("probs", "vertices"):
-        raise InputError(
-            "normalise",
-            "applies to probs and vertices",
-            f"found {' and '.join(FORMS[form].keys)}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = "applies to probs and vertices"
+        fail("normalise", rule, f"found {' and '.join(FORMS[form].keys)}", "leave it out", code="conflict")
     named = _with_precision(_by_role(arrays))
     carried = _carried(named)
     settings = _settings(named, form)
@@ -529,60 +508,36 @@ def arrays_from_prediction(prediction: Prediction, labels: ArrayLike | None = No
 
 
 def variance_meaning(kind: str, stated: str | None, asked: str | None) -> str:
-    """Meaning of the variance of Gaussian logits: the one that the arrays state, or else the one asked for.
-
-    Raises
-    ------
-    InputError
-        Neither; two that differ; a meaning asked for where the arrays make another kind of prediction.
-    """
+    """Meaning of the variance of Gaussian logits: the one that the arrays state, or else the one asked for."""
     if asked is not None:
         check_variance_is(asked)
         if kind != "gaussian-logits":
-            raise InputError(
-                "variance_is",
-                "applies to mean and variance",
-                f"found {' and '.join(FORMS[form_of_kind(kind)].keys)}",
-                "leave it out",
-                code="conflict",
-            )
+            got = f"found {' and '.join(FORMS[form_of_kind(kind)].keys)}"
+            fail("variance_is", "applies to mean and variance", got, "leave it out", code="conflict")
         if stated is not None and stated != asked:
-            raise InputError(
-                "variance_is",
-                "must not contradict the key variance_is",
-                f"got {asked!r}, and the key states {stated!r:.60}",
-                "leave it out, or repair the key",
-                code="conflict",
-            )
+            got = f"got {asked!r}, and the key states {stated!r:.60}"
+            remedy = "leave it out, or repair the key"
+            fail("variance_is", "must not contradict the key variance_is", got, remedy, code="conflict")
     meaning = asked if stated is None else stated
     check_variance_is(meaning)
     return str(meaning)
 
 
 def as_text(values: Any, name: str = "text") -> NDArray[np.str_]:
-    """Text or bytes in any container as a unicode array.
-
-    Raises
-    ------
-    InputError
-        Values that are not text, or bytes that are not UTF-8.
-    """
+    """Text or bytes in any container as a unicode array."""
     array = as_array(values, name)
     if array.dtype.kind == "S":
         try:
             return np.char.decode(array, "utf-8")
         except UnicodeDecodeError as problem:
-            raise InputError(
-                name, "must be in UTF-8", f"got the bytes {problem.object[:40]!r}", "decode them first", code="encoding"
-            ) from problem
+            got = f"got the bytes {problem.object[:40]!r}"
+            raise InputError(name, "must be in UTF-8", got, "decode them first", code="encoding") from problem
     if array.dtype.kind == "T" or (
         array.dtype.kind == "O" and array.size and all(isinstance(item, str) for item in array.ravel())
     ):
         return array.astype(str)
     if array.dtype.kind != "U":
-        raise InputError(
-            name, "must hold text alone", f"got dtype {array.dtype}", "convert it by .astype(str)", code="type"
-        )
+        fail(name, "must hold text alone", f"got dtype {array.dtype}", "convert it by .astype(str)", code="type")
     return array
 
 
@@ -598,17 +553,10 @@ def as_names(values: Any, name: str = "text") -> tuple[str, ...]:
 
 def _check_options(member_axis: Any, normalise: Any) -> None:
     if isinstance(member_axis, (bool, np.bool_)) or not isinstance(member_axis, (int, np.integer)):
-        raise InputError(
-            "member_axis", "must be a whole number", f"got {member_axis!r:.60}", "pass 0 or 1", code="type"
-        )
+        fail("member_axis", "must be a whole number", f"got {member_axis!r:.60}", "pass 0 or 1", code="type")
     if not isinstance(normalise, (bool, np.bool_)):
-        raise InputError(
-            "normalise",
-            "must be True or False",
-            f"got {type(normalise).__name__}",
-            "pass True or leave it out",
-            code="type",
-        )
+        rule = "must be True or False"
+        fail("normalise", rule, f"got {type(normalise).__name__}", "pass True or leave it out", code="type")
 
 
 def _by_role(arrays: Mapping[str, Any]) -> dict[str, Any]:
@@ -617,13 +565,8 @@ def _by_role(arrays: Mapping[str, Any]) -> dict[str, Any]:
     for key, values in arrays.items():
         role = ALIASES.get(key, key)
         if role in named:
-            raise InputError(
-                role,
-                "must be given once",
-                f"it is there under two names, one of them {key}",
-                "drop one",
-                code="duplicate",
-            )
+            rule = "must be given once"
+            fail(role, rule, f"it is there under two names, one of them {key}", "drop one", code="duplicate")
         named[role] = values
     return named
 
@@ -656,9 +599,8 @@ def _carried(named: Mapping[str, Any]) -> dict[str, Any]:
     if named.get("row_numbers") is not None:
         numbers = as_numeric(named["row_numbers"], "row_numbers", ndim=1)
         if numbers.dtype.kind not in "iu" or (numbers < 0).any() or (numbers > np.iinfo(np.int64).max).any():
-            raise InputError(
-                "row_numbers", "must be whole numbers from 0 up", f"got {numbers.dtype}", "leave them out", code="type"
-            )
+            remedy = "leave them out"
+            fail("row_numbers", "must be whole numbers from 0 up", f"got {numbers.dtype}", remedy, code="type")
         carried["row_numbers"] = numbers.astype(np.int64)
     return carried
 
@@ -670,13 +612,8 @@ def _notes(texts: Any, codes: Any) -> Any:
     texts = as_names(texts, "notes")
     codes = ("stated",) * len(texts) if codes is None else as_names(codes, "note_codes")
     if len(codes) != len(texts):
-        raise InputError(
-            "note_codes",
-            "must be as many as there are notes",
-            f"got {len(codes)} for {len(texts)} notes",
-            "leave them out",
-            code="mismatch",
-        )
+        rule = "must be as many as there are notes"
+        fail("note_codes", rule, f"got {len(codes)} for {len(texts)} notes", "leave them out", code="mismatch")
     return tuple(Note(code, text) for code, text in zip(codes, texts, strict=True))
 
 
@@ -689,9 +626,7 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
         elif key not in ("weights", "log_partition") and named.get(key) is not None:
             value = as_array(named[key], key)
             if value.size != 1 or value.dtype.kind not in "iub":
-                raise InputError(
-                    key, "must be one number", f"got {value.dtype} of shape {value.shape}", "repair it", code="shape"
-                )
+                fail(key, "must be one number", f"got {value.dtype} of shape {value.shape}", "repair it", code="shape")
             found[key] = value.reshape(()).item()
     return found
 
@@ -699,7 +634,7 @@ def _settings(named: Mapping[str, Any], form: str) -> dict[str, Any]:
 def _one_text(value: Any, key: str) -> str:
     texts = as_names(value, key)
     if len(texts) != 1:
-        raise InputError(key, "must be one text", f"got {len(texts)}", "repair it", code="shape")
+        fail(key, "must be one text", f"got {len(texts)}", "repair it", code="shape")
     return texts[0]
 
 
@@ -732,13 +667,9 @@ def _is_members(shape: tuple[int, ...], kind: str | None) -> bool:
     if kind is not None and kind.lower() in ("point", "members"):
         return kind.lower() == "members"
     if len(shape) not in (1, 2, 3):
-        raise InputError(
-            "probs",
-            "must be (n, K) for one distribution per instance or (n, M, K) for members",
-            f"got shape {tuple(shape)}",
-            one_row_for_each_pixel("probs", shape[1]) if len(shape) == 4 else "reshape it",
-            code="shape",
-        )
+        rule = "must be (n, K) for one distribution per instance or (n, M, K) for members"
+        remedy = one_row_for_each_pixel("probs", shape[1]) if len(shape) == 4 else "reshape it"
+        fail("probs", rule, f"got shape {tuple(shape)}", remedy, code="shape")
     return len(shape) == 3
 
 
@@ -747,9 +678,7 @@ def _members_second(values: Any, name: str, member_axis: int) -> Any:
     given = as_frame(values, name)
     array = as_numeric(given or values, name, ndim=(2, 3))
     if member_axis not in (0, 1, -2, -3):
-        raise InputError(
-            "member_axis", "must be 0 or 1", f"got {member_axis}", "name the axis of the members", code="range"
-        )
+        fail("member_axis", "must be 0 or 1", f"got {member_axis}", "name the axis of the members", code="range")
     moved = array.ndim == 3 and member_axis in (0, -3)
     array = np.moveaxis(array, 0, 1) if moved else array
     if given is None:
@@ -763,21 +692,12 @@ def _storable(value: Any, name: str) -> NDArray[Any]:
         try:
             return as_text(array, name)
         except InputError as problem:
-            raise InputError(
-                name,
-                "must hold numbers or text to be stored",
-                f"got dtype {array.dtype}",
-                "convert it by .astype(str)",
-                code="type",
-            ) from problem
+            rule = "must hold numbers or text to be stored"
+            got = f"got dtype {array.dtype}"
+            raise InputError(name, rule, got, "convert it by .astype(str)", code="type") from problem
     if array.dtype.kind not in "biufU":
-        raise InputError(
-            name,
-            "must hold numbers or text to be stored",
-            f"got dtype {array.dtype}",
-            "convert it by .astype(str)",
-            code="type",
-        )
+        got = f"got dtype {array.dtype}"
+        fail(name, "must hold numbers or text to be stored", got, "convert it by .astype(str)", code="type")
     return array
 
 
@@ -787,13 +707,7 @@ def _storable(value: Any, name: str) -> NDArray[Any]:
 def classes_in_order(
     prediction: Prediction, names: Sequence[str] | None, parameter: str, *, of: str = "the other prediction"
 ) -> Prediction:
-    """The same statement with its classes in the order of these names; as it is if one of the two has no names.
-
-    Raises
-    ------
-    InputError
-        Other names.
-    """
+    """The same statement with its classes in the order of these names; as it is if one of the two has no names."""
     own = prediction.class_names
     if names is None or own is None or own == tuple(names):
         return prediction
@@ -817,11 +731,6 @@ def values_of_classes(values: Any, class_names: Sequence[str] | None, n_classes:
 
     Classes without names are 0 … K−1. A default index says nothing about classes that have names.
 
-    Raises
-    ------
-    InputError
-        Labels other than the classes.
-
     Examples
     --------
     >>> import pandas as pd
@@ -837,25 +746,14 @@ def values_of_classes(values: Any, class_names: Sequence[str] | None, n_classes:
             places = positions(labels, wanted, name, part="labels", of="the classes")
             known = all(other is not None and says_more(other) for other in frame.labels)
             if not known and (places != np.arange(len(places))).any():
-                raise InputError(
-                    name,
-                    "needs the classes as labels of rows and columns, because one of them stands in another order",
-                    "got one of them",
-                    "label both, or put them in the order of the classes",
-                    code="ids",
-                )
+                rule = "needs the classes as labels of rows and columns, because one of them stands in another order"
+                fail(name, rule, "got one of them", "label both, or put them in the order of the classes", code="ids")
             frame = frame.moved(places, axis)
     return as_numeric(frame, name)
 
 
 def label_columns(values: Any, class_names: Sequence[str], name: str) -> Any:
-    """Label distributions (n, K) with their columns in the order of the classes; as they are without names.
-
-    Raises
-    ------
-    InputError
-        Columns other than the classes.
-    """
+    """Label distributions (n, K) with their columns in the order of the classes; as they are without names."""
     array, names, _ = take_table(values, name)
     if names is None:
         return array

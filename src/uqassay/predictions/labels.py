@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import as_array, as_labels, as_numeric, check_whole_numbers
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.frames import Frame, FromFile, as_frame, positions, rows_in_order
 from uqassay.predictions.columns import class_numbers, class_order, undecorated
 from uqassay.predictions.rows import Known, order_like
@@ -44,21 +44,11 @@ def take_table(values: Any, name: str) -> tuple[Any, tuple[str, ...] | None, NDA
     """Array, class names and ids of a table with one column per class; other values unchanged, with None twice.
 
     Columns ``0 … K−1`` or ``proba_0 … proba_{K−1}`` are sorted by their numbers and give no class names.
-
-    Raises
-    ------
-    InputError
-        A table of a file with class names of another number.
     """
     own = values.class_names if isinstance(values, FromFile) and values.ndim == 2 else None
     if own is not None and len(own) != values.shape[1]:
-        raise InputError(
-            name,
-            "needs one class name for each column",
-            f"the file has {values.shape[1]} columns and {len(own)} class names",
-            "repair the class names of the file",
-            code="mismatch",
-        )
+        got = f"the file has {values.shape[1]} columns and {len(own)} class names"
+        fail(name, "needs one class name for each column", got, "repair the class names of the file", code="mismatch")
     frame = as_frame(values, name)
     if frame is None:
         return values, None, None
@@ -90,9 +80,7 @@ def column_names(columns: list[Any], name: str) -> tuple[list[int] | None, tuple
         else None
     )
     if twice is not None:
-        raise InputError(
-            name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate"
-        )
+        fail(name, "columns must have different names", f"{twice!r} occurs twice", "rename one", code="duplicate")
     order, class_names = class_order(texts)
     return (None if order == sorted(order) else order), class_names
 
@@ -110,11 +98,6 @@ def in_order_of_ids(
     ids : array (n,) or None
     name : str
         Parameter that errors are about.
-
-    Raises
-    ------
-    InputError
-        Missing, additional or repeated entries.
     """
     rows = rows_in_order(index, ids, name)
     return array if rows is None else array[rows]
@@ -180,11 +163,6 @@ def labels_for(
         M; if there are M labels, the error names `member_axis`.
     name : str
         Parameter that errors are about.
-
-    Raises
-    ------
-    InputError
-        Labels that are unknown, ambiguous or missing, or a number of labels other than n.
     """
     if isinstance(y_true, FromFile) and (keys or ids is not None):
         rows = order_like(Known(y_true.ids, y_true.keys, name), Known(ids, keys or {}, "the predictions"))
@@ -226,7 +204,7 @@ def _in_order(
 ) -> NDArray[Any]:
     """Labels (n,) or votes (n, K) with rows in the order of the ids, and columns in the order of the class names."""
     if y_true is None:
-        raise InputError(name, "must be given", "it is None", "pass the true class of each instance", code="missing")
+        fail(name, "must be given", "it is None", "pass the true class of each instance", code="missing")
     table, names, index = take_table(y_true, name)
     array = as_array(table, name)
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array  # a column of labels, not votes
@@ -247,24 +225,15 @@ def _by_own_names(
     indices = class_indices(labels, own, name=name, class_order=own_order)
     if (outside := (indices < 0) | (indices >= len(own))).any():
         row = int(np.flatnonzero(outside)[0])
-        raise InputError(
-            name,
-            f"labels must lie in 0 … {len(own) - 1}, because {len(own)} class names stand beside them",
-            f"row {row} holds {labels[row]}",
-            "repair the labels or the class names of their file",
-            code="range",
-        )
+        rule = f"labels must lie in 0 … {len(own) - 1}, because {len(own)} class names stand beside them"
+        got = f"row {row} holds {labels[row]}"
+        fail(name, rule, got, "repair the labels or the class names of their file", code="range")
     place = {text: i for i, text in enumerate(class_names)}
     absent = next((i for i in np.unique(indices).tolist() if own[i] not in place), None)
     if absent is not None:
-        raise InputError(
-            name,
-            "the class names beside the labels must be those of the predictions",
-            f"{own[absent]!r} is not among {_shown_names(class_names)}",
-            "give both the same names",
-            code="class-names",
-            facts={"found": list(own), "named": True},
-        )
+        rule = "the class names beside the labels must be those of the predictions"
+        got = f"{own[absent]!r} is not among {_shown_names(class_names)}"
+        fail(name, rule, got, "give both the same names", code="class-names", facts={"found": list(own), "named": True})
     return np.array([place.get(text, -1) for text in own], dtype=np.int64)[indices]
 
 
@@ -272,14 +241,10 @@ def check_order(class_order: str, names: Sequence[str], name: str) -> None:
     """Refuse numbers as labels of classes whose names have no order."""
     if not CLASS_ORDERS[class_order]:
         return
-    raise InputError(
-        name,
-        f"whole numbers have no meaning as labels here, because {CLASS_ORDERS[class_order]}",
-        f"the class names are {_shown_names(tuple(names))}",
-        "give the labels by name, or pass class_names= with these names, that of class 0 first",  # any order would be copied
-        code="class-order",
-        facts={"names": tuple(names)},
-    )
+    rule = f"whole numbers have no meaning as labels here, because {CLASS_ORDERS[class_order]}"
+    got = f"the class names are {_shown_names(tuple(names))}"
+    remedy = "give the labels by name, or pass class_names= with these names, that of class 0 first"
+    fail(name, rule, got, remedy, code="class-order", facts={"names": tuple(names)})
 
 
 def _check_truth_values(names: Sequence[str] | None, n_classes: int, name: str) -> None:
@@ -289,10 +254,8 @@ def _check_truth_values(names: Sequence[str] | None, n_classes: int, name: str) 
     if names and class_numbers(list(names)) == [0, 1]:
         return
     got = f"the class names are {_shown_names(tuple(names))}" if names else f"there are {n_classes} classes"
-    raise InputError(
-        name, "truth values tell no class here", got, "give the labels by the names of the classes, or as class indices",
-        code="ambiguous",
-    )  # fmt: skip
+    remedy = "give the labels by the names of the classes, or as class indices"
+    fail(name, "truth values tell no class here", got, remedy, code="ambiguous")
 
 
 def single_votes_by_name(votes: FromFile) -> FromFile:
@@ -311,15 +274,11 @@ def check_single_meaning(table: NDArray[Any], name: str = "y_true") -> None:
 
     It may where all its values are class indices; rows that all have one sum are counts, because single votes agree in
     their sum by chance alone.
-
-    Raises
-    ------
-    InputError
     """
     sums = table.sum(axis=1)
     if len(table) and table.max() < table.shape[1] and (sums != sums[0]).any():
         low, high = int(sums.min()), int(sums.max())
-        raise InputError(
+        fail(
             name,
             "may be counts or single votes, because there is one column for each class, all values are class indices and the "
             "sums of the rows differ",
@@ -345,11 +304,6 @@ def class_indices(
         Parameter that errors are about.
     class_order : str
         What the order of the names rests on, a key of `CLASS_ORDERS`.
-
-    Raises
-    ------
-    InputError
-        A label that is missing, unknown or ambiguous. `labels_for` also refuses indices beyond the number of classes.
 
     Examples
     --------
@@ -399,9 +353,7 @@ def _plain_labels(labels: Any, name: str) -> NDArray[Any]:
     """Labels as an array of text or numbers; objects must be all text or all whole numbers."""
     array = as_array(labels, name)
     if array.ndim != 1:
-        raise InputError(
-            name, "labels must have one dimension", f"got shape {array.shape}", "give one label per row", code="shape"
-        )
+        fail(name, "labels must have one dimension", f"got shape {array.shape}", "give one label per row", code="shape")
     if array.dtype.kind == "S":
         return np.char.decode(array, "utf-8", "replace")
     if array.dtype.kind != "O":
@@ -415,13 +367,9 @@ def _plain_labels(labels: Any, name: str) -> NDArray[Any]:
     odd = next(
         (row for row, item in enumerate(items) if not isinstance(item, (str, int)) or type(item) is not first), 0
     )
-    raise InputError(
-        name,
-        "labels must be all text or all whole numbers",
-        f"row {odd} holds {items[odd]!r:.40}",
-        "drop rows without a label, and give all others in one form",
-        code="type",
-    )
+    got = f"row {odd} holds {items[odd]!r:.40}"
+    remedy = "drop rows without a label, and give all others in one form"
+    fail(name, "labels must be all text or all whole numbers", got, remedy, code="type")
 
 
 def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str, order: str) -> NDArray[np.int64]:
@@ -438,7 +386,7 @@ def _from_text(labels: NDArray[Any], names: tuple[str, ...], name: str, order: s
         at = min(unknown, key=lambda i: first[i])
         ignorable = len(unknown) == 1 < len(texts)  # one text that is no class marks instances without a label
         known = f"the class names are {_shown_names(names)}" if names else "there are no class names"
-        raise InputError(
+        fail(
             name,
             "labels given as text must be class names",
             f"row {first[at]} holds {texts[at]!r:.60} and {known}",
@@ -472,25 +420,18 @@ def _from_numbers(labels: NDArray[Any], names: tuple[str, ...], name: str, order
         return _as_int64(labels)
     place = {number: i for i, number in enumerate(numbers)}
     if None in place or len(place) < len(names):
-        raise InputError(
-            name,
-            "a whole number could mean the index or the name of a class, because some class names are whole numbers",
-            f"the class names are {_shown_names(names)}",
-            "give the labels as text, by the names of the classes",
-            code="ambiguous",
-        )
+        rule = "a whole number could mean the index or the name of a class, because some class names are whole numbers"
+        got = f"the class names are {_shown_names(names)}"
+        fail(name, rule, got, "give the labels as text, by the names of the classes", code="ambiguous")
     distinct, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     values = [int(value) for value in distinct.tolist()]
     unknown = [i for i, value in enumerate(values) if value not in place]
     if unknown:
         at = min(unknown, key=lambda i: first[i])
-        raise InputError(
-            name,
-            "whole numbers must be names of classes, because the class names are whole numbers or end in them",
-            f"row {first[at]} holds {values[at]} and the class names are {_shown_names(names)}",
-            "give the labels by these names, or leave class_names out and give indices",
-            code="class-names",
-        )
+        rule = "whole numbers must be names of classes, because the class names are whole numbers or end in them"
+        got = f"row {first[at]} holds {values[at]} and the class names are {_shown_names(names)}"
+        remedy = "give the labels by these names, or leave class_names out and give indices"
+        fail(name, rule, got, remedy, code="class-names")
     return np.array([place[value] for value in values], dtype=np.int64)[inverse]
 
 

@@ -308,11 +308,6 @@ def _read_fd_shifts(path: Path, contents: Contents, _: str | None) -> Contents:
     One file holds all test sets, one after the other. All rows are read; a note says how many belong to each data set,
     and ``load_labels(path, key="dataset_idx")`` gives the index of every row, so that ``prediction[dataset_idx == 1]`` is
     one set.
-
-    Raises
-    ------
-    InputError
-        Another number of arrays or axes, or last columns that are not labels and data-set indices.
     """
     if len(contents.arrays) != 1:
         found = f"found {shown_keys(contents.everything() | contents.columns)}"
@@ -457,14 +452,10 @@ def _read_binary(_: Path, contents: Contents, positive: str | None) -> Contents:
 
 
 def _refuse_names(truths: Sequence[str], row: int, names: Sequence[str]) -> NoReturn:
-    fail(
-        "positive",
-        "must name the class that y_prob is of, because y_true is not 0 or 1",
-        f"row {row} holds {truths[row]!r:.40}",
-        f"pass {listed([f'positive={name!r}' for name in names[:2]], last='or')}",
-        code="missing",
-        facts={"row": row, "found": tuple(names)},
-    )
+    rule = "must name the class that y_prob is of, because y_true is not 0 or 1"
+    got = f"row {row} holds {truths[row]!r:.40}"
+    remedy = f"pass {listed([f'positive={name!r}' for name in names[:2]], last='or')}"
+    fail("positive", rule, got, remedy, code="missing", facts={"row": row, "found": tuple(names)})
 
 
 # -- vectors as text --------------------------------------------------------------------------------------------------
@@ -514,9 +505,8 @@ def _vectors(cells: Sequence[str], name: str) -> NDArray[np.float64]:
             wanted = f"{width} numbers, as in the first row" if out is not None else "numbers"
             facts = {"row": row, "value": cell}
             got = f"row {row} holds {cell!r:.40}"
-            fail(
-                name, f"every cell must be a list of {wanted}", got, "repair or drop that row", code="type", facts=facts
-            )
+            remedy = "repair or drop that row"
+            fail(name, f"every cell must be a list of {wanted}", got, remedy, code="type", facts=facts)
         out = np.empty((len(cells), width)) if out is None else out
         out[row] = [float(number) for number in numbers]
     return np.empty((0, 0)) if out is None else out

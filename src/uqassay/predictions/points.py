@@ -24,8 +24,8 @@ from uqassay.arrays import (
     still_whole,
     tolerance_of,
 )
+from uqassay.checks import fail
 from uqassay.credal.intervals import intersection_probability
-from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame
 from uqassay.native import kernel
 from uqassay.notes import Note
@@ -57,20 +57,15 @@ def take_probabilities(values: Any, name: str, ndim: int) -> NDArray[Any]:
     """An array with `ndim` axes; one axis instead of two is refused with the remedy for probabilities of class 1."""
     array = as_numeric(values, name)
     if array.ndim == 1 and ndim == 2 and array.size:
-        raise InputError(
-            name,
-            "must be (n, K), one column per class",
-            f"got shape {array.shape}",
-            "pass the probabilities of class 1 to Point.from_binary or Members.from_binary",
-            code="one-column",
-        )
+        remedy = "pass the probabilities of class 1 to Point.from_binary or Members.from_binary"
+        fail(name, "must be (n, K), one column per class", f"got shape {array.shape}", remedy, code="one-column")
     return as_numeric(array, name, ndim=ndim)
 
 
 def refuse_truth_values(array: NDArray[Any], name: str, remedy: str) -> None:
     """Refuse a boolean array where numbers are needed."""
     if array.dtype == bool:
-        raise InputError(name, "must hold numbers", "got truth values", remedy, code="type")
+        fail(name, "must hold numbers", "got truth values", remedy, code="type")
 
 
 def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
@@ -89,7 +84,7 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
         at = tuple(np.argwhere(broken)[0])
         row = values[at]
         odd = ~(np.isfinite(row) & (row >= 0))
-        raise InputError(
+        fail(
             name,
             "normalise=True needs finite, non-negative rows with a positive sum",
             f"row {at[0]} holds {row[odd][0]:g}" if odd.any() else f"all of row {at[0]} is 0",
@@ -99,7 +94,7 @@ def normalised(array: NDArray[Any], name: str) -> NDArray[Any]:
         )
     if (other := not_normalisable(values)).any():
         row, inside = int(np.argwhere(other)[0][0]), bool((values <= 1).all())
-        raise InputError(
+        fail(
             name,
             "normalise=True repairs rounding, per cent and counts: rows that sum to 1 or 100 within 1 %, or whole numbers",
             f"row {row} sums to {float(totals[tuple(np.argwhere(other)[0])][0]):.6g}",
@@ -239,13 +234,8 @@ class Point(Prediction):
         given = as_frame(probs, "probs")
         column = as_numeric(given or probs, "probs", ndim=(1, 2))
         if column.ndim == 2 and column.shape[1] != 1:
-            raise InputError(
-                "probs",
-                "from_binary takes one column, (n,) or (n, 1)",
-                f"got shape {column.shape}",
-                "use Point for one column per class",
-                code="shape",
-            )
+            rule = "from_binary takes one column, (n,) or (n, 1)"
+            fail("probs", rule, f"got shape {column.shape}", "use Point for one column per class", code="shape")
         values = two_columns(column.reshape(len(column)))
         return cls(values if given is None else Frame(values, (given.index, None)), **metadata)  # type: ignore[arg-type]
 
@@ -316,37 +306,22 @@ def check_logits(logits: NDArray[Any], name: str, *, most: float = np.inf) -> No
         finite = np.isfinite(block)
         if most < np.inf and (finite & (np.abs(block) > most)).any():
             row = int(rows.start + np.argwhere(finite & (np.abs(block) > most))[0][0])
-            raise InputError(
-                name,
-                f"logits must lie between {-most:g} and {most:g}",
-                f"row {row} exceeds this",
-                "repair the row",
-                code="range",
-            )
+            got = f"row {row} exceeds this"
+            fail(name, f"logits must lie between {-most:g} and {most:g}", got, "repair the row", code="range")
         if finite.all():
             continue
         broken = ~finite & (block != -np.inf)
         if broken.any():
             at = np.argwhere(broken)[0]
-            raise InputError(
-                name,
-                "logits must be finite, or −inf for an impossible class",
-                f"row {rows.start + at[0]} holds {block[tuple(at)]} at {index_text(rows.start, at)}",
-                "drop or repair such rows first",
-                code="finite",
-                facts={"row": int(rows.start + at[0])},
-            )
+            rule = "logits must be finite, or −inf for an impossible class"
+            got = f"row {rows.start + at[0]} holds {block[tuple(at)]} at {index_text(rows.start, at)}"
+            remedy = "drop or repair such rows first"
+            fail(name, rule, got, remedy, code="finite", facts={"row": int(rows.start + at[0])})
         impossible = ~finite.any(axis=-1)
         if impossible.any():
             row = int(rows.start + np.argwhere(impossible)[0][0])
-            raise InputError(
-                name,
-                "at least one class must be possible",
-                f"row {row} holds −inf alone",
-                "drop such rows",
-                code="finite",
-                facts={"row": row},
-            )
+            got = f"row {row} holds −inf alone"
+            fail(name, "at least one class must be possible", got, "drop such rows", code="finite", facts={"row": row})
 
 
 def checked_log_partition(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
@@ -354,13 +329,8 @@ def checked_log_partition(values: Any, shape: tuple[int, ...]) -> NDArray[Any]:
     array = as_numeric(values, "log_partition")
     if array.shape != shape:
         each = "instance" if len(shape) == 1 else "instance and member"
-        raise InputError(
-            "log_partition",
-            f"must be {shape}, one number for each {each}",
-            f"got shape {array.shape}",
-            "use from_logits, which computes it",
-            code="shape",
-        )
+        rule = f"must be {shape}, one number for each {each}"
+        fail("log_partition", rule, f"got shape {array.shape}", "use from_logits, which computes it", code="shape")
     check_rows(
         array.reshape(shape[0], -1),
         "log_partition",
@@ -565,21 +535,11 @@ class Members(Prediction):
         if member_axis == 0:
             probs = np.moveaxis(probs, 0, 1)
             if probs.shape[0] == 0:
-                raise InputError(
-                    "probs",
-                    "must hold at least one instance",
-                    f"got shape {probs.shape}",
-                    "check which axis holds the members",
-                    code="shape",
-                )
+                rule = "must hold at least one instance"
+                fail("probs", rule, f"got shape {probs.shape}", "check which axis holds the members", code="shape")
         if probs.shape[1] == 0:
-            raise InputError(
-                "probs",
-                "needs at least one member",
-                f"got shape {probs.shape}",
-                "check which axis holds the members",
-                code="shape",
-            )
+            got = f"got shape {probs.shape}"
+            fail("probs", "needs at least one member", got, "check which axis holds the members", code="shape")
         check_class_count(probs.shape[2], "probs")
         if normalise:
             probs = normalised(probs, "probs")
@@ -631,21 +591,11 @@ class Members(Prediction):
         if p.ndim == 1:
             p = p[:, None]
         elif member_axis is None:
-            raise InputError(
-                "member_axis",
-                "is needed if probs has two axes",
-                f"got shape {p.shape}",
-                "pass member_axis=1 for (n, M) or member_axis=0 for (M, n)",
-                code="member-axis",
-            )
+            remedy = "pass member_axis=1 for (n, M) or member_axis=0 for (M, n)"
+            fail("member_axis", "is needed if probs has two axes", f"got shape {p.shape}", remedy, code="member-axis")
         elif not isinstance(member_axis, (int, np.integer)) or not -2 <= member_axis < 2:
-            raise InputError(
-                "member_axis",
-                "must be 0 or 1 here",
-                f"got {shown(member_axis)}",
-                "name the axis of the members",
-                code="choice",
-            )
+            rule = "must be 0 or 1 here"
+            fail("member_axis", rule, f"got {shown(member_axis)}", "name the axis of the members", code="choice")
         elif member_axis % 2 == 0:
             p, labels = p.T, labels[::-1]
         values = two_columns(p)
@@ -702,14 +652,10 @@ class Members(Prediction):
     def subset(self, n_members: int, rng: Any = None) -> "Members":
         """A random subset of `n_members` members, the same for all instances, so that models have equally many."""
         if not isinstance(n_members, (int, np.integer)) or not 1 <= n_members <= self.n_members:
-            raise InputError(
-                "n_members",
-                f"must be a whole number in 1 … {self.n_members}",
-                f"got {shown(n_members)}",
-                "choose a number in this range",
-                code="common-members",
-                facts={"n_members": self.n_members},
-            )
+            rule = f"must be a whole number in 1 … {self.n_members}"
+            got = f"got {shown(n_members)}"
+            remedy = "choose a number in this range"
+            fail("n_members", rule, got, remedy, code="common-members", facts={"n_members": self.n_members})
         chosen = np.sort(generator(rng).permutation(self.n_members)[:n_members])
         facts = {"n_members": int(n_members), "of": self.n_members}
         note = Note("members-chosen", f"{n_members} of {self.n_members} members, chosen at random", facts)
@@ -738,76 +684,45 @@ class Members(Prediction):
 
 
 def checked_member_axis(member_axis: Any, values: Any, name: str) -> int:
-    """The axis of the members in an array of three axes, 0 or 1.
-
-    Raises
-    ------
-    InputError
-        An axis other than 0 and 1; no axis for a list of arrays (n, K), which could be members or instances.
-    """
+    """The axis of the members in an array of three axes, 0 or 1."""
     if member_axis is None:
         given: Any = values[0] if isinstance(values, (list, tuple)) and len(values) else None
         first: Any = as_frame(given, name) or given
         each = getattr(first, "ndim", 0)
         if each == 2:
-            raise InputError(
-                name,
-                "a list of arrays (n, K) could hold the members or the instances",
-                f"got {len(values)} arrays, the first of shape {first.shape}",
-                "pass member_axis=0 if they are the members",
-                code="member-axis",
-            )
+            rule = "a list of arrays (n, K) could hold the members or the instances"
+            remedy = "pass member_axis=0 if they are the members"
+            fail(name, rule, f"got {len(values)} arrays, the first of shape {first.shape}", remedy, code="member-axis")
         return 1
     if not isinstance(member_axis, (int, np.integer)) or isinstance(member_axis, bool) or not -3 <= member_axis < 3:
-        raise InputError(
-            "member_axis", "must be 0 or 1", f"got {shown(member_axis)}", "name the axis of the members", code="choice"
-        )
+        rule = "must be 0 or 1"
+        fail("member_axis", rule, f"got {shown(member_axis)}", "name the axis of the members", code="choice")
     if member_axis % 3 == 2:
-        raise InputError(
-            "member_axis",
-            "the last axis holds the classes",
-            "got 2",
-            "move the classes to the end first",
-            code="choice",
-        )
+        rule = "the last axis holds the classes"
+        fail("member_axis", rule, "got 2", "move the classes to the end first", code="choice")
     return int(member_axis) % 3
 
 
 def _three_axes(values: Any, name: str) -> NDArray[Any]:
     array = as_numeric(values, name)
     if array.ndim == 2:
-        raise InputError(
-            name,
-            "must be (n, M, K), with an axis of members",
-            f"got shape {array.shape}",
-            "use Point for one distribution per instance",
-            code="shape",
-        )
+        rule = "must be (n, M, K), with an axis of members"
+        fail(name, rule, f"got shape {array.shape}", "use Point for one distribution per instance", code="shape")
     return as_numeric(array, name, ndim=3)
 
 
 def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
     array = as_numeric(weights, "weights").astype(np.float64)
     if array.shape not in ((n_members,), (n, n_members)):
-        raise InputError(
-            "weights",
-            f"must be one per member ({n_members},) or one per instance and member ({n}, {n_members})",
-            f"got shape {array.shape}",
-            "check the member axis",
-            code="shape",
-        )
+        rule = f"must be one per member ({n_members},) or one per instance and member ({n}, {n_members})"
+        fail("weights", rule, f"got shape {array.shape}", "check the member axis", code="shape")
     rows = np.atleast_2d(array)
     broken = ~(np.isfinite(rows) & (rows >= 0)).all(axis=1) | ~(rows > 0).any(axis=1)
     if broken.any():
         row = int(np.flatnonzero(broken)[0])
         odd = ~(np.isfinite(rows[row]) & (rows[row] >= 0))
-        raise InputError(
-            "weights",
-            "must be finite, non-negative and not all zero",
-            f"row {row} holds {rows[row][odd][0]:g}" if odd.any() else f"all of row {row} is 0",
-            "repair the weights",
-            code="range",
-        )
+        got = f"row {row} holds {rows[row][odd][0]:g}" if odd.any() else f"all of row {row} is 0"
+        fail("weights", "must be finite, non-negative and not all zero", got, "repair the weights", code="range")
     with np.errstate(over="ignore"):
         totals = array.sum(axis=-1, keepdims=True)
     if np.isinf(totals).any():  # the sum overflows; scaling keeps the ratios of the weights
@@ -820,9 +735,7 @@ def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
 def check_draws(n: Any, name: str) -> None:
     """Refuse a number of draws that is not a whole number from 1 to `MOST_DRAWS`."""
     if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 1 <= n <= MOST_DRAWS:
-        raise InputError(
-            name, "needs at least one draw, a whole number", f"got {shown(n)}", "100 is usual", code="range"
-        )
+        fail(name, "needs at least one draw, a whole number", f"got {shown(n)}", "100 is usual", code="range")
 
 
 # Credal sets that are given by a lower and an upper probability of each class: what `Intervals` and `ClassSets` share.

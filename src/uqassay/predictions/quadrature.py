@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtr, ndtri, softmax
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 
 __all__ = [
     "binary_entropy",
@@ -271,7 +271,7 @@ def softmax_normal(mean: ArrayLike, deviation: ArrayLike) -> Array:
     mean, deviation = np.asarray(mean, dtype=np.float64), np.asarray(deviation, dtype=np.float64)
     if deviation.max(initial=0.0) > WIDEST:
         got = f"got {deviation.max():g}"
-        raise InputError("deviation", f"must be at most {WIDEST:g}", got, "use draws", code="range")
+        fail("deviation", f"must be at most {WIDEST:g}", got, "use draws", code="range")
     found = np.empty(mean.shape)
     top = (mean + SOFTMAX_DEVIATIONS * deviation).max(axis=1)
     low = (mean - SOFTMAX_DEVIATIONS * deviation).max(axis=1) - BELOW

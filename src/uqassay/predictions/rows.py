@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.frames import FromFile, canonical_ids, positions, same_ids
 from uqassay.text import shown
@@ -79,39 +80,21 @@ class Known(NamedTuple):
 
 
 def check_positions(known: Known, parameter: str) -> None:
-    """Refuse values without ids where the models list the instances in different orders.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse values without ids where the models list the instances in different orders."""
     if known.moved:
-        raise InputError(
-            parameter,
-            "must carry ids, because the models list the instances in different orders",
-            f"the rows of {known.moved} are in another order than those of the first model",
-            "give it as a Series whose index holds the ids, or put all models into one order",
-            code="ids",
-            facts={"moved": known.moved},
-        )
+        rule = "must carry ids, because the models list the instances in different orders"
+        got = f"the rows of {known.moved} are in another order than those of the first model"
+        remedy = "give it as a Series whose index holds the ids, or put all models into one order"
+        fail(parameter, rule, got, remedy, code="ids", facts={"moved": known.moved})
 
 
 def check_moved(rows: NDArray[np.int64] | None, known: Known, parameter: str) -> None:
-    """Refuse to put the rows of something into another order where a model stands by its position: in which of the two orders?
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse to reorder the rows of something where a model stands by its position: which of the two orders does it have?"""
     if known.silent and rows is not None and (np.diff(rows) < 0).any():
-        raise InputError(
-            f"{known.silent}.ids",
-            f"are needed, because {parameter} lists the instances in another order than the models",
-            "got neither ids nor a column that identifies the rows and that the others have, too",
-            f"give ids to all models, or put {parameter} into the order of the models",
-            code="ids",
-            facts={"model": known.silent},
-        )
+        rule = f"are needed, because {parameter} lists the instances in another order than the models"
+        got = "got neither ids nor a column that identifies the rows and that the others have, too"
+        remedy = f"give ids to all models, or put {parameter} into the order of the models"
+        fail(f"{known.silent}.ids", rule, got, remedy, code="ids", facts={"model": known.silent})
 
 
 def counts_up(ids: NDArray[Any] | None) -> bool:
@@ -121,11 +104,6 @@ def counts_up(ids: NDArray[Any] | None) -> bool:
 
 def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
     """Rows of `one` in the order of `other`; None where they stand by position.
-
-    Raises
-    ------
-    InputError
-        Ids, or columns of one name, with different values.
 
     Examples
     --------
@@ -157,26 +135,15 @@ def order_like(one: Known, other: Known) -> NDArray[np.int64] | None:
             ) from problem
     orders = list(found.values())
     if any(not np.array_equal(order, orders[0]) for order in orders[1:]):
-        raise InputError(
-            one.place,
-            "must be in one order by every column that both sides have",
-            f"{' and '.join(found)} put the rows in different orders",
-            "name the column that identifies the instances: id=",
-            code="ids",
-            facts={"columns": tuple(found)},
-        )
+        rule = "must be in one order by every column that both sides have"
+        got = f"{' and '.join(found)} put the rows in different orders"
+        remedy = "name the column that identifies the instances: id="
+        fail(one.place, rule, got, remedy, code="ids", facts={"columns": tuple(found)})
     return orders[0] if orders and not np.array_equal(orders[0], np.arange(len(orders[0]))) else None
 
 
 def rows_of_file(values: FromFile, known: Known, parameter: str) -> NDArray[np.int64] | None:
-    """Rows of the values of a file in the order of the predictions; None where they stand by position.
-
-    Raises
-    ------
-    InputError
-        Ids or keys with different values; ids where the predictions have none, or none where the models were put into one
-        order.
-    """
+    """Rows of the values of a file in the order of the predictions; None where they stand by position."""
     own = Known(values.ids, values.keys, parameter)
     if own.tells(known):
         rows = order_like(own, known)
@@ -184,25 +151,15 @@ def rows_of_file(values: FromFile, known: Known, parameter: str) -> NDArray[np.i
         return rows
     check_positions(known, parameter)
     if own.stated is not None:
-        raise InputError(
-            parameter,
-            "has ids and the predictions have none, so its rows may be in another order",
-            f"the first id is {shown(own.stated[:1].tolist()[0])}",
-            "put the ids into the file of predictions too, or take them out of this one if the order is the same",
-            code="ids",
-            facts={"without": "the predictions"},
-        )
+        rule = "has ids and the predictions have none, so its rows may be in another order"
+        got = f"the first id is {shown(own.stated[:1].tolist()[0])}"
+        remedy = "put the ids into the file of predictions too, or take them out of this one if the order is the same"
+        fail(parameter, rule, got, remedy, code="ids", facts={"without": "the predictions"})
     return None
 
 
 def in_rows_of(values: FromFile, known: Known, parameter: str) -> FromFile:
-    """Values of a file in the order of the predictions, without ids.
-
-    Raises
-    ------
-    InputError
-        As for `rows_of_file`.
-    """
+    """Values of a file in the order of the predictions, without ids."""
     rows = rows_of_file(values, known, parameter)
     found = values if rows is None else values[rows]
     return FromFile(found, class_names=found.class_names, class_order=found.class_order)

@@ -18,6 +18,7 @@ from uqassay.arrays import (
     generator,
     still_whole,
 )
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.notes import Note
 from uqassay.predictions.base import CORE_BYTES, Array, Prediction
@@ -127,18 +128,11 @@ class Drawn(Prediction):
     def _check_draws(self) -> None:
         check_draws(self.n_draws, "n_draws")
         if not isinstance(self.seed, (int, np.integer)) or isinstance(self.seed, bool) or self.seed < 0:
-            raise InputError(
-                "seed", "must be a whole number ≥ 0", f"got {shown(self.seed)}", "give a number", code="range"
-            )
+            fail("seed", "must be a whole number ≥ 0", f"got {shown(self.seed)}", "give a number", code="range")
         shape = (self.n_instances, self.n_points, self.n_classes)
         if self.drawn is not None and as_array(self.drawn, "drawn").shape != shape:
-            raise InputError(
-                "drawn",
-                f"must have the shape {shape}",
-                f"got {np.shape(self.drawn)}",
-                "use with_draws() to make it",
-                code="shape",
-            )
+            got = f"got {np.shape(self.drawn)}"
+            fail("drawn", f"must have the shape {shape}", got, "use with_draws() to make it", code="shape")
 
     def _draw(
         self, n: int, rng: RandomState, one: Callable[[np.random.Generator, int, tuple[int, int]], Array]
@@ -220,11 +214,6 @@ class Dirichlet(Drawn):
         **metadata
             `class_names`, `ids`, `groups` and the other options of `Dirichlet`.
 
-        Raises
-        ------
-        InputError
-            An unknown link, or logits that are not finite.
-
         Examples
         --------
         >>> import uqassay as uq
@@ -234,13 +223,8 @@ class Dirichlet(Drawn):
         [[3.127, 1.313]]
         """
         if not isinstance(link, str) or link not in LINKS:
-            raise InputError(
-                "link",
-                f"must be one of {', '.join(LINKS)}",
-                f"got {link!r:.60}",
-                "choose the function that the network was trained with",
-                code="choice",
-            )
+            remedy = "choose the function that the network was trained with"
+            fail("link", f"must be one of {', '.join(LINKS)}", f"got {link!r:.60}", remedy, code="choice")
         array, class_names, ids = take_table(logits, "logits")
         given = as_numeric(array, "logits", ndim=2)
         refuse_truth_values(given, "logits", "give the outputs of the network")
@@ -365,19 +349,12 @@ class GaussianLogits(Drawn):
         mean = as_numeric(self.mean, "mean", ndim=(2, 3))
         variance = as_numeric(self.variance, "variance", ndim=(2, 3))
         if mean.shape != variance.shape:
-            raise InputError(
-                "variance",
-                f"must have the shape of mean, {mean.shape}",
-                f"got {variance.shape}",
-                "give one variance for each logit",
-                code="shape",
-            )
+            rule = f"must have the shape of mean, {mean.shape}"
+            fail("variance", rule, f"got {variance.shape}", "give one variance for each logit", code="shape")
         if mean.ndim == 2:
             mean, variance = mean[:, None, :], variance[:, None, :]
         if mean.shape[1] == 0:
-            raise InputError(
-                "mean", "needs at least one forward pass", f"got shape {mean.shape}", "check the axes", code="shape"
-            )
+            fail("mean", "needs at least one forward pass", f"got shape {mean.shape}", "check the axes", code="shape")
         check_class_count(mean.shape[2], "mean")
         check_logits(mean, "mean", most=MOST)
         refuse_truth_values(variance, "variance", "give variances")
@@ -425,14 +402,10 @@ class GaussianLogits(Drawn):
     def subset(self, n_passes: int, rng: Any = None) -> "GaussianLogits":
         """A random subset of the passes, the same for all instances, as `Members.subset`."""
         if not isinstance(n_passes, (int, np.integer)) or not 1 <= n_passes <= self.n_passes:
-            raise InputError(
-                "n_passes",
-                f"must be a whole number in 1 … {self.n_passes}",
-                f"got {shown(n_passes)}",
-                "choose a number in this range",
-                code="common-members",
-                facts={"n_members": self.n_passes},
-            )
+            rule = f"must be a whole number in 1 … {self.n_passes}"
+            got = f"got {shown(n_passes)}"
+            remedy = "choose a number in this range"
+            fail("n_passes", rule, got, remedy, code="common-members", facts={"n_members": self.n_passes})
         chosen = np.sort(generator(rng).permutation(self.n_passes)[:n_passes])
         facts = {"n_members": int(n_passes), "of": self.n_passes}
         note = Note("members-chosen", f"{n_passes} of {self.n_passes} passes, chosen at random", facts)
@@ -495,17 +468,10 @@ class GaussianLogits(Drawn):
             yield logits
 
     def two_class_logits(self) -> tuple[Array, Array]:
-        """Mean and standard deviation of the logit of class 1 against class 0 in each pass, ``(n, M)`` each.
-
-        Raises
-        ------
-        InputError
-            Other than two classes.
-        """
+        """Mean and standard deviation of the logit of class 1 against class 0 in each pass, ``(n, M)`` each."""
         if self.n_classes != 2:
-            raise InputError(
-                "prediction", "must have two classes", f"got {self.n_classes}", "use one_versus_rest", code="undefined"
-            )
+            remedy = "use one_versus_rest"
+            fail("prediction", "must have two classes", f"got {self.n_classes}", remedy, code="undefined")
         still_whole(self.mean)
         still_whole(self.variance)
         mean, variance = np.asarray(self.mean, dtype=np.float64), np.asarray(self.variance, dtype=np.float64)
@@ -564,16 +530,12 @@ class GaussianLogits(Drawn):
     def _check_shared_draws(self) -> None:
         if not isinstance(self.shared_draws, (bool, np.bool_)):
             got = f"got {shown(self.shared_draws)}"
-            raise InputError("shared_draws", "must be True or False", got, "leave it out", code="type")
+            fail("shared_draws", "must be True or False", got, "leave it out", code="type")
         self._set("shared_draws", bool(self.shared_draws))
         if self.shared_draws and self.variance_is != "epistemic":
-            raise InputError(
-                "shared_draws",
-                'is for variance_is="epistemic", whose draws span the set',
-                f"got variance_is={self.variance_is!r}, whose passes span it",
-                "leave it out",
-                code="conflict",
-            )
+            rule = 'is for variance_is="epistemic", whose draws span the set'
+            got = f"got variance_is={self.variance_is!r}, whose passes span it"
+            fail("shared_draws", rule, got, "leave it out", code="conflict")
 
     def _normal_draws(self, n: int, rng: RandomState) -> Array:
         return self._draw(n, rng, lambda g, i, shape: g.standard_normal(shape))
@@ -583,13 +545,8 @@ class GaussianLogits(Drawn):
         check_draws(n, "n")
         m = self.n_passes
         if n < m:
-            raise InputError(
-                "n_draws",
-                f"needs at least one draw from each of the {m} passes",
-                f"got {n}",
-                f"ask for {m} or more",
-                code="range",
-            )
+            remedy = f"ask for {m} or more"
+            fail("n_draws", f"needs at least one draw from each of the {m} passes", f"got {n}", remedy, code="range")
         return np.arange(n) * m // n
 
     def _one_versus_rest(self, k: int) -> "Members | GaussianLogits":
@@ -605,13 +562,7 @@ class GaussianLogits(Drawn):
 
 
 def check_variance_is(value: Any) -> None:
-    """Refuse a meaning of the variance other than the two of `VARIANCE_IS`.
-
-    Raises
-    ------
-    InputError
-        No meaning (code "missing"), or another one (code "choice").
-    """
+    """Refuse a meaning of the variance other than the two of `VARIANCE_IS`."""
     if isinstance(value, str) and value in VARIANCE_IS:
         return
     problem = InputError(

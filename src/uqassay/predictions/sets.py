@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, check_class_count, check_rows, release, row_chunks, still_whole, tolerance_of
+from uqassay.checks import fail
 from uqassay.credal.events import as_focal_sets, family_moebius, mass_event_bounds, paper_masses, sum_over
 from uqassay.credal.intervals import reachable
 from uqassay.errors import InputError
@@ -70,22 +71,12 @@ class Intervals(Box):
         lower = take_probabilities(self.lower, "lower", 2)
         upper = take_probabilities(self.upper, "upper", 2)
         if lower.dtype == bool:
-            raise InputError(
-                "lower",
-                "must hold numbers",
-                "got truth values",
-                "write sets of classes as ClassSets(sets)",
-                code="class-sets",
-            )
+            got = "got truth values"
+            fail("lower", "must hold numbers", got, "write sets of classes as ClassSets(sets)", code="class-sets")
         upper = upper.astype(np.float64) if upper.dtype == bool else upper
         if lower.shape != upper.shape:
-            raise InputError(
-                "upper",
-                f"must have the shape of lower, {lower.shape}",
-                f"got {upper.shape}",
-                "give two bounds for every class",
-                code="shape",
-            )
+            remedy = "give two bounds for every class"
+            fail("upper", f"must have the shape of lower, {lower.shape}", f"got {upper.shape}", remedy, code="shape")
         check_class_count(lower.shape[1], "lower")
         tolerance = tolerance_of(self.lower, self.upper, lower, upper)
         for bound, name in ((lower, "lower"), (upper, "upper")):
@@ -100,9 +91,7 @@ class Intervals(Box):
         like = take_probabilities(getattr(self, other), other, 2)
         value = getattr(self, name)
         if not abs(value) <= 1e300:
-            raise InputError(
-                name, "values must be between 0 and 1", f"got {shown(value)}", "give a bound", code="range"
-            )
+            fail(name, "values must be between 0 and 1", f"got {shown(value)}", "give a bound", code="range")
         self._set(name, np.broadcast_to(np.float64(value), like.shape))
 
     @property
@@ -135,14 +124,9 @@ def _check_bounds(lower: NDArray[Any], upper: NDArray[Any], tolerance: float) ->
         crossed = l > u + tolerance
         if crossed.any():
             row, c = np.argwhere(crossed)[0]
-            raise InputError(
-                "lower",
-                "must not exceed upper",
-                f"row {rows.start + row} has lower {l[row, c]:.6g} > upper {u[row, c]:.6g} for class {c}",
-                "swap or repair the bounds",
-                code="bounds",
-                facts={"row": int(rows.start + row)},
-            )
+            rule = "must not exceed upper"
+            got = f"row {rows.start + row} has lower {l[row, c]:.6g} > upper {u[row, c]:.6g} for class {c}"
+            fail("lower", rule, got, "swap or repair the bounds", code="bounds", facts={"row": int(rows.start + row)})
         _refuse_empty(
             l.sum(axis=1) - 1, lower, tolerance, rows.start, "lower", "the lower bounds of a row must sum to at most 1"
         )
@@ -159,7 +143,7 @@ def _refuse_empty(excess: Array, bounds: NDArray[Any], tolerance: float, start: 
     if empty.any():
         row = int(np.flatnonzero(empty)[0])
         total = not_negative(bounds[start + row]).sum()
-        raise InputError(
+        fail(
             name,
             f"{rule}, or no distribution lies between the bounds",
             f"row {start + row} sums to {total:.6g}",
@@ -210,13 +194,8 @@ class ClassSets(Box):
         self._take_table("sets")
         sets = as_numeric(self.sets, "sets")
         if sets.ndim == 3 and sets.shape[2] != 1:
-            raise InputError(
-                "sets",
-                "must be those of one level, (n, K)",
-                f"got shape {sets.shape}",
-                "choose a level, as in sets[:, :, 0], or give each level as a model of its own",
-                code="shape",
-            )
+            remedy = "choose a level, as in sets[:, :, 0], or give each level as a model of its own"
+            fail("sets", "must be those of one level, (n, K)", f"got shape {sets.shape}", remedy, code="shape")
         sets = as_numeric(sets[:, :, 0] if sets.ndim == 3 else sets, "sets", ndim=2)
         check_class_count(sets.shape[1], "sets")
         self._set("sets", sets if sets.dtype == bool else _as_truth_values(sets))
@@ -265,14 +244,9 @@ class ClassSets(Box):
             outside = (indices < 0) | (indices >= k)
             if outside.any():
                 at = int(np.flatnonzero(outside)[0])
-                raise InputError(
-                    "sets",
-                    f"classes must be 0 … {k - 1}",
-                    f"row {rows[at]} holds {indices[at]}",
-                    "give the number of all classes as n_classes, or their names as class_names",
-                    code="range",
-                    facts={"row": int(rows[at])},
-                )
+                got = f"row {rows[at]} holds {indices[at]}"
+                remedy = "give the number of all classes as n_classes, or their names as class_names"
+                fail("sets", f"classes must be 0 … {k - 1}", got, remedy, code="range", facts={"row": int(rows[at])})
             held[rows, indices] = True
             _refuse_repeats(held, rows)
         return cls(held, class_names=names, **metadata)
@@ -312,14 +286,10 @@ class ClassSets(Box):
         found = self.only_classes()
         if (found == NO_CLASS).any():
             row = int(np.flatnonzero(found == NO_CLASS)[0])
-            raise InputError(
-                "prediction",
-                "must predict one class, which class sets do only where a set has a single class",
-                f"row {row} has {int(self.sets[row].sum())}",
-                "use .sets, metrics.class_set_scores, or the probabilities behind the sets",
-                code="undefined",
-                facts={"row": row},
-            )
+            rule = "must predict one class, which class sets do only where a set has a single class"
+            got = f"row {row} has {int(self.sets[row].sum())}"
+            remedy = "use .sets, metrics.class_set_scores, or the probabilities behind the sets"
+            fail("prediction", rule, got, remedy, code="undefined", facts={"row": row})
         return found
 
     def only_classes(self) -> NDArray[np.int64]:
@@ -347,27 +317,22 @@ def empty_sets_note(empty: int, n: int) -> Note:
 def refuse_class_sets(prediction: Prediction, parameter: str) -> None:
     """Refuse class sets where probabilities are judged."""
     if isinstance(prediction, ClassSets):
-        raise InputError(
-            parameter,
-            "must state the probabilities of the classes",
-            "got ClassSets",
-            "use metrics.class_set_scores for their coverage and size, or pass the probabilities behind them",
-            code="undefined",
-        )
+        remedy = "use metrics.class_set_scores for their coverage and size, or pass the probabilities behind them"
+        fail(parameter, "must state the probabilities of the classes", "got ClassSets", remedy, code="undefined")
 
 
 def _number_of_classes(n_classes: int | None, names: tuple[str, ...] | None) -> int:
     if n_classes is None and names is None:
         rule, got = "must be given, because sets may leave classes out", "got None"
-        raise InputError("n_classes", rule, got, "pass n_classes=K, or class_names", code="missing")
+        fail("n_classes", rule, got, "pass n_classes=K, or class_names", code="missing")
     if n_classes is None:
         return len(names or ())
     if isinstance(n_classes, bool) or not isinstance(n_classes, (int, np.integer)) or n_classes < 2:
         rule, got = "must be a whole number of at least 2", f"got {shown(n_classes)}"
-        raise InputError("n_classes", rule, got, "give K", code="range")
+        fail("n_classes", rule, got, "give K", code="range")
     if names is not None and len(names) != n_classes:
         rule, got = f"must be the number of class_names, {len(names)}", f"got {n_classes}"
-        raise InputError("n_classes", rule, got, "leave it out", code="mismatch")
+        fail("n_classes", rule, got, "leave it out", code="mismatch")
     return int(n_classes)
 
 
@@ -376,7 +341,7 @@ def _checked_lists(sets: Any) -> list[list[Any]]:
     remedy = "give one list of classes for each instance; truth values and numbers (n, K) are ClassSets(sets)"
     if isinstance(sets, (str, bytes, Mapping)) or not isinstance(sets, (Sequence, np.ndarray)):
         rule, got = "must be a list of lists of classes", f"got {type(sets).__name__}"
-        raise InputError("sets", rule, got, remedy, code="type")
+        fail("sets", rule, got, remedy, code="type")
     lists = []
     for row, one in enumerate(sets):
         several = (
@@ -386,7 +351,7 @@ def _checked_lists(sets: Any) -> list[list[Any]]:
         odd = [each for each in classes if isinstance(each, (bool, np.bool_)) or np.ndim(each) > 0]
         if odd or not several:
             rule, got = "must hold a list of classes for each instance", f"row {row} holds {shown([*odd, one][0])}"
-            raise InputError("sets", rule, got, remedy, code="type", facts={"row": row})
+            fail("sets", rule, got, remedy, code="type", facts={"row": row})
         lists.append(classes)
     return lists
 
@@ -413,7 +378,7 @@ def _refuse_repeats(held: NDArray[np.bool_], rows: NDArray[np.intp]) -> None:
             f"row {row} has {listed[row]} entries of {held[row].sum()} classes",
         )
         remedy = "pass rows of 0 and 1 to ClassSets(sets), or drop the repeats"
-        raise InputError("sets", rule, got, remedy, code="duplicate", facts={"row": row})
+        fail("sets", rule, got, remedy, code="duplicate", facts={"row": row})
 
 
 def _as_truth_values(sets: NDArray[Any]) -> NDArray[np.bool_]:
@@ -424,14 +389,9 @@ def _as_truth_values(sets: NDArray[Any]) -> NDArray[np.bool_]:
         odd = ~((block == 0) | (block == 1))
         if odd.any():
             at = np.argwhere(odd)[0]
-            raise InputError(
-                "sets",
-                "values must be 0 or 1",
-                f"row {rows.start + at[0]} holds {shown(block[tuple(at)].item())} for class {at[1]}",
-                "compare conformity scores with their threshold first; probabilities are a Point",
-                code="range",
-                facts={"row": int(rows.start + at[0])},
-            )
+            got = f"row {rows.start + at[0]} holds {shown(block[tuple(at)].item())} for class {at[1]}"
+            remedy = "compare conformity scores with their threshold first; probabilities are a Point"
+            fail("sets", "values must be 0 or 1", got, remedy, code="range", facts={"row": int(rows.start + at[0])})
         found[rows] = block == 1
     return found
 
@@ -505,13 +465,9 @@ class Masses(Prediction):
         tolerance = tolerance_of(given, masses)
         sets = _family(focal_sets, n_classes)
         if masses.shape[1] != len(sets):
-            raise InputError(
-                "masses",
-                f"needs one column for each of the {len(sets)} focal sets",
-                f"got {masses.shape[1]}",
-                "check that masses and focal_sets have the same order",
-                code="mismatch",
-            )
+            rule = f"needs one column for each of the {len(sets)} focal sets"
+            got = f"got {masses.shape[1]}"
+            fail("masses", rule, got, "check that masses and focal_sets have the same order", code="mismatch")
         check_class_count(sets.shape[1], "focal_sets")
         check_rows(
             masses,
@@ -549,13 +505,9 @@ class Masses(Prediction):
         tolerance = tolerance_of(beliefs, values)
         sets = _family(focal_sets, n_classes)
         if values.shape[1] != len(sets):
-            raise InputError(
-                "beliefs",
-                f"needs one column for each of the {len(sets)} focal sets",
-                f"got {values.shape[1]}",
-                "check that beliefs and focal_sets have the same order",
-                code="mismatch",
-            )
+            rule = f"needs one column for each of the {len(sets)} focal sets"
+            got = f"got {values.shape[1]}"
+            fail("beliefs", rule, got, "check that beliefs and focal_sets have the same order", code="mismatch")
         check_rows(values, "beliefs", tolerance=tolerance, unit_sum=False, remedy="give beliefs between 0 and 1")
         masses = family_moebius(np.asarray(values, dtype=np.float64), sets)
         signed = bool(broken_rows(masses, tolerance).any())
@@ -608,7 +560,7 @@ class Masses(Prediction):
             if broken.any():
                 row = int(np.flatnonzero(broken)[0])
                 shown = row if self.row_numbers is None else int(self.row_numbers[row])
-                raise InputError(
+                fail(
                     "beliefs",
                     "each row must be a belief function",
                     f"{int(broken.sum())} of {len(broken)} rows are not (first row {shown}"
@@ -641,9 +593,7 @@ def _family(focal_sets: Any, n_classes: int | None) -> NDArray[np.bool_]:
     if hasattr(focal_sets, "__array__") or hasattr(focal_sets, "shape"):  # also tensors and tables
         focal_sets = as_numeric(focal_sets, "focal_sets")
     if n_classes is not None and not (isinstance(n_classes, (int, np.integer)) and 1 <= n_classes <= MOST_CLASSES):
-        raise InputError(
-            "n_classes", "must be a whole number of at least 1", f"got {shown(n_classes)}", "give K", code="range"
-        )
+        fail("n_classes", "must be a whole number of at least 1", f"got {shown(n_classes)}", "give K", code="range")
     return as_focal_sets(focal_sets, n_classes)
 
 
@@ -689,9 +639,7 @@ class Vertices(Prediction):
         tolerance = tolerance_of(self.vertices, vertices)
         check_class_count(vertices.shape[2], "vertices")
         if vertices.shape[1] == 0:
-            raise InputError(
-                "vertices", "needs at least one vertex", f"got shape {vertices.shape}", "check the axes", code="shape"
-            )
+            fail("vertices", "needs at least one vertex", f"got shape {vertices.shape}", "check the axes", code="shape")
         if normalise:
             vertices = normalised(vertices, "vertices")
         check_rows(vertices, "vertices", tolerance=tolerance)

@@ -14,11 +14,6 @@ def refuse_swapped(labels: Any, prediction: Any, name: str = "y_true", other: st
     """Refuse probabilities in place of labels and labels in place of probabilities.
 
     A prediction has two axes or more. One axis there, and a prediction or two axes in place of the labels, is an exchange.
-
-    Raises
-    ------
-    InputError
-        The arguments are swapped.
     """
     single = not isinstance(prediction, Prediction) and _axes(prediction) == 1
     if isinstance(labels, Prediction) or (single and _axes(labels) > 1):
