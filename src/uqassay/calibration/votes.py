@@ -43,7 +43,6 @@ __all__ = [
     "SecondOrderBuckets",
     "SecondOrderTest",
     "VoteCompatibility",
-    "buckets_by_statement",
     "check_second_order_level",
     "second_order_test",
     "vote_compatibility_test",
@@ -517,10 +516,6 @@ def vote_compatibility_test(
     level : float
     rng : int, Generator or None
         None means seed 0.
-
-    Returns
-    -------
-    VoteCompatibility
 
     Notes
     -----

@@ -47,15 +47,12 @@ __all__ = [
     "bins_of_first_class",
     "bins_of_groups",
     "bins_of_ranks",
-    "bins_of_values",
     "check_bins",
     "classes_apart",
-    "edges_of_equal_width",
     "expected_calibration_error",
     "inner_edges",
     "instance_weights",
     "labels_and_probs",
-    "ranges_sentence",
     "reliability",
     "reliability_diagram",
     "sums_of_equal_mass",
@@ -817,10 +814,6 @@ def reliability_diagram(
         Whole groups (patients, sites, videos) are the units of the intervals.
     level : float
         Confidence level of the single intervals, and of all intervals of the band together.
-
-    Returns
-    -------
-    Reliability
 
     Notes
     -----

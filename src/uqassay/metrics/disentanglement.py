@@ -54,7 +54,6 @@ __all__ = [
     "Term",
     "TrendStep",
     "below_chance_test",
-    "curve_correlations",
     "disentanglement_error",
     "doubt_sources",
     "epistemic_trend_test",
@@ -368,10 +367,6 @@ def disentanglement_error(
     n_draws, rng
         For the bootstrap over runs; None means seed 0.
 
-    Returns
-    -------
-    Disentanglement
-
     Notes
     -----
     With confidence = −uncertainty and r its correlation with the accuracy over the conditions of one run, the error of a run
@@ -679,10 +674,6 @@ def paired_disentanglement_test(
     n_draws, rng
         For the sign flips of more than 15 runs; None means seed 0.
 
-    Returns
-    -------
-    PairedDisentanglementTest
-
     Examples
     --------
     >>> test = paired_disentanglement_test([0.41, 0.36, 0.44, 0.38, 0.40], [0.52, 0.49, 0.50, 0.55, 0.47])
@@ -820,10 +811,6 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
     shares : array (C,)
         Different shares of the training instances, in any order.
     level : float
-
-    Returns
-    -------
-    EpistemicTrend
 
     Notes
     -----
@@ -1021,10 +1008,6 @@ def doubt_sources(
     shares : array (C,)
         Share of the training instances; every run draws its own subset, so that at 1 all runs have the same instances.
     level : float
-
-    Returns
-    -------
-    DoubtSources
 
     Notes
     -----
@@ -1300,10 +1283,6 @@ def estimate_correlations(
     level : float
     scope : {"runs-and-instances", "runs"}
         Whether the intervals are for other runs on other instances, or for other runs on these instances.
-
-    Returns
-    -------
-    EstimateCorrelations
 
     Notes
     -----

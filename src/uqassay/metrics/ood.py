@@ -45,23 +45,13 @@ __all__ = [
     "ScodSamples",
     "Ties",
     "TwoSamples",
-    "augrc_of",
-    "aupr_linearised",
     "aupr_score",
-    "aurc_of",
     "fpr_at_tpr_error",
-    "fpr_linearised",
     "joined_groups",
-    "ood_auc_estimate",
     "ood_auc_score",
-    "rank_samples",
-    "risk_at",
     "scod_augrc_loss",
     "scod_aurc_loss",
-    "scod_estimate",
     "scod_risk_loss",
-    "scod_samples",
-    "two_samples",
 ]
 
 
@@ -544,10 +534,6 @@ def fpr_at_tpr_error(
         today). Both agree without ties.
     sample_weight, groups, level
         As in `ood_auc_score`.
-
-    Returns
-    -------
-    estimate : Estimate
 
     Notes
     -----
@@ -1175,10 +1161,6 @@ def scod_risk_loss(
         As in `scod_aurc_loss`.
     coverage : float
         Share of all inputs that is kept, in (0, 1]. A tie at the threshold is kept in part.
-
-    Returns
-    -------
-    estimate : Estimate
 
     Notes
     -----

@@ -30,17 +30,12 @@ from uqassay.statistics.units import Floats, Units, as_floats, check_inside, che
 from uqassay.text import count, counted, level_text, number, percent, percent_interval, pvalue_text
 
 __all__ = [
-    "PRICES",
     "CertifiedRefusal",
     "ExpectedCost",
     "RefusalParts",
     "certified_refusal",
-    "cheapest_thresholds",
     "divide",
     "expected_cost_curve",
-    "needed",
-    "plan_refusal",
-    "short_number",
     "whole_errors",
 ]
 
@@ -481,10 +476,6 @@ def certified_refusal(
     rng : int or Generator, optional
         Divides the instances; None means seed 0.
 
-    Returns
-    -------
-    refusal : CertifiedRefusal
-
     Notes
     -----
     One part of the data chooses candidates: first the threshold most likely to be certified, then higher ones in steps of 1 %
@@ -694,7 +685,7 @@ class ExpectedCost(Shown):
             if price in SHOWN or len(self.prices) <= len(SHOWN):
                 cost, at = self.costs[k], self.thresholds[k]
                 cells = (ShownCell(f"{price:g}"), estimate_cell(float(cost), cost.low, cost.high))
-                more = (ShownCell(percent(self.kept[k])), ShownCell(repr(at) if np.isfinite(at) else number(at)))
+                more = (ShownCell(percent(self.kept[k])), ShownCell(_threshold_text(at)))
                 rows.append(ShownRow((*cells, *more)))
         costs = f"Keeping every case costs {number(float(self.keep_all))}, passing every case on the price"
         said = f"{costs}. {level_text(self.level)} intervals."
@@ -726,10 +717,6 @@ def expected_cost_curve(
     level : float
     rng : int or Generator, optional
         Divides the instances into halves; None means seed 0.
-
-    Returns
-    -------
-    found : ExpectedCost
 
     Notes
     -----

@@ -19,7 +19,6 @@ from uqassay.statistics.linearised import Linearised, averaged, is_plain, linear
 from uqassay.statistics.pairs import POWER
 from uqassay.statistics.units import (
     Floats,
-    Spread,
     Units,
     as_floats,
     ascending_order,
@@ -29,7 +28,6 @@ from uqassay.statistics.units import (
 )
 
 __all__ = [
-    "SCALES",
     "RankedErrors",
     "RiskCoverage",
     "SelectiveGain",
@@ -40,16 +38,13 @@ __all__ = [
     "augrc_loss",
     "aurc",
     "aurc_loss",
-    "aurc_trapezoid",
     "checked_errors",
     "coverage_at_risk_score",
     "detectable_gain",
     "e_aurc",
     "e_aurc_loss",
     "independent_instances",
-    "kept_parts",
     "once",
-    "prediction_rejection",
     "prediction_rejection_score",
     "rank_errors",
     "ranked_auc",
@@ -367,7 +362,8 @@ def area_estimate(
         whole = averaged(runs)
         spread = spread_of(_as_if_left_out(whole, units) if on_log_scale else whole, units, [values])
         if spread.standard_error > TINY:
-            low, high = _interval(value, _reach(spread, level), kind, _greatest(whole, units, kind))
+            reach = float(special.stdtrit(spread.dof, 0.5 + level / 2)) * spread.standard_error
+            low, high = _interval(value, reach, kind, _greatest(whole, units, kind))
         else:
             low, high = _without_spread(value, units.n_units, kind, level)
     return Estimate(
@@ -379,10 +375,6 @@ def area_estimate(
         method=method,
         notes=notes,
     )
-
-
-def _reach(spread: Spread, level: float) -> float:
-    return float(special.stdtrit(spread.dof, 0.5 + level / 2)) * spread.standard_error
 
 
 def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
@@ -1339,10 +1331,6 @@ def selective_gain(
     ----------
     errors, uncertainty, coverage, sample_weight, groups, level
         As in `accuracy_at_coverage_score`.
-
-    Returns
-    -------
-    gain : SelectiveGain
 
     Notes
     -----
