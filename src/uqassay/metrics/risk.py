@@ -52,6 +52,7 @@ __all__ = [
     "risk_coverage_curve",
     "selective_gain",
     "small_sample_ratio",
+    "sum_from",
 ]
 
 
@@ -446,7 +447,7 @@ def aurc(ranked: RankedErrors) -> Linearised:
     value = float((a[-1] + ((a[:-1] - s[1:] * before) * logs).sum()) / total)
     # one more instance of error e raises A(M) by e − s(M) at all M above its block
     constant = np.full_like(m, ranked.error_rate - value)
-    constant[:-1] -= _sum_from(s[1:] * logs)
+    constant[:-1] -= sum_from(s[1:] * logs)
     if ranked.block is not None:  # and inside the block by (e − s)(M − M₀) / width, which is 0 for a single instance
         own = np.append(1.0, 1 - before * logs / width)
         by_error, constant = by_error + own, constant - s * own
@@ -481,7 +482,7 @@ def aurc_trapezoid(ranked: RankedErrors) -> Linearised:
     by_wrong = by_risk / m
     by_kept = middle - by_wrong * r
     by_kept[:-1] -= middle[1:]
-    return _with_influence(ranked, value, _sum_from(by_wrong), _sum_from(by_kept) - value)
+    return _with_influence(ranked, value, sum_from(by_wrong), sum_from(by_kept) - value)
 
 
 @once
@@ -610,7 +611,8 @@ def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, consta
 _AREAS: Mapping[Risk, Callable[[RankedErrors], Linearised]] = {"generalised": augrc, "selective": aurc}
 
 
-def _sum_from(terms: Floats) -> Floats:
+def sum_from(terms: Floats) -> Floats:
+    """Sum of each term and all later ones."""
     return np.cumsum(terms[::-1])[::-1]
 
 
