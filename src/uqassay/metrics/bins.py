@@ -913,8 +913,9 @@ def bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tupl
     if ((conf == 0) | (conf == 1)).all() and (conf == 0).any() and ((hit > 0) & (hit < 1)).any():
         raise swapped_arguments("correct", "confidence")
     check_bins(n_bins, "width")
-    for values, name, high in ((hit, "correct", 1.0), (conf, "confidence", 1.0 + ROUNDING)):
-        between(values, name, "pass probabilities", high=high)
+    between(hit, "correct", "pass probabilities")
+    # sums of rounded probabilities may exceed 1 a little
+    between(np.where(conf <= 1 + ROUNDING, np.minimum(conf, 1.0), conf), "confidence", "pass probabilities")
     bins = bins_of_values(conf, int(n_bins), "width")
     return bins, hit
 
