@@ -41,7 +41,7 @@ from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, S
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
-from uqassay.results import ShownTable, plain
+from uqassay.results import ShownTable, plain_of
 from uqassay.statistics.units import check_draws
 from uqassay.text import counted, pvalue_text
 
@@ -685,28 +685,12 @@ class CredalCalibrationTest(ShownVerdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "measure": self.measure,
-            "notion": self.notion,
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "weights": plain(self.weights),
-            "null": plain(self.null),
-            "null_kind": self.null_kind,
-            "convention": self.convention,
-            "n_instances": self.n_instances,
-            "n_members": self.n_members,
-            "n_classes": self.n_classes,
-            "noun": self.noun,
-            "n_draws": self.n_draws,
-            "planned_draws": self.planned_draws,
-            "smallest_pvalue": self.smallest_pvalue,
-            "sides": self.sides,
-            "search_spread": plain(self.search_spread),
-            "evaluations": self.evaluations,
-            "width": self.width,
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        names = (
+            "measure notion statistic pvalue weights null null_kind convention n_instances n_members "
+            "n_classes noun n_draws planned_draws smallest_pvalue sides search_spread evaluations width "
+            "notes"
+        )
+        return plain_of(self, *names.split())
 
     @property
     def _most_draws(self) -> int:

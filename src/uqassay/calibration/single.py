@@ -48,7 +48,7 @@ from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.pairs import pairwise_mean_tests
 from uqassay.statistics.units import Units, check_draws, check_level, make_units
@@ -643,23 +643,11 @@ class CalibrationTest(ShownVerdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "measure": self.measure,
-            "notion": self.notion,
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "null": plain(self.null),
-            "method": self.method,
-            "n_instances": self.n_instances,
-            "n_classes": self.n_classes,
-            "n_draws": self.n_draws,
-            "sides": self.sides,
-            "n_groups": self.n_groups,
-            "smallest_pvalue": self.smallest_pvalue,
-            "direction": self.direction,
-            "gap": {name: plain(value) for name, value in self.gap._asdict().items()},
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        names = (
+            "measure notion statistic pvalue null method n_instances n_classes n_draws sides n_groups "
+            "smallest_pvalue direction gap notes"
+        )
+        return plain_of(self, *names.split())
 
 
 # Tests of strong calibration of one classifier: p-values and intervals of its kernel calibration error.

@@ -16,7 +16,7 @@ from uqassay.checks import a, between, different, fail, mapping, number, one_of,
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.predictions.labels import labels_for, take_table
-from uqassay.results import plain
+from uqassay.results import plain_of
 from uqassay.statistics import (
     Estimate,
     PermutationTest,
@@ -285,16 +285,7 @@ class Term:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "experiment": self.experiment,
-            "estimate": self.estimate,
-            "ideal": self.ideal,
-            "per_run": plain(self.per_run),
-            "correlation": self.correlation.to_dict(),
-            "bootstrap": self.bootstrap.to_dict(),
-            "deviation": self.deviation.to_dict(),
-            "constant": self.constant.tolist(),
-        }
+        return plain_of(self)
 
 
 @final
@@ -332,18 +323,7 @@ class Disentanglement:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "error": self.error.to_dict(),
-            "per_run": plain(self.per_run),
-            "terms": [term.to_dict() for term in self.terms],
-            "pooled": {"error": plain(self.pooled.error), "correlations": plain(np.array(self.pooled.correlations))},
-            "floor": self.floor,
-            "chance": self.chance,
-            "together": self.together,
-            "aggregate": self.aggregate,
-            "conditions": [list(conditions) for conditions in self.conditions],
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        return plain_of(self)
 
 
 def disentanglement_error(
@@ -536,14 +516,7 @@ class PairedDisentanglementTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "difference": self.difference.to_dict(),
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "sign_flips": self.sign_flips.to_dict(),
-            "per_run": plain(self.per_run),
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        return plain_of(self, "difference", "statistic", "pvalue", "sign_flips", "per_run", "notes")
 
 
 def below_chance_test(

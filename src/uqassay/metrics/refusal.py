@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -13,7 +13,7 @@ from uqassay.checks import between, fail
 from uqassay.metrics.risk import RankedErrors, checked_errors, rank_errors
 from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate, unit_notes
 from uqassay.statistics.risk_bounds import (
     bet_pvalues,
@@ -412,11 +412,7 @@ class CertifiedRefusal(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""
-        found: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            found[field.name] = value.to_dict() if isinstance(value, Estimate) else plain(value)
-        return {**found, "certified": self.certified, "coverage_cost": plain(self.coverage_cost)}
+        return {**plain_of(self), "certified": self.certified, "coverage_cost": plain(self.coverage_cost)}
 
     def _shown_title(self) -> str:
         chose, certify = counted(self.n_choosing, "instance"), count(self.n_certifying)
@@ -653,16 +649,7 @@ class ExpectedCost(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""
-        return {
-            "prices": list(self.prices),
-            "thresholds": plain(list(self.thresholds)),
-            "costs": [cost.to_dict() for cost in self.costs],
-            "kept": list(self.kept),
-            "keep_all": self.keep_all.to_dict(),
-            "savings": [saving.to_dict() for saving in self.savings],
-            "level": self.level,
-            "notes": plain(self.notes),
-        }
+        return plain_of(self)
 
     def _shown_title(self) -> str:
         return f"Expected cost per case of {counted(self.keep_all.n, 'instance')}, a mistake costs 1"
