@@ -41,26 +41,15 @@ from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, S
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
-from uqassay.results import ShownTable, plain
+from uqassay.results import ShownTable, plain_of
 from uqassay.statistics.units import check_draws
 from uqassay.text import counted, pvalue_text
 
 __all__ = [
     "BETA",
-    "CONTRADICTED",
     "CredalCalibrationTest",
-    "LikelyMixtures",
-    "NullAtMixture",
-    "cobyla_minimum",
     "credal_calibration_test",
     "credal_calibration_tests",
-    "drawn_labels",
-    "fewest_members",
-    "in_deviations",
-    "likelihood_region",
-    "null_at",
-    "paper_code_measure",
-    "worst_mixture",
 ]
 
 
@@ -163,17 +152,8 @@ def fewest_members(members: Floats, labels: NDArray[np.intp], confidence: float 
     were left out. This is the distribution of the likelihood ratio given the face on which the most likely mixture lies
     (Shapiro 1988).
 
-    Parameters
-    ----------
-    members : array (n, M, K)
-    labels : int array (n,)
-    confidence : float
-        Of the likelihood-ratio test.
-
-    Returns
-    -------
-    array (M,) or None
-        None if every member is needed, or no member gives any label a positive probability.
+    `members` (n, M, K), `labels` (n,), and the confidence of the likelihood-ratio test. None if every member is needed, or no
+    member gives any label a positive probability.
 
     References
     ----------
@@ -323,16 +303,8 @@ class LikelihoodRegion:
 def likelihood_region(given: Floats, best: Floats, beta: float, generator: np.random.Generator) -> LikelihoodRegion:
     """Region that contains the true λ with probability at least 1 − β if the labels come from p_λ.
 
-    Parameters
-    ----------
-    given : array (n, M)
-        Probability that each member gave to the observed label.
-    best : array (M,)
-        The most likely λ, see `log_loss_weights`. Any other λ gives a valid but larger region.
-    beta : float
-        Probability that the region misses the true λ.
-    generator : numpy Generator
-        For the estimate of ∫ L dπ.
+    `given` (n, M) are the probabilities that each member gave to the observed label, and `best` (M,) is the most likely λ
+    (`log_loss_weights`); any other λ gives a valid but larger region. The generator serves the estimate of ∫ L dπ.
 
     References
     ----------
@@ -452,16 +424,6 @@ def _screened(
 # is compared with the quantile of the signed null draws. SciPy's COBYLA minimises from λ = 1/M.
 
 
-class PaperCodeTest(NamedTuple):
-    """The minimum t, the λ where COBYLA stopped, the null draws (D,), the p-value and the number of evaluations."""
-
-    statistic: float
-    weights: Floats
-    null: Floats
-    pvalue: float
-    evaluations: int
-
-
 def paper_code_measure(measure: CalibrationMeasure) -> CalibrationMeasure:
     """The authors' variant of a built-in measure, with the same number of bins; any other measure is returned unchanged."""
     variant = CALIBRATION_MEASURES.get(f"{measure.name}-paper-code")
@@ -471,21 +433,6 @@ def paper_code_measure(measure: CalibrationMeasure) -> CalibrationMeasure:
     if None not in (measure.n_bins, usual.n_bins):
         usual, variant = (calibration_measure(m, n_bins=measure.n_bins) for m in (usual, variant))
     return variant if measure.prepare == usual.prepare else measure  # a user's measure may have a built-in name
-
-
-def paper_code_test(
-    labels: Labels, members: Floats, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
-) -> PaperCodeTest:
-    """Algorithm 1 with the authors' choices, for labels (n,) and members (n, M, K).
-
-    The p-value is the least α for which |t| exceeds the (1 − α)-quantile of the null draws, linearly interpolated.
-    """
-    mixtures = Mixtures(members)
-    m = mixtures.n_members
-    truths = generator.dirichlet(np.full(m, 1 / m), n_draws)
-    null = random_mixture_null(mixtures, truths, measure, generator, instances="permuted")
-    value, weights, evaluations = cobyla_minimum(MixtureObjective(mixtures, labels[np.newaxis], measure))
-    return PaperCodeTest(value, weights, null, quantile_pvalue(abs(value), null), evaluations)
 
 
 def quantile_pvalue(statistic: float, null: Floats) -> float:
@@ -552,25 +499,19 @@ class LeastError:
     evaluations: int  #: number of mixtures evaluated
 
 
-def single_member(
-    labels: Labels,
-    shared: SharedMembers,
-    measure: CalibrationMeasure,
-    n_draws: int,
-    resample: bool,
-    generator: np.random.Generator,
-) -> LeastError:
-    """Statistic and null of a single member: nothing is minimised, and scores are tested on both sides."""
-    statistic, null = statistic_and_null(labels, shared.probs[:, 0], measure, n_draws, resample, generator)
-    return LeastError(statistic, monte_carlo_pvalue(statistic, null, measure.sides), np.ones(1), null, 0.0, 1)
-
-
 def authors_code(
-    labels: Labels, shared: SharedMembers, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
+    labels: Labels, mixtures: Mixtures, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
 ) -> LeastError:
-    """The test as implemented in the code of paper 001's authors."""
-    found = paper_code_test(labels, shared.probs, measure, n_draws, generator)
-    return LeastError(found.statistic, found.pvalue, found.weights, found.null, math.nan, found.evaluations)
+    """Algorithm 1 with the choices in the code of paper 001's authors.
+
+    The p-value is the least α for which |t| exceeds the (1 − α)-quantile of the null draws, linearly interpolated.
+    """
+    m = mixtures.n_members
+    null = random_mixture_null(
+        mixtures, generator.dirichlet(np.full(m, 1 / m), n_draws), measure, generator, instances="permuted"
+    )
+    value, weights, evaluations = cobyla_minimum(MixtureObjective(mixtures, labels[np.newaxis], measure))
+    return LeastError(value, quantile_pvalue(abs(value), null), weights, null, math.nan, evaluations)
 
 
 def random_null(
@@ -710,13 +651,8 @@ class CredalCalibrationTest(ShownVerdict):
             check_alpha(alpha, 2**62)
             return float(np.quantile(self.null, 1 - alpha))
         if self.planned_draws is not None:
-            fail(
-                "null",
-                "must be one whose draws are all made and searched to the end, for a critical value",
-                "got 'sequential'",
-                'test with null="minimised"',
-                code="conflict",
-            )
+            rule = "must be one whose draws are all made and searched to the end, for a critical value"
+            fail("null", rule, "got 'sequential'", 'test with null="minimised"', code="conflict")
         return null_threshold(self.null, alpha if self.sides == "upper" else alpha / 2, offset=self._offset)
 
     def sentence(self, alpha: float = 0.05) -> str:
@@ -749,28 +685,12 @@ class CredalCalibrationTest(ShownVerdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "measure": self.measure,
-            "notion": self.notion,
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "weights": plain(self.weights),
-            "null": plain(self.null),
-            "null_kind": self.null_kind,
-            "convention": self.convention,
-            "n_instances": self.n_instances,
-            "n_members": self.n_members,
-            "n_classes": self.n_classes,
-            "noun": self.noun,
-            "n_draws": self.n_draws,
-            "planned_draws": self.planned_draws,
-            "smallest_pvalue": self.smallest_pvalue,
-            "sides": self.sides,
-            "search_spread": plain(self.search_spread),
-            "evaluations": self.evaluations,
-            "width": self.width,
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        names = (
+            "measure notion statistic pvalue weights null null_kind convention n_instances n_members "
+            "n_classes noun n_draws planned_draws smallest_pvalue sides search_spread evaluations width "
+            "notes"
+        )
+        return plain_of(self, *names.split())
 
     @property
     def _most_draws(self) -> int:
@@ -849,10 +769,6 @@ def credal_calibration_test(
     rng : int, Generator or None
         None means seed 0.
 
-    Returns
-    -------
-    CredalCalibrationTest
-
     References
     ----------
     Paper 001, algorithm 1. Berger, Boos (1994), P values maximized over a confidence set for the nuisance parameter. Besag,
@@ -912,21 +828,11 @@ def credal_calibration_tests(
     likely = LikelyMixtures(shared.probs, labels)
     generator = as_generator(rng)
     state = generator.bit_generator.state
-    plan, tests = _Plan(null, n_draws, resample, convention, search), []
+    tests = []
     for one in chosen:
         generator.bit_generator.state = state
-        tests.append(_tested(likely, shared, one, plan, generator))
+        tests.append(_tested(likely, shared, one, generator, null, n_draws, resample, convention, search))
     return tests
-
-
-class _Plan(NamedTuple):
-    """Options of `credal_calibration_test`."""
-
-    null: Null
-    n_draws: int
-    resample: bool
-    convention: Convention
-    search: SimplexSearch | None
 
 
 @single_blas_thread()
@@ -934,16 +840,21 @@ def _tested(
     likely: LikelyMixtures,
     shared: SharedMembers,
     chosen: CalibrationMeasure,
-    plan: _Plan,
     generator: np.random.Generator,
+    null: Null,
+    n_draws: int,
+    resample: bool,
+    convention: Convention,
+    search: SimplexSearch | None,
 ) -> CredalCalibrationTest:
-    null, n_draws, resample, convention, search = plan
     labels, (n, m, n_classes) = likely.labels, shared.probs.shape
     with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
         if convention == "paper-code":
-            found = authors_code(labels, shared, chosen, n_draws, generator)
-        elif m == 1:
-            found = single_member(labels, shared, chosen, n_draws, resample, generator)
+            found = authors_code(labels, likely.mixtures, chosen, n_draws, generator)
+        elif m == 1:  # nothing is minimised, and scores are tested on both sides
+            value, draws = statistic_and_null(labels, shared.probs[:, 0], chosen, n_draws, resample, generator)
+            pvalue = monte_carlo_pvalue(value, draws, chosen.sides)
+            found = LeastError(value, pvalue, np.ones(1), draws, 0.0, 1)
         else:
             objective = MixtureObjective(likely.mixtures, labels[np.newaxis], chosen)
             if objective.undefined():

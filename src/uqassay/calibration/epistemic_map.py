@@ -38,10 +38,8 @@ from uqassay.text import counted
 
 __all__ = [
     "CrossFittedMap",
-    "CrossRefit",
     "EpistemicMap",
     "cross_fitted_map",
-    "rising_means",
 ]
 
 
@@ -111,10 +109,6 @@ class EpistemicMap:
             Gains on the calibration set.
         evaluation : array (T,), optional
             Estimates on the evaluation set; required for bins="paper" and refused for bins="own".
-
-        Returns
-        -------
-        self
         """
         from scipy.optimize import isotonic_regression
 
@@ -310,10 +304,6 @@ def cross_fitted_map(
         Level of the intervals and of the null band.
     rng : int or numpy Generator, optional
         For the folds and the null draws; None means seed 0.
-
-    Returns
-    -------
-    CrossFittedMap
 
     Notes
     -----

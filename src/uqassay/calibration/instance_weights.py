@@ -41,10 +41,7 @@ from uqassay.text import counted, pvalue_text
 __all__ = [
     "InstanceDependentCalibrationTest",
     "InstanceWeights",
-    "brier_of_weights",
     "instance_dependent_calibration_test",
-    "log_loss_of_weights",
-    "objective",
 ]
 
 
@@ -254,10 +251,6 @@ class InstanceWeights:
             Inputs of the weights; by default the log-probabilities of the members.
         groups : array_like of labels, shape (n,), optional
             Each group stays in one fold; by default the groups of the members.
-
-        Returns
-        -------
-        self
         """
         self._check()
         generator = as_generator(self.rng)
@@ -509,10 +502,6 @@ def instance_dependent_calibration_test(
         Number of draws of labels D.
     rng : int or numpy Generator, optional
         Used for the parts, the fit and the draws; None means seed 0.
-
-    Returns
-    -------
-    result : InstanceDependentCalibrationTest
 
     Notes
     -----

@@ -33,26 +33,15 @@ from uqassay.predictions.sets import refuse_class_sets
 
 __all__ = [
     "IN_GROUPS",
-    "BinsOfConfidence",
-    "ClassesOfEqualMass",
-    "ClassesOfEqualWidth",
-    "CumulatedConfidence",
     "MixtureObjective",
     "Mixtures",
-    "Predicted",
     "SharedMembers",
-    "bins_of_equal_width",
     "defined",
-    "errors_of_mixtures",
     "for_each_part",
     "independence",
     "mean_probs",
     "numbers",
-    "of_targets",
-    "products_of",
-    "quick_numbers",
     "shared_members",
-    "sums_of_bins",
 ]
 
 

@@ -26,7 +26,6 @@ __all__ = [
     "CalibrationSampleSize",
     "Miscalibration",
     "calibration_power",
-    "fitted_probit",
     "required_instances",
 ]
 
@@ -309,10 +308,6 @@ def calibration_power(
     rng : int or numpy Generator, optional
         None means seed 0. Data set s does not depend on `n_samples`.
 
-    Returns
-    -------
-    power : CalibrationPower
-
     Notes
     -----
     Each data set holds n predictions drawn from the pilot with replacement, and labels drawn from the assumed truth. Some
@@ -360,10 +355,6 @@ def required_instances(
         Greatest number of instances that is tried.
     n_samples : int
         Data sets simulated at the resulting n; intermediate sizes use 40.
-
-    Returns
-    -------
-    size : CalibrationSampleSize
 
     Notes
     -----

@@ -14,25 +14,13 @@ from uqassay.checks import fail, is_number
 from uqassay.native import kernel
 
 __all__ = [
-    "ALONG",
-    "MOVED_SHARE",
     "PATIENT",
     "QUICK",
     "THOROUGH",
-    "TOWARDS",
-    "RowNumbers",
     "SimplexSearch",
-    "best_of",
-    "dealt_out",
-    "first_mixtures",
     "minimise_over_simplex",
-    "moved_mixtures",
-    "onto_simplex",
-    "refined",
     "search_simplex",
     "sizes",
-    "step_lengths",
-    "survivors",
 ]
 
 

@@ -48,7 +48,7 @@ from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.pairs import pairwise_mean_tests
 from uqassay.statistics.units import Units, check_draws, check_level, make_units
@@ -75,12 +75,10 @@ __all__ = [
     "hard_labels",
     "hosmer_lemeshow_test",
     "kernel_calibration_estimate",
-    "known_mixture_null",
     "labels_from",
     "least_reaching",
     "member_array",
     "monte_carlo_pvalue",
-    "n_patterns",
     "null_threshold",
     "numbers_of_test",
     "random_mixture_null",
@@ -297,8 +295,6 @@ def null_threshold(null: Floats, alpha: float, *, offset: float = 0.0) -> float:
 # Null distribution of a calibration measure with groups: the deviations of every group get a random sign (wild
 # bootstrap).
 
-Rows = NDArray[np.intp]
-
 CHUNK_BYTES = 2**24
 N_SCALE = 64  # signs for the mean and standard deviation of a measure
 ENOUGH_SIGNS = 25  # draws that reach the statistic, of which the sequential p-value is known to a fifth
@@ -317,25 +313,16 @@ class SignTest:
 
 
 def sign_test(
-    labels: Rows,
+    labels: Labels,
     probs: Floats,
     measure: CalibrationMeasure,
-    groups: Rows,
+    groups: Labels,
     n_draws: int,
     generator: np.random.Generator,
 ) -> SignTest:
     """Test calibration for labels (n,) that may depend on each other inside groups, and probabilities (n, K).
 
-    Parameters
-    ----------
-    labels : int array (n,)
-    probs : array (n, K)
-    measure : CalibrationMeasure
-    groups : int array (n,)
-        Numbers from 0.
-    n_draws : int
-        Number of draws of signs. If all other patterns of signs are no more, they are enumerated.
-    generator : Generator
+    `groups` (n,) are numbers from 0. If all other patterns of signs are no more than `n_draws`, they are enumerated.
 
     Notes
     -----
@@ -349,22 +336,17 @@ def sign_test(
     prepared = measure.prepare(classes_apart(probs))
     n_groups = int(groups.max()) + 1
     if not isinstance(prepared, Groupwise):
-        fail(
-            "groups",
-            f"cannot be used with {measure.name}, which is not a function of sums over groups",
-            f"got {n_groups} groups",
-            "choose another measure, such as 'kuiper-confidence'",
-            code="missing",
-        )
+        rule = f"cannot be used with {measure.name}, which is not a function of sums over groups"
+        remedy = "choose another measure, such as 'kuiper-confidence'"
+        fail("groups", rule, f"got {n_groups} groups", remedy, code="missing")
     patterns = n_patterns(n_groups, n_draws, measure.sides)
     size = n_draws if patterns is None else patterns
     with np.errstate(all="ignore"):
         statistic = float(prepared.values(labels))
         if size == 0 or np.isnan(statistic):
             return SignTest(statistic, np.full(size, np.nan), np.nan, np.nan, np.nan)
-        if np.isinf(
-            statistic
-        ):  # a label of probability 0 contradicts the probabilities, however labels depend on each other
+        # a label of probability 0 contradicts the probabilities, however labels depend on each other
+        if np.isinf(statistic):
             least = smallest_pvalue(size, measure.sides)
             return SignTest(statistic, np.full(size, np.nan), least, least, least)
         signed = prepared.by_groups(groups, n_groups)
@@ -381,7 +363,7 @@ def _dependent_pvalue(
     own: SignedMeasure,
     signed: Signed,
     probs: Floats,
-    groups: Rows,
+    groups: Labels,
     signs: Floats,
     n_draws: int,
     sides: Sides,
@@ -476,7 +458,7 @@ class ConfidenceGap(NamedTuple):
         return "overconfident" if self.value > 0 else "underconfident"
 
 
-def confidence_gap(labels: NDArray[np.intp], probs: Floats, groups: ArrayLike | None = None) -> ConfidenceGap:
+def confidence_gap(labels: Labels, probs: Floats, groups: ArrayLike | None = None) -> ConfidenceGap:
     """Test mean confidence against accuracy by `pairwise_mean_tests`; of equally probable classes the first is predicted.
 
     Examples
@@ -654,35 +636,18 @@ class CalibrationTest(ShownVerdict):
 
     def _check(self, alpha: float) -> None:
         if self._few_groups and self.smallest_pvalue > alpha + 1e-12:
-            fail(
-                "alpha",
-                f"the smallest p-value that {self.n_groups} groups can reach is {self.smallest_pvalue:.4g}",
-                f"got {alpha:g}",
-                "test on more groups",
-                code="range",
-                facts={"n_groups": self.n_groups, "smallest": self.smallest_pvalue},
-            )
+            rule = f"the smallest p-value that {self.n_groups} groups can reach is {self.smallest_pvalue:.4g}"
+            facts = {"n_groups": self.n_groups, "smallest": self.smallest_pvalue}
+            fail("alpha", rule, f"got {alpha:g}", "test on more groups", code="range", facts=facts)
         check_alpha(alpha, self.n_draws or 2**62, sides=self.sides)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "measure": self.measure,
-            "notion": self.notion,
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "null": plain(self.null),
-            "method": self.method,
-            "n_instances": self.n_instances,
-            "n_classes": self.n_classes,
-            "n_draws": self.n_draws,
-            "sides": self.sides,
-            "n_groups": self.n_groups,
-            "smallest_pvalue": self.smallest_pvalue,
-            "direction": self.direction,
-            "gap": {name: plain(value) for name, value in self.gap._asdict().items()},
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        names = (
+            "measure notion statistic pvalue null method n_instances n_classes n_draws sides n_groups "
+            "smallest_pvalue direction gap notes"
+        )
+        return plain_of(self, *names.split())
 
 
 # Tests of strong calibration of one classifier: p-values and intervals of its kernel calibration error.
@@ -713,19 +678,11 @@ class KernelCalibrationTest:
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value that `n_draws` draws can reach, 1 / (n_draws + 1); 0 without draws."""
-        return 1 / (self.n_draws + 1) if self.n_draws else 0.0
+        return smallest_pvalue(self.n_draws)
 
     def reject(self, alpha: float = 0.05) -> bool:
         """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects."""
-        number(alpha, "alpha", "pass 0.05 for 5 %", low=0, high=1, ends="()")
-        if self.smallest_pvalue > alpha + KERNEL_ROUNDING:
-            fail(
-                "alpha",
-                f"the smallest p-value that n_draws={self.n_draws} can reach is {self.smallest_pvalue:.4g}",
-                f"got {alpha:g}",
-                f"pass n_draws={math.ceil(1 / alpha - 1e-09) - 1} or more",
-                code="needs-draws",
-            )
+        check_alpha(alpha, self.n_draws or 2**62)
         return self.pvalue <= alpha + KERNEL_ROUNDING
 
 
@@ -764,10 +721,6 @@ def skce_pvalue(
     rng : int, Generator or None
         None means seed 0.
 
-    Returns
-    -------
-    result : KernelCalibrationTest
-
     Notes
     -----
     The asymptotic tests keep their level to within 2 points at α = 5 %; "block" and "linear" are cautious with few terms
@@ -794,13 +747,8 @@ def skce_pvalue(
     settled = settle_kernel(kernel, bandwidth, p)
     n_signs = n_draws if method == "asymptotic" and estimator in ("quadratic", "biased") else 0
     if method == "bound" and not isinstance(kernel, str):
-        fail(
-            "kernel",
-            "must be a name, since a bound needs the greatest value of the kernel",
-            "got a function",
-            'use method="asymptotic"',
-            code="conflict",
-        )
+        rule = "must be a name, since a bound needs the greatest value of the kernel"
+        fail("kernel", rule, "got a function", 'use method="asymptotic"', code="conflict")
     if estimator in ("linear", "block"):
         size = 2 if estimator == "linear" else size or default_block_size(len(p))
         terms = block_terms(labels, p, settled, size)
@@ -966,10 +914,6 @@ def hosmer_lemeshow_test(
     least_expected : float
         As in `hosmer_lemeshow_statistic`: bins that expect fewer events are merged; not with `fitted`.
 
-    Returns
-    -------
-    HosmerLemeshowTest
-
     Notes
     -----
     On held-out data there are (K − 1) B degrees of freedom, where B is the number of bins that contain instances. Equal
@@ -1013,23 +957,12 @@ def hosmer_lemeshow_test(
     freedom = (n_classes - 1) * (filled - 2 if fitted else filled)
     statistic = float(statistic_of_bins(counted, labels, "counts", least_expected))
     pvalue = float(gammaincc(freedom / 2, statistic / 2)) if np.isfinite(statistic) else 0.0
-    return HosmerLemeshowTest(
-        statistic,
-        pvalue,
-        freedom,
-        int(n_bins),
-        bins,
-        bool(fitted),
-        (*_notes(counted, labels, bool(fitted), filled), *_on_merged(counted, least_expected), *_on_groups(probs)),
-    )
-
-
-def _on_merged(bins: CalibrationBins, least_expected: float) -> tuple[Note, ...]:
-    return single_bins_note(bins.expected, least_expected) if least_expected else ()
-
-
-def _on_groups(probs: PredictionLike) -> tuple[Note, ...]:
-    return () if getattr(probs, "groups", None) is None else (IN_GROUPS,)
+    notes = _notes(counted, labels, bool(fitted), filled)
+    if least_expected:
+        notes += single_bins_note(counted.expected, least_expected)
+    if getattr(probs, "groups", None) is not None:
+        notes += (IN_GROUPS,)
+    return HosmerLemeshowTest(statistic, pvalue, freedom, int(n_bins), bins, bool(fitted), notes)
 
 
 def _notes(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> tuple[Note, ...]:
@@ -1058,10 +991,10 @@ def _notes(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> 
 
 
 class Parts(NamedTuple):
-    """Rows of the two parts, each in ascending order."""
+    """Labels of the two parts, each in ascending order."""
 
-    first: Rows
-    second: Rows
+    first: Labels
+    second: Labels
 
 
 def member_array(members: Any) -> Floats:
@@ -1069,9 +1002,7 @@ def member_array(members: Any) -> Floats:
     return shared_members(members).probs
 
 
-def hard_labels(
-    y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None
-) -> NDArray[np.intp]:
+def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None) -> Labels:
     """One class for each instance, (n,); ids and class names come from `members` if it is a prediction."""
     members = as_prediction(members, "members") if is_frame(members) else members
     shape: tuple[int, ...] = () if isinstance(members, Prediction) else np.shape(members)
@@ -1103,9 +1034,7 @@ def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
     return getattr(members, "groups", None) if groups is None else groups
 
 
-def two_parts(
-    strata: NDArray[np.intp], fraction: float, groups: ArrayLike | None, generator: np.random.Generator
-) -> Parts:
+def two_parts(strata: Labels, fraction: float, groups: ArrayLike | None, generator: np.random.Generator) -> Parts:
     """Split the instances at random into two parts, the first with this fraction of them.
 
     `strata` (n,) are the predicted classes: the fraction holds within each of them, up to rounding. With groups, whole
@@ -1152,7 +1081,7 @@ def known_mixture_null(
     n, n_classes = probs.shape
     prepared = measure.prepare(classes_apart(probs))
     null, draws = np.empty(n_draws), LabelDraws(probs)
-    for part in _parts(n_draws, 40.0 * n + 80.0 * n_classes):
+    for part in row_chunks(n_draws, int(40.0 * n + 80.0 * n_classes), chunk_bytes=DRAWS_BYTES):
         null[part] = prepared.values(draws.draw(part.stop - part.start, generator))
     return null
 
@@ -1174,7 +1103,7 @@ def random_mixture_null(
     seed = generator.integers(2**63)  # apart: chunks then change no draw
     of_instances = None if instances == "kept" else np.random.default_rng(seed)
     per_draw = (measure.bytes_per_entry + 24.0) * n * n_classes
-    for part in _parts(len(truths), per_draw):
+    for part in row_chunks(len(truths), int(per_draw), chunk_bytes=DRAWS_BYTES):
         by_class = np.swapaxes(mixtures.probs(truths[part]), -1, -2)  # (d, K, n)
         if of_instances is not None:
             rows = _chosen_instances(len(by_class), n, instances, of_instances)
@@ -1184,7 +1113,7 @@ def random_mixture_null(
     return null
 
 
-def _labels_from(by_class: Floats, uniform: Floats) -> NDArray[np.intp]:
+def _labels_from(by_class: Floats, uniform: Floats) -> Labels:
     """Labels (D, n) of distributions (D, K, n), by inversion at random numbers (D, n)."""
     compiled = kernel("inverted_labels")
     if compiled is not None:
@@ -1194,16 +1123,10 @@ def _labels_from(by_class: Floats, uniform: Floats) -> NDArray[np.intp]:
     return (cumulated[:, :-1] <= aim[:, np.newaxis]).sum(axis=-2)
 
 
-def _chosen_instances(n_draws: int, n: int, instances: Instances, generator: np.random.Generator) -> NDArray[np.intp]:
+def _chosen_instances(n_draws: int, n: int, instances: Instances, generator: np.random.Generator) -> Labels:
     if instances == "resampled":
         return generator.integers(0, n, (n_draws, n))
     return generator.permuted(np.broadcast_to(np.arange(n), (n_draws, n)), axis=1)
-
-
-def _parts(n: int, bytes_each: float) -> Iterator[slice]:
-    step = max(1, int(DRAWS_BYTES / bytes_each))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
 
 
 # Tests of calibration of one classifier: with labels drawn from its probabilities, and asymptotic.
@@ -1230,7 +1153,7 @@ def calibration_test(
     y_true : int array (n,)
         Labels.
     probs : Prediction, or array (n, K) or (n, M, K)
-        Class probabilities, or members, whose mean is tested; `credal_calibration_test` tests their mixtures. Rows stored in
+        Class probabilities, or members, whose mean is tested; `credal_calibration_test` tests their mixtures. Labels stored in
         low precision are divided by their sum.
     measure : str or CalibrationMeasure
         Any of `CALIBRATION_MEASURES`. The default, without bins, sees over- and underconfidence better than "ece-confidence",
@@ -1256,10 +1179,6 @@ def calibration_test(
         score and the log loss (normal distribution, Spiegelhalter's Z). Not with groups.
     rng : int, Generator or None
         None means seed 0.
-
-    Returns
-    -------
-    CalibrationTest
 
     Notes
     -----
@@ -1354,7 +1273,7 @@ def _notes_on_signs(found: SignTest, n_groups: int, n: int) -> tuple[Note, ...]:
 
 
 def statistic_and_null(
-    labels: NDArray[np.intp],
+    labels: Labels,
     probs: Floats,
     measure: CalibrationMeasure,
     n_draws: int,
@@ -1380,7 +1299,7 @@ def undefined_notes(statistic: float, pvalue: float, n_instances: int) -> tuple[
 
 
 def _asymptotic(
-    labels: NDArray[np.intp], probs: Floats, measure: CalibrationMeasure, n_draws: int, rng: RandomState
+    labels: Labels, probs: Floats, measure: CalibrationMeasure, n_draws: int, rng: RandomState
 ) -> tuple[float, float, tuple[Note, ...], int]:
     """Statistic, p-value, notes and number of draws of signs of the asymptotic test."""
     match measure.prepare:  # by what the measure computes: a user's measure may have any name
@@ -1411,7 +1330,7 @@ def _asymptotic(
 
 
 def _spiegelhalter(
-    labels: NDArray[np.intp], probs: Floats, prepare: Callable[[Floats], PreparedScore]
+    labels: Labels, probs: Floats, prepare: Callable[[Floats], PreparedScore]
 ) -> tuple[float, float, tuple[Note, ...], int]:
     """Spiegelhalter's Z: the score minus its mean for labels drawn from the probabilities, over its standard deviation."""
     with np.errstate(all="ignore"):
@@ -1459,7 +1378,7 @@ def statement_kernel_test(
     residuals: Floats,
     statements: Floats,
     *,
-    units: NDArray[np.intp] | None,
+    units: Labels | None,
     n_draws: int,
     rng: np.random.Generator,
 ) -> KernelOutcome:

@@ -26,7 +26,7 @@ from uqassay.measures.variance import ProbabilityMoments, probability_moments
 from uqassay.notes import Note, distinct, reason
 from uqassay.predictions import Box, Masses, Members, Point, Prediction, PredictionLike, as_prediction, not_negative
 from uqassay.predictions.labels import in_order_of_ids, take_index
-from uqassay.results import ShownTable, estimate_cell, plain
+from uqassay.results import ShownTable, estimate_cell, plain_of
 from uqassay.statistics.estimate import Estimate, interval_notes, mean_estimate, proportion_estimate
 from uqassay.statistics.pairs import paired_mean_test
 from uqassay.statistics.units import (
@@ -43,7 +43,6 @@ __all__ = [
     "SecondOrderBuckets",
     "SecondOrderTest",
     "VoteCompatibility",
-    "buckets_by_statement",
     "check_second_order_level",
     "second_order_test",
     "vote_compatibility_test",
@@ -185,17 +184,8 @@ class SecondOrderTest(ShownVerdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""
-        names = ("stated", "observed", "ratio", "gap", "slope")
-        return {
-            "by": self.by,
-            "n": self.n,
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "n_draws": self.n_draws,
-            **{name: getattr(self, name).to_dict() for name in names},
-            "buckets": self.buckets.rows(),
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        names = ("by", "n", "statistic", "pvalue", "n_draws", "stated", "observed", "ratio", "gap", "slope")
+        return {**plain_of(self, *names), "buckets": self.buckets.rows(), **plain_of(self, "notes")}
 
     def _not_rejected(self, name: str, p: str) -> str:
         if self.by == "overall":
@@ -517,10 +507,6 @@ def vote_compatibility_test(
     level : float
     rng : int, Generator or None
         None means seed 0.
-
-    Returns
-    -------
-    VoteCompatibility
 
     Notes
     -----

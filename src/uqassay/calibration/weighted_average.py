@@ -90,10 +90,6 @@ def weighted_average_effect(
     rng : int or numpy Generator, optional
         Used for the parts, the test and the bootstrap; None means seed 0.
 
-    Returns
-    -------
-    effect : WeightedAverageEffect
-
     Notes
     -----
     Paper 001, Table 1. Accuracies have Wilson intervals, their difference a Student interval. Calibration errors have the

@@ -19,7 +19,6 @@ from uqassay.predictions import Point, as_prediction
 
 __all__ = [
     "EnsembleWeights",
-    "brier_weights",
     "log_loss_weights",
     "predictive_weights",
 ]
@@ -210,10 +209,6 @@ class EnsembleWeights:
         members : Members, or array (n, M, K)
         y : array_like of int, shape (n,)
             Class of each instance.
-
-        Returns
-        -------
-        self
         """
         chosen = calibration_measure(self.measure)
         check_search(self.search)

@@ -47,15 +47,12 @@ __all__ = [
     "bins_of_first_class",
     "bins_of_groups",
     "bins_of_ranks",
-    "bins_of_values",
     "check_bins",
     "classes_apart",
-    "edges_of_equal_width",
     "expected_calibration_error",
     "inner_edges",
     "instance_weights",
     "labels_and_probs",
-    "ranges_sentence",
     "reliability",
     "reliability_diagram",
     "sums_of_equal_mass",
@@ -818,10 +815,6 @@ def reliability_diagram(
     level : float
         Confidence level of the single intervals, and of all intervals of the band together.
 
-    Returns
-    -------
-    Reliability
-
     Notes
     -----
     Wilson's interval assumes one probability for all instances of a bin. Probabilities that differ within a bin make the
@@ -920,8 +913,9 @@ def bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tupl
     if ((conf == 0) | (conf == 1)).all() and (conf == 0).any() and ((hit > 0) & (hit < 1)).any():
         raise swapped_arguments("correct", "confidence")
     check_bins(n_bins, "width")
-    for values, name, high in ((hit, "correct", 1.0), (conf, "confidence", 1.0 + ROUNDING)):
-        between(values, name, "pass probabilities", high=high)
+    between(hit, "correct", "pass probabilities")
+    # sums of rounded probabilities may exceed 1 a little
+    between(np.where(conf <= 1 + ROUNDING, np.minimum(conf, 1.0), conf), "confidence", "pass probabilities")
     bins = bins_of_values(conf, int(n_bins), "width")
     return bins, hit
 

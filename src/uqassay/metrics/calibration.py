@@ -41,14 +41,12 @@ __all__ = [
     "GroupProducts",
     "GroupSums",
     "Groupwise",
-    "Inversion",
     "PrepareCalibrationError",
     "PrepareCumulative",
     "PrepareHosmerLemeshow",
     "Signed",
     "SignedMeasure",
     "Statistic",
-    "binned_hits",
     "bins_of_events",
     "calibration_error_estimate",
     "check_least_expected",
@@ -56,8 +54,6 @@ __all__ = [
     "classwise_calibration_error",
     "confidence_calibration_error",
     "cumulative_calibration_error",
-    "drawn_of_groups",
-    "drawn_of_instances",
     "error_estimate_of_hits",
     "hosmer_lemeshow_statistic",
     "merged_bins",
@@ -222,10 +218,6 @@ def confidence_calibration_error(
     batched : bool
         True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
 
-    Returns
-    -------
-    float, or array of the shape of the leading axes of a batch
-
     Notes
     -----
     Accuracies in bins are noisy. Every form except the signed and debiased ones is therefore above 0 on average even for a
@@ -286,10 +278,6 @@ def classwise_calibration_error(
     direction : {"both", "over", "under"}
         "over" keeps the bins where a class is less frequent than predicted, "under" the others. Signed gaps cancel over
         the classes, because probabilities and frequencies both sum to 1.
-
-    Returns
-    -------
-    float, or array of the shape of the leading axes of a batch
 
     Notes
     -----
@@ -961,10 +949,6 @@ def cumulative_calibration_error(
         max(C, 0) − min(C, 0), the greatest difference over any interval of probabilities.
     batched : bool
         True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
-
-    Returns
-    -------
-    float, or array of the shape of the leading axes of a batch
 
     Notes
     -----

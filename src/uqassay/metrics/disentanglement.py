@@ -16,7 +16,7 @@ from uqassay.checks import a, between, different, fail, mapping, number, one_of,
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.predictions.labels import labels_for, take_table
-from uqassay.results import plain
+from uqassay.results import plain_of
 from uqassay.statistics import (
     Estimate,
     PermutationTest,
@@ -54,7 +54,6 @@ __all__ = [
     "Term",
     "TrendStep",
     "below_chance_test",
-    "curve_correlations",
     "disentanglement_error",
     "doubt_sources",
     "epistemic_trend_test",
@@ -286,16 +285,7 @@ class Term:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "experiment": self.experiment,
-            "estimate": self.estimate,
-            "ideal": self.ideal,
-            "per_run": plain(self.per_run),
-            "correlation": self.correlation.to_dict(),
-            "bootstrap": self.bootstrap.to_dict(),
-            "deviation": self.deviation.to_dict(),
-            "constant": self.constant.tolist(),
-        }
+        return plain_of(self)
 
 
 @final
@@ -333,18 +323,7 @@ class Disentanglement:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "error": self.error.to_dict(),
-            "per_run": plain(self.per_run),
-            "terms": [term.to_dict() for term in self.terms],
-            "pooled": {"error": plain(self.pooled.error), "correlations": plain(np.array(self.pooled.correlations))},
-            "floor": self.floor,
-            "chance": self.chance,
-            "together": self.together,
-            "aggregate": self.aggregate,
-            "conditions": [list(conditions) for conditions in self.conditions],
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        return plain_of(self)
 
 
 def disentanglement_error(
@@ -367,10 +346,6 @@ def disentanglement_error(
     level : float
     n_draws, rng
         For the bootstrap over runs; None means seed 0.
-
-    Returns
-    -------
-    Disentanglement
 
     Notes
     -----
@@ -541,14 +516,7 @@ class PairedDisentanglementTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "difference": self.difference.to_dict(),
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "sign_flips": self.sign_flips.to_dict(),
-            "per_run": plain(self.per_run),
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        return plain_of(self, "difference", "statistic", "pvalue", "sign_flips", "per_run", "notes")
 
 
 def below_chance_test(
@@ -678,10 +646,6 @@ def paired_disentanglement_test(
         Of the interval of the difference.
     n_draws, rng
         For the sign flips of more than 15 runs; None means seed 0.
-
-    Returns
-    -------
-    PairedDisentanglementTest
 
     Examples
     --------
@@ -820,10 +784,6 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
     shares : array (C,)
         Different shares of the training instances, in any order.
     level : float
-
-    Returns
-    -------
-    EpistemicTrend
 
     Notes
     -----
@@ -1021,10 +981,6 @@ def doubt_sources(
     shares : array (C,)
         Share of the training instances; every run draws its own subset, so that at 1 all runs have the same instances.
     level : float
-
-    Returns
-    -------
-    DoubtSources
 
     Notes
     -----
@@ -1300,10 +1256,6 @@ def estimate_correlations(
     level : float
     scope : {"runs-and-instances", "runs"}
         Whether the intervals are for other runs on other instances, or for other runs on these instances.
-
-    Returns
-    -------
-    EstimateCorrelations
 
     Notes
     -----

@@ -97,10 +97,6 @@ def gain(
         "zero-one": 1[after = y] − 1[before = y], which is −1, 0 or 1. "log": in nats. "brier": the sum of squares, from
         −2 to 2. Log loss and Brier loss are those of the mean prediction.
 
-    Returns
-    -------
-    gain : array (n,)
-
     Notes
     -----
     Where `after` is the best possible prediction, the expected gain given x is the epistemic uncertainty of
@@ -136,10 +132,6 @@ def true_uncertainty(
     loss : {"zero-one", "log", "brier"}
         "zero-one": U = 1 − P(ŷ|x), A = 1 − max P(y|x), EU = max P(y|x) − P(ŷ|x). "log", in nats: cross-entropy, entropy
         and Kullback-Leibler divergence of the mean prediction. "brier": EU = Σ (p̄ − P)² and A = 1 − Σ P².
-
-    Returns
-    -------
-    TrueUncertainty
 
     References
     ----------
@@ -756,10 +748,6 @@ def epistemic_calibration_error(
     rng : int or numpy Generator, optional
         For the null draws; None means seed 0.
 
-    Returns
-    -------
-    EpistemicCalibration
-
     Notes
     -----
     d_m is the mean gain minus the mean estimate in bin m, s_m its standard error, and w_m = n_m/n.
@@ -834,10 +822,6 @@ def mapped_calibration_error(
         Intervals of `epistemic`, such as ``EpistemicCalibration.edges``; they are the edges of the result.
     normalisation, groups, level, rng
         As in `epistemic_calibration_error`.
-
-    Returns
-    -------
-    EpistemicCalibration
 
     References
     ----------
@@ -1113,10 +1097,6 @@ def delay_curve(
         Instances of one group may depend on each other; groups are independent.
     level : float
 
-    Returns
-    -------
-    DelayCurve
-
     Notes
     -----
     The cases that wait get the answer of `after`, the others keep that of `before`. Of cases tied at the threshold each one
@@ -1173,10 +1153,6 @@ def delay_curve_of_gains(
         As in `delay_curve`.
     correct_before, correct_after : array (n,), optional
         1 or True where the model predicts the label; both are needed for `DelayCurve.accuracy`.
-
-    Returns
-    -------
-    DelayCurve
 
     Examples
     --------

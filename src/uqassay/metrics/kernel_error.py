@@ -17,17 +17,12 @@ from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
 
 __all__ = [
-    "CALIBRATION_KERNELS",
     "Bandwidth",
     "Estimator",
     "Kernel",
     "PrepareKernel",
     "SettledKernel",
-    "kernel_bandwidth",
     "kernel_calibration_error",
-    "prepare_biased",
-    "prepare_linear",
-    "prepare_quadratic",
     "settle_kernel",
 ]
 

@@ -11,7 +11,17 @@ from scipy import special
 
 from uqassay.checks import between, fail, number, one_of, same_length
 from uqassay.errors import InputError
-from uqassay.metrics.risk import FEW, TINY, RankedErrors, augrc, aurc, check_coverage, interval_of_loss, rank_errors
+from uqassay.metrics.risk import (
+    FEW,
+    TINY,
+    RankedErrors,
+    augrc,
+    aurc,
+    check_coverage,
+    interval_of_loss,
+    rank_errors,
+    sum_from,
+)
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.statistics import Estimate
@@ -45,23 +55,13 @@ __all__ = [
     "ScodSamples",
     "Ties",
     "TwoSamples",
-    "augrc_of",
-    "aupr_linearised",
     "aupr_score",
-    "aurc_of",
     "fpr_at_tpr_error",
-    "fpr_linearised",
     "joined_groups",
-    "ood_auc_estimate",
     "ood_auc_score",
-    "rank_samples",
-    "risk_at",
     "scod_augrc_loss",
     "scod_aurc_loss",
-    "scod_estimate",
     "scod_risk_loss",
-    "scod_samples",
-    "two_samples",
 ]
 
 
@@ -273,8 +273,8 @@ def aupr_linearised(samples: TwoSamples, positive: Positive = "out") -> Linearis
     recalled, precision = np.diff(a, prepend=0.0), a / total
     value = float(recalled @ precision) / float(a[-1])
     # one more instance changes the precision at its own threshold and at all lower ones
-    for_positive = precision + _sum_from(recalled / total * (b / total))
-    for_negative = -(b[-1] / a[-1]) * _sum_from(recalled / total * precision)
+    for_positive = precision + sum_from(recalled / total * (b / total))
+    for_negative = -(b[-1] / a[-1]) * sum_from(recalled / total * precision)
     return ranked.linearised(value, for_positive[ranked.block], for_negative[ranked.block])
 
 
@@ -412,10 +412,6 @@ def tail_dof(statistic: Linearised, units: Units, counts: tuple[int, int]) -> fl
     return 1.0 / sum((square / whole) ** 2 / dof for square, dof in zip(squares, dofs, strict=True))
 
 
-def _sum_from(terms: Floats) -> Floats:
-    return np.cumsum(terms[::-1])[::-1]
-
-
 def _counts(samples: TwoSamples) -> list[tuple[float, str]]:
     return sample_counts(samples.is_out.astype(np.float64), samples.weights, samples.groups, SAMPLES)
 
@@ -544,10 +540,6 @@ def fpr_at_tpr_error(
         today). Both agree without ties.
     sample_weight, groups, level
         As in `ood_auc_score`.
-
-    Returns
-    -------
-    estimate : Estimate
 
     Notes
     -----
@@ -743,17 +735,10 @@ class ScodSamples:
         return _extremes(statistic, self.error_cost, self.share_out)
 
     def contaminated(self, statistic: Statistic, share: float, *, out: bool, wrong: bool, first: bool) -> float:
-        """The statistic after a share of one sample was replaced by an instance that is kept first, or last.
+        """The statistic after a share of one sample was replaced by an instance that is kept `first`, or last.
 
-        Parameters
-        ----------
-        statistic : Statistic
-        share : float
-        out : bool
-            The sample out of distribution, whose instances always cost 1 − β; else that in distribution.
-        wrong : bool
-            The instance is an error.
-        first : bool
+        `out`: the sample out of distribution, whose instances always cost 1 − β; else that in distribution. `wrong`: the
+        instance is an error.
         """
         side = self.samples.is_out == out
         cost = 1.0 - self.error_cost if out else self.error_cost * wrong
@@ -818,8 +803,7 @@ def _checked(errors: ArrayLike, samples: TwoSamples) -> Floats:
     same_length(given, "errors", n, "align them first; out of distribution any value will do", of="instance of is_out")
     found = np.zeros(n)
     found[~samples.is_out] = as_floats(given[~samples.is_out], "errors", ndim=(1,), shape="(n,)")
-    remedy = "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong"
-    between(found, "errors", remedy)
+    between(found, "errors", "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong")
     return found
 
 
@@ -831,19 +815,6 @@ def check_costs(error_cost: float, share_out: float | None) -> None:
     if share_out is not None:
         remedy = "pass the share of inputs out of distribution expected in use, or None for that of the samples"
         number(share_out, "share_out", remedy, low=0, high=1, ends="()")
-
-
-# -- statistics of ranked losses --------------------------------------------------------------------------------------
-
-
-def aurc_of(ranked: RankedErrors) -> Linearised:
-    """Area under the risk-coverage curve."""
-    return aurc(ranked)
-
-
-def augrc_of(ranked: RankedErrors) -> Linearised:
-    """Area under the generalised risk-coverage curve."""
-    return augrc(ranked)
 
 
 def risk_at(coverage: float) -> Statistic:
@@ -873,13 +844,7 @@ METHOD = "linearised, logit scale between best and worst"
 def scod_estimate(runs: Sequence[ScodSamples], statistic: Statistic, *, level: float = 0.95) -> Estimate:
     """Mean of a statistic of the losses over training runs on the same instances, with its interval.
 
-    Parameters
-    ----------
-    runs : sequence of ScodSamples
-        The runs have the same instances, weights, groups, cost and share.
-    statistic : callable
-        `aurc_of`, `augrc_of` or `risk_at` a coverage.
-    level : float
+    The runs have the same weights, groups, cost and share; the statistic is `aurc`, `augrc` or `risk_at` a coverage.
 
     Notes
     -----
@@ -1100,7 +1065,7 @@ def scod_aurc_loss(
         sample_weight=sample_weight,
         groups=groups,
     )
-    return scod_estimate([samples], aurc_of, level=level)
+    return scod_estimate([samples], aurc, level=level)
 
 
 @in_one_order("is_out", "errors", "uncertainty", "sample_weight", "groups")
@@ -1151,7 +1116,7 @@ def scod_augrc_loss(
         sample_weight=sample_weight,
         groups=groups,
     )
-    return scod_estimate([samples], augrc_of, level=level)
+    return scod_estimate([samples], augrc, level=level)
 
 
 @in_one_order("is_out", "errors", "uncertainty", "sample_weight", "groups")
@@ -1175,10 +1140,6 @@ def scod_risk_loss(
         As in `scod_aurc_loss`.
     coverage : float
         Share of all inputs that is kept, in (0, 1]. A tie at the threshold is kept in part.
-
-    Returns
-    -------
-    estimate : Estimate
 
     Notes
     -----
@@ -1226,8 +1187,8 @@ class ScodMetric:
 
 
 _AREAS: dict[str, Callable[..., Linearised]] = {
-    "scod-aurc": aurc_of,
-    "scod-augrc": augrc_of,
+    "scod-aurc": aurc,
+    "scod-augrc": augrc,
     f"scod-risk{100 * AT_COVERAGE:.0f}": risk_at(AT_COVERAGE),
 }
 SCOD_METRICS: dict[str, ScodMetric] = {name: ScodMetric(name, area) for name, area in _AREAS.items()}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -450,10 +451,6 @@ def _ranked_counts(ranked: RankedErrors, groups: ArrayLike | None) -> list[tuple
     return sample_counts(ranked.memberships[0], None, groups, SAMPLES)
 
 
-def _auc(e: Array, s: Array, w: Array | None, codes: Codes | None = None) -> Linearised:
-    return auc_linearised(e, s, w, codes, imaginary=IMAGINARY)
-
-
 def _ignoring_groups(
     statistic: Callable[[Array, Array, Array | None], Linearised],
 ) -> Statistic:
@@ -490,7 +487,12 @@ def _area(kind: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate
 
 _ALL = (
     RankingMetric(
-        "uq-auc", "errors", True, _auc, _on_scale("logit", "delong, adjusted, logit scale"), of_ranked=ranked_auc
+        "uq-auc",
+        "errors",
+        True,
+        partial(auc_linearised, imaginary=IMAGINARY),
+        _on_scale("logit", "delong, adjusted, logit scale"),
+        of_ranked=ranked_auc,
     ),
     RankingMetric("uq-c-index", "gap", True, c_index_linearised, _on_scale("logit", "u-statistic, logit scale")),
     _area_metric("aurc", False, lambda ranked, codes: aurc(ranked), "aurc"),
@@ -604,10 +606,6 @@ def pairwise_ranking_tests(
     rankings : dict of str to (truth, uncertainty)
     metric, groups, sample_weight, level
         As in `paired_ranking_test`.
-
-    Returns
-    -------
-    PairwiseComparisons
 
     Examples
     --------

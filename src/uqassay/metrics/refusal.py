@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
@@ -13,7 +13,7 @@ from uqassay.checks import between, fail
 from uqassay.metrics.risk import RankedErrors, checked_errors, rank_errors
 from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate, unit_notes
 from uqassay.statistics.risk_bounds import (
     bet_pvalues,
@@ -30,17 +30,12 @@ from uqassay.statistics.units import Floats, Units, as_floats, check_inside, che
 from uqassay.text import count, counted, level_text, number, percent, percent_interval, pvalue_text
 
 __all__ = [
-    "PRICES",
     "CertifiedRefusal",
     "ExpectedCost",
     "RefusalParts",
     "certified_refusal",
-    "cheapest_thresholds",
     "divide",
     "expected_cost_curve",
-    "needed",
-    "plan_refusal",
-    "short_number",
     "whole_errors",
 ]
 
@@ -417,11 +412,7 @@ class CertifiedRefusal(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""
-        found: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            found[field.name] = value.to_dict() if isinstance(value, Estimate) else plain(value)
-        return {**found, "certified": self.certified, "coverage_cost": plain(self.coverage_cost)}
+        return {**plain_of(self), "certified": self.certified, "coverage_cost": plain(self.coverage_cost)}
 
     def _shown_title(self) -> str:
         chose, certify = counted(self.n_choosing, "instance"), count(self.n_certifying)
@@ -480,10 +471,6 @@ def certified_refusal(
         Share of the instances (of the groups) that choose.
     rng : int or Generator, optional
         Divides the instances; None means seed 0.
-
-    Returns
-    -------
-    refusal : CertifiedRefusal
 
     Notes
     -----
@@ -662,16 +649,7 @@ class ExpectedCost(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""
-        return {
-            "prices": list(self.prices),
-            "thresholds": plain(list(self.thresholds)),
-            "costs": [cost.to_dict() for cost in self.costs],
-            "kept": list(self.kept),
-            "keep_all": self.keep_all.to_dict(),
-            "savings": [saving.to_dict() for saving in self.savings],
-            "level": self.level,
-            "notes": plain(self.notes),
-        }
+        return plain_of(self)
 
     def _shown_title(self) -> str:
         return f"Expected cost per case of {counted(self.keep_all.n, 'instance')}, a mistake costs 1"
@@ -694,7 +672,7 @@ class ExpectedCost(Shown):
             if price in SHOWN or len(self.prices) <= len(SHOWN):
                 cost, at = self.costs[k], self.thresholds[k]
                 cells = (ShownCell(f"{price:g}"), estimate_cell(float(cost), cost.low, cost.high))
-                more = (ShownCell(percent(self.kept[k])), ShownCell(repr(at) if np.isfinite(at) else number(at)))
+                more = (ShownCell(percent(self.kept[k])), ShownCell(_threshold_text(at)))
                 rows.append(ShownRow((*cells, *more)))
         costs = f"Keeping every case costs {number(float(self.keep_all))}, passing every case on the price"
         said = f"{costs}. {level_text(self.level)} intervals."
@@ -726,10 +704,6 @@ def expected_cost_curve(
     level : float
     rng : int or Generator, optional
         Divides the instances into halves; None means seed 0.
-
-    Returns
-    -------
-    found : ExpectedCost
 
     Notes
     -----

@@ -19,7 +19,6 @@ from uqassay.statistics.linearised import Linearised, averaged, is_plain, linear
 from uqassay.statistics.pairs import POWER
 from uqassay.statistics.units import (
     Floats,
-    Spread,
     Units,
     as_floats,
     ascending_order,
@@ -29,7 +28,6 @@ from uqassay.statistics.units import (
 )
 
 __all__ = [
-    "SCALES",
     "RankedErrors",
     "RiskCoverage",
     "SelectiveGain",
@@ -40,16 +38,13 @@ __all__ = [
     "augrc_loss",
     "aurc",
     "aurc_loss",
-    "aurc_trapezoid",
     "checked_errors",
     "coverage_at_risk_score",
     "detectable_gain",
     "e_aurc",
     "e_aurc_loss",
     "independent_instances",
-    "kept_parts",
     "once",
-    "prediction_rejection",
     "prediction_rejection_score",
     "rank_errors",
     "ranked_auc",
@@ -57,6 +52,7 @@ __all__ = [
     "risk_coverage_curve",
     "selective_gain",
     "small_sample_ratio",
+    "sum_from",
 ]
 
 
@@ -367,7 +363,8 @@ def area_estimate(
         whole = averaged(runs)
         spread = spread_of(_as_if_left_out(whole, units) if on_log_scale else whole, units, [values])
         if spread.standard_error > TINY:
-            low, high = _interval(value, _reach(spread, level), kind, _greatest(whole, units, kind))
+            reach = float(special.stdtrit(spread.dof, 0.5 + level / 2)) * spread.standard_error
+            low, high = _interval(value, reach, kind, _greatest(whole, units, kind))
         else:
             low, high = _without_spread(value, units.n_units, kind, level)
     return Estimate(
@@ -379,10 +376,6 @@ def area_estimate(
         method=method,
         notes=notes,
     )
-
-
-def _reach(spread: Spread, level: float) -> float:
-    return float(special.stdtrit(spread.dof, 0.5 + level / 2)) * spread.standard_error
 
 
 def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
@@ -454,7 +447,7 @@ def aurc(ranked: RankedErrors) -> Linearised:
     value = float((a[-1] + ((a[:-1] - s[1:] * before) * logs).sum()) / total)
     # one more instance of error e raises A(M) by e − s(M) at all M above its block
     constant = np.full_like(m, ranked.error_rate - value)
-    constant[:-1] -= _sum_from(s[1:] * logs)
+    constant[:-1] -= sum_from(s[1:] * logs)
     if ranked.block is not None:  # and inside the block by (e − s)(M − M₀) / width, which is 0 for a single instance
         own = np.append(1.0, 1 - before * logs / width)
         by_error, constant = by_error + own, constant - s * own
@@ -489,7 +482,7 @@ def aurc_trapezoid(ranked: RankedErrors) -> Linearised:
     by_wrong = by_risk / m
     by_kept = middle - by_wrong * r
     by_kept[:-1] -= middle[1:]
-    return _with_influence(ranked, value, _sum_from(by_wrong), _sum_from(by_kept) - value)
+    return _with_influence(ranked, value, sum_from(by_wrong), sum_from(by_kept) - value)
 
 
 @once
@@ -618,7 +611,8 @@ def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, consta
 _AREAS: Mapping[Risk, Callable[[RankedErrors], Linearised]] = {"generalised": augrc, "selective": aurc}
 
 
-def _sum_from(terms: Floats) -> Floats:
+def sum_from(terms: Floats) -> Floats:
+    """Sum of each term and all later ones."""
     return np.cumsum(terms[::-1])[::-1]
 
 
@@ -1339,10 +1333,6 @@ def selective_gain(
     ----------
     errors, uncertainty, coverage, sample_weight, groups, level
         As in `accuracy_at_coverage_score`.
-
-    Returns
-    -------
-    gain : SelectiveGain
 
     Notes
     -----

@@ -82,10 +82,6 @@ def class_set_scores(
     level : float
         Confidence level.
 
-    Returns
-    -------
-    ClassSetScores
-
     Notes
     -----
     Shares and utilities have Wilson's interval (`proportion_estimate`), the size that of Student's t (`mean_estimate`).
@@ -191,18 +187,11 @@ def covered_and_size(
     y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
 ) -> tuple[Floats, Floats, ArrayLike | None]:
     """Share of each label that is not ruled out and number of such classes, ``(n,)`` each, and the groups."""
-    y, sets, units = labels_and_sets(y_true, prediction, rule, groups)
-    return share_covered(y, sets), sets.sum(axis=1).astype(np.float64), units
-
-
-def labels_and_sets(
-    y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
-) -> tuple[NDArray[Any], Bools, ArrayLike | None]:
-    """Labels, class sets (n, K), and the groups given or those of the prediction."""
     refuse_swapped(y_true, prediction)
     given = as_prediction(prediction)
     sets = not_ruled_out(given, rule=rule)
-    return labels_of(y_true, given), sets, given.groups if groups is None else groups
+    units = given.groups if groups is None else groups
+    return share_covered(labels_of(y_true, given), sets), sets.sum(axis=1).astype(np.float64), units
 
 
 def share_covered(y: NDArray[Any], sets: Bools) -> Floats:

@@ -223,10 +223,6 @@ def proper_score_parts(
     batched : bool
         True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
 
-    Returns
-    -------
-    ProperScoreParts
-
     Notes
     -----
     Both scores are sums over classes of a Bregman divergence d of y_k from p_k: (y − p)², and y ln(y / p) − y + p, whose

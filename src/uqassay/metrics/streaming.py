@@ -39,7 +39,6 @@ from uqassay.predictions.swapped import swapped_arguments
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
 
 __all__ = [
-    "PredictionMetric",
     "StreamingMetric",
     "UncertaintyScorer",
     "prediction_metric",

@@ -125,10 +125,6 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     abstention_cost : float, optional
         Cost of passing on a case divided by the cost of a mistake, from 0 to 1. Required if abstention is allowed.
 
-    Returns
-    -------
-    TradeoffRange
-
     Notes
     -----
     The vacuous prediction (the whole simplex) costs λ ln K, and the uniform point prediction costs ln K. So λ is the cost
