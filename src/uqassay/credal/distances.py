@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import rel_entr, xlog1py, xlogy
 
+from uqassay.arrays import Floats
 from uqassay.checks import number, one_of
 
 __all__ = ["DISTANCES", "KL", "Distance", "distance_named"]
 
-Floats = NDArray[np.float64]
 LN2 = float(np.log(2.0))
 
 

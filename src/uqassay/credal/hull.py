@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.native import kernel
 
@@ -34,7 +35,6 @@ __all__ = [
 #
 # Variables are numbered w_1 … w_M, [t, slack,] e_1 … e_K; e_c is the error of the constraint of class c.
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 REDUCED_COST = 1e-11  # a variable enters the basis if its gain exceeds this

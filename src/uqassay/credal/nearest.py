@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.credal.distances import KL, Distance, distance_named, tv_direction
 from uqassay.credal.events import as_focal_sets
@@ -24,9 +25,6 @@ __all__ = [
     "nearest_in_hull",
     "one_hot_distance",
 ]
-
-
-Floats = NDArray[np.float64]
 
 
 def check_values(name: str, values: Floats, low: float, high: float) -> None:

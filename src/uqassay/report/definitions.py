@@ -424,7 +424,11 @@ def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict
     >>> "Above 0.1 the difference could be chance." in sentence
     True
     """
-    out = DEFINITIONS | {one.metric: _distance_definition(one) for one in DISTANCES.values()}
+    out: dict[str, Definition] = {}
+    for name, definition in DEFINITIONS.items():
+        out[name] = definition
+        if name == "tradeoff":  # the terms of E stand together
+            out |= {one.metric: _distance_definition(one) for one in DISTANCES.values()}
     out["pvalue"] = out["pvalue"]._replace(sentence=out["pvalue"].sentence.replace("0.05", f"{1 - settings.level:.3g}"))
     if settings.nonspecificity in NONSPECIFICITIES:
         sentence, equation, source, most = NONSPECIFICITIES[settings.nonspecificity]

@@ -16,6 +16,7 @@ from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.statistics import Estimate, mean_correlation_estimate, mean_estimate
 from uqassay.statistics.correlation import LARGEST
+from uqassay.statistics.data_sets import tied_ranks
 from uqassay.statistics.estimate import run_means, single_unit, unit_notes
 from uqassay.statistics.pairs import POWER, noncentrality
 from uqassay.statistics.units import (
@@ -463,14 +464,13 @@ def greatest_bias(ratio: Floats) -> Floats:
 #
 # Runs are the independent units. Instances of one run are not, because one network states all of them.
 
-Array = NDArray[np.float64]
 
 EXACT_RUNS = 20  # 2^20 sums of flipped signs take 8 MB
 N_FLIPS = 2**17  # random flips for more runs
 TIE = 1e-12  # sums this close, relative to the sum of absolute values, are equal up to rounding
 
 
-def finite_array(values: ArrayLike, name: str, axes: str) -> Array:
+def finite_array(values: ArrayLike, name: str, axes: str) -> Floats:
     """Real and finite values as float64 with the axes named, such as "(R, C, n)".
 
     Raises
@@ -582,7 +582,7 @@ def correlation_over_runs(
 
 
 def _for_other_instances(
-    r: Array, value: float, instances: tuple[int, float | None], level: float
+    r: Floats, value: float, instances: tuple[int, float | None], level: float
 ) -> tuple[float, float]:
     n, known = instances
     if n <= 3:
@@ -638,7 +638,7 @@ def sign_flip_pvalues(per_run: ArrayLike) -> tuple[float, float]:
     return below, above
 
 
-def midranks(values: ArrayLike) -> Array:
+def midranks(values: ArrayLike) -> Floats:
     """Ranks 1 … n along the last axis; tied values have the mean of their ranks.
 
     Examples
@@ -652,19 +652,10 @@ def midranks(values: ArrayLike) -> Array:
     if rank is not None and array.size and array.dtype in (np.float32, np.float64) and not np.isnan(array).any():
         rows = np.ascontiguousarray(array).reshape(-1, n)
         return np.array([rank(row) for row in rows]).reshape(array.shape)
-    order = np.argsort(array, axis=-1)
-    ordered = np.take_along_axis(array, order, axis=-1)
-    position = np.broadcast_to(np.arange(n), array.shape)
-    begins, ends = np.ones(array.shape, dtype=bool), np.ones(array.shape, dtype=bool)
-    begins[..., 1:] = ends[..., :-1] = ordered[..., 1:] != ordered[..., :-1]
-    first = np.maximum.accumulate(np.where(begins, position, 0), axis=-1)
-    last = np.minimum.accumulate(np.where(ends, position, n)[..., ::-1], axis=-1)[..., ::-1]
-    ranks = np.empty(array.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=-1)
-    return ranks
+    return tied_ranks(array, 0.0)
 
 
-def spearman(x: ArrayLike, y: ArrayLike) -> Array:
+def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
     """Spearman's rank correlation along the last axis, ties by midranks, (…, n) and (…, n) -> (…); nan for constant values.
 
     Examples
