@@ -67,7 +67,7 @@ def test_groups_with_the_same_instances_are_interchangeable():
             "mismatch",
             "'y' has 2",
         ),
-        (lambda: paired_ranking_test((ERRORS, SCORE), (ERRORS, SCORE), level=None), "level", "range", ""),
+        (lambda: paired_ranking_test((ERRORS, SCORE), (ERRORS, SCORE), level=None), "level", "type", ""),
     ],
 )
 def test_invalid_rankings_are_refused(call, parameter, code, got):
