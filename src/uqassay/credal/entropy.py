@@ -90,11 +90,6 @@ def box_upper_entropy(lower: ArrayLike, upper: ArrayLike) -> Floats:
     -------
     (n,) float64
 
-    Raises
-    ------
-    InputError
-        Bounds that are not probabilities, or that contain no distribution.
-
     Examples
     --------
     >>> box_upper_entropy([[0.5, 0.0, 0.0]], [[1.0, 0.1, 1.0]]).round(4).tolist()
@@ -133,11 +128,6 @@ def box_lower_entropy(lower: ArrayLike, upper: ArrayLike, *, max_nodes: int | No
     CertifiedEntropy
         `gap` is 0 if the search was finished; `steps` counts the nodes. The compiled search visits them in another order, so
         its count may differ a little.
-
-    Raises
-    ------
-    InputError
-        Bounds that are not probabilities, or that contain no distribution; `max_nodes` below 1.
 
     Examples
     --------
@@ -305,11 +295,6 @@ def core_lower_entropy(masses: Floats, focal_sets: NDArray[np.bool_]) -> Floats:
     -------
     (n,) float64
 
-    Raises
-    ------
-    InputError
-        More than 16 classes.
-
     Notes
     -----
     The vertices of the core of a belief function are p(c_i) = Bel({c_1 … c_i}) − Bel({c_1 … c_{i−1}}) over all orders of the
@@ -419,11 +404,6 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
     -------
     CertifiedEntropy
         `steps` counts interior-point steps, at most 100.
-
-    Raises
-    ------
-    InputError
-        Points that are not distributions, or a tolerance below 1e-12.
 
     Notes
     -----

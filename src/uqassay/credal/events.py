@@ -197,11 +197,6 @@ def hull_event_bounds(points: ArrayLike, events: ArrayLike) -> tuple[Floats, Flo
     -------
     lower, upper : array (n, E)
 
-    Raises
-    ------
-    InputError
-        Events that are not such a matrix, or points with a wrong number of dimensions.
-
     Examples
     --------
     >>> members = np.array([[[0.5, 0.3, 0.2], [0.1, 0.6, 0.3]]])
@@ -232,11 +227,6 @@ def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike)
     Returns
     -------
     lower, upper : array (n, E)
-
-    Raises
-    ------
-    InputError
-        Events that are not such a matrix, or bounds of wrong or different shapes.
 
     Examples
     --------
@@ -269,11 +259,6 @@ def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLik
     Returns
     -------
     lower, upper : array (n, E)
-
-    Raises
-    ------
-    InputError
-        Events or focal sets that are not such matrices, or a number of masses that differs from the number of focal sets.
 
     Examples
     --------
@@ -460,11 +445,6 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
     -------
     ndarray (F, K), bool
 
-    Raises
-    ------
-    InputError
-        An empty or duplicate set, an index out of range, a value other than 0 and 1, or a wrong number of classes.
-
     Examples
     --------
     >>> as_focal_sets([[0], [1], (0, 2)], n_classes=3).astype(int).tolist()
@@ -574,11 +554,6 @@ def budget_from_embeddings(
         The K singletons in class order, then n' sets by decreasing overlap (ties to 12 decimals: fewer classes first, then
         lexicographic); n' < n_sets if fewer sets have a non-zero overlap.
 
-    Raises
-    ------
-    InputError
-        Among others, a class with too few or collinear points for a covariance matrix.
-
     Examples
     --------
     >>> cross = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
@@ -624,11 +599,6 @@ def budget_from_confusion(
     ndarray (K + n', K), bool
         Singletons, then n' ≤ n_sets sets by decreasing overlap, as in `budget_from_embeddings`.
 
-    Raises
-    ------
-    InputError
-        Probabilities that are not finite, are negative or do not sum to 1; labels out of range.
-
     Examples
     --------
     >>> budget_from_confusion([[0.6, 0.4, 0.0], [0.5, 0.4, 0.1], [0.0, 0.1, 0.9]], None, 1)[3:]
@@ -668,11 +638,6 @@ def paper_masses(
         The given family, with Ω (all classes) appended as the last set if missing.
     repaired : ndarray (n,), bool
         True for rows where some mass changed by more than the tolerance of the precision, see `_array.tolerance_of`.
-
-    Raises
-    ------
-    InputError
-        A mass that is not finite, or a number of masses that differs from the number of focal sets.
 
     Examples
     --------

@@ -238,11 +238,6 @@ def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float | None = None) 
     -------
     (n,) bool
 
-    Raises
-    ------
-    InputError
-        Wrong shapes or values that are not finite.
-
     Examples
     --------
     >>> in_hull([[[0.5, 0.5], [0.9, 0.1]]] * 2, [[0.6, 0.4], [0.95, 0.05]]).tolist()
@@ -282,12 +277,6 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
     Returns
     -------
     HullBoundary
-
-    Raises
-    ------
-    InputError
-        A start outside its hull by more than 1e-9 (sum of absolute differences; 1e-5 and 1e-2 in single and half precision),
-        an unknown class, wrong shapes.
 
     Examples
     --------
@@ -455,11 +444,6 @@ def outside_segment(
     Returns
     -------
     OutsideSegment
-
-    Raises
-    ------
-    InputError
-        An unknown `otherwise`; as in `boundary_towards_corner`.
 
     Examples
     --------

@@ -26,11 +26,6 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
     lower, upper : array (n, K)
         The same set of distributions with reachable bounds.
 
-    Raises
-    ------
-    InputError
-        Bounds that contain no distribution, are not finite or have different shapes.
-
     Examples
     --------
     >>> l, u = reachable(np.array([[0.0, 0.5, 0.0]]), np.array([[1.0, 0.8, 0.1]]))

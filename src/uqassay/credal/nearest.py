@@ -55,11 +55,6 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     -------
     (...)
 
-    Raises
-    ------
-    InputError
-        An unknown distance or "brier"; an upper probability that is negative, above 1.001 or nan.
-
     Examples
     --------
     >>> one_hot_distance([1.0, 0.5, 0.0], "kl", floor=1e-3).round(4).tolist()
@@ -98,11 +93,6 @@ def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: flo
     Returns
     -------
     (...)
-
-    Raises
-    ------
-    InputError
-        An unknown distance, negative values, or shapes that do not broadcast.
 
     Examples
     --------
@@ -495,11 +485,6 @@ def nearest_in_hull(
     -------
     NearestPoint
 
-    Raises
-    ------
-    InputError
-        Wrong shapes, rows that are not distributions, an unknown distance.
-
     Examples
     --------
     >>> votes, members = [[0.5, 0.5, 0.0]], [[[0.9, 0.0, 0.1], [0.0, 0.9, 0.1]]]
@@ -555,11 +540,6 @@ def nearest_in_box(
     -------
     NearestPoint
         The gap contains only rounding.
-
-    Raises
-    ------
-    InputError
-        Wrong shapes, a target that is not a distribution, bounds that contain no distribution, an unknown distance.
 
     Notes
     -----
@@ -640,11 +620,6 @@ def nearest_in_core(
     Returns
     -------
     NearestPoint
-
-    Raises
-    ------
-    InputError
-        Wrong shapes, a target or masses that are not distributions, an empty focal set, an unknown distance.
 
     Notes
     -----

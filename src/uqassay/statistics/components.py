@@ -115,13 +115,7 @@ class VarianceComponents:
         return float(special.stdtrit(dof, 0.5 + self.level / 2)) * error
 
     def for_half_width(self, half_width: float) -> MoreData:
-        """Instances or runs for an interval that reaches so far to each side.
-
-        Raises
-        ------
-        InputError
-            A width that is not positive.
-        """
+        """Instances or runs for an interval that reaches so far to each side."""
         number(half_width, "half_width", "pass 0.01, say", low=0, ends="(]")
 
         def reached(more: float, times_runs: float) -> bool:
@@ -131,13 +125,7 @@ class VarianceComponents:
         return self._more_data(reached)
 
     def to_show(self, difference: float, *, power: float = POWER) -> MoreData:
-        """Instances or runs for a paired test that shows a true difference of this size with this power.
-
-        Raises
-        ------
-        InputError
-            A difference of 0, or a power outside (0, 1).
-        """
+        """Instances or runs for a paired test that shows a true difference of this size with this power."""
         check_inside(power, "power")
         if not abs(difference) > 0:
             fail("difference", "must not be 0", f"got {difference}", "give the least that matters", code="range")
@@ -208,11 +196,6 @@ def variance_components(
     VarianceComponents
         With one run the component of the runs and the interaction are nan; with one instance or group, all are. Fewer than five
         runs have a note that says how little they tell.
-
-    Raises
-    ------
-    InputError
-        As `paired_mean_test`.
 
     Notes
     -----
@@ -471,12 +454,7 @@ TIE = 1e-12  # sums this close, relative to the sum of absolute values, are equa
 
 
 def finite_array(values: ArrayLike, name: str, axes: str) -> Floats:
-    """Real and finite values as float64 with the axes named, such as "(R, C, n)".
-
-    Raises
-    ------
-    InputError
-    """
+    """Real and finite values as float64 with the axes named, such as "(R, C, n)"."""
     array = as_floats(values, name, ndim=(axes.count(",") + 1,), shape=axes)
     infinite = np.isinf(array)
     if infinite.any():

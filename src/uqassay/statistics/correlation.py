@@ -98,11 +98,6 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     -------
     Concordance
 
-    Raises
-    ------
-    InputError
-        When the lengths differ, a value is nan, or a weight is negative.
-
     Examples
     --------
     >>> concordance([0.1, 0.2, 0.3], [1.0, 3.0, 3.0]).share.__round__(4)
@@ -419,11 +414,6 @@ def kendall_tau_estimate(
     estimate : Estimate
         nan with a note where x or y is constant. O(n log n).
 
-    Raises
-    ------
-    InputError
-        When a value is nan or the lengths differ; for groups and weights as in `mean_estimate`.
-
     Notes
     -----
     τ-b is a ratio of U-statistics. The delta method gives the influence of every instance, and the variance of τ-b is that
@@ -485,11 +475,6 @@ def kendall_tau_influence(x: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLik
     Returns
     -------
     tau : Linearised
-
-    Raises
-    ------
-    InputError
-        As `kendall_tau_estimate`.
 
     Notes
     -----
@@ -563,11 +548,6 @@ def pearson_estimate(
     estimate : Estimate
         nan with a note where x or y is constant or has infinite values. Where the interval is nan, a note gives the
         reason.
-
-    Raises
-    ------
-    InputError
-        When a value is nan, the lengths differ, or "fisher" is combined with groups.
 
     Notes
     -----
@@ -718,11 +698,6 @@ def spearman_estimate(
     estimate : Estimate
         nan with a note where x or y is constant. O(n log n).
 
-    Raises
-    ------
-    InputError
-        When a value is nan or the lengths differ; for groups as in `mean_estimate`.
-
     Notes
     -----
     The variance is that of the mean influence (`spearman_influence`), cluster-robust with groups. It holds under any ties.
@@ -770,11 +745,6 @@ def spearman_influence(x: ArrayLike, y: ArrayLike) -> Linearised:
     Returns
     -------
     rho : Linearised
-
-    Raises
-    ------
-    InputError
-        As `spearman_estimate`.
 
     Notes
     -----
@@ -860,11 +830,6 @@ def mean_correlation_estimate(correlations: ArrayLike, *, n_pairs: int | None = 
         n is R. Several runs: Student's t interval of the mean z, transformed back. One run: z ± q/√(n_pairs − 3), which
         assumes independent pairs from a bivariate normal distribution and leaves out the variation between runs; nan with
         a note for fewer than four pairs.
-
-    Raises
-    ------
-    InputError
-        A correlation is nan or lies outside [−1, 1].
 
     Notes
     -----

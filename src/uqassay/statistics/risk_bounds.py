@@ -306,11 +306,6 @@ def matched_difference_interval(
     low, high : arrays
         Inside [−1, 1]. They contain (n₊ − n₋)/n.
 
-    Raises
-    ------
-    InputError
-        Counts that are negative or exceed n; a level outside (0, 1).
-
     Examples
     --------
     >>> low, high = matched_difference_interval(0, 0, 50)
