@@ -23,6 +23,7 @@ __all__ = [
     "REMEDIES",
     "SCATTERED_ROWS",
     "SCRATCH_BYTES",
+    "Floats",
     "RandomState",
     "argmax_of_rows",
     "as_array",
@@ -49,6 +50,9 @@ __all__ = [
     "taken",
     "tolerance_of",
 ]
+
+
+Floats = NDArray[np.float64]
 
 
 # Conversion of input to plain NumPy arrays; masked, sparse, ragged and object arrays and missing values are refused.
@@ -366,7 +370,6 @@ def _map_of(array: NDArray[Any]) -> "np.memmap[Any, Any] | None":
 #
 # `_conversion` turns input into plain arrays, and `_chunks` reads them in chunks. Import the names of both from here.
 
-Floats = NDArray[np.floating[Any]]
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 
 # about their precision; all other dtypes have 1e-6. The probabilities of a softmax in bfloat16, which has 8 bits, sum to

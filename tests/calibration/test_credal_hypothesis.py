@@ -175,7 +175,7 @@ def test_scores_of_mixtures_say_that_they_show_one_side(measure, random_generato
         ({"null": "fitted"}, ("null", "choice", "got 'fitted'")),
         ({"convention": "code"}, ("convention", "choice", "got 'code'")),
         ({"n_draws": 0}, ("n_draws", "range", "got 0")),
-        ({"n_draws": 1.5}, ("n_draws", "range", "got 1.5")),
+        ({"n_draws": 1.5}, ("n_draws", "type", "got 1.5")),
         ({"resample": True}, ("resample", "conflict", "got null='minimised'")),
         (
             {"convention": "paper-code"},

@@ -161,7 +161,7 @@ def test_a_narrow_terminal_drops_columns_rather_than_cutting_them(width, columns
         ),
         (["DE=de.npz", "--out", "DE=point_out.npz"], "--out: 'DE' needs the same kind as in distribution"),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--score", "x"], "--score: must be among least-confidence, margin"),
-        (["DE=de.npz", "--out", "DE=de_out.npz", "--positive", "x"], "--positive: must be one of 'out', 'in'; got 'x'"),
+        (["DE=de.npz", "--out", "DE=de_out.npz", "--positive", "x"], "--positive: must be 'out' or 'in'; got 'x'"),
         (["DE=de.npz", "--out", "DE=de_out.npz", "--level", "95"], "--level: must lie strictly between 0 and 1"),
         (["DE=de.npz", "--out", "DE=absent.npz"], "absent.npz"),
         (["DE=de.npz", "--out", "DE=de_out.npz,de_out.npz"], "--out: 'de_out.npz' is given twice as a run of 'DE'"),

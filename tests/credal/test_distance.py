@@ -6,8 +6,8 @@ from scipy.optimize import minimize
 from tests.credal.random_sets import ALL_SETS, random_masses, random_points
 from tests.refusals import refuses
 
+from uqassay.credal.distances import DISTANCES
 from uqassay.credal.nearest import (
-    DISTANCES,
     divergence,
     nearest_in_box,
     nearest_in_core,

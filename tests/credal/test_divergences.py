@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from tests.refusals import refuses
 
-from uqassay.credal.nearest import DISTANCES, divergence, one_hot_distance
+from uqassay.credal.distances import DISTANCES
+from uqassay.credal.nearest import divergence, one_hot_distance
 
 CLOSED = [name for name in DISTANCES if name != "brier"]
 

@@ -6,11 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.credal.random_sets import random_masses, random_points
 
-from uqassay.credal.nearest import DISTANCES, _solve, divergence, nearest_in_core, nearest_in_hull
+from uqassay.credal.distances import DISTANCES
+from uqassay.credal.nearest import _solve, divergence, nearest_in_core, nearest_in_hull
 
 
 @settings(deadline=None, max_examples=40)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(DISTANCES), st.integers(1, 14), st.integers(2, 7))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(tuple(DISTANCES)), st.integers(1, 14), st.integers(2, 7))
 def test_hull_gap_is_honest(seed, distance, n_points, k):
     rng, points = random_points(seed, 6, n_points, k, 0.5)
     target = rng.dirichlet(np.full(k, 0.5), 6)
@@ -33,7 +34,7 @@ def test_many_points_and_few_classes_reach_a_tight_tolerance(distance):
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(DISTANCES), st.sampled_from([2, 3, 4]))
+@given(st.integers(0, 2**32 - 1), st.sampled_from(tuple(DISTANCES)), st.sampled_from([2, 3, 4]))
 def test_core_gap_is_honest(seed, distance, k):
     rng, masses, sets = random_masses(seed, 6, k)
     target = rng.dirichlet(np.full(k, 0.5), 6)

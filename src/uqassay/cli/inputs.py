@@ -16,6 +16,7 @@ from uqassay.arrays import available_cores, row_chunks, tolerance_of
 from uqassay.checks import fail
 from uqassay.cli.errors import about_files
 from uqassay.cli.screen import shell_line, unicode_text
+from uqassay.credal.distances import DISTANCES
 from uqassay.errors import FileFormatError, InputError
 from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
 from uqassay.files import plain_target
@@ -225,7 +226,7 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
             loaded.runs,
             loaded.labels,
             tradeoffs=tradeoffs,
-            distance=request.distance,  # type: ignore[arg-type]
+            distance=request.distance,
             nonspecificity=request.nonspecificity,
             convention=request.convention,  # type: ignore[arg-type]
             focal_sets=None
@@ -917,7 +918,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
         ),
     ],
     "convention": Annotated[str, option("exact, or paper: clipped masses, as the authors' code.", HOW)],
-    "distance": Annotated[str, option("kl, js, js_distance, tv, hellinger or brier.", HOW)],
+    "distance": Annotated[str, option(f"{listed(list(DISTANCES), last='or')}.", HOW)],
     "nonspecificity": Annotated[
         str, option("hartley, korner, pal, credal-uncertainty or credal-uncertainty-box.", HOW)
     ],

@@ -1,5 +1,6 @@
 """Geometry of sets of probability distributions, arrays in and arrays out."""
 
+from uqassay.credal.distances import DISTANCES, Distance
 from uqassay.credal.events import (
     MAX_ENUMERATED_CLASSES,
     all_focal_sets,
@@ -18,7 +19,6 @@ from uqassay.credal.events import (
 from uqassay.credal.hull import OutsideSegment, boundary_towards_corner, closest_corner, in_hull, outside_segment
 from uqassay.credal.intervals import intersection_probability, reachable
 from uqassay.credal.nearest import (
-    DISTANCES,
     NearestPoint,
     divergence,
     nearest_in_box,
@@ -45,6 +45,7 @@ __all__ = [
     "CLASS_RULES",
     "DISTANCES",
     "MAX_ENUMERATED_CLASSES",
+    "Distance",
     "NearestPoint",
     "OutsideSegment",
     "admissible_in_hull",

@@ -48,11 +48,6 @@ def ellipsoid_cells(
     volumes : ndarray (U,)
         Unbiased estimate of each cell's volume, up to one common factor.
 
-    Raises
-    ------
-    InputError
-        A class with fewer than D + 1 points, or whose covariance matrix is singular.
-
     Examples
     --------
     >>> x = np.array([[0.0], [1.0], [10.0], [11.0]])

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_numeric, check_rows, row_chunks, tolerance_of
+from uqassay.arrays import Floats, as_numeric, check_rows, row_chunks, tolerance_of
 from uqassay.checks import fail
 from uqassay.credal.events import check_enumerable, event_sizes, zeta_transform
 from uqassay.native import kernel
@@ -27,8 +27,7 @@ __all__ = [
 # Entropy is concave. The maximum has a closed form. The minimum takes branch and bound, because no greedy order of the
 # classes finds it in general.
 
-Float = NDArray[np.float64]
-Nodes = tuple[Float, Float, NDArray[np.int64], Float]  # boxes l and u (m, K), their instance (m,), a bound (m,)
+Nodes = tuple[Floats, Floats, NDArray[np.int64], Floats]  # boxes l and u (m, K), their instance (m,), a bound (m,)
 
 SET_TOLERANCE = 1e-3  # half precision: the set counts as empty if sums or bounds are off by more
 PRUNE_SLACK = 1e-12  # nats: a node that could improve the best value by less is closed
@@ -42,9 +41,9 @@ class CertifiedEntropy:
     """Extreme entropies of n credal sets with certified gaps."""
 
     #: (n,) Entropy (nats) of a distribution in the set.
-    values: Float
+    values: Floats
     #: (n,) The true extreme is at most this far (nats) from `values`.
-    gap: Float
+    gap: Floats
     #: (n,) Number of nodes of the search tree, or of interior-point steps.
     steps: NDArray[np.int64]
 
@@ -57,7 +56,7 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[Any], NDArray[A
     return l, u
 
 
-def _as_box(l: NDArray[Any], u: NDArray[Any]) -> tuple[Float, Float]:
+def _as_box(l: NDArray[Any], u: NDArray[Any]) -> tuple[Floats, Floats]:
     """Reachable bounds."""
     for bound, name in ((l, "lower"), (u, "upper")):
         check_rows(bound, name, tolerance=SET_TOLERANCE, unit_sum=False, remedy="pass probabilities")
@@ -80,7 +79,7 @@ def _as_box(l: NDArray[Any], u: NDArray[Any]) -> tuple[Float, Float]:
     return np.minimum(np.maximum(l, u - excess), top), top  # reachable bounds: each is attained in the set
 
 
-def box_upper_entropy(lower: ArrayLike, upper: ArrayLike) -> Float:
+def box_upper_entropy(lower: ArrayLike, upper: ArrayLike) -> Floats:
     """Largest entropy (nats) over {p: lower ≤ p ≤ upper, Σp = 1}, exact, by water-filling.
 
     Parameters
@@ -91,11 +90,6 @@ def box_upper_entropy(lower: ArrayLike, upper: ArrayLike) -> Float:
     -------
     (n,) float64
 
-    Raises
-    ------
-    InputError
-        Bounds that are not probabilities, or that contain no distribution.
-
     Examples
     --------
     >>> box_upper_entropy([[0.5, 0.0, 0.0]], [[1.0, 0.1, 1.0]]).round(4).tolist()
@@ -103,7 +97,7 @@ def box_upper_entropy(lower: ArrayLike, upper: ArrayLike) -> Float:
     """
     given = _bounds(lower, upper)
     if (found := _compiled("box_upper_entropy", *given)) is not None:
-        values: Float = found
+        values: Floats = found
         return values
     l, u = _as_box(*given)
     out = np.empty(l.shape[0])
@@ -135,11 +129,6 @@ def box_lower_entropy(lower: ArrayLike, upper: ArrayLike, *, max_nodes: int | No
         `gap` is 0 if the search was finished; `steps` counts the nodes. The compiled search visits them in another order, so
         its count may differ a little.
 
-    Raises
-    ------
-    InputError
-        Bounds that are not probabilities, or that contain no distribution; `max_nodes` below 1.
-
     Examples
     --------
     >>> box_lower_entropy([[0.5, 0.0, 0.0]], [[0.9, 0.1, 0.5]]).values.round(4).tolist()
@@ -166,17 +155,17 @@ def _compiled(name: str, l: NDArray[Any], u: NDArray[Any]) -> Any:
 # -- helpers: sums run along the last axis, so rounding does not depend on the other instances ------------------------
 
 
-def phi(p: Float) -> Float:
+def phi(p: Floats) -> Floats:
     """φ(p) = −p ln p of each entry, 0 for p = 0."""
     return -p * np.log(np.maximum(p, np.finfo(np.float64).tiny))
 
 
-def shannon_entropy(p: Float) -> Float:
+def shannon_entropy(p: Floats) -> Floats:
     """−Σ p ln p over the last axis, in nats."""
     return np.abs(phi(p).sum(axis=-1))  # abs turns the -0.0 of a one-hot p into 0.0
 
 
-def _water_fill(l: Float, u: Float) -> Float:
+def _water_fill(l: Floats, u: Floats) -> Floats:
     # The maximiser is clip(s, l, u) with Σ = 1. The sum rises with s and is linear between the 2K bounds: bisection over
     # the sorted bounds finds the piece, and s within it is exact.
     n, K = l.shape
@@ -193,7 +182,7 @@ def _water_fill(l: Float, u: Float) -> Float:
     return np.minimum(np.maximum(s + missing / np.maximum(free, 1), l), u)
 
 
-def _branch_and_bound(l: Float, u: Float, max_nodes: int | None) -> tuple[Float, Float, NDArray[np.int64]]:
+def _branch_and_bound(l: Floats, u: Floats, max_nodes: int | None) -> tuple[Floats, Floats, NDArray[np.int64]]:
     # All instances advance together in one table of nodes; the nodes of an instance do not depend on the others.
     n, K = l.shape
     best, gap, count = np.full(n, np.inf), np.zeros(n), np.zeros(n, dtype=np.int64)
@@ -228,7 +217,7 @@ def _next_round(table: Nodes, n: int, limit: int) -> tuple[Nodes, Nodes | None]:
     return _pick(table, now), _pick(table, ~now)
 
 
-def _relax(L: Float, U: Float) -> tuple[Float, Float, NDArray[np.int64], Float]:
+def _relax(L: Floats, U: Floats) -> tuple[Floats, Floats, NDArray[np.int64], Floats]:
     # Knapsack over the chords: value (a lower bound), entropy at the solution (an upper bound), split class, its value.
     m, K = L.shape
     nodes, width = np.arange(m), U - L
@@ -250,12 +239,12 @@ def _relax(L: Float, U: Float) -> tuple[Float, Float, NDArray[np.int64], Float]:
 
 
 def _branch(
-    L: Float,
-    U: Float,
+    L: Floats,
+    U: Floats,
     row: NDArray[np.int64],
-    bound: Float,
+    bound: Floats,
     split: NDArray[np.int64],
-    at: Float,
+    at: Floats,
     live: NDArray[np.bool],
 ) -> Nodes:
     # Children p_f ≤ v and p_f ≥ v of each live node. Classes with bounds below (above) those of f get the same bound,
@@ -293,7 +282,7 @@ def _join(a: Nodes, b: Nodes) -> Nodes:
 CORE_CHUNK_BYTES = 2**24
 
 
-def core_lower_entropy(masses: Float, focal_sets: NDArray[np.bool_]) -> Float:
+def core_lower_entropy(masses: Floats, focal_sets: NDArray[np.bool_]) -> Floats:
     """Smallest entropy (nats) over the core of each belief function.
 
     Parameters
@@ -305,11 +294,6 @@ def core_lower_entropy(masses: Float, focal_sets: NDArray[np.bool_]) -> Float:
     Returns
     -------
     (n,) float64
-
-    Raises
-    ------
-    InputError
-        More than 16 classes.
 
     Notes
     -----
@@ -324,7 +308,7 @@ def core_lower_entropy(masses: Float, focal_sets: NDArray[np.bool_]) -> Float:
     return _in_chunks(masses, focal_sets, _shortest_path)
 
 
-def core_upper_entropy(masses: Float, focal_sets: NDArray[np.bool_]) -> Float:
+def core_upper_entropy(masses: Floats, focal_sets: NDArray[np.bool_]) -> Floats:
     """Largest entropy (nats) over the core of each belief function; parameters and errors as for `core_lower_entropy`.
 
     Notes
@@ -343,7 +327,7 @@ def core_upper_entropy(masses: Float, focal_sets: NDArray[np.bool_]) -> Float:
 # -- helpers: events along the first axis, so rounding does not depend on the other instances ---------------------------
 
 
-def _in_chunks(masses: Float, focal_sets: NDArray[np.bool_], extreme: Any) -> Float:
+def _in_chunks(masses: Floats, focal_sets: NDArray[np.bool_], extreme: Any) -> Floats:
     k = focal_sets.shape[1]
     check_enumerable(k)
     events = focal_sets @ (1 << np.arange(k))
@@ -356,7 +340,7 @@ def _in_chunks(masses: Float, focal_sets: NDArray[np.bool_], extreme: Any) -> Fl
     return np.abs(out)  # without -0.0
 
 
-def _shortest_path(belief: Float, k: int) -> Float:
+def _shortest_path(belief: Floats, k: int) -> Floats:
     """Least Σ φ(increments of belief) over the paths from ∅ to Ω, (2^K, n) -> (n,)."""
     events, sizes = np.arange(2**k), event_sizes(k)
     least = np.full_like(belief, np.inf)
@@ -371,7 +355,7 @@ def _shortest_path(belief: Float, k: int) -> Float:
     return np.asarray(least[-1])
 
 
-def _most_equal(belief: Float, k: int) -> Float:
+def _most_equal(belief: Floats, k: int) -> Floats:
     """Entropy of the most equal distribution of the core, (2^K, n) -> (n,)."""
     events, sizes, n = np.arange(2**k), event_sizes(k), belief.shape[1]
     done, entropy, live = np.zeros(n, dtype=np.int64), np.zeros(n), np.arange(n)
@@ -421,11 +405,6 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
     CertifiedEntropy
         `steps` counts interior-point steps, at most 100.
 
-    Raises
-    ------
-    InputError
-        Points that are not distributions, or a tolerance below 1e-12.
-
     Notes
     -----
     Entropy is concave, so with q = Σ_m w_m p_m no mixture exceeds H(q) by more than
@@ -451,7 +430,7 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
     return CertifiedEntropy(values, gap, steps)
 
 
-def hull_lower_entropy(points: ArrayLike) -> Float:
+def hull_lower_entropy(points: ArrayLike) -> Floats:
     """Smallest entropy (nats) over the mixtures of each instance's points ``(n, V, K)``, which is that of one of the points.
 
     Raises `InputError` for points that are not distributions.
@@ -471,7 +450,7 @@ def hull_lower_entropy(points: ArrayLike) -> Float:
 # -- helpers: sums run along the last axis, so rounding does not depend on the other instances ------------------------
 
 
-def _in_one_order(P: Float) -> tuple[Float, NDArray[np.int64]]:
+def _in_one_order(P: Floats) -> tuple[Floats, NDArray[np.int64]]:
     # Each instance's different points in lexical order, then those that repeat another, and the number of the former: so
     # that equal sets have equal entropies to the last bit, in whatever order and how often their points are given.
     order = np.lexsort(P.transpose(2, 0, 1)[::-1])  # (n, V)
@@ -482,7 +461,7 @@ def _in_one_order(P: Float) -> tuple[Float, NDArray[np.int64]]:
     return np.take_along_axis(P, last[:, :, None], axis=1), P.shape[1] - repeated.sum(axis=1)
 
 
-def _interior_point(P: Float, tolerance: float) -> tuple[Float, Float, NDArray[np.int64]]:
+def _interior_point(P: Floats, tolerance: float) -> tuple[Floats, Floats, NDArray[np.int64]]:
     # Primal-dual steps for max H(Σ_m w_m p_m) over the weights w, with multipliers z of w ≥ 0 and ν of Σw = 1.
     n, V, _ = P.shape
     at_point = shannon_entropy(P).max(axis=1)
@@ -509,7 +488,7 @@ def _interior_point(P: Float, tolerance: float) -> tuple[Float, Float, NDArray[n
     return best, ceiling - best, steps
 
 
-def _newton_step(P: Float, w: Float, z: Float, q: Float, g: Float) -> tuple[Float, Float]:
+def _newton_step(P: Floats, w: Floats, z: Floats, q: Floats, g: Floats) -> tuple[Floats, Floats]:
     # (P diag(1/q) Pᵀ + D) dw + ν = g + σμ/w with Σdw = 0, then dz = σμ/w − z − D dw; both steps have one length,
     # because the problem is not linear. g is relative to its maximum, which keeps the digits of its small differences.
     D = np.maximum(z / w, 1e-13)  # (n, V)
@@ -520,7 +499,7 @@ def _newton_step(P: Float, w: Float, z: Float, q: Float, g: Float) -> tuple[Floa
     d_g = by_g - by_g.sum(axis=1, keepdims=True) / norm * by_1
     d_w = by_w - by_w.sum(axis=1, keepdims=True) / norm * by_1
 
-    def move(target: Float | float) -> tuple[Float, Float]:
+    def move(target: Floats | float) -> tuple[Floats, Floats]:
         dw = d_g + target * d_w
         dz = target / w - z - D * dw
         longest = np.maximum((-dw / w).max(axis=1, keepdims=True), (-dz / z).max(axis=1, keepdims=True))
@@ -533,7 +512,7 @@ def _newton_step(P: Float, w: Float, z: Float, q: Float, g: Float) -> tuple[Floa
     return w / w.sum(axis=1, keepdims=True), z
 
 
-def _solve(B: Float, D: Float, right: Float) -> Float:
+def _solve(B: Floats, D: Floats, right: Floats) -> Floats:
     # (B Bᵀ + diag D)⁻¹ right, by the V × V system or, if K is smaller, the K × K system of the Woodbury identity.
     _, V, K = B.shape
     if V <= K:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_numeric, generator, tolerance_of
+from uqassay.arrays import Floats, as_numeric, generator, tolerance_of
 from uqassay.checks import fail, matrix, whole
 from uqassay.credal.budget import best_overlapping_sets, ellipsoid_cells
 from uqassay.credal.intervals import intersection_probability
@@ -173,19 +173,18 @@ def _subset_sums(values: NDArray[np.float64], combine: np.ufunc) -> NDArray[np.f
 # A half lattice has three arrays: the probability of each event under one distribution of the set (the reference), its
 # lower and its upper probability.
 
-Array = NDArray[np.float64]
 PREFIX_BLOCK = 16  # prefixes in one block: few enough to fit the cache of a core
 
 
 class EventBounds(NamedTuple):
     """Probability of events under one distribution of the set (`reference`), and over the whole set."""
 
-    reference: Array
-    lower: Array
-    upper: Array
+    reference: Floats
+    lower: Floats
+    upper: Floats
 
 
-def hull_event_bounds(points: ArrayLike, events: ArrayLike) -> tuple[Array, Array]:
+def hull_event_bounds(points: ArrayLike, events: ArrayLike) -> tuple[Floats, Floats]:
     """Lower and upper probability of given events over the convex hull of points.
 
     Parameters
@@ -197,11 +196,6 @@ def hull_event_bounds(points: ArrayLike, events: ArrayLike) -> tuple[Array, Arra
     Returns
     -------
     lower, upper : array (n, E)
-
-    Raises
-    ------
-    InputError
-        Events that are not such a matrix, or points with a wrong number of dimensions.
 
     Examples
     --------
@@ -221,7 +215,7 @@ def hull_event_bounds(points: ArrayLike, events: ArrayLike) -> tuple[Array, Arra
     return lower, upper
 
 
-def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike) -> tuple[Array, Array]:
+def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike) -> tuple[Floats, Floats]:
     """Lower and upper probability of given events over reachable intervals, L(A) = max(Σ_A l, 1 − Σ_{Aᶜ} u).
 
     Parameters
@@ -233,11 +227,6 @@ def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike)
     Returns
     -------
     lower, upper : array (n, E)
-
-    Raises
-    ------
-    InputError
-        Events that are not such a matrix, or bounds of wrong or different shapes.
 
     Examples
     --------
@@ -258,7 +247,7 @@ def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike)
     return least, most
 
 
-def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLike) -> tuple[Array, Array]:
+def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLike) -> tuple[Floats, Floats]:
     """Belief and plausibility of given events, Bel(A) = Σ_{B⊆A} m(B) and Pl(A) = Σ_{B∩A≠∅} m(B).
 
     Parameters
@@ -270,11 +259,6 @@ def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLik
     Returns
     -------
     lower, upper : array (n, E)
-
-    Raises
-    ------
-    InputError
-        Events or focal sets that are not such matrices, or a number of masses that differs from the number of focal sets.
 
     Examples
     --------
@@ -299,7 +283,7 @@ def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLik
     return belief, plausibility
 
 
-def sum_over(values: Array, chosen: NDArray[np.bool_]) -> Array:
+def sum_over(values: Floats, chosen: NDArray[np.bool_]) -> Floats:
     """Sum of the chosen entries of the last axis; rounding does not depend on the number of rows.
 
     `compress` makes the entries of a row contiguous. Indexing may not, and the order of summation would then change.
@@ -307,7 +291,7 @@ def sum_over(values: Array, chosen: NDArray[np.bool_]) -> Array:
     return np.compress(chosen, values, axis=-1).sum(axis=-1)
 
 
-def _float_array(name: str, values: ArrayLike, shape: str, ndim: int) -> Array:
+def _float_array(name: str, values: ArrayLike, shape: str, ndim: int) -> Floats:
     array = as_numeric(values, name)
     if array.ndim != ndim:
         fail(name, f"must have shape {shape}", f"got {array.shape}", "add or drop an axis", code="shape")
@@ -353,7 +337,7 @@ def hull_lattice(points: NDArray[np.floating]) -> EventBounds:
     return EventBounds(reference, lower, upper)
 
 
-def interval_lattice(lower: Array, upper: Array) -> EventBounds:
+def interval_lattice(lower: Floats, upper: Floats) -> EventBounds:
     """Half lattice of reachable intervals ``(n, K)``; the reference is the intersection probability."""
     n_classes = lower.shape[1]
     check_enumerable(n_classes)
@@ -364,12 +348,12 @@ def interval_lattice(lower: Array, upper: Array) -> EventBounds:
     return _interval_bounds(reference, sum_l, sum_u, lower.sum(axis=1), upper.sum(axis=1))
 
 
-def lattice_lower(half: EventBounds) -> Array:
+def lattice_lower(half: EventBounds) -> Floats:
     """Lower probability of all 2^K events, ``(2^K, n)`` in binary order, from a half lattice."""
     return np.concatenate([half.lower, 1.0 - half.upper[::-1]])
 
 
-def _sums_over_subsets(p: NDArray[np.floating], out: Array) -> Array:
+def _sums_over_subsets(p: NDArray[np.floating], out: Floats) -> Floats:
     """Probability of every event without the last class, ``(K, n)`` → ``(2^(K−1), n)``; each class doubles the table."""
     out[0] = 0.0
     for c in range(p.shape[0] - 1):
@@ -377,14 +361,14 @@ def _sums_over_subsets(p: NDArray[np.floating], out: Array) -> Array:
     return out
 
 
-def _interval_bounds(reference: Array, sum_l: Array, sum_u: Array, total_l: Array, total_u: Array) -> EventBounds:
+def _interval_bounds(reference: Floats, sum_l: Floats, sum_u: Floats, total_l: Floats, total_u: Floats) -> EventBounds:
     lower = np.maximum(sum_l, 1.0 - (total_u - sum_u))
     upper = np.minimum(sum_u, 1.0 - (total_l - sum_l))
     # the reference lies inside up to rounding; clipping keeps every width ≥ 0
     return EventBounds(reference, np.minimum(lower, reference), np.maximum(upper, reference))
 
 
-def fold_sum(values: Array) -> Array:
+def fold_sum(values: Floats) -> Floats:
     """Sum over the first axis by halving, so that rounding does not depend on the number of columns."""
     rows = values.shape[0]
     while rows > 1:
@@ -399,7 +383,7 @@ def fold_sum(values: Array) -> Array:
 # -- one event of each size -------------------------------------------------------------------------------------------
 
 
-def hull_prefixes(points_by_class: Array, order: NDArray[np.integer]) -> Iterator[tuple[slice, EventBounds]]:
+def hull_prefixes(points_by_class: Floats, order: NDArray[np.integer]) -> Iterator[tuple[slice, EventBounds]]:
     """Bounds of the K − 1 proper prefixes of an order of the classes, smallest first, in blocks.
 
     Parameters
@@ -420,7 +404,7 @@ def hull_prefixes(points_by_class: Array, order: NDArray[np.integer]) -> Iterato
 
 
 def interval_prefixes(
-    reference: Array, lower: Array, upper: Array, order: NDArray[np.integer]
+    reference: Floats, lower: Floats, upper: Floats, order: NDArray[np.integer]
 ) -> Iterator[tuple[slice, EventBounds]]:
     """Bounds of the prefixes of `hull_prefixes` by reachable intervals around a distribution, all three ``(K, n)``."""
     totals = fold_sum(lower), fold_sum(upper)
@@ -429,7 +413,7 @@ def interval_prefixes(
         yield sizes, _interval_bounds(sums[:, 0], sums[:, 1], sums[:, 2], *totals)
 
 
-def _prefix_sums(terms: Array, order: NDArray[np.integer]) -> Iterator[tuple[slice, Array]]:
+def _prefix_sums(terms: Floats, order: NDArray[np.integer]) -> Iterator[tuple[slice, Floats]]:
     """Running sums over an order of the first axis, without the last one, ``(b, …)`` at a time."""
     block = np.empty((PREFIX_BLOCK, *terms.shape[1:]))
     before = np.zeros(terms.shape[1:])
@@ -460,11 +444,6 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
     Returns
     -------
     ndarray (F, K), bool
-
-    Raises
-    ------
-    InputError
-        An empty or duplicate set, an index out of range, a value other than 0 and 1, or a wrong number of classes.
 
     Examples
     --------
@@ -575,11 +554,6 @@ def budget_from_embeddings(
         The K singletons in class order, then n' sets by decreasing overlap (ties to 12 decimals: fewer classes first, then
         lexicographic); n' < n_sets if fewer sets have a non-zero overlap.
 
-    Raises
-    ------
-    InputError
-        Among others, a class with too few or collinear points for a covariance matrix.
-
     Examples
     --------
     >>> cross = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]])
@@ -625,11 +599,6 @@ def budget_from_confusion(
     ndarray (K + n', K), bool
         Singletons, then n' ≤ n_sets sets by decreasing overlap, as in `budget_from_embeddings`.
 
-    Raises
-    ------
-    InputError
-        Probabilities that are not finite, are negative or do not sum to 1; labels out of range.
-
     Examples
     --------
     >>> budget_from_confusion([[0.6, 0.4, 0.0], [0.5, 0.4, 0.1], [0.0, 0.1, 0.9]], None, 1)[3:]
@@ -669,11 +638,6 @@ def paper_masses(
         The given family, with Ω (all classes) appended as the last set if missing.
     repaired : ndarray (n,), bool
         True for rows where some mass changed by more than the tolerance of the precision, see `_array.tolerance_of`.
-
-    Raises
-    ------
-    InputError
-        A mass that is not finite, or a number of masses that differs from the number of focal sets.
 
     Examples
     --------

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.native import kernel
 
@@ -34,7 +35,6 @@ __all__ = [
 #
 # Variables are numbered w_1 … w_M, [t, slack,] e_1 … e_K; e_c is the error of the constraint of class c.
 
-Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 REDUCED_COST = 1e-11  # a variable enters the basis if its gain exceeds this
@@ -238,11 +238,6 @@ def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float | None = None) 
     -------
     (n,) bool
 
-    Raises
-    ------
-    InputError
-        Wrong shapes or values that are not finite.
-
     Examples
     --------
     >>> in_hull([[[0.5, 0.5], [0.9, 0.1]]] * 2, [[0.6, 0.4], [0.95, 0.05]]).tolist()
@@ -282,12 +277,6 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
     Returns
     -------
     HullBoundary
-
-    Raises
-    ------
-    InputError
-        A start outside its hull by more than 1e-9 (sum of absolute differences; 1e-5 and 1e-2 in single and half precision),
-        an unknown class, wrong shapes.
 
     Examples
     --------
@@ -455,11 +444,6 @@ def outside_segment(
     Returns
     -------
     OutsideSegment
-
-    Raises
-    ------
-    InputError
-        An unknown `otherwise`; as in `boundary_towards_corner`.
 
     Examples
     --------

@@ -3,16 +3,15 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.arrays import as_numeric
+from uqassay.arrays import Floats, as_numeric
 from uqassay.checks import fail
 
 __all__ = ["intersection_probability", "reachable"]
 
-Array = NDArray[np.float64]
 TOLERANCE = 1e-3  # rounding of half precision, since the original dtype of the bounds is unknown here
 
 
-def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
+def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Floats, Floats]:
     """Tighten intervals so that every bound is attained by some distribution inside them.
 
     l' = max(l, 1 − Σ_{j≠i} u_j) and u' = min(u, 1 − Σ_{j≠i} l_j) (de Campos, Huete and Moral, 1994).
@@ -26,11 +25,6 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
     -------
     lower, upper : array (n, K)
         The same set of distributions with reachable bounds.
-
-    Raises
-    ------
-    InputError
-        Bounds that contain no distribution, are not finite or have different shapes.
 
     Examples
     --------
@@ -53,7 +47,7 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
     return tight_l, tight_u
 
 
-def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
+def _check_not_empty(l: Floats, u: Floats, spare: Floats, short: Floats) -> None:
     """Refuse rows with Σ l > 1, Σ u < 1 or l > u; nan fails the comparisons as written."""
     ordered = l <= u + TOLERANCE
     if not ordered.all():

@@ -8,15 +8,16 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import rel_entr, xlog1py, xlogy
+from scipy.special import rel_entr
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
+from uqassay.credal.distances import KL, Distance, distance_named, tv_direction
 from uqassay.credal.events import as_focal_sets
 from uqassay.credal.hull import l1_projection
 from uqassay.errors import InputError
 
 __all__ = [
-    "DISTANCES",
     "NearestPoint",
     "divergence",
     "nearest_in_box",
@@ -24,37 +25,6 @@ __all__ = [
     "nearest_in_hull",
     "one_hot_distance",
 ]
-
-
-# Distances from a target distribution: values, derivatives, and the closed form for one-hot targets.
-#
-# The convex objective f of a distance is the distance itself, or its square for "js_distance" and "hellinger".
-
-Floats = NDArray[np.float64]
-
-DISTANCES = ("kl", "js", "js_distance", "tv", "hellinger", "brier")
-SQUARE_ROOTS = ("js_distance", "hellinger")  # distances that are square roots of the convex objective
-LN2 = float(np.log(2.0))
-
-
-def check_distance(distance: str, floor: float) -> None:
-    """Refuse an unknown distance and a floor outside [0, 1)."""
-    if distance not in DISTANCES:
-        fail(
-            "distance",
-            f"must be one of {', '.join(DISTANCES)}",
-            f"got {distance!r}",
-            "choose one of them",
-            code="choice",
-        )
-    if not 0 <= floor < 1:
-        fail(
-            "floor",
-            "must lie in [0, 1)",
-            f"got {floor!r}",
-            "pass 0, or a small probability such as 1e-12",
-            code="range",
-        )
 
 
 def check_values(name: str, values: Floats, low: float, high: float) -> None:
@@ -85,11 +55,6 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     -------
     (...)
 
-    Raises
-    ------
-    InputError
-        An unknown distance or "brier"; an upper probability that is negative, above 1.001 or nan.
-
     Examples
     --------
     >>> one_hot_distance([1.0, 0.5, 0.0], "kl", floor=1e-3).round(4).tolist()
@@ -97,23 +62,17 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     >>> one_hot_distance([1.0, 0.5, 0.0], "js").round(4).tolist()
     [0.0, 0.2158, 0.6931]
     """
-    check_distance(distance, floor)
-    if distance == "brier":
+    entry = distance_named(distance, floor)
+    if entry.of_label is None:
         remedy = "use nearest_in_hull, nearest_in_box or nearest_in_core with one-hot rows as target"
-        fail("distance", "must have a closed form in the upper probability", "got 'brier'", remedy, code="missing")
+        fail(
+            "distance", "must have a closed form in the upper probability", f"got {distance!r}", remedy, code="missing"
+        )
     u = np.atleast_1d(np.asarray(upper, dtype=np.float64))
     check_values("upper", u, 0.0, 1.001)
     u = np.minimum(u, 1.0).reshape(np.shape(upper))
-    rest = 1.0 - u
-    if distance == "kl":
-        with np.errstate(divide="ignore"):
-            return 0.0 - np.log(np.maximum(u, floor))
-    if distance == "tv":
-        return rest
-    if distance == "hellinger":
-        return np.sqrt(rest / (1.0 + np.sqrt(u)))
-    js = 0.5 * (rest * LN2 - (1.0 + u) * np.log1p(-0.5 * rest) + xlogy(u, u))
-    return np.sqrt(js) if distance == "js_distance" else js
+    with np.errstate(divide="ignore"):
+        return entry.of_label(np.maximum(u, floor) if entry.floored else u)
 
 
 def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: float = 0.0) -> Floats:
@@ -135,11 +94,6 @@ def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: flo
     -------
     (...)
 
-    Raises
-    ------
-    InputError
-        An unknown distance, negative values, or shapes that do not broadcast.
-
     Examples
     --------
     >>> float(divergence([0.5, 0.5, 0.0], [0.25, 0.5, 0.25], "kl").round(4))
@@ -147,7 +101,7 @@ def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: flo
     >>> float(divergence([0.5, 0.5, 0.0], [0.25, 0.5, 0.25], "tv"))
     0.25
     """
-    check_distance(distance, floor)
+    entry = distance_named(distance, floor)
     y, p = np.asarray(target, dtype=np.float64), np.asarray(probs, dtype=np.float64)
     try:
         np.broadcast_shapes(y.shape, p.shape)
@@ -157,52 +111,8 @@ def divergence(target: ArrayLike, probs: ArrayLike, distance: str, *, floor: flo
         ) from None
     check_values("target", np.atleast_1d(y), 0.0, np.inf)
     check_values("probs", np.atleast_1d(p), 0.0, np.inf)
-    f = objective(y, np.maximum(p, floor) if distance == "kl" else p, distance)
-    return np.sqrt(f) if distance in SQUARE_ROOTS else f
-
-
-def objective(y: Floats, q: Floats, distance: str) -> Floats:
-    """Return the convex objective f of a distance, summed over the last axis: the square of distances that are roots."""
-    if distance == "kl":
-        return np.maximum(rel_entr(y, q).sum(axis=-1), 0.0)
-    if distance in ("js", "js_distance"):
-        total = y + q
-        # y, q = (1 ± x) total / 2: no cancellation where y ≈ q
-        x = np.divide(y - q, total, out=np.zeros(total.shape), where=total > 0)
-        terms = 0.25 * total * (xlog1py(1.0 + x, x) + xlog1py(1.0 - x, -x))
-        return np.maximum(terms.sum(axis=-1), 0.0)
-    if distance == "tv":
-        return 0.5 * np.abs(y - q).sum(axis=-1)
-    if distance == "hellinger":
-        return 0.5 * ((np.sqrt(y) - np.sqrt(q)) ** 2).sum(axis=-1)  # = 1 - Σ √(y q), without cancellation
-    return ((q - y) ** 2).sum(axis=-1)
-
-
-def certificate_direction(y: Floats, q: Floats, distance: str, *, tie: float = 1e-12) -> Floats:
-    """Return g (n, K), minus a (sub)gradient of f at q: min f >= f(q) - max over q' in the set of g·(q' - q).
-
-    For total variation, classes with q within a relative `tie` of y count as equal. This is a subgradient at a nearby point
-    and weakens the bound by at most tie.
-    """
-    if distance == "brier":
-        return 2.0 * (y - q)
-    if distance == "tv":
-        return 0.5 * np.where(np.abs(y - q) < tie * y, 0.0, np.where(y > q, 1.0, -1.0))
-    ratio = y / np.maximum(q, 1e-300)
-    if distance in ("js", "js_distance"):
-        return 0.5 * (np.log1p(ratio) - LN2)
-    if distance == "hellinger":
-        return 0.5 * (np.sqrt(ratio) - 1.0)
-    return ratio
-
-
-def curvature(y: Floats, q: Floats, distance: str) -> Floats:
-    """Return q² times the second derivative of f in each q_c; not for total variation, where it is 0."""
-    if distance in ("js", "js_distance"):
-        return np.divide(0.5 * q * y, q + y, out=np.zeros(q.shape), where=q + y > 0)
-    if distance == "hellinger":
-        return 0.25 * np.sqrt(y * q)
-    return y if distance == "kl" else 2.0 * q * q
+    f = entry.objective(y, np.maximum(p, floor) if entry.floored else p)
+    return np.sqrt(f) if entry.square_root else f
 
 
 # Primal-dual interior-point method for the point of a credal set nearest to a target, for many instances at once.
@@ -221,7 +131,7 @@ TO_BOUNDARY = 0.99
 
 
 def minimise(
-    y: Floats, blocks: HullWeights | MassShares, distance: str, *, tolerance: float, max_iterations: int
+    y: Floats, blocks: HullWeights | MassShares, distance: Distance, *, tolerance: float, max_iterations: int
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return the point (n, K), its gap (n,) in the units of f, and whether the tolerance was met (n,).
 
@@ -236,14 +146,14 @@ def minimise(
     def judge(blocks: HullWeights | MassShares, at: _Iterate) -> NDArray[np.bool_]:
         """Record the point and the bound; (n_live,) true for instances that have not reached the tolerance."""
         p, rows = blocks.upper * at.q, at.rows
-        f = _value(at.y, at.q, at.unit, smooth) if distance == "kl" else objective(at.y, p, distance)
+        f = _value(at.y, at.q, at.unit, smooth) if distance is KL else distance.objective(at.y, p)
         found = at.gap
-        if distance == "tv":
-            direction = certificate_direction(at.y, p, "tv", tie=tolerance)
+        if distance.curvature is None:
+            direction = tv_direction(at.y, p, tie=tolerance)
             found = _overshoot(at.x, blocks.costs(-blocks.upper * direction), blocks.valid)
             found = found + f - (direction * (at.y - p)).sum(axis=-1)  # the tie rule changes the linear bound by this
         bound[rows] = np.fmax(bound[rows], np.where(np.isfinite(f), f - found, -np.inf))
-        if distance != "kl":
+        if distance is not KL:
             bound[rows] = np.maximum(bound[rows], 0.0)
         better = f < least[rows]
         point[rows[better]], least[rows[better]] = p[better], f[better]
@@ -251,8 +161,8 @@ def minimise(
 
     with np.errstate(all="ignore"):  # the line search rejects steps that are not finite
         # KL is the same in any units up to a constant, so it needs no scale.
-        unit = np.ones_like(y) if distance in ("kl", "tv") else blocks.upper
-        smooth = "kl" if distance == "tv" else distance
+        smooth = KL if distance.curvature is None else distance
+        unit = np.ones_like(y) if smooth is KL else blocks.upper
         x, everyone = blocks.vertex(y, distance), np.arange(n)
         at = _Iterate(everyone, y, unit, x, x, np.full(n, np.inf), *_evaluate(blocks, x, y, unit, smooth))
         going = judge(blocks, at)  # for one-hot targets a vertex is the minimiser, except for Brier
@@ -270,9 +180,9 @@ def minimise(
         return point, np.maximum(least - bound, 0.0), short <= tolerance
 
 
-def _short(least: Floats, bound: Floats, distance: str) -> Floats:
+def _short(least: Floats, bound: Floats, distance: Distance) -> Floats:
     """Upper bound of the distance found minus the minimum."""
-    return np.sqrt(least) - np.sqrt(bound) if distance in SQUARE_ROOTS else least - bound
+    return np.sqrt(least) - np.sqrt(bound) if distance.square_root else least - bound
 
 
 class _Iterate(NamedTuple):
@@ -291,22 +201,22 @@ class _Iterate(NamedTuple):
     def take(self, keep: NDArray[Any]) -> _Iterate:
         return _Iterate(*(values[keep] for values in self))
 
-    def moved_to(self, blocks: HullWeights | MassShares, x: Floats, distance: str) -> _Iterate:
+    def moved_to(self, blocks: HullWeights | MassShares, x: Floats, distance: Distance) -> _Iterate:
         q, c, gap = _evaluate(blocks, x, self.y, self.unit, distance)
         return self._replace(x=x, q=q, c=c, gap=gap)
 
 
 def _evaluate(
-    blocks: HullWeights | MassShares, x: Floats, y: Floats, unit: Floats, distance: str
+    blocks: HullWeights | MassShares, x: Floats, y: Floats, unit: Floats, distance: Distance
 ) -> tuple[Floats, Floats, Floats]:
     q = blocks.collect(x)
-    c = blocks.costs(-unit * certificate_direction(y, unit * q, distance))
+    c = blocks.costs(-unit * distance.direction(y, unit * q))
     return q, c, _overshoot(x, c, blocks.valid)
 
 
-def _value(y: Floats, q: Floats, unit: Floats, distance: str) -> Floats:
+def _value(y: Floats, q: Floats, unit: Floats, distance: Distance) -> Floats:
     """Objective f; for KL up to a constant of the instance, which the scaling adds."""
-    return rel_entr(y, q).sum(axis=-1) if distance == "kl" else objective(y, unit * q, distance)
+    return rel_entr(y, q).sum(axis=-1) if distance is KL else distance.objective(y, unit * q)
 
 
 def _overshoot(x: Floats, c: Floats, valid: NDArray[np.bool_]) -> Floats:
@@ -326,10 +236,11 @@ def _first_multipliers(at: _Iterate, valid: NDArray[np.bool_]) -> Floats:
     return np.where(valid, surplus + typical[:, None, None], 1.0)
 
 
-def _newton_step(blocks: HullWeights | MassShares, at: _Iterate, distance: str) -> _Iterate:
+def _newton_step(blocks: HullWeights | MassShares, at: _Iterate, distance: Distance) -> _Iterate:
     """One Newton step for  min f(J x) - μ Σ ln x,  with μ lowered by Mehrotra's predictor."""
     valid, size, x, z = blocks.valid, float(blocks.valid.sum()), at.x, at.z
-    h = np.where(at.q > 0, curvature(at.y, at.unit * at.q, distance) / at.q**2, 0.0)  # (n, K)
+    assert distance.curvature is not None
+    h = np.where(at.q > 0, distance.curvature(at.y, at.unit * at.q) / at.q**2, 0.0)  # (n, K)
     to_face, to_centre = blocks.newton_directions(x, z, h, at.c)
 
     dual = -z - (z / x) * to_face
@@ -351,7 +262,7 @@ def _newton_step(blocks: HullWeights | MassShares, at: _Iterate, distance: str) 
 
 
 def _line_search(
-    blocks: HullWeights | MassShares, at: _Iterate, dx: Floats, mu: Floats, descent: Floats, distance: str
+    blocks: HullWeights | MassShares, at: _Iterate, dx: Floats, mu: Floats, descent: Floats, distance: Distance
 ) -> Floats:
     """Halve the step (n, 1, 1) until f - μ Σ ln x decreases; 0 if it never does."""
     step = np.minimum(TO_BOUNDARY * _reach(at.x, dx, blocks.valid), 1.0)
@@ -399,9 +310,9 @@ class HullWeights:
         """Equal weights in every block, for n instances."""
         return np.full((n, 1, self.j.shape[1]), 1.0 / self.j.shape[1])
 
-    def vertex(self, y: Floats, distance: str) -> Floats:
+    def vertex(self, y: Floats, distance: Distance) -> Floats:
         """Weights of the nearest single point."""
-        f = objective(y[:, None, :], self.j * self.upper[:, None, :], distance)  # (n, V)
+        f = distance.objective(y[:, None, :], self.j * self.upper[:, None, :])  # (n, V)
         return (np.arange(f.shape[1]) == f.argmin(axis=-1)[:, None])[:, None, :].astype(np.float64)
 
     def collect(self, x: Floats) -> Floats:
@@ -457,7 +368,7 @@ class MassShares:
         shares = np.where(self.valid, 1.0 / self.valid.sum(axis=-1, keepdims=True), 1.0)
         return np.broadcast_to(shares, (n, *shares.shape[1:]))
 
-    def vertex(self, y: Floats, distance: str) -> Floats:
+    def vertex(self, y: Floats, distance: Distance) -> Floats:
         """Shares that give the mass of every focal set to its class with the largest target."""
         first = np.where(self.valid, y[:, None, :], -1.0).argmax(axis=-1)  # (n, F)
         return (np.arange(y.shape[1]) == first[..., None]).astype(np.float64)
@@ -574,11 +485,6 @@ def nearest_in_hull(
     -------
     NearestPoint
 
-    Raises
-    ------
-    InputError
-        Wrong shapes, rows that are not distributions, an unknown distance.
-
     Examples
     --------
     >>> votes, members = [[0.5, 0.5, 0.0]], [[[0.9, 0.0, 0.1], [0.0, 0.9, 0.1]]]
@@ -586,32 +492,30 @@ def nearest_in_hull(
     >>> found.distance.round(4).tolist(), found.point.round(4).tolist()
     ([0.1054], [[0.45, 0.45, 0.1]])
     """
-    check_distance(distance, floor)
+    entry = distance_named(distance, floor)
     y = _distributions("target", target, 2)
     p = _distributions("points", points, 3, y)
     n_points, k = p.shape[1:]
     upper = p.max(axis=1)
-    if distance == "tv":
+    if entry.curvature is None:
         nearest = l1_projection(p, y)
         bound = 0.5 * ((nearest.dual * y).sum(axis=-1) - (p @ nearest.dual[..., None]).max(axis=1)[:, 0])
-        gap = np.maximum(objective(y, nearest.point, "tv") - bound, 0.0)
-        return _found(y, nearest.point, gap, upper, distance, floor)
-    seen = _seen(y, upper, distance, floor)
+        gap = np.maximum(entry.objective(y, nearest.point) - bound, 0.0)
+        return _found(y, nearest.point, gap, upper, entry, floor)
+    seen = _seen(y, upper, entry, floor)
     point, gap = np.empty_like(y), np.empty(len(y))
     for rows in _chunks(len(y), n_points * k):
         blocks = HullWeights(p[rows], upper[rows], by_weights=n_points <= k)
         point[rows], gap[rows], met = minimise(
-            seen[rows], blocks, distance, tolerance=tolerance, max_iterations=max_iterations
+            seen[rows], blocks, entry, tolerance=tolerance, max_iterations=max_iterations
         )
         if n_points > k and not met.all():  # the faster K × K systems lost too many digits
             again = rows.start + np.flatnonzero(~met)
             blocks = HullWeights(p[again], upper[again], by_weights=True)
-            other, smaller, _ = minimise(
-                seen[again], blocks, distance, tolerance=tolerance, max_iterations=max_iterations
-            )
+            other, smaller, _ = minimise(seen[again], blocks, entry, tolerance=tolerance, max_iterations=max_iterations)
             better = smaller < gap[again]
             point[again[better]], gap[again[better]] = other[better], smaller[better]
-    return _found(y, point, gap, upper, distance, floor)
+    return _found(y, point, gap, upper, entry, floor)
 
 
 def nearest_in_box(
@@ -637,11 +541,6 @@ def nearest_in_box(
     NearestPoint
         The gap contains only rounding.
 
-    Raises
-    ------
-    InputError
-        Wrong shapes, a target that is not a distribution, bounds that contain no distribution, an unknown distance.
-
     Notes
     -----
     A box of reachable bounds is the core of a 2-monotone lower probability; Huber and Strassen (1973), Theorem 4.1.
@@ -652,7 +551,7 @@ def nearest_in_box(
     >>> found.point.round(4).tolist(), found.distance.round(4).tolist()
     ([[0.5, 0.3, 0.2]], [0.2])
     """
-    check_distance(distance, floor)
+    entry = distance_named(distance, floor)
     y = _distributions("target", target, 2)
     l, u = (np.ascontiguousarray(bound, dtype=np.float64) for bound in (lower, upper))
     for name, bound in (("lower", l), ("upper", u)):
@@ -673,11 +572,11 @@ def nearest_in_box(
         )
     u = np.clip(u, 0.0, 1.0)
     l = np.clip(l, 0.0, u)
-    seen = _seen(y, u, distance, floor)
-    weight, offset = (np.ones_like(y), y) if distance == "brier" else (seen, np.zeros_like(y))
+    seen = _seen(y, u, entry, floor)
+    weight, offset = (seen, np.zeros_like(y)) if entry.f_divergence else (np.ones_like(y), y)
     point = _level(weight, offset, l, u)
 
-    g = certificate_direction(y if distance == "tv" else seen, point, distance)
+    g = entry.direction(y if entry.curvature is None else seen, point)
     # Maximise g·p over the box greedily: the mass above l goes to the classes with the largest g.
     order = np.argsort(-g, axis=-1, kind="stable")
     room = np.take_along_axis(u - l, order, axis=-1)
@@ -685,9 +584,9 @@ def nearest_in_box(
     poured = np.clip(left - (np.cumsum(room, axis=-1) - room), 0.0, room)
     most = (g * l).sum(axis=-1) + (np.take_along_axis(g, order, axis=-1) * poured).sum(axis=-1)
     gap = np.maximum(most - (g * point).sum(axis=-1), 0.0)
-    if distance == "tv":
-        gap = np.maximum(objective(y, point, "tv") + most - (g * y).sum(axis=-1), 0.0)
-    return _found(y, point, gap, u, distance, floor)
+    if entry.curvature is None:
+        gap = np.maximum(entry.objective(y, point) + most - (g * y).sum(axis=-1), 0.0)
+    return _found(y, point, gap, u, entry, floor)
 
 
 def nearest_in_core(
@@ -722,11 +621,6 @@ def nearest_in_core(
     -------
     NearestPoint
 
-    Raises
-    ------
-    InputError
-        Wrong shapes, a target or masses that are not distributions, an empty focal set, an unknown distance.
-
     Notes
     -----
     Belief functions are 2-monotone, so the KL minimiser is nearest in total variation too (Huber and Strassen, 1973).
@@ -737,7 +631,7 @@ def nearest_in_core(
     >>> found.point.round(4).tolist(), found.distance.round(4).tolist()
     ([[0.4, 0.4, 0.2]], [0.3])
     """
-    check_distance(distance, floor)
+    entry = distance_named(distance, floor)
     y = _distributions("target", target, 2)
     sets = as_focal_sets(focal_sets, y.shape[1])
     m = _distributions("masses", masses, 2)
@@ -745,26 +639,26 @@ def nearest_in_core(
         rule = f"must have shape (n, F) = ({len(y)}, {len(sets)})"
         fail("masses", rule, f"got {m.shape}", "pass one mass per focal set", code="shape")
     upper = np.stack([(m * inside).sum(axis=-1) for inside in sets.T], axis=-1)  # (n, K) plausibility
-    seen = _seen(y, upper, distance, floor)
+    seen = _seen(y, upper, entry, floor)
     point, gap = np.empty_like(y), np.empty(len(y))
     for rows in _chunks(len(y), sets.size):
         blocks = MassShares(m[rows], sets, upper[rows])
         point[rows], gap[rows], _ = minimise(
-            seen[rows], blocks, distance, tolerance=tolerance, max_iterations=max_iterations
+            seen[rows], blocks, entry, tolerance=tolerance, max_iterations=max_iterations
         )
-    return _found(y, point, gap, upper, distance, floor)
+    return _found(y, point, gap, upper, entry, floor)
 
 
-def _seen(y: Floats, upper: Floats, distance: str, floor: float) -> Floats:
+def _seen(y: Floats, upper: Floats, distance: Distance, floor: float) -> Floats:
     """The target, with 0 for classes that have probability 0 (or at most the floor) everywhere in the set."""
-    return y if distance == "brier" else np.where(upper > (floor if distance == "kl" else 0.0), y, 0.0)
+    return np.where(upper > (floor if distance.floored else 0.0), y, 0.0) if distance.f_divergence else y
 
 
-def _found(y: Floats, point: Floats, gap: Floats, upper: Floats, distance: str, floor: float) -> NearestPoint:
+def _found(y: Floats, point: Floats, gap: Floats, upper: Floats, distance: Distance, floor: float) -> NearestPoint:
     """Distance at the point, and the gap of f converted to the units of the distance."""
-    f = objective(y, np.where(upper > floor, point, floor) if distance == "kl" else point, distance)
+    f = distance.objective(y, np.where(upper > floor, point, floor) if distance.floored else point)
     gap = np.where(np.isfinite(f), np.minimum(gap, f), 0.0)
-    if distance in SQUARE_ROOTS:
+    if distance.square_root:
         f, gap = np.sqrt(f), np.sqrt(f) - np.sqrt(f - gap)
     return NearestPoint(distance=f, point=point, gap=gap)
 

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.arrays import row_chunks
+from uqassay.arrays import Floats, row_chunks
 from uqassay.credal.hull import in_hull
 
 __all__ = ["CLASS_RULES", "admissible_in_hull", "undominated_in_box", "undominated_in_core", "undominated_in_hull"]
 
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 CLASS_RULES = ("interval-dominance", "maximality", "e-admissibility")

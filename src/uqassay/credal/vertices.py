@@ -101,11 +101,6 @@ def outermost_permutations(n_classes: int) -> NDArray[np.intp]:
         and vertex K + i its lower probability. Rows 0 and 2K − 1 are the same order, so at most 2K − 1
         vertices are distinct.
 
-    Raises
-    ------
-    InputError
-        K below 1.
-
     Notes
     -----
     Source: "A Unified Evaluation Framework for Epistemic Predictions", Appendix D.
@@ -237,11 +232,6 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
         rectangular and the convex hull the same.
     counts : ndarray (n,), int
         Number of distinct points of each row.
-
-    Raises
-    ------
-    InputError
-        A wrong number of axes, no vertex at all, or values that are not finite.
 
     Examples
     --------

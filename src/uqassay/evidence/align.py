@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, as_numeric
 from uqassay.checks import fail
+from uqassay.credal.distances import DISTANCES
 from uqassay.frames import Frame, FromFile, as_frame, columns_of, rows_in_order, same_ids
 from uqassay.losses import counts_of_votes
 from uqassay.measures.registry import SCORES, score_names
@@ -636,12 +637,6 @@ METRICS = (
     "ece-classwise",
     "rms-calibration-error",
     "unified",
-    "kl",
-    "js",
-    "js-distance",
-    "tv",
-    "hellinger",
-    "brier-distance",
 )
 TAKEN = {
     *COLUMNS,
@@ -706,7 +701,7 @@ def score_list(
 
 
 def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligned: Aligned) -> Array:
-    if name in TAKEN or not name.strip():
+    if name in TAKEN or name in {one.metric for one in DISTANCES.values()} or not name.strip():
         fail(
             f"uncertainties[{model!r}]",
             "names must not be empty, nor those of scores and metrics that uqassay computes",

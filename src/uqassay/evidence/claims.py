@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.calibration import calibration_claims
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import loss_estimate
@@ -694,8 +695,6 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
 
 # What claims on differences rest on where huge losses could strike whole groups of instances.
 
-UNBOUNDED = ("kl",)  # distances whose greatest value is that of the floor alone
-
 
 def group_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """That some of these claims would not hold if huge losses struck whole groups, of which none may have been seen.
@@ -706,7 +705,7 @@ def group_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
     the absence of such groups if this probability is above 1 - level. Baselines have no huge losses, and claims with a stronger
     condition are left out.
     """
-    if assay.groups is None or assay.n_units == 1 or assay.settings.distance not in UNBOUNDED:
+    if assay.groups is None or assay.n_units == 1 or not DISTANCES[assay.settings.distance].floored:
         return ()
     sizes = np.unique(assay.groups, return_counts=True)[1].astype(float)
     worth = float(sizes.sum() ** 2 / (sizes**2).sum())

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.checks import fail
+from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.align import align_values
 from uqassay.evidence.calibration import ModelCalibration, adjusted_tests, model_groups
 from uqassay.evidence.data import ChosenColumns, one_run, units_of_runs
@@ -48,7 +49,7 @@ __all__ = [
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 OF_ESTIMATE = ("low", "high", "level", "n", "method", "notes")
-BOUNDS = {"brier": (0.0, 2.0), "tv": (0.0, 1.0), "hellinger": (0.0, 1.0)}  # of means; other losses are at least 0
+GREATEST = {"brier": 2.0}  # of means; losses are at least 0
 FINDING_COLUMNS = ["model", "run", "metric", "score", "tradeoff", "convention", "estimate", *OF_ESTIMATE]
 MISTAKE_COLUMNS = [*FINDING_COLUMNS, "backward"]
 NAN = float("nan")
@@ -179,7 +180,8 @@ def _model_rows(
     means = iter(chosen.means([f.values for f in found if not isinstance(f.values, Estimate)]))
     rows = []
     for f in found:
-        bounds = BOUNDS.get(f.metric, (-np.inf if f.metric in s.measures else 0.0, np.inf))
+        most = DISTANCES[s.distance].greatest if f.metric == s.distance_metric else GREATEST.get(f.metric, np.inf)
+        bounds = (-np.inf if f.metric in s.measures else 0.0, most)
         estimate = f.values if isinstance(f.values, Estimate) else widened(next(means), model, f.share, *bounds)
         rows.append(_finding(assay, model.name, run, f.metric, estimate, f.score, f.tradeoff))
     return rows

@@ -34,7 +34,7 @@ def assay(
     X: Any = None,
     class_names: Sequence[str] | None = None,
     tradeoffs: Sequence[float] = TRADEOFFS,
-    distance: Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"] = "kl",
+    distance: str = "kl",
     nonspecificity: str = "hartley",
     convention: Literal["exact", "paper"] = "exact",
     focal_sets: Any = None,

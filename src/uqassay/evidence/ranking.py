@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from uqassay.checks import fail
+from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import widened
 from uqassay.evidence.mistakes import compare_rankings, scores_of
@@ -465,8 +466,9 @@ def greatest_excess(
     if metric == "nonspecificity":
         return np.asarray(imprecision)
     if metric in ("log-loss", "brier"):
-        return np.asarray(_greatest_loss(metric, _floor_of_log_loss(assay, model)))
-    farthest = _greatest_loss(assay.settings.distance, model.floor)
+        of_the_mean = DISTANCES["kl" if metric == "log-loss" else "brier"]
+        return np.asarray(of_the_mean.greatest_at(_floor_of_log_loss(assay, model)))
+    farthest = DISTANCES[assay.settings.distance].greatest_at(model.floor)
     return farthest + t * imprecision if metric == "unified" else np.asarray(farthest)
 
 
@@ -482,12 +484,6 @@ def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: Arra
 
     d, ns = assay.shared.once(("said", model.name, held_out), said).T
     return np.asarray((d + tradeoff[..., np.newaxis] * ns).max(axis=-1))
-
-
-def _greatest_loss(name: str, floor: float) -> float:
-    if name in ("kl", "log-loss"):
-        return float("inf") if floor == 0 else float(-np.log(floor))
-    return {"js": float(np.log(2)), "js_distance": float(np.log(2) ** 0.5), "brier": 2.0}.get(name, 1.0)
 
 
 def _floor_of_log_loss(assay: "Assay", model: ModelScores) -> float:
@@ -912,7 +908,8 @@ def limit_notes(assay: "Assay") -> dict[str, str]:
     """
     unseen = f"significant if rare huge losses could be excluded, which {counted(assay.n_instances, 'instance')} cannot"
     return {
-        "unseen": unseen + ("; accuracy and Brier score are bounded" if assay.settings.distance == "kl" else ""),
+        "unseen": unseen
+        + ("; accuracy and Brier score are bounded" if DISTANCES[assay.settings.distance].floored else ""),
         "skewness": "significant if the losses were less skewed",
         "runs": "significant if the training runs were not so few",
     }
@@ -1070,14 +1067,6 @@ def spread_text(estimate: Estimate, deviation: float | None, places: int, spread
 
 # Models by several metrics beside each other, as the main table of a paper, with the best of each metric marked.
 
-DISTANCES = {
-    "kl": "KL distance",
-    "js": "JS divergence",
-    "js_distance": "JS distance",
-    "tv": "total variation",
-    "hellinger": "Hellinger distance",
-    "brier": "Brier distance",
-}
 WITHOUT_A_BEST = ("nonspecificity",)  # a smaller set is better only if it is right
 
 
@@ -1100,7 +1089,7 @@ def metric_table(
 def _header(assay: "Assay", metric: str, at: float, score: str | None) -> str:
     ranking = RANKING_METRICS.get(metric)
     name = metric_label(metric, score or "") if ranking else metric_label(metric)
-    name = DISTANCES[assay.settings.distance] if metric == assay.settings.distance_metric else name
+    name = DISTANCES[assay.settings.distance].heading if metric == assay.settings.distance_metric else name
     if metric == "unified":
         name += f", λ = {tradeoff(at)}"
     if metric in WITHOUT_A_BEST:

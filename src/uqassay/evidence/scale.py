@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, row_chunks
 from uqassay.checks import fail
+from uqassay.credal.distances import DISTANCES
 from uqassay.credal.undominated import CLASS_RULES, admissible_in_hull
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import estimate_fields
@@ -511,7 +512,7 @@ def affordable_rows(runs: Sequence[Prediction], y: NDArray[Any], settings: Setti
         work = SOLVED
     stretched = sum(s > 1 for s in scales) if settings.convention == "exact" else len(scales)
     work *= max(stretched, 1)
-    if y.ndim == 2 or settings.distance == "brier":
+    if y.ndim == 2 or DISTANCES[settings.distance].of_label is None:
         work += SOLVED * len(scales)
     return min(max(FEWEST_ROWS, int(WORK / (work * len(runs)))), max(FEWEST_ROWS, MOST_VALUES // len(runs)))
 

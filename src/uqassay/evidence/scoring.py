@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import release, row_chunks
+from uqassay.credal.distances import DISTANCES
 from uqassay.credal.undominated import CLASS_RULES
 from uqassay.errors import InputError
 from uqassay.evidence.kept_rows import Kept, joined_notes, rows_of
@@ -186,7 +187,7 @@ class Settings:
     @property
     def distance_metric(self) -> str:
         """Name of the distance among the findings; Brier's is told apart from the Brier score of the mean prediction."""
-        return "brier-distance" if self.distance == "brier" else self.distance.replace("_", "-")
+        return DISTANCES[self.distance].metric
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ import numpy as np
 
 from uqassay.calibration.mixtures import independence
 from uqassay.calibration.single import CALIBRATED, ONE_SIDE, UPPER_ALONE
+from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest, ModelCalibration, judged_tests, point_models
@@ -132,7 +133,6 @@ NAMES_IN_VERDICT, SHOWN_PARTS = 3, 3
 FEWEST_DRAWS = 100  # of resamples whose share is worth a sentence
 USUAL_TRADEOFFS = (0.01, 2.0)  # with KL; a default λ that amounts to one beyond them is remarked on
 BASELINES_IN_WORDS = {"vacuous": "saying nothing at all", "class-prior": "the class frequencies"}
-LOSSES = {"kl": "KL distances", "js": "distances", "brier": "Brier distances"}
 METRICS = {"brier": "Brier score", "accuracy": "accuracy"}
 
 
@@ -285,7 +285,8 @@ def _unseen(of: dict[str, list[Claim]]) -> str:
     if claim is None:
         return ""
     n = counted(claim.facts["instances"], "instance")
-    losses = LOSSES.get(claim.facts["distance"], "losses")
+    distance = DISTANCES[claim.facts["distance"]]
+    losses = f"{distance.heading}s"
     text = (
         f"{n} cannot tell {losses} this close: losses as great as can be, but too rare to have been seen, could reverse what "
         f"separates {listed_names(claim.others, most=NAMES_IN_VERDICT)} from {claim.models[0]}"
@@ -297,7 +298,7 @@ def _unseen(of: dict[str, list[Claim]]) -> str:
             told = f"{rest} {'is' if len(found['rest']) == 1 else 'are'} not among the best"
             telling.setdefault(told, []).append(f"the {METRICS[name]}")
     told_by = [f"by {listed(names)} {told}" for told, names in telling.items()]
-    remedy = ["a greater floor or a bounded distance, such as brier, can tell more"] if losses == LOSSES["kl"] else []
+    remedy = ["a greater floor or a bounded distance, such as brier, can tell more"] if distance.floored else []
     return sentence([text, *told_by, *remedy])
 
 

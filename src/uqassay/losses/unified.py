@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState
+from uqassay.credal.distances import DISTANCES
 from uqassay.credal.nearest import (
-    DISTANCES,
     divergence,
     nearest_in_box,
     nearest_in_core,
@@ -94,20 +94,20 @@ def label_distance(
     floor: float | None = None,
 ) -> tuple[Array, Array, int]:
     """Distance of validated labels to each set, its certified gap, each ``(n,)``, and the number of floored rows."""
-    least = FLOORS[convention] if floor is None else floor
+    entry, least = DISTANCES[distance], FLOORS[convention] if floor is None else floor
     n = prediction.n_instances
     d, gap = np.empty(n), np.zeros(n)
     one_hot = y.ndim == 1
-    if one_hot and convention == "paper" and distance in ("js", "js_distance"):
+    if one_hot and convention == "paper" and entry.over_vertices:
         return _clipped_jensen_shannon(y, prediction, distance, focal_sets, least), gap, 0
-    if one_hot and distance != "brier":
+    if one_hot and entry.of_label is not None:
         return from_upper(_upper_of_label(y, prediction, convention, focal_sets), distance, least)
     low = np.zeros(n, dtype=bool)
 
     def work(rows: slice, part: Prediction) -> None:
         target = np.eye(prediction.n_classes)[y[rows]] if one_hot else y[rows]
         d[rows], gap[rows] = _nearest(target, part, distance, least)
-        if distance == "kl":
+        if entry.floored:
             low[rows] = ((target > 0) & _below(part.upper_probs(), least)).any(axis=1)
 
     _for_each_set(prediction, work, convention, focal_sets)
@@ -116,7 +116,7 @@ def label_distance(
 
 def from_upper(upper: Array, distance: str, floor: float) -> tuple[Array, Array, int]:
     """Distances in closed form, gaps of 0, and the number of floored rows."""
-    floored = int(np.count_nonzero(_below(upper, floor))) if distance == "kl" else 0
+    floored = int(np.count_nonzero(_below(upper, floor))) if DISTANCES[distance].floored else 0
     return one_hot_distance(upper, distance, floor=floor), np.zeros_like(upper), floored
 
 
@@ -204,7 +204,6 @@ def _nearest(target: Array, part: Prediction, distance: str, floor: float) -> tu
 
 # Unified evaluation loss (paper 000): E = distance of the label to the credal set + λ · non-specificity of the set.
 
-Distance = Literal["kl", "js", "js_distance", "tv", "hellinger", "brier"]
 DEFAULT_TRADEOFF = 0.5  # default λ
 GREATEST_TRADEOFF = 1e100  # third powers of greater losses overflow in the tests
 NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty", "credal-uncertainty-box")
@@ -255,7 +254,7 @@ def unified_loss(
     prediction: PredictionLike,
     *,
     tradeoff: float = DEFAULT_TRADEOFF,
-    distance: Distance = "kl",
+    distance: str = "kl",
     nonspecificity: str = "hartley",
     convention: Literal["exact", "paper"] = "exact",
     focal_sets: Any = None,
@@ -270,7 +269,7 @@ def unified_loss(
     prediction : Prediction of any kind, or array (n, K) or (n, M, K)
     tradeoff : float
         λ ≥ 0: the cost of a nat of imprecision relative to a nat of distance.
-    distance : {"kl", "js", "js_distance", "tv", "hellinger", "brier"}
+    distance : {"kl", "js", "js_distance", "tv", "hellinger", "brier"}, or another one of `credal.DISTANCES`
         KL(y‖p), Jensen-Shannon divergence, its square root, total variation, Hellinger distance, Σ(p − y)²; each minimised
         over the set. For a label, all except "brier" have a closed form in the upper probability of the label. "brier" and
         label distributions take a convex solver, whose certified gap is reported.
@@ -390,7 +389,9 @@ def unified_terms(
 ) -> tuple[tuple[Array, Array, int], Nonspecificity]:
     """Both terms of E for validated labels, from one pass over the masses or the points where that is possible."""
     least = FLOORS[convention] if floor is None else floor
-    closed = y.ndim == 1 and distance in ("kl", "tv", "hellinger") and nonspecificity not in OVER
+    entry = DISTANCES[distance]
+    of_label = y.ndim == 1 and entry.of_label is not None
+    closed = of_label and not entry.over_vertices and nonspecificity not in OVER
     if convention == "paper" and closed and not isinstance(prediction, Point):
         upper, values = np.empty(len(y)), np.empty(len(y))
 
@@ -402,7 +403,7 @@ def unified_terms(
         if nonspecificity == "pal":
             values = 1.0 - values
         return from_upper(upper, distance, least), Nonspecificity(values, np.zeros(len(y)))
-    if convention == "exact" and nonspecificity == "hartley" and y.ndim == 1 and distance != "brier":
+    if convention == "exact" and nonspecificity == "hartley" and of_label:
         both = imprecision_and_label(prediction, hartley_weights(prediction.n_classes), y)
         if both is not None:
             return from_upper(both[1], distance, least), both[0]

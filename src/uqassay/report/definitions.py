@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from uqassay.credal.distances import DISTANCES, Distance
 from uqassay.evidence.sentences import measure_label
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.measures import CALIBRATION_MEASURES
@@ -63,49 +64,6 @@ LOSSES: dict[str, Definition] = {
         "A low λ forgives a model that says “I do not know”; a high one does not.",
         "λ = E(vacuous) / E(uniform point prediction) = λ ln K / ln K",
         f"{UNIFIED_PAPER}, section 4 and appendix B",
-    ),
-    "kl": Definition(
-        "d, the distance (KL)",
-        "Kullback-Leibler divergence from the label to the closest distribution in the credal set, in nats: with one label, "
-        "minus the logarithm of the highest probability that the set gives to it.",
-        "d(y, ŷ) = min over p in ŷ of KL(y ‖ p) = −ln max over p in ŷ of p(y)",
-        f"{UNIFIED_PAPER}, equation 6 and appendix D",
-        short="KL",
-    ),
-    "js": Definition(
-        "d, the distance (JS)",
-        "Jensen-Shannon divergence between the label and the closest distribution in the credal set, in nats, at most ln 2.",
-        "d(y, ŷ) = min over p in ŷ of ½ KL(y ‖ m) + ½ KL(p ‖ m),  m = ½ (y + p)",
-        f"{UNIFIED_PAPER}, appendix F.1",
-        short="JS",
-    ),
-    "js-distance": Definition(
-        "d, the distance (square root of JS)",
-        "Square root of the Jensen-Shannon divergence between the label and the closest distribution in the credal set.",
-        "d(y, ŷ) = min over p in ŷ of √JS(y, p)",
-        f"{UNIFIED_PAPER}, appendix F.1",
-        short="square root of JS",
-    ),
-    "tv": Definition(
-        "d, the distance (total variation)",
-        "Total variation between the label and the closest distribution in the credal set, in [0, 1].",
-        "d(y, ŷ) = min over p in ŷ of ½ Σ |y(c) − p(c)|",
-        "",
-        short="total variation",
-    ),
-    "hellinger": Definition(
-        "d, the distance (Hellinger)",
-        "Hellinger distance between the label and the closest distribution in the credal set, in [0, 1].",
-        "d(y, ŷ) = min over p in ŷ of √(½ Σ (√y(c) − √p(c))²)",
-        "",
-        short="Hellinger",
-    ),
-    "brier-distance": Definition(
-        "d, the distance (Brier)",
-        "Squared distance from the label to the closest distribution in the credal set, in [0, 2].",
-        "d(y, ŷ) = min over p in ŷ of Σ (y(c) − p(c))²",
-        "",
-        short="Brier",
     ),
     "brier": Definition(
         "Brier score",
@@ -439,6 +397,12 @@ DEFINITIONS: dict[str, Definition] = LOSSES | RANKINGS | CALIBRATION
 DEFINITIONS |= {name: score_definition(name) for name in SCORES if name not in DEFINITIONS}
 
 
+def _distance_definition(one: Distance) -> Definition:
+    return Definition(
+        one.title, one.sentence, one.equation, one.source.replace("paper 000", UNIFIED_PAPER), short=one.short
+    )
+
+
 def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict[str, Definition]:
     """All definitions, worded for what one assay computed.
 
@@ -449,7 +413,11 @@ def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict
     >>> "Above 0.1 the difference could be chance." in sentence
     True
     """
-    out = dict(DEFINITIONS)
+    out: dict[str, Definition] = {}
+    for name, definition in DEFINITIONS.items():
+        out[name] = definition
+        if name == "tradeoff":  # the terms of E stand together
+            out |= {one.metric: _distance_definition(one) for one in DISTANCES.values()}
     out["pvalue"] = out["pvalue"]._replace(sentence=out["pvalue"].sentence.replace("0.05", f"{1 - settings.level:.3g}"))
     if settings.nonspecificity in NONSPECIFICITIES:
         sentence, equation, source, most = NONSPECIFICITIES[settings.nonspecificity]
@@ -471,4 +439,7 @@ def definition_of(name: str) -> Definition:
     >>> definition_of("ece").title
     'ECE, expected calibration error'
     """
+    for distance in DISTANCES.values():
+        if distance.metric == name:
+            return _distance_definition(distance)
     return DEFINITIONS.get(name, Definition(name, "An uncertainty score that came with the predictions.", "", ""))

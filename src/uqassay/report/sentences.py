@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from uqassay.calibration.single import ENOUGH
+from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
 from uqassay.evidence.claims import inwards
@@ -125,7 +126,7 @@ def chart_sentences(assay: "Assay") -> dict[str, Any]:
     >>> chart_sentences(uq.assay({"m": uq.Point([[0.9, 0.1]])}, [0]))["point"]
     'a point prediction: always 0'
     """
-    unit = " (nats)" if assay.settings.distance in ("kl", "js") else ""
+    unit = " (nats)" if DISTANCES[assay.settings.distance].unit == "nats" else ""
     return {
         "show": "Show",
         "parts": {"all": "all instances", "correct": "correct", "wrong": "wrong"},

@@ -26,11 +26,6 @@ def holm(pvalues: ArrayLike) -> Floats:
     -------
     adjusted : ndarray, same shape
 
-    Raises
-    ------
-    InputError
-        When a p-value lies outside [0, 1].
-
     References
     ----------
     Holm (1979), A simple sequentially rejective multiple test procedure.
@@ -59,11 +54,6 @@ def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
     Returns
     -------
     adjusted : ndarray, same shape
-
-    Raises
-    ------
-    InputError
-        When a p-value lies outside [0, 1].
 
     References
     ----------
@@ -97,11 +87,6 @@ def shaffer(pvalues: ArrayLike) -> Floats:
     -------
     adjusted : ndarray, same shape
         nan on the diagonal.
-
-    Raises
-    ------
-    InputError
-        When a p-value lies outside [0, 1], a table is not square and symmetric, or a list has another length.
 
     References
     ----------

@@ -170,11 +170,6 @@ def auc_estimate(
         nan with a note where one of the two samples is empty. A note gives the size of a sample of fewer than 20
         instances (groups).
 
-    Raises
-    ------
-    InputError
-        As in `mean_estimate`; also for a share outside [0, 1].
-
     Notes
     -----
     With groups the placements are summed over each group (Obuchowski 1997), with the correction of `mean_estimate` for
@@ -259,11 +254,6 @@ def delong_covariance(
     areas : array (J,)
     covariance : array (J, J)
         Unbiased within the two samples, as in the original paper.
-
-    Raises
-    ------
-    InputError
-        As in `auc_estimate`; also when one of the samples has fewer than two instances (groups).
 
     Examples
     --------

@@ -79,11 +79,6 @@ def bootstrap_estimate(
         Infinite draws are kept, and a note counts them too. If all draws are equal there is no interval, because they
         show no variation.
 
-    Raises
-    ------
-    InputError
-        As `bootstrap_weights`; also for an influence of another shape or with infinite values.
-
     Notes
     -----
     With few positives, bootstrap intervals of an area under the ROC curve are too short under any scheme: with five
@@ -187,11 +182,6 @@ def bootstrap_weights(
     Returns
     -------
     draws : iterator of arrays (n,)
-
-    Raises
-    ------
-    InputError
-        When n is less than 1 or strata have another length; for groups and weights as in `mean_estimate`.
 
     Examples
     --------
@@ -359,11 +349,6 @@ def student_draws(
     -------
     draws : ndarray, shape (B, J, C)
         A column with an infinite value keeps its mean in all draws. With a single unit all draws are the means.
-
-    Raises
-    ------
-    InputError
-        When there is no model, models differ in n or C, a value is nan, or a shape does not fit.
 
     Examples
     --------

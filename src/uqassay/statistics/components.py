@@ -16,6 +16,7 @@ from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.statistics import Estimate, mean_correlation_estimate, mean_estimate
 from uqassay.statistics.correlation import LARGEST
+from uqassay.statistics.data_sets import tied_ranks
 from uqassay.statistics.estimate import run_means, single_unit, unit_notes
 from uqassay.statistics.pairs import POWER, noncentrality
 from uqassay.statistics.units import (
@@ -114,13 +115,7 @@ class VarianceComponents:
         return float(special.stdtrit(dof, 0.5 + self.level / 2)) * error
 
     def for_half_width(self, half_width: float) -> MoreData:
-        """Instances or runs for an interval that reaches so far to each side.
-
-        Raises
-        ------
-        InputError
-            A width that is not positive.
-        """
+        """Instances or runs for an interval that reaches so far to each side."""
         number(half_width, "half_width", "pass 0.01, say", low=0, ends="(]")
 
         def reached(more: float, times_runs: float) -> bool:
@@ -130,13 +125,7 @@ class VarianceComponents:
         return self._more_data(reached)
 
     def to_show(self, difference: float, *, power: float = POWER) -> MoreData:
-        """Instances or runs for a paired test that shows a true difference of this size with this power.
-
-        Raises
-        ------
-        InputError
-            A difference of 0, or a power outside (0, 1).
-        """
+        """Instances or runs for a paired test that shows a true difference of this size with this power."""
         check_inside(power, "power")
         if not abs(difference) > 0:
             fail("difference", "must not be 0", f"got {difference}", "give the least that matters", code="range")
@@ -207,11 +196,6 @@ def variance_components(
     VarianceComponents
         With one run the component of the runs and the interaction are nan; with one instance or group, all are. Fewer than five
         runs have a note that says how little they tell.
-
-    Raises
-    ------
-    InputError
-        As `paired_mean_test`.
 
     Notes
     -----
@@ -463,20 +447,14 @@ def greatest_bias(ratio: Floats) -> Floats:
 #
 # Runs are the independent units. Instances of one run are not, because one network states all of them.
 
-Array = NDArray[np.float64]
 
 EXACT_RUNS = 20  # 2^20 sums of flipped signs take 8 MB
 N_FLIPS = 2**17  # random flips for more runs
 TIE = 1e-12  # sums this close, relative to the sum of absolute values, are equal up to rounding
 
 
-def finite_array(values: ArrayLike, name: str, axes: str) -> Array:
-    """Real and finite values as float64 with the axes named, such as "(R, C, n)".
-
-    Raises
-    ------
-    InputError
-    """
+def finite_array(values: ArrayLike, name: str, axes: str) -> Floats:
+    """Real and finite values as float64 with the axes named, such as "(R, C, n)"."""
     array = as_floats(values, name, ndim=(axes.count(",") + 1,), shape=axes)
     infinite = np.isinf(array)
     if infinite.any():
@@ -582,7 +560,7 @@ def correlation_over_runs(
 
 
 def _for_other_instances(
-    r: Array, value: float, instances: tuple[int, float | None], level: float
+    r: Floats, value: float, instances: tuple[int, float | None], level: float
 ) -> tuple[float, float]:
     n, known = instances
     if n <= 3:
@@ -638,7 +616,7 @@ def sign_flip_pvalues(per_run: ArrayLike) -> tuple[float, float]:
     return below, above
 
 
-def midranks(values: ArrayLike) -> Array:
+def midranks(values: ArrayLike) -> Floats:
     """Ranks 1 … n along the last axis; tied values have the mean of their ranks.
 
     Examples
@@ -652,19 +630,10 @@ def midranks(values: ArrayLike) -> Array:
     if rank is not None and array.size and array.dtype in (np.float32, np.float64) and not np.isnan(array).any():
         rows = np.ascontiguousarray(array).reshape(-1, n)
         return np.array([rank(row) for row in rows]).reshape(array.shape)
-    order = np.argsort(array, axis=-1)
-    ordered = np.take_along_axis(array, order, axis=-1)
-    position = np.broadcast_to(np.arange(n), array.shape)
-    begins, ends = np.ones(array.shape, dtype=bool), np.ones(array.shape, dtype=bool)
-    begins[..., 1:] = ends[..., :-1] = ordered[..., 1:] != ordered[..., :-1]
-    first = np.maximum.accumulate(np.where(begins, position, 0), axis=-1)
-    last = np.minimum.accumulate(np.where(ends, position, n)[..., ::-1], axis=-1)[..., ::-1]
-    ranks = np.empty(array.shape)
-    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=-1)
-    return ranks
+    return tied_ranks(array, 0.0)
 
 
-def spearman(x: ArrayLike, y: ArrayLike) -> Array:
+def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
     """Spearman's rank correlation along the last axis, ties by midranks, (…, n) and (…, n) -> (…); nan for constant values.
 
     Examples

@@ -1,7 +1,7 @@
 """Concordant pairs and correlations: C-index, Kendall, Pearson, Spearman, Fisher's z."""
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import as_numeric, available_cores
-from uqassay.checks import fail, one_of
+from uqassay.checks import fail, one_of, same_length
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
@@ -98,11 +98,6 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     -------
     Concordance
 
-    Raises
-    ------
-    InputError
-        When the lengths differ, a value is nan, or a weight is negative.
-
     Examples
     --------
     >>> concordance([0.1, 0.2, 0.3], [1.0, 3.0, 3.0]).share.__round__(4)
@@ -110,14 +105,7 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     """
     g = as_floats(truth, "truth", ndim=(1,), shape="(n,)")
     s = as_floats(scores, "scores", ndim=(1,), shape="(n,)")
-    if s.shape != g.shape:
-        fail(
-            "scores",
-            f"needs one value for each of the {len(g)} instances",
-            f"got {len(s)}",
-            "align them",
-            code="mismatch",
-        )
+    same_length(s, "scores", len(g), "align them")
     if sample_weight is None:
         return _count(g, s, None)
     weights = as_numeric(sample_weight, "sample_weight").astype(np.float64)
@@ -395,8 +383,6 @@ def _dot(weights: Floats | None, values: Floats) -> float:
 
 # Kendall's τ-b and Pearson's r with distribution-free confidence intervals.
 
-_PEARSON_METHODS = ("jackknife", "fisher", "bca")
-
 # Relative. Variances and influences this small, compared with the squares or values they come from, are rounding errors.
 _ROUNDING = 1e-12
 
@@ -427,11 +413,6 @@ def kendall_tau_estimate(
     -------
     estimate : Estimate
         nan with a note where x or y is constant. O(n log n).
-
-    Raises
-    ------
-    InputError
-        When a value is nan or the lengths differ; for groups and weights as in `mean_estimate`.
 
     Notes
     -----
@@ -467,19 +448,19 @@ def named_tau_estimate(
 ) -> Estimate:
     """`kendall_tau_estimate` with these names of x and y in errors and notes. For use inside this package."""
     check_level(level)
-    tau = _tau_influence(x, y, names, sample_weight)
-    share = Linearised((1 + tau.value) / 2, tau.influence / 2, notes=tau.notes)
-    found = linearised_estimate(
-        share,
-        groups=groups,
-        sample_weight=sample_weight,
-        level=level,
-        scale="logit" if tau.influence.any() else "wilson",
-    )
-    low, high = 2 * found.low - 1, 2 * found.high - 1
-    return Estimate(
-        tau.value, low=low, high=high, level=level, n=found.n, method="linearised, Fisher's z", notes=found.notes
-    )
+    return _on_fishers_scale(_tau_influence(x, y, names, sample_weight), groups, sample_weight, level)
+
+
+def _on_fishers_scale(
+    statistic: Linearised, groups: ArrayLike | None, sample_weight: ArrayLike | None, level: float
+) -> Estimate:
+    """Interval symmetric on the scale of z = artanh θ, by way of the share (1 + θ)/2, whose logit is 2 z."""
+    share = statistic.affine(0.5, 0.5)
+    scale = "logit" if statistic.influence.any() else "wilson"
+    found = linearised_estimate(share, groups=groups, sample_weight=sample_weight, level=level, scale=scale)
+    ends = {"low": 2 * found.low - 1, "high": 2 * found.high - 1}
+    method = "linearised, Fisher's z"
+    return Estimate(statistic.value, **ends, level=level, n=found.n, method=method, notes=found.notes)
 
 
 @in_one_order("x", "y", "sample_weight")
@@ -494,11 +475,6 @@ def kendall_tau_influence(x: ArrayLike, y: ArrayLike, *, sample_weight: ArrayLik
     Returns
     -------
     tau : Linearised
-
-    Raises
-    ------
-    InputError
-        As `kendall_tau_estimate`.
 
     Notes
     -----
@@ -573,11 +549,6 @@ def pearson_estimate(
         nan with a note where x or y is constant or has infinite values. Where the interval is nan, a note gives the
         reason.
 
-    Raises
-    ------
-    InputError
-        When a value is nan, the lengths differ, or "fisher" is combined with groups.
-
     Notes
     -----
     "fisher" has nominal coverage for normal variables and fails for others (about 50 to 80 % for gamma variables). "jackknife"
@@ -594,7 +565,7 @@ def pearson_estimate(
     Estimate(0.9818, low=0.8493, high=0.9979, level=0.95, n=6, method='jackknife')
     """
     check_level(level)
-    one_of(method, "method", _PEARSON_METHODS)
+    one_of(method, "method", ("jackknife", "fisher", "bca"))
     check_draws(n_draws)
     names = ("x", "y")
     x, y = check_pairs(x, y, names)
@@ -623,8 +594,10 @@ def pearson_estimate(
             value = float(np.sign(value))
             notes.append(Note("no-interval", "exactly linear: no interval"))
         elif method == "fisher":
-            low, high, reason = _fisher(value, x.size, level)
-            notes += reason
+            if x.size > 3:
+                low, high = _fisher(value, x.size, level)
+            else:
+                notes.append(Note("no-interval", f"{x.size} instances: no interval"))
         else:
             left_out = _correlation(_means_without(moments, units))
             if not (np.abs(left_out) < 1).all():  # nan: constant
@@ -643,11 +616,10 @@ def pearson_estimate(
     return Estimate(value, low=low, high=high, level=level, n=x.size, method=method, notes=notes)
 
 
-def _fisher(r: float, n: int, level: float) -> tuple[float, float, list[Note]]:
-    if n <= 3:
-        return np.nan, np.nan, [Note("no-interval", f"{n} instances: no interval")]
+def _fisher(r: float, n: int, level: float) -> tuple[float, float]:
+    """Interval of r of n independent pairs from a bivariate normal distribution."""
     reach = float(special.ndtri(0.5 + level / 2)) / (n - 3) ** 0.5
-    return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach)), []
+    return float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
 
 
 def _jackknife(r: float, left_out: Floats, level: float) -> tuple[float, float]:
@@ -694,15 +666,12 @@ def check_pairs(x: ArrayLike, y: ArrayLike, names: tuple[str, str]) -> tuple[Flo
     """Both as float64 of one length. For use inside this room."""
     first = as_floats(x, names[0], ndim=(1,), shape="(n,)")
     second = as_floats(y, names[1], ndim=(1,), shape="(n,)")
-    if first.shape != second.shape:
-        rule = f"must have one value for each of the {first.size} values of {names[0]}"
-        fail(names[1], rule, f"got {second.size}", "align them first", code="mismatch")
+    same_length(second, names[1], first.size, "align them first", of=f"value of {names[0]}")
     return first, second
 
 
 # Spearman's ρ with ties, and a distribution-free confidence interval.
 
-ROUNDING = 1e-12  # relative; smaller influences are rounding errors of 0
 FEW = 20  # values that differ from the most frequent one; fewer get a note
 
 
@@ -728,11 +697,6 @@ def spearman_estimate(
     -------
     estimate : Estimate
         nan with a note where x or y is constant. O(n log n).
-
-    Raises
-    ------
-    InputError
-        When a value is nan or the lengths differ; for groups as in `mean_estimate`.
 
     Notes
     -----
@@ -765,14 +729,8 @@ def named_spearman_estimate(
 ) -> Estimate:
     """`spearman_estimate` with these names of x and y in errors and notes. For use inside this package."""
     check_level(level)
-    rho = _influence(x, y, names)
-    share = Linearised((1 + rho.value) / 2, rho.influence / 2, uneven=True, notes=rho.notes)
-    scale = "logit" if rho.influence.any() else "wilson"
-    found = linearised_estimate(share, groups=groups, level=level, scale=scale)
-    low, high = 2 * found.low - 1, 2 * found.high - 1
-    return Estimate(
-        rho.value, low=low, high=high, level=level, n=found.n, method="linearised, Fisher's z", notes=found.notes
-    )
+    rho = replace(_influence(x, y, names), uneven=True)
+    return _on_fishers_scale(rho, groups, None, level)
 
 
 @in_one_order("x", "y")
@@ -787,11 +745,6 @@ def spearman_influence(x: ArrayLike, y: ArrayLike) -> Linearised:
     Returns
     -------
     rho : Linearised
-
-    Raises
-    ------
-    InputError
-        As `spearman_estimate`.
 
     Notes
     -----
@@ -824,7 +777,7 @@ def _influence(x: ArrayLike, y: ArrayLike, names: tuple[str, str]) -> Linearised
     of_b = u * u + 2 * by_x.above(u) - 3 * b
     of_c = v * v + 2 * by_y.above(v) - 3 * c
     psi = of_a / (b * c) ** 0.5 - rho * (of_b / b + of_c / c) / 2
-    if np.abs(psi).max() <= ROUNDING:
+    if np.abs(psi).max() <= _ROUNDING:
         psi = np.zeros(first.size)
     return Linearised(rho, psi, notes=(*_few(second, names[1]), *_few(first, names[0])))
 
@@ -878,11 +831,6 @@ def mean_correlation_estimate(correlations: ArrayLike, *, n_pairs: int | None = 
         assumes independent pairs from a bivariate normal distribution and leaves out the variation between runs; nan with
         a note for fewer than four pairs.
 
-    Raises
-    ------
-    InputError
-        A correlation is nan or lies outside [−1, 1].
-
     Notes
     -----
     The estimand is the mean of z over runs, transformed back. It is not the mean of r, and not the correlation of the
@@ -910,7 +858,9 @@ def mean_correlation_estimate(correlations: ArrayLike, *, n_pairs: int | None = 
     r = np.clip(r, -1.0, 1.0)
     if r.size == 1:
         return _of_one_run(float(r[0]), n_pairs, level)
-    notes = _clip_notes(r)
+    cut = int((np.abs(r) > LARGEST).sum())
+    text = f"{cut} of {r.size} correlations are beyond ±{LARGEST} and count as that"
+    notes = [Note("edge", text, {"cut": cut})] if cut else []
     value, method = float(r[0]), "Fisher's z over runs"
     if np.ptp(r) <= _ROUNDING:
         note = Note("no-width", "all correlations are equal")
@@ -930,15 +880,6 @@ def _of_one_run(r: float, n_pairs: int | None, level: float) -> Estimate:
     elif abs(r) > LARGEST:
         notes.append(Note("no-interval", "1 correlation of ±1: no interval"))
     else:
-        reach = float(special.ndtri(0.5 + level / 2)) / (n_pairs - 3) ** 0.5
-        low, high = float(np.tanh(np.arctanh(r) - reach)), float(np.tanh(np.arctanh(r) + reach))
+        low, high = _fisher(r, n_pairs, level)
         notes.append(Note("assumption", "1 run: the interval leaves out the variation between runs"))
     return Estimate(r, low=low, high=high, level=level, n=1, method="Fisher's z of one run", notes=notes)
-
-
-def _clip_notes(r: Floats) -> list[Note]:
-    cut = int((np.abs(r) > LARGEST).sum())
-    if not cut:
-        return []
-    text = f"{cut} of {r.size} correlations are beyond ±{LARGEST} and count as that"
-    return [Note("edge", text, {"cut": cut})]

@@ -89,11 +89,6 @@ def average_ranks(values: ArrayLike, *, greater_is_better: bool = False) -> Floa
     -------
     ranks : ndarray (J,)
 
-    Raises
-    ------
-    InputError
-        A value is nan or infinite, or the table is empty.
-
     Notes
     -----
     Values closer than 1e-12 of the largest one count as equal.
@@ -118,11 +113,6 @@ def friedman_test(values: ArrayLike, *, greater_is_better: bool = False) -> Frie
     Returns
     -------
     test : FriedmanTest
-
-    Raises
-    ------
-    InputError
-        A value is nan or infinite, or there are fewer than two rows or columns.
 
     Notes
     -----
@@ -164,13 +154,7 @@ def friedman_test(values: ArrayLike, *, greater_is_better: bool = False) -> Frie
 
 
 def as_table(values: ArrayLike, *, least: int = 1) -> Floats:
-    """Check a table of finite values, one row for each data set and one column for each model.
-
-    Raises
-    ------
-    InputError
-        A value is nan or infinite, or there are fewer than `least` rows or columns.
-    """
+    """Check a table of finite values, one row for each data set and one column for each model."""
     table = as_floats(values, "values", ndim=(2,), shape="(N, J)")
     if np.isinf(table).any():
         row, column = np.argwhere(np.isinf(table))[0].tolist()
@@ -235,11 +219,6 @@ def nemenyi_difference(n_models: int, n_data_sets: int, *, level: float = 0.95) 
         q √(J (J + 1) / (6 N)), where √2 q is the quantile of the studentised range of J values with infinite degrees of
         freedom. Larger than J − 1, the greatest possible difference, where no pair can be told apart.
 
-    Raises
-    ------
-    InputError
-        Numbers that are not whole or too small, a level outside (0, 1).
-
     Notes
     -----
     All J models are ranked together, so that whether two of them differ depends on the others (Benavoli, Corani, Mangili 2016,
@@ -274,11 +253,6 @@ def nemenyi_pvalues(values: ArrayLike) -> Floats:
     -------
     pvalues : ndarray (J, J)
         nan on the diagonal.
-
-    Raises
-    ------
-    InputError
-        A value is nan or infinite, or there are fewer than two rows or columns.
 
     Examples
     --------
@@ -357,11 +331,6 @@ def signed_rank_test(differences: ArrayLike) -> SignedRankTest:
     -------
     test : SignedRankTest
         A note says so where no p-value can reach .05, with five differences or fewer.
-
-    Raises
-    ------
-    InputError
-        A difference is nan or infinite.
 
     Notes
     -----
@@ -510,11 +479,6 @@ def pairwise_signed_rank_tests(values: ArrayLike) -> SignedRankPairs:
     Returns
     -------
     tests : SignedRankPairs
-
-    Raises
-    ------
-    InputError
-        A value is nan or infinite, or there are fewer than two models.
 
     Notes
     -----
@@ -667,11 +631,6 @@ def bayesian_signed_rank_test(
     -------
     test : BayesianSignedRank
 
-    Raises
-    ------
-    InputError
-        A difference is nan or infinite, a negative rope, a strength that is not positive, too few draws.
-
     Notes
     -----
     With z₀ = 0 and w drawn from a Dirichlet distribution with the weights (s, 1, …, 1), the shares are Σᵢₖ wᵢ wₖ [(zᵢ + zₖ) / 2
@@ -799,11 +758,6 @@ def permutation_test(
     n : int
         Number of independent units, for the reader.
 
-    Raises
-    ------
-    InputError
-        A draw is nan, or the alternative is unknown.
-
     References
     ----------
     Phipson, Smyth (2010), Permutation p-values should never be zero.
@@ -850,11 +804,6 @@ def sign_flip_test(
     test : PermutationTest
         The statistic is the mean difference. A note says so where no p-value can reach .05 (four differences or fewer,
         five if two-sided).
-
-    Raises
-    ------
-    InputError
-        A difference is nan or infinite.
 
     References
     ----------

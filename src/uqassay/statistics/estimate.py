@@ -187,11 +187,6 @@ def bootstrap_means(
     -------
     draws : ndarray, shape (B, C), or (B,) for values of shape (n,)
 
-    Raises
-    ------
-    InputError
-        When a value is nan, a shape does not fit, or a weight is negative or not finite.
-
     Notes
     -----
     The draws have the plug-in variance: (n−1)/n times the unbiased variance of `mean_estimate`. Percentile
@@ -229,11 +224,6 @@ def percentile_interval(
     -------
     low, high : float, or ndarray of shape (C,)
 
-    Raises
-    ------
-    InputError
-        When a draw is nan or the level lies outside (0, 1).
-
     Examples
     --------
     >>> low, high = percentile_interval(range(101), level=0.9)
@@ -267,11 +257,6 @@ def bca_interval(
     low, high : float, or ndarray of shape (C,)
         nan where all draws lie strictly on one side of the estimate (the bias correction is then infinite), or
         the estimate or a jackknife value is infinite.
-
-    Raises
-    ------
-    InputError
-        When a value is nan, shapes disagree, or the level lies outside (0, 1).
 
     References
     ----------
@@ -330,11 +315,6 @@ def win_shares(draws: ArrayLike, tradeoffs: ArrayLike | None = None) -> Floats:
     shares : ndarray, shape (T, J), or (J,) without tradeoffs
         Each row sums to 1. Totals within a relative 1e-12 of the lowest one tie with it: rounding decides no winner. nan if in
         some draw every total is infinite.
-
-    Raises
-    ------
-    InputError
-        When a draw is nan, the shape does not fit, or a trade-off is negative or not finite.
 
     Examples
     --------
@@ -557,11 +537,6 @@ def mean_estimate(
         cases: with one instance or one group the interval is nan; with infinite values the estimate is infinite (nan
         if both signs occur) and the interval nan; if all values are equal the interval has no width.
 
-    Raises
-    ------
-    InputError
-        When there is no instance, a value is nan, a shape does not fit, or a weight is negative.
-
     Notes
     -----
     With residuals e_i = y_i − mean the variance is the linearised cluster variance of a ratio,
@@ -677,11 +652,6 @@ def mean_estimates(rows: Sequence[Floats], *, level: float = 0.95, method: str =
     -------
     list of C Estimate
 
-    Raises
-    ------
-    InputError
-        As in `mean_estimate`.
-
     Examples
     --------
     >>> import numpy as np
@@ -751,11 +721,6 @@ def proportion_estimate(
     -------
     estimate : Estimate
         With one instance or one group the interval is nan, and a note says so.
-
-    Raises
-    ------
-    InputError
-        As in `mean_estimate`; also for a value outside [0, 1].
 
     Notes
     -----

@@ -244,11 +244,6 @@ def paired_mean_test(
         If all differences are zero, the statistic is 0 and the p-value 1. With one instance, one group or infinite
         values the statistic, the p-value and the interval are nan, and a note gives the reason.
 
-    Raises
-    ------
-    InputError
-        As `mean_estimate`; also when a and b differ in n, or for "permutation" with several runs.
-
     Notes
     -----
     The variance is the variance of the mean difference of the run-averaged values, plus s²/R between the runs of each
@@ -348,11 +343,6 @@ def pairwise_mean_tests(
     -------
     PairwiseComparisons
 
-    Raises
-    ------
-    InputError
-        As `paired_mean_test`; also when there is no model, or a bound or error is negative.
-
     Notes
     -----
     The p-value of a pair is the greatest of three:
@@ -420,11 +410,6 @@ def paired_margin_test(
     Returns
     -------
     MarginTest
-
-    Raises
-    ------
-    InputError
-        As `paired_mean_test`; also when the margin is not positive and finite, or the bound is negative.
 
     Notes
     -----
@@ -535,11 +520,6 @@ def detectable_difference(
     -------
     DetectableDifference
 
-    Raises
-    ------
-    InputError
-        As `paired_mean_test`; a power outside (0, 1).
-
     Notes
     -----
     The test is that of `pairwise_mean_tests`, with its guards. Its threshold for the t statistic is c, the greater of Student's
@@ -608,11 +588,6 @@ def agreeing_comparisons(first: PairwiseComparisons, second: PairwiseComparisons
         Values and differences of the first. p-value: the greater of both, and 1 where the differences have different signs, or
         one of them is 0. Interval: from the lower of both ends to the upper. Adjusted again for all pairs.
 
-    Raises
-    ------
-    InputError
-        When the names differ.
-
     Examples
     --------
     >>> from uqassay.statistics import pairwise_mean_tests
@@ -656,11 +631,6 @@ class MeanLines:
         One or two columns of each model, such as the two terms of a loss; (R_j, n) for R_j training runs.
     groups, sample_weight
         As in `paired_mean_test`.
-
-    Raises
-    ------
-    InputError
-        As `paired_mean_test`; also when there is no model, or models differ in their columns.
 
     Examples
     --------
@@ -1059,6 +1029,7 @@ def paired_statistic_test(
     Examples
     --------
     >>> import numpy as np
+    >>> from uqassay.statistics import Linearised
     >>> x = np.array([0.0, 1.0, 2.0, 3.0])
     >>> paired_statistic_test(Linearised(x.mean(), x - x.mean()), Linearised(1.0, np.zeros(4))).pvalue.__round__(3)
     0.495
@@ -1110,6 +1081,7 @@ def pairwise_statistic_tests(
     Examples
     --------
     >>> import numpy as np
+    >>> from uqassay.statistics import Linearised
     >>> x = np.array([0.0, 1.0, 2.0, 3.0])
     >>> found = pairwise_statistic_tests({"x": Linearised(1.5, x - 1.5), "one": Linearised(1.0, 0 * x)})
     >>> found.difference.tolist(), found.pvalue.round(3).tolist()

@@ -89,12 +89,6 @@ def plan_precision(
     plan : PrecisionPlan
         A note warns if the smaller of two samples, such as errors and right predictions, will have fewer than 20 members.
 
-    Raises
-    ------
-    InputError
-        When the pilot is undefined or has no variance, both or none of `width` and `n` are given, or a value is out of
-        range.
-
     Notes
     -----
     The variance of the pilot's estimate is multiplied by m/n, and its degrees of freedom by n/m. If the interval has another
@@ -169,11 +163,6 @@ def plan_difference(
     Returns
     -------
     plan : DifferencePlan
-
-    Raises
-    ------
-    InputError
-        As `plan_precision`; also for a difference of 0.
 
     Notes
     -----

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.arrays import Floats
 from uqassay.checks import fail
 from uqassay.one_order import in_one_order
 from uqassay.statistics.units import check_level
@@ -25,8 +26,6 @@ __all__ = [
 
 
 # Exact tests and bounds of an error rate from counts of independent instances, at many thresholds at once.
-
-Floats = NDArray[np.float64]
 
 
 MOST_KEPT = 10**9
@@ -306,11 +305,6 @@ def matched_difference_interval(
     -------
     low, high : arrays
         Inside [−1, 1]. They contain (n₊ − n₋)/n.
-
-    Raises
-    ------
-    InputError
-        Counts that are negative or exceed n; a level outside (0, 1).
 
     Examples
     --------

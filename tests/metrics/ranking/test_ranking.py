@@ -308,7 +308,7 @@ def test_a_model_without_errors_leaves_the_other_tests_alone(random_generator):
 
 
 def test_bad_comparisons_are_refused():
-    with refuses("metric", "choice", got="must be 'uq-auc', 'uq-c-index'"):
+    with refuses("metric", "choice", got="must be 'uq-auc'"):
         paired_ranking_test(([0, 1], [1, 2]), ([0, 1], [1, 2]), metric="roc")
     with refuses("b", "mismatch", got="got 3"):
         paired_ranking_test(([0, 1], [1, 2]), ([0, 1, 1], [1, 2, 3]))
@@ -501,16 +501,16 @@ def test_groups_with_the_same_instances_are_interchangeable():
         (lambda: paired_ranking_test((ERRORS, SCORE), SCORE), "b", "type", "got list"),
         (lambda: paired_ranking_test((ERRORS, SCORE), None), "b", "type", "got NoneType"),
         (lambda: paired_ranking_test((1.0, 2.0), (ERRORS, SCORE)), "a", "type", "got tuple"),
-        (lambda: pairwise_ranking_tests([(ERRORS, SCORE)]), "rankings", "type", "mapping"),
-        (lambda: pairwise_ranking_tests({}), "rankings", "empty", "got none"),
+        (lambda: pairwise_ranking_tests([(ERRORS, SCORE)]), "rankings", "type", "got list"),
+        (lambda: pairwise_ranking_tests({}), "rankings", "type", "got none"),
         (lambda: pairwise_ranking_tests({"x": ERRORS}), "rankings['x']", "type", ""),
         (
             lambda: pairwise_ranking_tests({"x": (ERRORS, SCORE), "y": (ERRORS[1:], SCORE[1:])}),
-            "rankings['y']",
+            "rankings",
             "mismatch",
-            "got 2, not 3",
+            "'y' has 2",
         ),
-        (lambda: paired_ranking_test((ERRORS, SCORE), (ERRORS, SCORE), level=None), "level", "range", ""),
+        (lambda: paired_ranking_test((ERRORS, SCORE), (ERRORS, SCORE), level=None), "level", "type", ""),
     ],
 )
 def test_invalid_rankings_are_refused(call, parameter, code, got):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.checks import fail
+from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
 from uqassay.evidence.mistakes import METRICS
 from uqassay.evidence.ranking import MARKS, metric_label
@@ -687,12 +688,6 @@ def _ink(look: Look) -> str:
 
 # Why a model wins at one λ: mean distance against mean non-specificity.
 
-GREATEST = {
-    "js": np.log(2),
-    "js_distance": np.sqrt(np.log(2)),
-    "tv": 1.0,
-    "hellinger": 1.0,
-}  # distances; others are unbounded
 LEAST = {"korner": 1.0}  # non-specificities; others begin at 0
 
 
@@ -784,9 +779,7 @@ def possible_means(assay: "Assay") -> Array:
     """Ends between which the means of non-specificity and of distance must lie, (2, 2)."""
     settings, vacuous = assay.settings, [m for m in assay.models if m.baseline and m.name == "vacuous"]
     highest = max((float(m.columns["nonspecificity"].max()) for m in vacuous), default=np.inf)
-    return np.array(
-        [[LEAST.get(settings.nonspecificity, 0.0), highest], [0.0, GREATEST.get(settings.distance, np.inf)]]
-    )
+    return np.array([[LEAST.get(settings.nonspecificity, 0.0), highest], [0.0, DISTANCES[settings.distance].greatest]])
 
 
 def cut_outline(outline: Array, axis: int, end: float, sign: float) -> Array:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric
 from uqassay.checks import fail
+from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import colour_order
 from uqassay.files import optional_package
 from uqassay.losses.unified import check_tradeoff
@@ -172,14 +173,6 @@ BASELINES = {"vacuous": ("x", "--"), "class-prior": ("+", ":")}
 
 LONGEST = 32  # characters of a name
 BANDED = 10  # curves whose bands can be told apart; of more, bands are left out
-DISTANCES = {
-    "kl": "KL divergence (nats)",
-    "js": "JS divergence (nats)",
-    "js_distance": "JS distance (√nats)",
-    "tv": "total variation distance",
-    "hellinger": "Hellinger distance",
-    "brier": "Brier distance",
-}
 NONSPECIFICITIES = {
     "hartley": "non-specificity (nats)",
     "korner": "Körner non-specificity",
@@ -288,7 +281,7 @@ def resampled_units(assay: "Assay") -> str:
 def quantity_label(assay: "Assay", quantity: str) -> str:
     """Axis label of a column, with its unit."""
     if quantity == "distance":
-        return DISTANCES[assay.settings.distance]
+        return DISTANCES[assay.settings.distance].axis
     if quantity == "nonspecificity":
         if assay.settings.convention == "paper" and assay.settings.nonspecificity.startswith("credal-uncertainty"):
             return PAPERS_CREDAL_UNCERTAINTY
@@ -298,7 +291,7 @@ def quantity_label(assay: "Assay", quantity: str) -> str:
 
 def loss_label(assay: "Assay", weight: str = "λ·") -> str:
     """Axis label of the unified loss; it is in nats where both of its terms are."""
-    both = assay.settings.distance in ("kl", "js") and assay.settings.nonspecificity == "hartley"
+    both = DISTANCES[assay.settings.distance].unit == "nats" and assay.settings.nonspecificity == "hartley"
     return f"E = d + {weight}NS" + (" (nats)" if both else "")
 
 

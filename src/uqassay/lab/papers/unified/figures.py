@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from uqassay.credal import box_vertices, mass_event_bounds, permutation_vertices
 from uqassay.lab.papers.figure_files import check_folder, write_figure
 from uqassay.lab.papers.unified.judging import MEMBERS, given_classes
-from uqassay.lab.papers.unified.tables import LINE, PARTS, TRADEOFFS, Value, interval_text, means_by_part
+from uqassay.lab.papers.unified.tables import LINE, METRICS, PARTS, TRADEOFFS, Value, interval_text, means_by_part
 from uqassay.losses import unified_loss
 from uqassay.predictions import Box, Dirichlet, Intervals, Masses, Members, Point, Prediction, Vertices
 from uqassay.report import figures
@@ -398,7 +398,7 @@ class MeanTerms(NamedTuple):
 def mean_terms(found: "Assay", part: str) -> list[MeanTerms]:
     """Mean distance, NS and E of every model over its "correct" or "wrong" predictions; models without any are left out."""
     means = means_by_part(found, "correct", terms=True)
-    key = "kl" if found.settings.distance == "kl" else "js"
+    key = METRICS[found.settings.distance_metric]
     return [
         MeanTerms(name, means[name, part, key].mean, means[name, part, "ns"].mean, means[name, part, "e"])
         for name in found.model_names
