@@ -90,13 +90,8 @@ class Cell:
         if not all(part.isidentifier() for part in self.function.replace(":", ".", 1).split(".")) or (
             ":" not in self.function
         ):
-            fail(
-                "function",
-                "must read module:function",
-                f"got {self.function!r}",
-                "name an importable function",
-                code="type",
-            )
+            rule = "must read module:function"
+            fail("function", rule, f"got {self.function!r}", "name an importable function", code="type")
         for name, least, most in (("seed", 0, MAX_SEED), ("threads", 1, 4096)):
             object.__setattr__(self, name, whole(getattr(self, name), name, "change it", least=least, most=most))
         for name in ("params", "condition"):  # a copy, so that the key stays valid
