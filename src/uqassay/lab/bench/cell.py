@@ -37,7 +37,7 @@ class CellResult:
 
     prediction: Prediction  #: Of the n test instances
     labels: np.ndarray  #: (n,) or (n, K): Of the test instances
-    #: dict of str to array (n,): Uncertainties that the prediction does not contain, such as a density; greater is less
+    #: (n,) each: Uncertainties that the prediction does not contain, such as a density; greater is less
     #: certain
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)
     #: Plain values that are stored with the result: the device, sizes, times

@@ -177,7 +177,7 @@ class StoredResult:
 
     prediction: Prediction  #: Without class names, since `labels` are indices
     labels: NDArray[Any]  #: (n,) or (n, K): Class indices, or label distributions
-    scores: dict[str, NDArray[Any]]  #: dict of str to array (n,)
+    scores: dict[str, NDArray[Any]]  #: (n,) each
     #: ``cell``, ``seconds``, ``accuracy``, ``facts``, ``versions``, ``files`` (the SHA-256 of each) and ``hash`` (of them
     #: all)
     metadata: dict[str, Any]

@@ -185,21 +185,17 @@ class Dataset:
     """
 
     name: str
-    #: (n, ...): Features; read-only views
-    X_train: Features
-    #: (n,): Classes 0 … K − 1
-    y_train: Labels
-    X_test: Features
-    y_test: Labels
-    class_names: tuple[str, ...]  #: tuple of K str: All K classes, including those without instances
+    X_train: Features  #: (n, ...); read-only views
+    y_train: Labels  #: (n,): Classes 0 … K − 1
+    X_test: Features  #: As X_train
+    y_test: Labels  #: As y_train
+    class_names: tuple[str, ...]  #: All K classes, including those without instances
     #: (n_test, K): Vote counts of several annotators, label distributions, or (toy data) the exact label probabilities
     votes_test: NDArray[Any] | None = None
-    #: (n,): Groups of dependent instances: patients, recording runs
-    groups_train: NDArray[Any] | None = None
-    groups_test: NDArray[Any] | None = None
-    #: Origin and terms of use
-    source: str = ""
-    licence: str = ""
+    groups_train: NDArray[Any] | None = None  #: (n,): Groups of dependent instances: patients, recording runs
+    groups_test: NDArray[Any] | None = None  #: As groups_train
+    source: str = ""  #: Origin
+    licence: str = ""  #: Terms of use
     notes: tuple[str, ...] = ()  #: Remarks for the reader on instances that were left out and on changes
 
     def __post_init__(self) -> None:

@@ -72,9 +72,9 @@ PUBLISHED: Mapping[str, PublishedFolder] = MappingProxyType(
 class ImageFolder:
     """Images by class."""
 
-    paths: tuple[Path, ...]  #: tuple of n Path
+    paths: tuple[Path, ...]  #: n files
     labels: NDArray[np.int64]  #: (n,)
-    class_names: tuple[str, ...]  #: tuple of K str: Names of the sub-folders, sorted
+    class_names: tuple[str, ...]  #: Names of the sub-folders, sorted
 
     def read(self, rows: Sequence[int] | NDArray[np.integer] | None = None, size: int = 64) -> NDArray[np.float32]:
         """Images ``(n, 3, size, size)`` in [0, 1], in RGB, resized (bilinear); proportions are not kept.

@@ -45,11 +45,11 @@ ENCODING = "utf-8-sig"  # spreadsheets write a byte order mark
 class LabelledSequences:
     """Sequences with their labels."""
 
-    #: tuple of n str
+    #: One for each sequence
     ids: tuple[str, ...]
     sequences: tuple[str, ...]
     labels: tuple[str, ...]
-    #: tuple of n tuples of str: Names of the functional domains that were found in each protein
+    #: Names of the functional domains that were found in each protein
     domains: tuple[tuple[str, ...], ...] | None = None
 
     def subset(self, rows: Sequence[int]) -> "LabelledSequences":
@@ -254,7 +254,7 @@ class TfIdfOptions:
     sublinear: bool = False  #: 1 + ln(count) in place of the count
     smooth: bool = True  #: Whether idf counts one more sequence that holds every term
     max_features: int | None = None  #: Only the terms that are most frequent in the training sequences
-    norm: Literal["l2", "l1", "none"] = "l2"  #: {"l2", "l1", "none"}: Length to which each row is scaled
+    norm: Literal["l2", "l1", "none"] = "l2"  #: Length to which each row is scaled
 
     def __post_init__(self) -> None:
         for name, known in (("case", ("upper", "as-is")), ("norm", ("l2", "l1", "none"))):

@@ -63,10 +63,10 @@ class LabelDistributions:
     votes: NDArray[Any]  #: (n, K): Vote counts or weights, not negative, at least one in each row
     #: (n,): Instance of each row: its place in the test set, the number of the image, the id of the message
     ids: NDArray[Any]
-    class_names: tuple[str, ...]  #: tuple of K str
+    class_names: tuple[str, ...]  #: K names
     source: str
     licence: str
-    #: tuple of n str: What was rated and its language, such as "en"; empty where the instances are images
+    #: What was rated and its language, such as "en"; empty where the instances are images
     texts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
 

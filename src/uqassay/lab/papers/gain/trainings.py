@@ -57,7 +57,7 @@ class Estimates:
     #: "mutual-information", "entropy", names of `uqassay.measures.SCORES`, or functions prediction → (n,). None takes the
     #: first two as far as the prediction offers them.
     chosen: Mapping[str, str | Compute] | None = None
-    #: dict of str to (float, float): Stated least and greatest value of an estimate
+    #: By name: Stated least and greatest value of an estimate
     ranges: Mapping[str, Range] = field(default_factory=dict)
 
     def __call__(self, prediction: Prediction, where: str) -> dict[str, Array]:

@@ -59,7 +59,7 @@ class GainTask:
 
     X: NDArray[Any]  #: (n, …)
     y: NDArray[np.int64]  #: (n,): Class indices
-    class_names: tuple[str, ...]  #: tuple of K str
+    class_names: tuple[str, ...]  #: K names
     split: Any  #: With ``divide(X, random_state=int)``, which gives `train`, `test` and `augmented`, row numbers of X
     calibration: Any = None  #: The same for the division of D_train; None leaves the calibration out
     label_probs: NDArray[np.float64] | None = None  #: (n, K): P(y|x) where it is known
