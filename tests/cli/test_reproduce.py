@@ -34,7 +34,7 @@ def test_options_that_mean_nothing_are_refused(argv, parameter, run):
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
-        (["--preset", "gpu"], "--preset: must be smoke, cpu, gpu-hour or paper; got 'gpu'"),
+        (["--preset", "gpu"], "--preset: must be 'smoke', 'cpu', 'gpu-hour' or 'paper'; got 'gpu'"),
         (["--dataset", "wien"], "--dataset: must be a data set of the benchmark; got 'wien'; did you mean wine?"),
         (["--dataset", "wine,wine"], "--dataset: must be named once"),
         (
@@ -85,13 +85,13 @@ def test_disentanglement_on_the_command_line(run, needs):
 @pytest.mark.parametrize(
     ("argv", "sentence"),
     [
-        (["--preset", "gpu-hour"], "--preset: must be smoke, cpu or paper; got 'gpu-hour'"),
+        (["--preset", "gpu-hour"], "--preset: must be 'smoke', 'cpu' or 'paper'; got 'gpu-hour'"),
         (["--dataset", "toi"], "--dataset: must be a data set of this reproduction; got 'toi'; did you mean toy?"),
         (
             ["--method", "locl-gp"],
             "--method: must be a method of this reproduction; got 'locl-gp'; did you mean local-gp?",
         ),
-        (["--spread", "0"], "--spread: must be above 0; got 0.0"),
+        (["--spread", "0"], "--spread: must be positive; got 0.0"),
         (["--spread", "0.3", "--dataset", "digits"], "--spread: is of the toy data alone"),
         (["--train-share", "0.1,0.7"], "--train-share: must be random or at least 0 and below 0.7, since the rest"),
         (["--dataset", "emnist-bymerge"], "--data: must be the file with the images for emnist-bymerge"),

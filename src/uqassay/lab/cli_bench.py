@@ -198,13 +198,8 @@ def check_studies(plan: "BenchConfig", cells: "Sequence[Cell]") -> bool:
         matplotlib_module()
         return True
     if plan.decomposition is not None:
-        fail(
-            "decomposition",
-            "needs the conditions of the disentanglement benchmark",
-            "",
-            "give --condition disentanglement",
-            code="conflict",
-        )
+        rule = "needs the conditions of the disentanglement benchmark"
+        fail("decomposition", rule, "", "give --condition disentanglement", code="conflict")
     return False
 
 
@@ -470,13 +465,8 @@ def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchCon
     for name in ("dataset", "method"):
         if name not in found:
             if given[name] is None:
-                fail(
-                    f"--{name}",
-                    "at least one is needed",
-                    "",
-                    f"give it by --{name} NAME, or by --config FILE",
-                    code="missing",
-                )
+                remedy = f"give it by --{name} NAME, or by --config FILE"
+                fail(f"--{name}", "at least one is needed", "", remedy, code="missing")
             found[name] = given[name]
     return BenchConfig(**found).changed(**given)
 
@@ -486,13 +476,8 @@ def _check_folder(output: Path, *, alone: bool) -> None:
     from uqassay.lab.bench.store import holds_benchmark
 
     if not alone and (output / "config.toml").is_file() and not holds_benchmark(output):
-        fail(
-            "--output",
-            f"{output} has another config.toml, which would be replaced",
-            "",
-            "choose another folder",
-            code="unwritable",
-        )
+        rule = f"{output} has another config.toml, which would be replaced"
+        fail("--output", rule, "", "choose another folder", code="unwritable")
 
 
 def _check_text(**given: Sequence[str] | None) -> None:
@@ -548,12 +533,7 @@ def _run(plan: "BenchConfig", cells: "Sequence[Cell]", output: Path, *, retry_fa
     try:
         with run_bar(len(cells)) as show:
             return run_cells(
-                cells,
-                output,
-                workers=plan.workers,
-                scheduler=plan.scheduler,
-                retry_failed=retry_failed,
-                progress=show,
+                cells, output, workers=plan.workers, scheduler=plan.scheduler, retry_failed=retry_failed, progress=show
             )
     except KeyboardInterrupt:
         complain(f"Interrupted: finished cells stay in {output}; the same command goes on.")
@@ -571,12 +551,7 @@ def _dry_run(
         wanted = [cell for cell in firsts.values() if f"{cell.dataset}, {cell.method}" in costs.untimed]
         with run_bar(len(wanted)) as show:
             run_cells(
-                wanted,
-                output,
-                workers=plan.workers,
-                scheduler=plan.scheduler,
-                retry_failed=retry_failed,
-                progress=show,
+                wanted, output, workers=plan.workers, scheduler=plan.scheduler, retry_failed=retry_failed, progress=show
             )
         costs = cost_estimate(cells, output, retry_failed=retry_failed)
     workers = processes_of(plan.workers, costs.queued + costs.running, plan.threads)
@@ -689,13 +664,9 @@ def data_set_folders(texts: Sequence[str]) -> dict[str, Path]:
             whole = Path(os.path.abspath(text))
             name, path = unicode_text(whole.name if ends[whole.name] == 1 else whole.parent.name), text
         if not (Path(path) / HOLDS).is_file():
-            fail(
-                "folders",
-                "must be saved assays, or one folder of a benchmark",
-                f"{path} holds neither",
-                "save an assay there: uqassay report … --save FOLDER",
-                code="missing",
-            )
+            rule = "must be saved assays, or one folder of a benchmark"
+            remedy = "save an assay there: uqassay report … --save FOLDER"
+            fail("folders", rule, f"{path} holds neither", remedy, code="missing")
         if name in found:
             fail("folders", f"two data sets are named {name!r}", "", f"name them: NAME={path}", code="duplicate")
         found[name] = Path(path)

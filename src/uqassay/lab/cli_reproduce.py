@@ -125,7 +125,7 @@ def usage_lines(name: str, flags: Collection[str], width: int) -> Iterator[str]:
     yield ""
     yield from textwrap.wrap(
         "Every protocol also takes --table, --format and --json; see uqassay reproduce --help.",
-        width - 2, initial_indent=" ", subsequent_indent=" ",
+        width - 2, initial_indent=" ", subsequent_indent=" "
     )  # fmt: skip
 
 
@@ -469,11 +469,6 @@ def _given(asked: Mapping[str, Any], taken: Collection[str], name: str) -> dict[
         if option not in taken:
             known = [flag(other) for other in ("preset", *(other for other in asked if other in taken))]
             known += [f"--set {other}=" for other in settable(name, ("preset", *asked))]
-            fail(
-                flag(option),
-                f"means nothing to {name}, which takes {', '.join(known)}",
-                "",
-                "leave it out",
-                code="conflict",
-            )
+            rule = f"means nothing to {name}, which takes {', '.join(known)}"
+            fail(flag(option), rule, "", "leave it out", code="conflict")
     return options

@@ -2,9 +2,27 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.refusals import refuses
 
-from uqassay.lab.datasets import Dataset
+from uqassay.lab.datasets import Dataset, stratified_split
+from uqassay.lab.datasets import dataset as preparation
+from uqassay.lab.datasets.dataset import (
+    LIMIT,
+    NOISE,
+    SUBSET,
+    TRAINING,
+    child_of,
+    class_shares,
+    count_of,
+    even_or_odd,
+    fit_components,
+    permuted_rows,
+    principal_components,
+    run_stream,
+    seed_source,
+)
 
 NAMES = ("a", "b", "c")
 
@@ -248,3 +266,168 @@ def test_values_whose_squares_overflow_do_not_become_zeros():
     x = [[0.0, 1.0], [1e200, 2.0]]
     with refuses("X_train", "size"):
         Dataset("d", x, [0, 1], x, [0, 1], ("a", "b")).standardised()
+
+
+# -- Stratified splits, shares of classes, permuted rows: sizes, nothing lost, nothing twice, nested for one seed.
+
+
+@given(
+    counts=st.lists(st.integers(1, 40), min_size=1, max_size=6),
+    share=st.floats(0.05, 0.9),
+    seed=st.integers(0, 2**31),
+)
+def test_every_class_gives_its_share(counts, share, seed):
+    counts = np.array(counts)
+    y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+    n_test = round(share * len(y))
+    if not 0 < n_test <= len(y) - len(counts):
+        return
+    train, test = stratified_split(y, n_test, seed)
+    assert len(test) == n_test
+    np.testing.assert_array_equal(np.sort(np.concatenate([train, test])), np.arange(len(y)))
+    in_train = np.bincount(y[train], minlength=len(counts))
+    assert (in_train >= 1).all()
+    exact = counts * n_test / len(y)
+    capped = np.minimum(np.floor(exact + 1e-9), counts - 1)
+    in_test = counts - in_train
+    assert (in_test >= capped).all()
+    if (exact <= counts - 1).all():
+        assert (np.abs(in_test - exact) < 1 + 1e-9).all()
+
+
+def test_same_seed_same_split_and_random_order():
+    y = np.repeat([0, 1, 2], 40)
+    first, again, other = (stratified_split(y, 0.25, seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first[1], again[1])
+    assert set(first[1].tolist()) != set(other[1].tolist())
+    assert not (np.diff(first[0]) > 0).all()  # not sorted by class as y is
+
+
+def test_labels_need_not_begin_at_zero():
+    train, test = stratified_split(np.array([7, 7, -1, -1]), 2)
+    assert len(train) == len(test) == 2
+
+
+@pytest.mark.parametrize("size", [0, 4, 5, -1, 0.0, 1.0, 1.5, 0.01, -0.5])
+def test_sizes_that_leave_a_part_empty(size):
+    with refuses("test_size", "range", got=r"must be a share in \(0, 1\) or a number of instances in 1 … 3"):
+        stratified_split([0, 0, 1, 1], size)
+
+
+def test_every_class_must_stay_in_training():
+    with refuses("test_size", "range", got="got 3 of 4"):
+        stratified_split([0, 0, 1, 1], 3)
+
+
+def test_shares_are_counted_in_decimal():
+    for n in (7, 100, 142_693):
+        for percent in range(101):
+            assert count_of(percent / 100, n) == percent * n // 100
+
+
+@pytest.mark.parametrize("size", ["a", None, float("nan"), float("inf")])
+def test_sizes_that_are_none(size):
+    with refuses("test_size", "range", got=r"must be a share in \(0, 1\) or a number of instances in 1 … 3"):
+        stratified_split([0, 0, 1, 1], size)
+
+
+# ---- streams of a run, shares of classes, permuted rows --------------------------------------------------------------
+
+
+def test_streams_of_a_run_differ_and_repeat():
+    first = {stream: run_stream(7, stream).generate_state(2).tolist() for stream in (SUBSET, NOISE, TRAINING, LIMIT)}
+    assert first == {stream: run_stream(7, stream).generate_state(2).tolist() for stream in first}
+    assert len({tuple(state) for state in first.values()}) == 4
+    assert child_of(run_stream(7, NOISE), 1).generate_state(2).tolist() != first[NOISE]
+
+
+def test_seed_source_of_every_kind_of_rng():
+    assert seed_source(None).entropy == seed_source(0).entropy == 0
+    source = run_stream(3, NOISE)
+    assert seed_source(source) is source
+    g = np.random.default_rng(4)
+    assert seed_source(g).entropy != seed_source(g).entropy  # a generator advances
+    for bad in (-1, 0.5, "a"):
+        with refuses("rng", "range", got="got"):
+            seed_source(bad)
+
+
+@given(
+    counts=st.lists(st.integers(0, 30), min_size=1, max_size=5).filter(any),
+    seed=st.integers(0, 2**31),
+    shares=st.tuples(st.floats(0.01, 1.0), st.floats(0.01, 1.0)),
+)
+def test_shares_of_classes_are_nested_and_keep_every_class(counts, seed, shares):
+    y = np.random.default_rng(seed).permutation(np.repeat(np.arange(len(counts)), counts))
+    small, large = (class_shares(y, len(counts), share, seed) for share in sorted(shares))
+    assert set(small) <= set(large)
+    np.testing.assert_array_equal(large, np.unique(large))
+    expected = [max(1, count_of(max(shares), n)) if n else 0 for n in counts]
+    assert np.bincount(y[large], minlength=len(counts)).tolist() == expected
+
+
+@given(n=st.integers(1, 60), seed=st.integers(0, 2**31), shares=st.tuples(st.floats(0, 1), st.floats(0, 1)))
+def test_permuted_rows_are_a_permutation_of_few_rows(n, seed, shares):
+    for share in shares:
+        came_from = permuted_rows(n, share, run_stream(seed, NOISE))
+        np.testing.assert_array_equal(np.sort(came_from), np.arange(n))
+        assert (came_from != np.arange(n)).sum() <= count_of(share, n)
+
+
+def test_permuted_rows_of_a_greater_share_contain_those_of_a_smaller_one():
+    n, source = 4000, run_stream(1, NOISE)
+    stays = {share: permuted_rows(n, share, source) == np.arange(n) for share in (0.1, 0.2, 0.6, 1.0)}
+    for small, large in ((0.1, 0.2), (0.2, 0.6), (0.6, 1.0)):
+        moved = ~stays[small]
+        # a row that is permuted stays where it is with probability 1/m, m the number of permuted rows
+        assert (stays[large] & moved).sum() <= 10
+        assert moved.sum() >= count_of(small, n) - 10
+
+
+# -- Principal components against scikit-learn; two classes out of many.
+
+
+@pytest.fixture
+def images():
+    g = np.random.default_rng(0)
+    x = g.normal(size=(80, 12)) @ g.normal(size=(12, 12)) + 3
+    y = np.arange(80) % 5
+    votes = g.multinomial(9, np.full(5, 0.2), 30) + 1
+    return Dataset("d", x[:50].reshape(50, 1, 3, 4), y[:50], x[50:].reshape(30, 1, 3, 4), y[50:], "abcde", votes)
+
+
+def test_principal_components_against_scikit_learn(images, needs):
+    needs("sklearn")
+    from sklearn.decomposition import PCA
+
+    ours = principal_components(images, 5)
+    theirs = PCA(5).fit(images.X_train.reshape(50, -1))
+    for part in ("X_train", "X_test"):
+        expected = theirs.transform(getattr(images, part).reshape(-1, 12))
+        signs = np.sign((getattr(ours, part) * expected).sum(axis=0))
+        np.testing.assert_allclose(getattr(ours, part), signs * expected, atol=1e-9)
+    with refuses("n_components", "range", got="got 13"):
+        principal_components(images, 13)
+
+
+def test_components_of_several_parts_in_chunks(images, monkeypatch):
+    """Parts, chunks and bytes change nothing but the rounding."""
+    whole = (np.random.default_rng(1).random((90, 3, 4)) * 255).astype(np.uint8)
+    expected = fit_components([whole.astype(np.float64)], 6)
+    monkeypatch.setattr(preparation, "CHUNK_BYTES", 7 * 8 * 12)
+    found = fit_components([whole[:35], whole[35:36], whole[36:]], 6)
+    np.testing.assert_allclose(found.mean, expected.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.loadings, expected.loadings, atol=1e-9)
+    np.testing.assert_allclose(found.loadings.T @ found.loadings, np.eye(6), atol=1e-12)
+    assert (found.loadings.max(axis=0) >= -found.loadings.min(axis=0)).all()
+    scores = found.scores(whole, unit=255.0, dtype=np.float32)
+    assert scores.dtype == np.float32
+    np.testing.assert_allclose(scores, (whole.reshape(90, 12) - expected.mean) @ expected.loadings / 255, atol=1e-6)
+
+
+def test_even_or_odd(images):
+    data = even_or_odd(images)
+    np.testing.assert_array_equal(data.y_test, images.y_test % 2)
+    assert data.class_names == ("even", "odd")
+    np.testing.assert_array_equal(data.votes_test[:, 0], images.votes_test[:, [0, 2, 4]].sum(axis=1))
+    np.testing.assert_array_equal(data.votes_test.sum(axis=1), images.votes_test.sum(axis=1))

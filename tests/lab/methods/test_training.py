@@ -1,6 +1,12 @@
 """The training loop against a plain one, and what stops it."""
 
+import io
+import os
+import sys
+import threading
+import time
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,8 +15,21 @@ from tests.refusals import refuses
 from torch import nn
 
 from uqassay.lab.methods import DeepEnsemble, StandardNetwork
+from uqassay.lab.methods import networks as stacking
+from uqassay.lab.methods import training as devices
+from uqassay.lab.methods import training as progress
 from uqassay.lab.methods.layers import Dense, Network, ReLU
-from uqassay.lab.methods.training import Batch, Job, Training, train
+from uqassay.lab.methods.networks import train_tasks
+from uqassay.lab.methods.training import (
+    Batch,
+    Job,
+    Training,
+    chosen_device,
+    private_torch,
+    progress_bar,
+    torch_threads,
+    train,
+)
 
 
 def job(rows, *, seed=0, epochs=3, held_out=()):
@@ -211,3 +230,262 @@ def test_other_errors_of_a_backbone_are_its_own():
 
     with pytest.raises(ValueError, match=r"^not today$"):
         StandardNetwork(backbone=Refusing(), epochs=1).fit(np.eye(4), [0, 1, 0, 1])
+
+
+# -- Tasks of training: each gets its own networks back, in order, whatever it is trained with.
+
+
+def task(seed=0, n=24, **options):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    net = StandardNetwork(backbone=(4,), epochs=2, batch_size=7, random_state=seed, **options)
+    return net._task(rng.normal(size=(n, 3)) + y[:, None], y)
+
+
+def tensors(trained):
+    network, _ = trained
+    return {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+
+
+def test_tasks_of_several_kinds_come_back_in_their_order():
+    make = [
+        lambda: task(0), lambda: task(1, learning_rate=0.1), lambda: task(2), lambda: task(3, n=9),
+        lambda: task(4, learning_rate=0.1),
+    ]  # fmt: skip
+    together = train_tasks([one() for one in make])
+    for one, found in zip(make, together, strict=True):
+        (alone,) = train_tasks([one()])
+        for name, tensor in tensors(alone).items():
+            torch.testing.assert_close(tensors(found)[name], tensor, atol=1e-5, rtol=1e-5)
+        assert found[1] == alone[1]
+
+
+def test_tasks_are_not_changed_by_their_training():
+    one, other = task(0), task(1)
+    before = [(t.x.copy(), t.y.copy(), [job.rows.copy() for job in t.jobs]) for t in (one, other)]
+    train_tasks([one, other])
+    for t, (x, y, rows) in zip((one, other), before, strict=True):
+        np.testing.assert_array_equal(t.x, x)
+        np.testing.assert_array_equal(t.y, y)
+        np.testing.assert_array_equal(t.jobs[0].rows, rows[0])
+
+
+def test_no_tasks_have_no_results():
+    assert train_tasks([]) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("backbone", "shape", "other"), [((4,), (3,), "stacked"), ("cnn-small", (8, 8), "sequential")])
+def test_processes_train_the_same_networks(backbone, shape, other):
+    """The only test that starts processes, each of which loads PyTorch."""
+    x, y = np.random.default_rng(0).normal(size=(30, *shape)), np.arange(30) % 2
+    options = {"n_members": 3, "backbone": backbone, "epochs": 2}
+    apart, together = (DeepEnsemble(parallel=how, **options).fit(x, y) for how in ("processes", other))
+    np.testing.assert_allclose(apart.predict_proba(x), together.predict_proba(x), atol=1e-6 if shape == (3,) else 1e-5)
+    assert [t.n_epochs for t in apart.training_] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("options", [{"parallel": "processes"}, {"backbone": "cnn-small"}])
+def test_a_daemonic_process_starts_no_others(monkeypatch, options):
+    """Processes of Dask's workers are daemonic, and joblib warns there that it starts no processes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(8, 1, 12, 12)), np.arange(8) % 2
+    if options.get("parallel"):
+        X = X[:, 0, 0]
+
+    def ensemble(**further):
+        small = {"backbone": (4,), "n_members": 2, "epochs": 1, "random_state": 0}
+        return DeepEnsemble(**small | options | further)._task(X, y)
+
+    (whole,) = train_tasks([ensemble(parallel="sequential")])
+    started = []
+    monkeypatch.setattr(stacking, "_in_processes", started.append)
+    monkeypatch.setattr(stacking, "available_cores", lambda: 4)
+    monkeypatch.setattr(stacking, "current_process", lambda: SimpleNamespace(daemon=True))
+    (alone,) = train_tasks([ensemble()])
+    assert not started
+    for name, tensor in tensors(whole).items():
+        torch.testing.assert_close(tensors(alone)[name], tensor, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("backbone", "device", "how"),
+    [
+        ("resnet50", "cuda", "sequential"),
+        ("resnet50", "cpu", "processes"),
+        ("cnn", "cuda", "stacked"),
+        ("cnn", "cpu", "processes"),
+        ("mlp", "cuda", "stacked"),
+        ("mlp", "cpu", "stacked"),
+    ],
+)
+def test_how_several_networks_are_trained(monkeypatch, backbone, device, how):
+    monkeypatch.setattr(stacking, "available_cores", lambda: 2)
+    x, y = np.random.default_rng(0).normal(size=(4, 3, 32, 32)), np.arange(4) % 2
+    lead = StandardNetwork(backbone=backbone)._task(x, y)
+    assert stacking._how(lead, 3, torch.device(device)) == how
+
+
+# -- PyTorch's global state is left as it was found.
+
+
+def test_devices_by_name():
+    assert chosen_device("cpu") == torch.device("cpu")
+    assert chosen_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
+    for wrong in ("gpu", "mps", "meta", ""):
+        with refuses("device", "choice", got='must be "auto", "cpu" or "cuda"'):
+            chosen_device(wrong)
+    with refuses("device", "missing", got="'cuda:99'"):
+        chosen_device("cuda:99")
+
+
+def test_private_random_numbers():
+    before = torch.get_rng_state()
+    with private_torch(3):
+        first = torch.rand(3)
+    with private_torch(3, torch.device("cpu")):
+        second = torch.rand(3)
+    assert torch.equal(first, second)
+    assert torch.equal(before, torch.get_rng_state())
+    with pytest.raises(KeyError, match="x"), private_torch(4):
+        raise KeyError("x")
+    assert torch.equal(before, torch.get_rng_state())
+
+
+def test_threads_take_turns_with_the_random_numbers():
+    def drawn():
+        with private_torch(3):
+            first = torch.rand(3)
+            time.sleep(0.05)  # long enough for another thread to interfere, if it could
+            found.append(torch.cat([first, torch.rand(3)]))
+
+    found = []
+    before = torch.get_rng_state()
+    drawn()
+    threads = [threading.Thread(target=drawn) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [torch.equal(found[0], one) for one in found] == [True] * 4
+    assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_child_of_a_process_that_trains_is_not_locked_out():
+    held, leave = threading.Event(), threading.Event()
+
+    def hold():
+        with private_torch(0):
+            held.set()
+            leave.wait(600)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(600)
+    child = os.fork()
+    if child == 0:  # the lock is another thread's, which the child does not have
+        free = devices.ONE_THREAD.lock.acquire(timeout=60)
+        os._exit(0 if free else 1)
+    _, status = os.waitpid(child, 0)
+    leave.set()
+    thread.join()
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_threads_come_back():
+    before = torch.get_num_threads()
+    with torch_threads(before + 1):
+        assert torch.get_num_threads() == before + 1
+        with torch_threads(None):
+            assert torch.get_num_threads() == before + 1
+    assert torch.get_num_threads() == before
+    with pytest.raises(KeyError, match="x"), torch_threads(before + 2):
+        raise KeyError("x")
+    assert torch.get_num_threads() == before
+
+
+# -- The bar of a training: on a terminal, after a second, and nowhere else.
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Bar:
+    """Records what is drawn."""
+
+    def __init__(self):
+        self.said = []
+
+    def start(self):
+        self.said.append("start")
+
+    def add_task(self, what, total):
+        self.said.append((what, total))
+        return 7
+
+    def update(self, task, completed):
+        self.said.append((task, completed))
+
+    def stop(self):
+        self.said.append("stop")
+
+
+@pytest.fixture
+def bar(monkeypatch):
+    made = Bar()
+    monkeypatch.setattr(progress, "_new_bar", lambda: made)
+    return made
+
+
+@pytest.mark.parametrize(("stream", "shown"), [(io.StringIO(), True), (Terminal(), False)])
+def test_nothing_is_drawn_without_a_terminal_or_a_wish(monkeypatch, bar, stream, shown):
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    with progress_bar("training", 3, shown=shown) as show:
+        show(1)
+    assert (bar.said, stream.getvalue()) == ([], "")
+
+
+def test_short_work_has_no_bar(monkeypatch, bar):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress_bar("training", 3, shown=True) as show:
+        show(1)
+    assert bar.said == []
+
+
+def test_long_work_has_one_that_ends_with_an_error_too(monkeypatch, bar):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+
+    def train():
+        with progress_bar("training", 3, shown=True) as show:
+            show(1)
+            show(2)
+            raise KeyError("x")
+
+    with pytest.raises(KeyError, match="x"):
+        train()
+    assert bar.said == ["start", ("training", 3), (7, 1), (7, 2), "stop"]
+
+
+def test_without_rich_training_goes_on(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    with progress_bar("training", 3, shown=True) as show:
+        show(1)
+    assert sys.stderr.getvalue() == ""
+
+
+def test_bar_of_rich(monkeypatch, needs):
+    needs("rich")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "PATIENCE", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar("training 3 networks", 10, shown=True) as show:
+        show(5)
+    assert "training 3 networks" in sys.stderr.getvalue()

@@ -1,13 +1,11 @@
 """Results of an estimator at hand in the folder of a benchmark."""
 
-import json
-
 import numpy as np
 import pytest
 
 import uqassay as uq
 from uqassay.lab.bench.cell import Cell, CellResult
-from uqassay.lab.papers.trainings import modules_of, stored_result
+from uqassay.lab.papers.trainings import stored_result
 
 
 def the_cell(seed=0):
@@ -38,17 +36,3 @@ def test_a_killed_one_leaves_nothing(tmp_path):
         stored_result(tmp_path, the_cell(), killed)
     result = stored_result(tmp_path, the_cell(), lambda: CellResult(uq.Point([[0.5, 0.5]]), np.array([1])))
     assert result.labels.tolist() == [1]
-
-
-class Own(json.JSONDecoder):
-    pass
-
-
-def test_modules_of_objects(needs):
-    needs("sklearn")
-    from sklearn.tree import DecisionTreeClassifier
-
-    forest = uq.lab.methods.RandomForest()
-    assert modules_of(DecisionTreeClassifier(), 3, None) == ()
-    assert modules_of(forest, forest) == ("uqassay.lab.methods.forests", "uqassay.lab.methods.base")
-    assert __name__ in modules_of(Own())

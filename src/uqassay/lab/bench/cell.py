@@ -37,7 +37,7 @@ class CellResult:
 
     prediction: Prediction  #: Of the n test instances
     labels: np.ndarray  #: (n,) or (n, K): Of the test instances
-    #: dict of str to array (n,): Uncertainties that the prediction does not contain, such as a density; greater is less
+    #: (n,) each: Uncertainties that the prediction does not contain, such as a density; greater is less
     #: certain
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)
     #: Plain values that are stored with the result: the device, sizes, times
@@ -90,13 +90,8 @@ class Cell:
         if not all(part.isidentifier() for part in self.function.replace(":", ".", 1).split(".")) or (
             ":" not in self.function
         ):
-            fail(
-                "function",
-                "must read module:function",
-                f"got {self.function!r}",
-                "name an importable function",
-                code="type",
-            )
+            rule = "must read module:function"
+            fail("function", rule, f"got {self.function!r}", "name an importable function", code="type")
         for name, least, most in (("seed", 0, MAX_SEED), ("threads", 1, 4096)):
             object.__setattr__(self, name, whole(getattr(self, name), name, "change it", least=least, most=most))
         for name in ("params", "condition"):  # a copy, so that the key stays valid

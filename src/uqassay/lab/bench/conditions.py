@@ -126,23 +126,14 @@ def check_condition(condition: Mapping[str, Any]) -> None:
         if key not in CONDITIONS:
             fail("condition", "must have known keys", f"got {key!r}", nearest(key, CONDITIONS), code="choice")
         if not _is_good(key, value):
-            fail(
-                f"condition.{key}",
-                f"must be {CONDITIONS[key]}",
-                f"got {value!r}",
-                "change it or leave it out",
-                code="range",
-            )
+            rule = f"must be {CONDITIONS[key]}"
+            fail(f"condition.{key}", rule, f"got {value!r}", "change it or leave it out", code="range")
     if condition.get("epochs_by_share") and "train_share" not in condition:
         fail("condition.epochs_by_share", "needs train_share", "", "give train_share, or leave it out", code="conflict")
     if "left_out_class" in condition and condition.get("label_noise"):
-        fail(
-            "condition.left_out_class",
-            "cannot be combined with label_noise",
-            "permuted labels do not say which test instances are of that class",
-            "make two conditions of them",
-            code="conflict",
-        )
+        rule = "cannot be combined with label_noise"
+        got = "permuted labels do not say which test instances are of that class"
+        fail("condition.left_out_class", rule, got, "make two conditions of them", code="conflict")
 
 
 def changed_data(data: "Dataset", condition: Mapping[str, Any], seed: int = DATA_SEED) -> "Dataset":
@@ -178,13 +169,8 @@ def check_classes(data: "Dataset", condition: Mapping[str, Any], seed: int, name
     if "left_out_class" in condition:
         missing = np.setdiff1d(missing, [left_out_index(condition, data, name)])
     if missing.size:
-        fail(
-            "condition",
-            "must leave a training instance of each class",
-            f"class {data.class_names[missing[0]]!r} of {name or data.name} has none",
-            "keep more instances",
-            code="missing",
-        )
+        got = f"class {data.class_names[missing[0]]!r} of {name or data.name} has none"
+        fail("condition", "must leave a training instance of each class", got, "keep more instances", code="missing")
 
 
 def left_out_index(condition: Mapping[str, Any], data: "Dataset", name: str = "") -> int:
@@ -200,21 +186,11 @@ def left_out_index(condition: Mapping[str, Any], data: "Dataset", name: str = ""
     known = value in names if isinstance(value, str) else value < data.n_classes
     if not known:
         remedy = nearest(value, names) if isinstance(value, str) else f"choose 0 … {data.n_classes - 1}"
-        fail(
-            "condition.left_out_class",
-            f"must be a class of {name or data.name}",
-            f"got {value!r}",
-            remedy,
-            code="choice",
-        )
+        rule = f"must be a class of {name or data.name}"
+        fail("condition.left_out_class", rule, f"got {value!r}", remedy, code="choice")
     if data.n_classes < 3:
-        fail(
-            "condition.left_out_class",
-            "must leave at least two classes to train on",
-            f"{name or data.name} has {data.n_classes}",
-            "leave it out",
-            code="size",
-        )
+        rule = "must leave at least two classes to train on"
+        fail("condition.left_out_class", rule, f"{name or data.name} has {data.n_classes}", "leave it out", code="size")
     return names.index(value) if isinstance(value, str) else int(value)
 
 
@@ -232,13 +208,9 @@ def epochs_at(epochs: int, condition: Mapping[str, Any]) -> int:
         return epochs
     found = epochs / condition["train_share"]
     if found > MOST_EPOCHS:
-        fail(
-            "condition.epochs_by_share",
-            f"must not ask for more than {MOST_EPOCHS} epochs",
-            f"got {epochs} / {condition['train_share']}",
-            "train on a larger share",
-            code="size",
-        )
+        rule = f"must not ask for more than {MOST_EPOCHS} epochs"
+        got = f"got {epochs} / {condition['train_share']}"
+        fail("condition.epochs_by_share", rule, got, "train on a larger share", code="size")
     return int(found * (1 + 1e-12))  # a quotient such as 28.999999999999996 counts as 29
 
 
@@ -269,13 +241,8 @@ def _is_good(key: str, value: Any) -> bool:
 def _written_out(name: str, data: "Dataset") -> list[dict[str, Any]]:
     """The conditions of a set. Data of two classes have none with a class left out."""
     if name not in CONDITION_SETS:
-        fail(
-            "condition",
-            "must be a known set of conditions",
-            f"got {name!r}",
-            nearest(name, CONDITION_SETS),
-            code="choice",
-        )
+        rule = "must be a known set of conditions"
+        fail("condition", rule, f"got {name!r}", nearest(name, CONDITION_SETS), code="choice")
     sizes = [{"train_share": share, "epochs_by_share": True, "subsets_by_seed": True} for share in SHARES]
     noise = [{"label_noise": level, "subsets_by_seed": True} for level in NOISE_LEVELS]
     classes = range(data.n_classes) if data.n_classes > 2 else ()

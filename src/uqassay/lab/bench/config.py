@@ -77,26 +77,16 @@ def checked_seeds(values: Any) -> tuple[int, ...]:
         isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed <= MAX_SEED for seed in values
     )
     if not good or not values or len(set(values)) < len(values):
-        fail(
-            "seeds",
-            f"must be a number of seeds, or a list of different whole numbers in 0 … {MAX_SEED}",
-            f"got {values!r}",
-            "3 means 0, 1, 2",
-            code="type",
-        )
+        rule = f"must be a number of seeds, or a list of different whole numbers in 0 … {MAX_SEED}"
+        fail("seeds", rule, f"got {values!r}", "3 means 0, 1, 2", code="type")
     return tuple(values)
 
 
 def checked_tables(values: Any) -> dict[str, dict[str, Any]]:
     """A copy of the parameters of each method."""
     if not isinstance(values, Mapping) or not all(isinstance(table, Mapping) for table in values.values()):
-        fail(
-            "params",
-            "must hold a table for each method",
-            f"got {values!r}",
-            "write [params.snn] above them",
-            code="type",
-        )
+        rule = "must hold a table for each method"
+        fail("params", rule, f"got {values!r}", "write [params.snn] above them", code="type")
     return _plain(values, "params")
 
 
@@ -116,13 +106,8 @@ def checked_conditions(values: Any) -> tuple[dict[str, Any] | str, ...]:
     found = tuple(one.strip() if isinstance(one, str) else _plain(one, "condition") for one in given)
     for one in found:
         if isinstance(one, str) and one not in CONDITION_SETS:
-            fail(
-                "condition",
-                "must be a table or the name of a set of conditions",
-                f"got {one!r}",
-                nearest(one, CONDITION_SETS),
-                code="choice",
-            )
+            rule = "must be a table or the name of a set of conditions"
+            fail("condition", rule, f"got {one!r}", nearest(one, CONDITION_SETS), code="choice")
     texts = [canonical_json(one) for one in found]
     if len(set(texts)) < len(texts):
         fail("condition", "must be different conditions", "one is given twice", "remove it", code="duplicate")
@@ -138,13 +123,8 @@ def checked_decompositions(values: Any) -> tuple[str, ...] | None:
     found = checked_names(values, "decomposition", "information-theoretic")
     for name in found:
         if name not in DECOMPOSITIONS:
-            fail(
-                "decomposition",
-                "must be the name of a decomposition",
-                f"got {name!r}",
-                nearest(name, DECOMPOSITIONS),
-                code="choice",
-            )
+            rule = "must be the name of a decomposition"
+            fail("decomposition", rule, f"got {name!r}", nearest(name, DECOMPOSITIONS), code="choice")
     return found
 
 
@@ -238,14 +218,9 @@ def yaml_values(text: str, source: str) -> Any:
             "config", "must be valid YAML", _reason(problem), "correct it", code="unreadable", source=source
         ) from problem
     if twice is not None:
-        raise InputError(
-            str(twice.value),
-            "the key is given twice",
-            f"again in line {twice.start_mark.line + 1}",
-            "give it once",
-            code="duplicate",
-            source=source,
-        )
+        rule = "the key is given twice"
+        got = f"again in line {twice.start_mark.line + 1}"
+        raise InputError(str(twice.value), rule, got, "give it once", code="duplicate", source=source)
     _check_size(found, "config", source)
     return found
 
@@ -352,35 +327,20 @@ class BenchConfig:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.preset not in PRESETS:
-            fail(
-                "preset",
-                "must be the name of a preset",
-                f"got {self.preset!r}",
-                nearest(self.preset, PRESETS),
-                code="choice",
-            )
+            rule = "must be the name of a preset"
+            fail("preset", rule, f"got {self.preset!r}", nearest(self.preset, PRESETS), code="choice")
         for name, least in (("threads", 1), ("common_members", 1), ("workers", 0)):
             value = getattr(self, name)
             if value is None and name != "threads":
                 continue
             object.__setattr__(self, name, whole(value, name, "change it", least=least))
         if self.scheduler is not None and not (isinstance(self.scheduler, str) and "://" in self.scheduler):
-            fail(
-                "scheduler",
-                "must be an address such as tcp://host:8786",
-                f"got {self.scheduler!r}",
-                "see the output of dask scheduler",
-                code="type",
-            )
+            rule = "must be an address such as tcp://host:8786"
+            fail("scheduler", rule, f"got {self.scheduler!r}", "see the output of dask scheduler", code="type")
         unknown = [label for label in self.params if label not in self.methods]
         if unknown:
-            fail(
-                f"params.{unknown[0]}",
-                "must be parameters of a method of this benchmark",
-                f"got {unknown[0]!r}",
-                nearest(unknown[0], self.methods),
-                code="choice",
-            )
+            rule = "must be parameters of a method of this benchmark"
+            fail(f"params.{unknown[0]}", rule, f"got {unknown[0]!r}", nearest(unknown[0], self.methods), code="choice")
 
     @property
     def methods(self) -> dict[str, str]:
@@ -412,14 +372,9 @@ def read_config(path: Path) -> dict[str, Any]:
     except FileFormatError as problem:
         raise problem.replace(parameter="config", source=str(path)) from problem
     except OSError as problem:
-        raise InputError(
-            "config",
-            "must be a file that can be read",
-            str(problem.strerror),
-            "check the path",
-            code="unreadable",
-            source=str(path),
-        ) from problem
+        rule = "must be a file that can be read"
+        got = str(problem.strerror)
+        raise InputError("config", rule, got, "check the path", code="unreadable", source=str(path)) from problem
     except UnicodeDecodeError as problem:
         raise InputError(
             "config", "must be text in UTF-8", "", "save it as UTF-8", code="unreadable", source=str(path)

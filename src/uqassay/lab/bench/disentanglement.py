@@ -276,13 +276,9 @@ def _measured(
 
 def _check_result(cell: Cell, labels: NDArray[Any], before: Sequence[NDArray[Any]]) -> None:
     if labels.ndim != 1 or (before and len(labels) != len(before[0])):
-        fail(
-            "labels",
-            "must be one class for each of the same test instances in all cells",
-            f"those of {cell.name} have shape {labels.shape}",
-            "use the same test instances in all cells",
-            code="mismatch",
-        )
+        rule = "must be one class for each of the same test instances in all cells"
+        got = f"those of {cell.name} have shape {labels.shape}"
+        fail("labels", rule, got, "use the same test instances in all cells", code="mismatch")
 
 
 def _number(value: Any, class_names: Sequence[str]) -> float:

@@ -85,13 +85,8 @@ def run_method(cell: Cell, objects: Mapping[str, Any] | None = None) -> CellResu
         _loaded.cache_clear()
         loaded = _loaded(cell.source or cell.dataset)
     if loaded.content_hash != cell.data_hash:
-        fail(
-            "dataset",
-            "must hold the same data at the worker and at the driver",
-            f"those of {cell.dataset} differ",
-            "copy the same files",
-            code="mismatch",
-        )
+        rule = "must hold the same data at the worker and at the driver"
+        fail("dataset", rule, f"those of {cell.dataset} differ", "copy the same files", code="mismatch")
     data = changed_data(loaded, cell.condition, cell.seed)
     check_classes(loaded, cell.condition, cell.seed, cell.dataset)
     options = {**_options(cell.params["params"]), **(objects or {})}
@@ -154,13 +149,8 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
     for key, value in given.items():
         numbers = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, int)]
         if not all(-(2**63) <= v < 2**63 for v in numbers):
-            fail(
-                f"params.{label}.{key}",
-                "whole numbers must fit 64 bits",
-                f"got {value}",
-                "choose a smaller one",
-                code="range",
-            )
+            rule = "whole numbers must fit 64 bits"
+            fail(f"params.{label}.{key}", rule, f"got {value}", "choose a smaller one", code="range")
     for key, (reason, remedy) in SET_HERE.items():
         if key in given:
             fail(f"params.{label}.{key}", f"must be left out, because {reason}", "", remedy, code="conflict")
@@ -177,30 +167,16 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
 def _check_data(name: str, data: "Dataset") -> None:
     """Refuse data on which every cell would fail."""
     if not len(data.y_test):
-        fail(
-            "dataset",
-            "must have test instances, on which methods are compared",
-            f"{name} has none",
-            "give it a test part",
-            code="empty",
-        )
+        rule = "must have test instances, on which methods are compared"
+        fail("dataset", rule, f"{name} has none", "give it a test part", code="empty")
     if not data.X_train[0].size:
-        fail(
-            "dataset",
-            "must have instances with features",
-            f"those of {name} have shape {data.X_train.shape[1:]}",
-            "add features",
-            code="shape",
-        )
+        got = f"those of {name} have shape {data.X_train.shape[1:]}"
+        fail("dataset", "must have instances with features", got, "add features", code="shape")
     missing = np.setdiff1d(np.arange(data.n_classes), data.y_train)
     if missing.size:
-        fail(
-            "dataset",
-            "must have a training instance of each class",
-            f"class {data.class_names[missing[0]]!r} of {name} has none",
-            "leave the class out of the class names and the test part",
-            code="missing",
-        )
+        got = f"class {data.class_names[missing[0]]!r} of {name} has none"
+        remedy = "leave the class out of the class names and the test part"
+        fail("dataset", "must have a training instance of each class", got, remedy, code="missing")
 
 
 def _check_conditions(

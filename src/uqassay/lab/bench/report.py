@@ -163,13 +163,8 @@ def check_places(cells: Sequence[Cell], folder: Path, *, studied: bool = False) 
         if page.is_file() and not OURS.search(page.read_bytes()):
             foreign.append(page)
         if foreign:
-            fail(
-                "output",
-                "must not replace files that uqassay bench did not write",
-                f"{foreign[0]} is one",
-                "move it, or choose another folder",
-                code="unwritable",
-            )
+            rule = "must not replace files that uqassay bench did not write"
+            fail("output", rule, f"{foreign[0]} is one", "move it, or choose another folder", code="unwritable")
 
 
 def write_comparison(
@@ -233,13 +228,9 @@ def _judged(
         if labels is None:
             labels, class_names = result.labels, result.class_names
         elif not np.array_equal(labels, result.labels):
-            fail(
-                "labels",
-                "must be the same in all cells, or methods cannot be compared",
-                f"those of {cell.name} differ",
-                "use the same test instances in all cells",
-                code="mismatch",
-            )
+            rule = "must be the same in all cells, or methods cannot be compared"
+            remedy = "use the same test instances in all cells"
+            fail("labels", rule, f"those of {cell.name} differ", remedy, code="mismatch")
         counts.append(result.metadata["facts"].get("train_counts"))
         runs.setdefault(cell.method, []).append(result.prediction)
         scores.setdefault(cell.method, []).append(result.scores)
@@ -417,13 +408,8 @@ def compare_benchmark(
     for dataset, condition, report in report_places(_reported(place), place):
         name = ", ".join([dataset, *(f"{key} {value}" for key, value in sorted(condition.items()))])
         if not (report / SAVED).is_dir():
-            fail(
-                "folder",
-                "needs a report on each data set",
-                f"{name} has none",
-                f"run uqassay bench -o {place} again",
-                code="missing",
-            )
+            remedy = f"run uqassay bench -o {place} again"
+            fail("folder", "needs a report on each data set", f"{name} has none", remedy, code="missing")
         assays[name] = Assay.load(report / SAVED)
         data_sets.append(dataset)
     several = len(set(data_sets)) < len(data_sets)
@@ -449,11 +435,6 @@ def _reported(folder: Path) -> list[Cell]:
         for cell in held.get("cells", [])
     ]
     if not cells:
-        fail(
-            "folder",
-            "needs the list of its cells",
-            f"{folder / CELLS} has none",
-            "run the benchmark again",
-            code="missing",
-        )
+        rule = "needs the list of its cells"
+        fail("folder", rule, f"{folder / CELLS} has none", "run the benchmark again", code="missing")
     return [cell for cell in cells if has_report(cell.condition, asked)]

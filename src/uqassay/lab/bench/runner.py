@@ -109,13 +109,9 @@ def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> CellOutc
 def _result(cell: Cell, key: str) -> CellResult:
     """The result of the cell's function, computed with the cell's number of threads."""
     if cell.key != key:
-        fail(
-            "cell",
-            "must have the same key at the worker and at the driver",
-            f"that of {cell.name} differs",
-            "install the same version of uqassay everywhere",
-            code="mismatch",
-        )
+        rule = "must have the same key at the worker and at the driver"
+        remedy = "install the same version of uqassay everywhere"
+        fail("cell", rule, f"that of {cell.name} differs", remedy, code="mismatch")
     with _limited(cell.threads):
         result = function_of(cell.function)(cell)
     a(CellResult, result, "function", "wrap its values in CellResult", rule=f"{cell.function} must return a CellResult")
@@ -275,13 +271,9 @@ def _local_cluster(processes: int, scratch: Path, threads: int) -> Any:
             )
         except RuntimeError as problem:
             cause = problem
-    raise InputError(
-        "workers",
-        f"{processes} processes could not be started",
-        str(cause),
-        'take fewer, and guard a script that starts them by if __name__ == "__main__"',
-        code="size",
-    ) from cause
+    rule = f"{processes} processes could not be started"
+    remedy = 'take fewer, and guard a script that starts them by if __name__ == "__main__"'
+    raise InputError("workers", rule, str(cause), remedy, code="size") from cause
 
 
 def _on_dask(client: Any, store: Store, jobs: Jobs, revive: Callable[[], None]) -> Iterator[CellOutcome]:
@@ -555,13 +547,8 @@ def _check(cells: Sequence[Cell], workers: int | None, scheduler: str | None) ->
     if workers is not None:
         whole(workers, "workers", "leave it out for all cores", least=0)
     if scheduler is not None and workers is not None:
-        fail(
-            "workers",
-            "must be left out with a scheduler, which has its own",
-            f"got {workers} and {scheduler}",
-            "leave one out",
-            code="conflict",
-        )
+        rule = "must be left out with a scheduler, which has its own"
+        fail("workers", rule, f"got {workers} and {scheduler}", "leave one out", code="conflict")
 
 
 def processes_of(workers: int | None, n_todo: int, threads: int) -> int:

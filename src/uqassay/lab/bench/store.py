@@ -177,7 +177,7 @@ class StoredResult:
 
     prediction: Prediction  #: Without class names, since `labels` are indices
     labels: NDArray[Any]  #: (n,) or (n, K): Class indices, or label distributions
-    scores: dict[str, NDArray[Any]]  #: dict of str to array (n,)
+    scores: dict[str, NDArray[Any]]  #: (n,) each
     #: ``cell``, ``seconds``, ``accuracy``, ``facts``, ``versions``, ``files`` (the SHA-256 of each) and ``hash`` (of them
     #: all)
     metadata: dict[str, Any]
@@ -190,25 +190,16 @@ def write_result(folder: Path, cell: Cell, result: CellResult, seconds: float) -
 
     n = result.prediction.n_instances
     if len(result.labels) != n:
-        fail(
-            "labels",
-            "must have one row for each instance of the prediction",
-            f"got {len(result.labels)} rows for {n} instances",
-            "correct the cell's function",
-            code="mismatch",
-        )
+        rule = "must have one row for each instance of the prediction"
+        got = f"got {len(result.labels)} rows for {n} instances"
+        fail("labels", rule, got, "correct the cell's function", code="mismatch")
     save(result.prediction, folder / PREDICTION, labels=named_labels(result.labels, result.prediction.class_names))
     if result.scores:
         scores = {name: np.asarray(values, dtype=np.float64) for name, values in result.scores.items()}
         for name, values in scores.items():
             if values.shape != (n,):
-                fail(
-                    f"scores[{name!r}]",
-                    f"must have shape ({n},), one score for each instance",
-                    f"got {values.shape}",
-                    "correct the cell's function",
-                    code="shape",
-                )
+                rule = f"must have shape ({n},), one score for each instance"
+                fail(f"scores[{name!r}]", rule, f"got {values.shape}", "correct the cell's function", code="shape")
         with whole_file(folder / SCORES) as stream:
             np.savez(stream, **dict(sorted(scores.items())))  # type: ignore[arg-type]
     files = {path.name: file_hash(path) for path in sorted(folder.iterdir())}
@@ -583,7 +574,7 @@ def named(cell: object) -> dict[str, Any]:
     }
 
 
-# A folder with the results of a benchmark's cells. Each result is there whole or not at all.
+# Each result is there whole or not at all.
 #
 #     cells/ab/ab12…/prediction.npz    done: the prediction with its labels
 #     cells/ab/ab12…/scores.npz        uncertainties that the prediction does not contain, if any
@@ -691,13 +682,8 @@ class Store:
         place = self.place(key)
         metadata = whole_metadata(place, key)
         if metadata is None:
-            fail(
-                "key",
-                "must be that of a cell with a whole result",
-                f"got {key[:12]} in {self.folder}",
-                "run the benchmark again",
-                code="missing",
-            )
+            rule = "must be that of a cell with a whole result"
+            fail("key", rule, f"got {key[:12]} in {self.folder}", "run the benchmark again", code="missing")
         return read_result(place, metadata)
 
     def place(self, key: str) -> Path:

@@ -296,13 +296,8 @@ def neighbour_distances(
     with np.errstate(over="ignore"):
         distances = np.ldexp(np.sort(found), exponent)
     if not np.isfinite(distances[-1]):
-        fail(
-            "X",
-            "must have distances that double precision can hold",
-            f"got values up to {np.ldexp(np.abs(points).max(), exponent):.3g}",
-            "divide X by a constant",
-            code="range",
-        )
+        got = f"got values up to {np.ldexp(np.abs(points).max(), exponent):.3g}"
+        fail("X", "must have distances that double precision can hold", got, "divide X by a constant", code="range")
     return distances
 
 
@@ -337,13 +332,8 @@ def suggested_radius(X: ArrayLike, n_neighbours: int, *, quantile: float = 0.5, 
     quantile = number(quantile, "quantile", "0.5 is the median", low=0, high=1)
     radius = float(np.quantile(neighbour_distances(X, n_neighbours, rng=rng), quantile))
     if radius == 0.0:
-        fail(
-            "X",
-            "must have distinct points",
-            f"a typical point has {n_neighbours} equal ones",
-            "ask for more neighbours",
-            code="undefined",
-        )
+        got = f"a typical point has {n_neighbours} equal ones"
+        fail("X", "must have distinct points", got, "ask for more neighbours", code="undefined")
     return radius
 
 
@@ -413,21 +403,11 @@ class BallSplit:
                 whole(getattr(self, name), name, f"{least}, say", least=least)
         whole(self.random_state, "random_state", "0, say", least=0)
         if isinstance(self.centres, str) and self.centres != DENSE:
-            fail(
-                "centres",
-                'must be "dense" or an array of centres (B, d)',
-                f"got {self.centres!r}",
-                "choose one",
-                code="choice",
-            )
+            rule = 'must be "dense" or an array of centres (B, d)'
+            fail("centres", rule, f"got {self.centres!r}", "choose one", code="choice")
         if not self._dense and self.n_balls is not None:
-            fail(
-                "n_balls",
-                "has no effect with given centres",
-                f"got {self.n_balls}",
-                "leave it out, or give fewer centres",
-                code="conflict",
-            )
+            remedy = "leave it out, or give fewer centres"
+            fail("n_balls", "has no effect with given centres", f"got {self.n_balls}", remedy, code="conflict")
         self._shares()
 
     def __repr__(self) -> str:
@@ -484,13 +464,8 @@ class BallSplit:
         """
         points = as_points(X)
         if len(points) < LEAST_POINTS:
-            fail(
-                "X",
-                f"must hold at least {LEAST_POINTS} points: for the training, for the test and to add",
-                f"got {len(points)}",
-                "add instances",
-                code="empty",
-            )
+            rule = f"must hold at least {LEAST_POINTS} points: for the training, for the test and to add"
+            fail("X", rule, f"got {len(points)}", "add instances", code="empty")
         labels = None if y is None else _class_labels(y, len(points))
         seed = self.random_state if random_state is None else random_state
         whole(seed, "random_state", "0, say", least=0)
@@ -510,13 +485,8 @@ class BallSplit:
     def _take_given(self, points: Points, search: RadiusSearch, taken: TakenBalls) -> list[Note]:
         centres = as_points(_centre_array(self.centres), "centres")
         if centres.shape[1] != points.shape[1]:
-            fail(
-                "centres",
-                f"must have the {points.shape[1]} dimensions of X",
-                f"got shape {centres.shape}",
-                "give one column per feature",
-                code="shape",
-            )
+            rule = f"must have the {points.shape[1]} dimensions of X"
+            fail("centres", rule, f"got shape {centres.shape}", "give one column per feature", code="shape")
         least = LEAST_GIVEN if self.min_neighbours is None else self.min_neighbours
         for i, inside in enumerate(search.each(centres)):
             self._check_caught(inside, f"ball {i}", points)
@@ -556,21 +526,13 @@ class BallSplit:
 
     def _check_caught(self, inside: NDArray[np.bool_], which: str, points: Points) -> None:
         if not inside.any():
-            fail(
-                "radius",
-                "must catch at least one point in every ball",
-                f"{which} has none within {self.radius:g}",
-                "raise it, or move the centre",
-                code="empty",
-            )
+            rule = "must catch at least one point in every ball"
+            got = f"{which} has none within {self.radius:g}"
+            fail("radius", rule, got, "raise it, or move the centre", code="empty")
         if inside.all():
-            fail(
-                "radius",
-                "must leave points outside of every ball",
-                f"{which} has all {count(len(inside))} points within {self.radius:g}",
-                "give other data: all points are equal" if (points == points[0]).all() else "lower it",
-                code="size",
-            )
+            got = f"{which} has all {count(len(inside))} points within {self.radius:g}"
+            remedy = "give other data: all points are equal" if (points == points[0]).all() else "lower it"
+            fail("radius", "must leave points outside of every ball", got, remedy, code="size")
 
     def _too_few(self, taken: TakenBalls, least: int, who: str) -> InputError:
         return InputError(
@@ -626,13 +588,9 @@ class BallSplit:
         together = train + test
         if (together > 1.0 + ROUNDING).any():
             at = int(np.argmax(together))
-            fail(
-                "train_share",
-                "and test_share must not exceed 1 together",
-                f"ball {at} has {together[at]:g}" if len(together) > 1 else f"got {together[0]:g}",
-                "lower one of them: the rest of the ball is the additional data",
-                code="range",
-            )
+            got = f"ball {at} has {together[at]:g}" if len(together) > 1 else f"got {together[0]:g}"
+            remedy = "lower one of them: the rest of the ball is the additional data"
+            fail("train_share", "and test_share must not exceed 1 together", got, remedy, code="range")
         return train, test
 
     def _n_wanted(self) -> int | None:
@@ -646,26 +604,18 @@ class BallSplit:
 def _centre_array(value: Any) -> NDArray[Any]:
     centres = as_array(value, "centres")
     if centres.ndim != 2 or not len(centres):
-        fail(
-            "centres",
-            "must hold at least one centre, as an array (B, d)",
-            f"got shape {centres.shape}",
-            "write [[3, 4]] for one centre in the plane, or leave centres out for dense regions",
-            code="shape",
-        )
+        rule = "must hold at least one centre, as an array (B, d)"
+        remedy = "write [[3, 4]] for one centre in the plane, or leave centres out for dense regions"
+        fail("centres", rule, f"got shape {centres.shape}", remedy, code="shape")
     return as_numeric(centres, "centres")
 
 
 def _share_array(value: Any, name: str) -> Array:
     share = np.atleast_1d(as_array(value, name))
     if share.dtype.kind not in "fiu" or share.ndim != 1 or not len(share):
-        fail(
-            name,
-            "must be one number, or one for each ball",
-            f"got {shown(value)}",
-            "0.3 is 30 %",
-            code="type" if share.dtype.kind not in "fiu" else "shape",
-        )
+        rule = "must be one number, or one for each ball"
+        got = f"got {shown(value)}"
+        fail(name, rule, got, "0.3 is 30 %", code="type" if share.dtype.kind not in "fiu" else "shape")
     share = share.astype(np.float64)
     wrong = ~((share >= 0.0) & (share <= 1.0))
     if wrong.any():

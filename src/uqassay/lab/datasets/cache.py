@@ -273,13 +273,8 @@ def fetch(
     """
     parts = name.split("/")
     if not all(part.strip(". ") and "\\" not in part and ":" not in part for part in parts):
-        fail(
-            "name",
-            "must stay inside the cache folder",
-            f"got {name!r}",
-            "separate the names of folders by /",
-            code="range",
-        )
+        rule = "must stay inside the cache folder"
+        fail("name", rule, f"got {name!r}", "separate the names of folders by /", code="range")
     path = cache_folder(folder).joinpath(*parts)
     unpacked = path.with_name(path.name.removesuffix(".gz"))
     for there in dict.fromkeys((path, unpacked)):
@@ -297,12 +292,7 @@ def fetch(
 
 
 def _download(
-    name: str,
-    url: str,
-    path: Path,
-    expected: tuple[str | None, int | None],
-    timeout: float,
-    progress: Progress | None,
+    name: str, url: str, path: Path, expected: tuple[str | None, int | None], timeout: float, progress: Progress | None
 ) -> None:
     digest, size = expected
     by_hand = f"put that file at {path}, or {_elsewhere()}"
@@ -310,13 +300,8 @@ def _download(
         found = download(name, url, stream, size=size, timeout=timeout, progress=progress, by_hand=by_hand)
         due = digest or _first_seen(path)
         if due is not None and not _agrees(due, found):
-            fail(
-                name,
-                f"must have the checksum {due}",
-                f"{url} gave {_shown(due, found)}",
-                f"the address holds another file now, so put the right one at {path} by hand",
-                code="mismatch",
-            )
+            remedy = f"the address holds another file now, so put the right one at {path} by hand"
+            fail(name, f"must have the checksum {due}", f"{url} gave {_shown(due, found)}", remedy, code="mismatch")
     _remember(path, found, digest)
 
 
@@ -338,21 +323,13 @@ def _check(path: Path, digest: str | None, content_digest: str | None) -> None:
     if digest is None:
         first = _first_seen(path)
         if first is not None and not _agrees(first, found):
-            fail(
-                path.name,
-                "has changed since it was first used",
-                f"{path} now has SHA-256 {found['sha256']}",
-                f"bring the old file back, or delete {_side(path).name} in the same folder if the change is meant",
-                code="mismatch",
-            )
+            rule = "has changed since it was first used"
+            remedy = f"bring the old file back, or delete {_side(path).name} in the same folder if the change is meant"
+            fail(path.name, rule, f"{path} now has SHA-256 {found['sha256']}", remedy, code="mismatch")
     elif not _agrees(digest, found) and not _content_agrees(path, content_digest):
-        fail(
-            path.name,
-            f"must have the checksum {digest}",
-            f"{path} has {_shown(digest, found)}",
-            "delete it, so that it is downloaded again, or put the right file there",
-            code="mismatch",
-        )
+        got = f"{path} has {_shown(digest, found)}"
+        remedy = "delete it, so that it is downloaded again, or put the right file there"
+        fail(path.name, f"must have the checksum {digest}", got, remedy, code="mismatch")
     _remember(path, found, digest)
 
 
@@ -371,13 +348,9 @@ def _content_agrees(path: Path, content_digest: str | None) -> bool:
         with gzip.open(path, "rb") as stream:
             return _agrees(content_digest, _sums(stream))
     except (OSError, EOFError, zlib.error) as problem:
-        raise FileFormatError(
-            path.name,
-            "must be a whole gzip file",
-            f"{path} is damaged or incomplete",
-            "delete it, so that it is downloaded again",
-            code="unreadable",
-        ) from problem
+        got = f"{path} is damaged or incomplete"
+        remedy = "delete it, so that it is downloaded again"
+        raise FileFormatError(path.name, "must be a whole gzip file", got, remedy, code="unreadable") from problem
 
 
 def _agrees(digest: str, found: dict[str, str]) -> bool:
@@ -431,13 +404,9 @@ def _into_cache(path: Path) -> Iterator[IO[bytes]]:
         with whole_file(path) as stream:
             yield stream
     except OSError as problem:
-        raise InputError(
-            "cache",
-            "must be a folder with room that takes files",
-            f"{path.name} cannot be written to {path.parent} ({problem.strerror or type(problem).__name__})",
-            f"set {VARIABLE} to another folder",
-            code="unwritable",
-        ) from problem
+        rule = "must be a folder with room that takes files"
+        got = f"{path.name} cannot be written to {path.parent} ({problem.strerror or type(problem).__name__})"
+        raise InputError("cache", rule, got, f"set {VARIABLE} to another folder", code="unwritable") from problem
 
 
 def _remove_abandoned(folder: Path) -> None:

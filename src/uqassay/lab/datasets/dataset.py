@@ -75,13 +75,8 @@ def stratified_split(y: ArrayLike, test_size: float | int, rng: RandomState = No
     n_test = _test_count(test_size, n)
     classes, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if n_test > n - len(classes):
-        fail(
-            "test_size",
-            f"must leave at least one training instance for each of {len(classes)} classes",
-            f"got {n_test} of {n} instances for the test",
-            "choose a smaller test",
-            code="range",
-        )
+        rule = f"must leave at least one training instance for each of {len(classes)} classes"
+        fail("test_size", rule, f"got {n_test} of {n} instances for the test", "choose a smaller test", code="range")
     taken = _largest_remainders(counts, n_test)
     g = generator(rng)
     order = g.permutation(n)
@@ -148,13 +143,9 @@ def _test_count(test_size: float | int, n: int) -> int:
     known = (number or isinstance(test_size, (float, np.floating))) and np.isfinite(test_size)
     count = 0 if not known else int(test_size) if number else round(test_size * n)
     if not (0 < count < n and (number or 0.0 < test_size < 1.0)):
-        fail(
-            "test_size",
-            f"must be a share in (0, 1) or a number of instances in 1 … {n - 1}",
-            f"got {shown(test_size)}, that is {count} of {n}",
-            "0.2 holds out every fifth instance",
-            code="range",
-        )
+        rule = f"must be a share in (0, 1) or a number of instances in 1 … {n - 1}"
+        got = f"got {shown(test_size)}, that is {count} of {n}"
+        fail("test_size", rule, got, "0.2 holds out every fifth instance", code="range")
     return count
 
 
@@ -194,21 +185,17 @@ class Dataset:
     """
 
     name: str
-    #: (n, ...): Features; read-only views
-    X_train: Features
-    #: (n,): Classes 0 … K − 1
-    y_train: Labels
-    X_test: Features
-    y_test: Labels
-    class_names: tuple[str, ...]  #: tuple of K str: All K classes, including those without instances
+    X_train: Features  #: (n, ...); read-only views
+    y_train: Labels  #: (n,): Classes 0 … K − 1
+    X_test: Features  #: As X_train
+    y_test: Labels  #: As y_train
+    class_names: tuple[str, ...]  #: All K classes, including those without instances
     #: (n_test, K): Vote counts of several annotators, label distributions, or (toy data) the exact label probabilities
     votes_test: NDArray[Any] | None = None
-    #: (n,): Groups of dependent instances: patients, recording runs
-    groups_train: NDArray[Any] | None = None
-    groups_test: NDArray[Any] | None = None
-    #: Origin and terms of use
-    source: str = ""
-    licence: str = ""
+    groups_train: NDArray[Any] | None = None  #: (n,): Groups of dependent instances: patients, recording runs
+    groups_test: NDArray[Any] | None = None  #: As groups_train
+    source: str = ""  #: Origin
+    licence: str = ""  #: Terms of use
     notes: tuple[str, ...] = ()  #: Remarks for the reader on instances that were left out and on changes
 
     def __post_init__(self) -> None:
@@ -223,13 +210,8 @@ class Dataset:
             fields |= {f"X_{part}": x, f"y_{part}": y}
             fields[f"groups_{part}"] = _groups(getattr(self, f"groups_{part}"), len(x), f"groups_{part}")
         if fields["X_train"].shape[1:] != fields["X_test"].shape[1:]:
-            fail(
-                "X_test",
-                f"instances must have the shape of the training instances, {fields['X_train'].shape[1:]}",
-                f"got {fields['X_test'].shape[1:]}",
-                "bring both to one shape",
-                code="shape",
-            )
+            rule = f"instances must have the shape of the training instances, {fields['X_train'].shape[1:]}"
+            fail("X_test", rule, f"got {fields['X_test'].shape[1:]}", "bring both to one shape", code="shape")
         if self.votes_test is not None:
             votes = np.asarray(self.votes_test)
             if len(fields["X_test"]) or votes.size:
@@ -307,13 +289,8 @@ class Dataset:
         """
         whole(k, "k", "see class_names", least=0, most=self.n_classes - 1)
         if (self.y_train == k).all():
-            fail(
-                "k",
-                "must leave training instances of another class",
-                f"all are of class {k}",
-                "choose a data set with more classes",
-                code="empty",
-            )
+            rule = "must leave training instances of another class"
+            fail("k", rule, f"all are of class {k}", "choose a data set with more classes", code="empty")
         inside = self.subset(self.y_train != k, self.y_test != k)
         return inside, self.X_test[self.y_test == k]
 
@@ -377,13 +354,9 @@ class Dataset:
             mean = self.X_train.mean(axis=axes, dtype=np.float64, keepdims=True)
             spread = self.X_train.std(axis=axes, dtype=np.float64, keepdims=True)
         if not np.isfinite(spread).all():
-            fail(
-                "X_train",
-                "must hold values whose squares do not overflow",
-                f"the greatest is {np.abs(self.X_train).max():.3g}",
-                "repair marks of missing values, or scale it down",
-                code="size",
-            )
+            rule = "must hold values whose squares do not overflow"
+            got = f"the greatest is {np.abs(self.X_train).max():.3g}"
+            fail("X_train", rule, got, "repair marks of missing values, or scale it down", code="size")
         constant = spread <= 10 * np.finfo(np.float64).eps * np.abs(mean)  # rounding error of a constant feature
         kind = np.promote_types(self.X_train.dtype, np.float32)  # half precision would overflow in the difference
         shift, scale = mean.astype(kind), np.where(constant, 1.0, spread).astype(kind)
@@ -407,13 +380,8 @@ def as_features(values: Any, name: str) -> Features:
     if array.ndim and len(array) == 0 and name == "X_train":
         fail(name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="empty")
     if array.ndim < 2:
-        fail(
-            name,
-            "needs an axis of instances and one of features",
-            f"got shape {array.shape}",
-            "reshape it",
-            code="shape",
-        )
+        rule = "needs an axis of instances and one of features"
+        fail(name, rule, f"got shape {array.shape}", "reshape it", code="shape")
     if array.dtype.kind != "f":
         array = array.astype(np.float64)
     for rows in row_chunks(len(array), max(1, array[:1].nbytes)):
@@ -442,13 +410,8 @@ def _groups(values: Any, n: int, name: str) -> NDArray[Any] | None:
         return None
     array = np.asarray(values)
     if array.shape != (n,) or array.dtype.kind == "O":
-        fail(
-            name,
-            f"needs one number or text for each of {n} instances",
-            f"got shape {array.shape}, dtype {array.dtype}",
-            "give one group per row",
-            code="shape",
-        )
+        rule = f"needs one number or text for each of {n} instances"
+        fail(name, rule, f"got shape {array.shape}, dtype {array.dtype}", "give one group per row", code="shape")
     return array
 
 
@@ -457,13 +420,9 @@ def _positions(rows: ArrayLike, n: int, name: str) -> NDArray[np.intp]:
     if at.dtype == bool and at.shape == (n,):
         return np.flatnonzero(at)
     if at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
-        fail(
-            name,
-            f"needs row numbers or one truth value for each of {n} rows",
-            f"got shape {at.shape}, dtype {at.dtype}",
-            "select by a mask or by np.flatnonzero",
-            code="shape",
-        )
+        rule = f"needs row numbers or one truth value for each of {n} rows"
+        got = f"got shape {at.shape}, dtype {at.dtype}"
+        fail(name, rule, got, "select by a mask or by np.flatnonzero", code="shape")
     if at.size and (at.min() < -n or at.max() >= n):
         fail(name, f"rows must lie in 0 … {n - 1}", f"got {at.max()}", "check the selection", code="range")
     return at.astype(np.intp)
@@ -563,9 +522,7 @@ def principal_components(dataset: Dataset, n_components: int = 50) -> Dataset:
     components = fit_components([flat.X_train], n_components)
     kind = dataset.X_train.dtype
     return replace(
-        flat,
-        X_train=components.scores(flat.X_train, dtype=kind),
-        X_test=components.scores(flat.X_test, dtype=kind),
+        flat, X_train=components.scores(flat.X_train, dtype=kind), X_test=components.scores(flat.X_test, dtype=kind)
     )
 
 
@@ -575,9 +532,5 @@ def even_or_odd(dataset: Dataset) -> Dataset:
     if votes is not None:
         votes = np.stack([votes[:, 0::2].sum(axis=1), votes[:, 1::2].sum(axis=1)], axis=1)
     return replace(
-        dataset,
-        y_train=dataset.y_train % 2,
-        y_test=dataset.y_test % 2,
-        class_names=("even", "odd"),
-        votes_test=votes,
+        dataset, y_train=dataset.y_train % 2, y_test=dataset.y_test % 2, class_names=("even", "odd"), votes_test=votes
     )

@@ -137,12 +137,7 @@ class ClusterGrid:
 
 
 def cluster_grid(
-    n: int = N_GRID,
-    *,
-    spread: float = 0.35,
-    columns: int = GRID[0],
-    rows: int = GRID[1],
-    rng: RandomState = None,
+    n: int = N_GRID, *, spread: float = 0.35, columns: int = GRID[0], rows: int = GRID[1], rng: RandomState = None
 ) -> ClusterGrid:
     """Points of the toy grid of paper 002 (Sec. 5.3) with their exact label probabilities.
 

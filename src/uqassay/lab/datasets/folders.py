@@ -72,9 +72,9 @@ PUBLISHED: Mapping[str, PublishedFolder] = MappingProxyType(
 class ImageFolder:
     """Images by class."""
 
-    paths: tuple[Path, ...]  #: tuple of n Path
+    paths: tuple[Path, ...]  #: n files
     labels: NDArray[np.int64]  #: (n,)
-    class_names: tuple[str, ...]  #: tuple of K str: Names of the sub-folders, sorted
+    class_names: tuple[str, ...]  #: Names of the sub-folders, sorted
 
     def read(self, rows: Sequence[int] | NDArray[np.integer] | None = None, size: int = 64) -> NDArray[np.float32]:
         """Images ``(n, 3, size, size)`` in [0, 1], in RGB, resized (bilinear); proportions are not kept.
@@ -129,13 +129,8 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = (), merged: Mapping[
             found.setdefault((merged or {}).get(d.name, d.name), []).extend(paths)
     found = dict(sorted(found.items()))
     if len(found) < 2:
-        raise FileFormatError(
-            "folder",
-            "must have at least two sub-folders with images",
-            f"{folder} has {len(found)}",
-            "put one per class there",
-            code="empty",
-        )
+        rule = "must have at least two sub-folders with images"
+        raise FileFormatError("folder", rule, f"{folder} has {len(found)}", "put one per class there", code="empty")
     labels = np.repeat(np.arange(len(found)), [len(paths) for paths in found.values()])
     return ImageFolder(tuple(p for paths in found.values() for p in paths), labels.astype(np.int64), tuple(found))
 
@@ -177,13 +172,9 @@ def split_images(
     train, test = (list_images(folder / part, leave_out=leave_out, merged=merged) for part in PARTS)
     unknown = sorted(set(test.class_names) - set(train.class_names))
     if unknown:
-        raise FileFormatError(
-            "folder",
-            "must have every class of test in train",
-            f"{unknown[0]} is in test alone",
-            f"add it to {folder / 'train'}",
-            code="mismatch",
-        )
+        rule = "must have every class of test in train"
+        got = f"{unknown[0]} is in test alone"
+        raise FileFormatError("folder", rule, got, f"add it to {folder / 'train'}", code="mismatch")
     number = np.array([train.class_names.index(c) for c in test.class_names])
     return train, ImageFolder(test.paths, number[test.labels], train.class_names)
 

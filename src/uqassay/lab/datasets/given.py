@@ -93,14 +93,9 @@ def load_features(name: str, folder: Path, *, source: str = "", licence: str = "
         read = _csv if suffix == ".csv" else _npz
         of_train, of_test = read(train), read(test)
         if not all({"X", "y"} <= set(part) for part in (of_train, of_test)):
-            raise FileFormatError(
-                "arrays",
-                "must be X and y in both files",
-                f"got {listed(sorted({*of_train, *of_test}))}",
-                "rename them",
-                code="missing",
-                source=train.name,
-            )
+            rule = "must be X and y in both files"
+            got = f"got {listed(sorted({*of_train, *of_test}))}"
+            raise FileFormatError("arrays", rule, got, "rename them", code="missing", source=train.name)
         x_train, labels_train, x_test, labels_test = of_train["X"], of_train["y"], of_test["X"], of_test["y"]
     classes, number = np.unique(np.concatenate([labels_train, labels_test]), return_inverse=True)
     n = len(labels_train)
@@ -142,36 +137,23 @@ def _arrays(path: Path) -> Arrays:
         return arrays
     files = sorted(path.glob("*.npz")) if path.is_dir() else []
     if len(files) != 1:
-        raise FileFormatError(
-            "npz",
-            "must be a file, or a folder with train.npz and test.npz or one npz file",
-            f"{path} has {len(files)} npz files",
-            "check the path",
-            code="missing",
-        )
+        rule = "must be a file, or a folder with train.npz and test.npz or one npz file"
+        raise FileFormatError("npz", rule, f"{path} has {len(files)} npz files", "check the path", code="missing")
     return _npz(files[0])
 
 
 def _split(arrays: Arrays, test_size: float | int, rng: RandomState) -> Arrays:
     """The arrays with X, y and groups split into a training and a test part."""
     if not {"X", "y"} <= set(arrays):
-        raise FileFormatError(
-            "arrays",
-            "must be X_train, y_train, X_test and y_test, or X and y",
-            f"got {listed(sorted(arrays)) or 'none'}",
-            "rename the arrays",
-            code="missing",
-        )
+        rule = "must be X_train, y_train, X_test and y_test, or X and y"
+        got = f"got {listed(sorted(arrays)) or 'none'}"
+        raise FileFormatError("arrays", rule, got, "rename the arrays", code="missing")
     n = len(_indices(arrays["y"], "y"))
     for key in ("X", "groups"):
         if key in arrays and arrays[key].shape[:1] != (n,):
-            raise FileFormatError(
-                key,
-                f"must have one row for each of {n} labels",
-                f"got shape {arrays[key].shape}",
-                "save arrays that belong together",
-                code="mismatch",
-            )
+            rule = f"must have one row for each of {n} labels"
+            got = f"got shape {arrays[key].shape}"
+            raise FileFormatError(key, rule, got, "save arrays that belong together", code="mismatch")
     if arrays["X"].dtype.kind == "f":  # before the split, so that an error names the user's row
         as_features(arrays["X"], "X")
     try:
@@ -191,22 +173,14 @@ def _numbered(y_train: NDArray[Any], y_test: NDArray[Any]) -> tuple[NDArray[Any]
     parts = [_indices(y_train, "y_train"), _indices(y_test, "y_test")]
     found = np.unique(np.concatenate(parts))
     if len(found) < 2 or (found != np.rint(found)).any():
-        raise FileFormatError(
-            "labels",
-            "must be whole numbers of at least two classes",
-            f"got {', '.join(map(str, found[:3]))}",
-            "number the classes, and save their names as class_names",
-            code="range",
-        )
+        rule = "must be whole numbers of at least two classes"
+        remedy = "number the classes, and save their names as class_names"
+        raise FileFormatError("labels", rule, f"got {', '.join(map(str, found[:3]))}", remedy, code="range")
     for labels in parts:
         if labels.size and not -(2**63) <= int(labels.min()) <= int(labels.max()) < 2**63:
-            raise FileFormatError(
-                "labels",
-                "must be whole numbers that fit 64 bits with a sign",
-                f"got {labels.min()} … {labels.max()}",
-                "number the classes, and save their names as class_names",
-                code="range",
-            )
+            rule = "must be whole numbers that fit 64 bits with a sign"
+            remedy = "number the classes, and save their names as class_names"
+            raise FileFormatError("labels", rule, f"got {labels.min()} … {labels.max()}", remedy, code="range")
     names, numbers = np.unique(np.concatenate([labels.astype(np.int64) for labels in parts]), return_inverse=True)
     return names, numbers[: len(y_train)], numbers[len(y_train) :]
 
@@ -214,13 +188,9 @@ def _numbered(y_train: NDArray[Any], y_test: NDArray[Any]) -> tuple[NDArray[Any]
 def _indices(y: NDArray[Any], name: str) -> NDArray[Any]:
     """Labels that may be class indices."""
     if y.ndim != 1 or y.dtype.kind not in "biuf" or not np.isfinite(y).all():
-        raise FileFormatError(
-            name,
-            "must hold one class index 0, 1, … for each instance",
-            f"got {y.dtype} of shape {y.shape}{', or NaN among them' if y.dtype.kind == 'f' else ''}",
-            "number the classes, and save their names as class_names",
-            code="type",
-        )
+        got = f"got {y.dtype} of shape {y.shape}{', or NaN among them' if y.dtype.kind == 'f' else ''}"
+        remedy = "number the classes, and save their names as class_names"
+        raise FileFormatError(name, "must hold one class index 0, 1, … for each instance", got, remedy, code="type")
     return y
 
 
@@ -234,24 +204,16 @@ def _csv(path: Path) -> Arrays:
         with path.open(encoding="utf-8-sig") as lines:  # spreadsheets write a byte order mark
             header = [column.strip() for column in lines.readline().split(",")]
             if header.count("label") != 1:
-                raise FileFormatError(
-                    "columns",
-                    "must have one named label",
-                    f"got {header.count('label')}",
-                    "name it in the first line",
-                    code="missing",
-                )
+                rule = "must have one named label"
+                got = f"got {header.count('label')}"
+                raise FileFormatError("columns", rule, got, "name it in the first line", code="missing")
             rows = [line.strip().split(",") for line in lines if line.strip()]
         at = header.index("label")
         wrong = next((i for i, row in enumerate(rows) if len(row) != len(header)), None)
         if wrong is not None:
-            raise FileFormatError(
-                "columns",
-                f"must be {len(header)} in every line",
-                f"got {len(rows[wrong])} in row {wrong}",
-                "write the file again",
-                code="shape",
-            )
+            rule = f"must be {len(header)} in every line"
+            got = f"got {len(rows[wrong])} in row {wrong}"
+            raise FileFormatError("columns", rule, got, "write the file again", code="shape")
         x = np.array([row[:at] + row[at + 1 :] for row in rows], dtype=np.float32)
         return {"X": x, "y": np.array([row[at].strip() for row in rows])}
 
@@ -264,12 +226,7 @@ GREY = ("1", "L", "LA")
 
 
 def load_hugging_face(
-    name: str,
-    folder: Path,
-    *,
-    test_size: float | int = 0.2,
-    rng: RandomState = None,
-    image_size: int | None = None,
+    name: str, folder: Path, *, test_size: float | int = 0.2, rng: RandomState = None, image_size: int | None = None
 ) -> Dataset:
     """A data set of the Hugging Face Hub, or of a local folder in its form.
 
@@ -295,22 +252,13 @@ def load_hugging_face(
         held = hub.load_dataset(name, cache_dir=str(place))
     except (OSError, ValueError, RuntimeError, hub.exceptions.DatasetsError) as problem:
         reason = " ".join(str(problem).split())[:200].rstrip(".")
-        raise InputError(
-            "hf",
-            f"{name} cannot be read from https://huggingface.co",
-            reason,
-            f"download it once where there is a network, and copy the folder {place}",
-            code="unreadable",
-        ) from problem
+        rule = f"{name} cannot be read from https://huggingface.co"
+        remedy = f"download it once where there is a network, and copy the folder {place}"
+        raise InputError("hf", rule, reason, remedy, code="unreadable") from problem
     parts = dict(held)
     if "train" not in parts:
-        fail(
-            "hf",
-            f"{name} must have a part train",
-            f"it has {listed(list(parts))}",
-            "choose another set",
-            code="missing",
-        )
+        rule = f"{name} must have a part train"
+        fail("hf", rule, f"it has {listed(list(parts))}", "choose another set", code="missing")
     column = _label_column(parts["train"], name, hub)
     classes, y = _labels(parts["train"], column, hub)
     x = _features(parts["train"], column, image_size, name, hub)
@@ -319,13 +267,8 @@ def load_hugging_face(
         of_test, y_test = _labels(parts[test], column, hub)
         x_test = _features(parts[test], column, image_size, name, hub)
         if of_test != classes:
-            fail(
-                "hf",
-                f"the parts train and {test} of {name} must have the same classes",
-                f"got {len(classes)} and {len(of_test)}",
-                "choose another set",
-                code="mismatch",
-            )
+            rule = f"the parts train and {test} of {name} must have the same classes"
+            fail("hf", rule, f"got {len(classes)} and {len(of_test)}", "choose another set", code="mismatch")
     else:
         train, left = stratified_split(y, test_size, rng)
         x, y, x_test, y_test = x[train], y[train], x[left], y[left]
@@ -349,13 +292,8 @@ def _label_column(part: Any, name: str, hub: Any) -> str:
         return str(stated[0])
     if named:
         return named[0]
-    fail(
-        "hf",
-        f"{name} must have one column of classes",
-        f"it has {listed(list(part.features))}",
-        "choose another set",
-        code="missing",
-    )
+    rule = f"{name} must have one column of classes"
+    fail("hf", rule, f"it has {listed(list(part.features))}", "choose another set", code="missing")
 
 
 def _labels(part: Any, column: str, hub: Any) -> tuple[tuple[str, ...], NDArray[np.int64]]:
@@ -374,13 +312,8 @@ def _features(part: Any, label: str, image_size: int | None, name: str, hub: Any
         c for c, f in part.features.items() if c != label and str(getattr(f, "dtype", "")).startswith(("int", "float"))
     ]
     if not numbers:
-        fail(
-            "hf",
-            f"{name} must have images or numbers",
-            f"it has {listed(list(part.features))}",
-            "choose another set",
-            code="missing",
-        )
+        got = f"it has {listed(list(part.features))}"
+        fail("hf", f"{name} must have images or numbers", got, "choose another set", code="missing")
     return np.column_stack([np.asarray(part[c][:], dtype=np.float64) for c in numbers])
 
 
@@ -392,13 +325,8 @@ def _images(part: Any, column: str, image_size: int | None, name: str) -> NDArra
     for i, row in enumerate(part):
         image = row[column].convert(mode)
         if image.size != shape and image_size is None:
-            fail(
-                "image_size",
-                f"must be given if the images of {name} differ in size",
-                f"got {shape} and {image.size}",
-                "give one size",
-                code="shape",
-            )
+            rule = f"must be given if the images of {name} differ in size"
+            fail("image_size", rule, f"got {shape} and {image.size}", "give one size", code="shape")
         pixels = np.asarray(image if image.size == shape else image.resize(shape), dtype=np.float32)
         out[i] = pixels.reshape(shape[1], shape[0], -1).transpose(2, 0, 1)
     out /= np.float32(255)

@@ -80,13 +80,8 @@ def read_idx_stream(stream: IO[bytes] | gzip.GzipFile, held: int) -> NDArray[Any
     dtype = np.dtype(TYPES[kind])
     size = prod(shape) * dtype.itemsize
     if size > held:  # checked before memory is reserved
-        raise FileFormatError(
-            "file",
-            f"must hold the {size} bytes that it announces for shape {shape}",
-            f"it can hold at most {held}",
-            "get it again",
-            code="size",
-        )
+        rule = f"must hold the {size} bytes that it announces for shape {shape}"
+        raise FileFormatError("file", rule, f"it can hold at most {held}", "get it again", code="size")
     values = np.frombuffer(_exactly(stream, size), dtype=dtype).reshape(shape)
     if stream.read(1):
         raise FileFormatError(
@@ -302,14 +297,9 @@ def _part(name: str, part: str, folder: Path, progress: Progress | None) -> tupl
         read[what] = read_idx(path)
     labels = read["labels"]
     if labels.ndim != 1 or len(labels) != len(read["images"]):
-        raise FileFormatError(
-            "labels",
-            "must be one for each image",
-            f"got shapes {read['images'].shape} and {labels.shape}",
-            "get both files again",
-            code="mismatch",
-            source=name,
-        )
+        rule = "must be one for each image"
+        got = f"got shapes {read['images'].shape} and {labels.shape}"
+        raise FileFormatError("labels", rule, got, "get both files again", code="mismatch", source=name)
     return _scaled(read["images"], name), labels.astype(np.int64)
 
 
@@ -321,14 +311,8 @@ def _given(path: Path) -> Path | None:
 def _scaled(images: NDArray[Any], name: str) -> Images:
     """Bytes ``(n, H, W)`` as ``(n, 1, H, W)`` in [0, 1]."""
     if images.ndim != 3 or images.dtype != np.uint8:
-        raise FileFormatError(
-            "images",
-            "must be bytes (n, H, W)",
-            f"got {images.dtype} {images.shape}",
-            "get it again",
-            code="shape",
-            source=name,
-        )
+        got = f"got {images.dtype} {images.shape}"
+        raise FileFormatError("images", "must be bytes (n, H, W)", got, "get it again", code="shape", source=name)
     return shares_of_bytes(images[:, None])
 
 
@@ -415,14 +399,9 @@ def load_cifar(name: str, folder: Path, progress: Progress | None = None) -> Dat
         parts[f"y_{part}"] = np.concatenate([y for _, y in read])
     names = tuple(files[layout.names].decode("utf-8").split())
     if len(names) != layout.n_classes:
-        raise FileFormatError(
-            "classes",
-            f"must be {layout.n_classes}",
-            f"got {len(names)}",
-            "get it again",
-            code="mismatch",
-            source=layout.names,
-        )
+        rule = f"must be {layout.n_classes}"
+        got = f"got {len(names)}"
+        raise FileFormatError("classes", rule, got, "get it again", code="mismatch", source=layout.names)
     return Dataset(
         name, class_names=names, source=f"{PAGE}cifar.html", licence="none stated; cite Krizhevsky 2009", **parts
     )
@@ -434,25 +413,13 @@ def read_cifar_records(
     """Images ``(n, 3, 32, 32)`` and labels of one binary file: for each image its labels, then 3,072 bytes."""
     record = n_labels + PIXELS
     if not data or len(data) % record:
-        raise FileFormatError(
-            "file",
-            f"must hold whole records of {record} bytes",
-            f"got {len(data)} bytes",
-            "get it again",
-            code="size",
-            source=name,
-        )
+        rule = f"must hold whole records of {record} bytes"
+        raise FileFormatError("file", rule, f"got {len(data)} bytes", "get it again", code="size", source=name)
     rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, record)
     labels = rows[:, n_labels - 1].astype(np.int64)  # the last label is the fine one
     if labels.max() >= n_classes:
-        raise FileFormatError(
-            "labels",
-            f"must lie in 0 … {n_classes - 1}",
-            f"got {labels.max()}",
-            "get it again",
-            code="range",
-            source=name,
-        )
+        rule = f"must lie in 0 … {n_classes - 1}"
+        raise FileFormatError("labels", rule, f"got {labels.max()}", "get it again", code="range", source=name)
     return rows[:, n_labels:].reshape(-1, 3, 32, 32), labels
 
 
@@ -471,13 +438,9 @@ def _members(path: Path, wanted: set[str], most: int) -> dict[str, bytes]:
                 found[name.rpartition("/")[2]] = stream.read()
         missing = sorted(name for name in wanted if name.rpartition("/")[2] not in found)
         if missing:
-            raise FileFormatError(
-                "archive",
-                f"must hold {listed(missing)}",
-                "this is another archive, perhaps the pickled version, which is never read",
-                "get the binary version",
-                code="missing",
-            )
+            rule = f"must hold {listed(missing)}"
+            got = "this is another archive, perhaps the pickled version, which is never read"
+            raise FileFormatError("archive", rule, got, "get the binary version", code="missing")
     return found
 
 
@@ -523,13 +486,8 @@ def read_svhn(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
             )
         x, y = held["X"], held["y"]
         if x.ndim != 4 or x.shape[2] != 3 or x.dtype != np.uint8 or y.shape != (x.shape[3], 1):
-            raise FileFormatError(
-                "arrays",
-                "must be X of bytes (H, W, 3, n) and y (n, 1)",
-                f"got {x.dtype} {x.shape} and {y.shape}",
-                FORMAT,
-                code="shape",
-            )
+            rule = "must be X of bytes (H, W, 3, n) and y (n, 1)"
+            raise FileFormatError("arrays", rule, f"got {x.dtype} {x.shape} and {y.shape}", FORMAT, code="shape")
         if not ((y >= 1) & (y <= 10)).all():
             raise FileFormatError("y", "must lie in 1 … 10", f"got {y.min()} … {y.max()}", FORMAT, code="range")
     return shares_of_bytes(x.transpose(3, 2, 0, 1)), y[:, 0].astype(np.int64) % 10
@@ -570,13 +528,9 @@ def unpacked_images(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
         )
     rows = np.asarray(arrays["test_rows"]) if "test_rows" in arrays else np.arange(len(labels) - n_train)
     if not np.array_equal(np.sort(rows), np.arange(len(labels) - n_train)):
-        raise FileFormatError(
-            "test_rows",
-            f"must be the rows 0 … {len(labels) - n_train - 1} in some order",
-            f"got {counted(rows.size, 'number')}",
-            "write the file again",
-            code="mismatch",
-        )
+        rule = f"must be the rows 0 … {len(labels) - n_train - 1} in some order"
+        got = f"got {counted(rows.size, 'number')}"
+        raise FileFormatError("test_rows", rule, got, "write the file again", code="mismatch")
     order = n_train + np.argsort(rows)
     return kept | {
         "X_train": images[:n_train],
@@ -594,13 +548,9 @@ def _check(data: NDArray[Any], offsets: NDArray[Any], labels: NDArray[Any]) -> N
     whole = offsets.dtype.kind in "iu" and offsets.ndim == 1 and labels.ndim == 1 and len(offsets) == len(labels) + 1
     good = whole and len(labels) > 0 and offsets[0] == 0 and offsets[-1] == len(data)
     if not good or (np.diff(offsets.astype(np.int64)) <= 0).any():
-        raise FileFormatError(
-            "offsets",
-            f"must rise from 0 to {len(data)}, one more than there are labels",
-            f"got shape {offsets.shape} for {counted(labels.size, 'label')}",
-            "write the file again",
-            code="mismatch",
-        )
+        rule = f"must rise from 0 to {len(data)}, one more than there are labels"
+        got = f"got shape {offsets.shape} for {counted(labels.size, 'label')}"
+        raise FileFormatError("offsets", rule, got, "write the file again", code="mismatch")
 
 
 def _decoded(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -611,13 +561,9 @@ def _decoded(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.
             with pillow.open(io.BytesIO(data[start:end].tobytes()), formats=("JPEG", "PNG")) as image:
                 width, height = image.size
                 if width * height > MOST_PIXELS:
-                    raise FileFormatError(
-                        "jpeg",
-                        f"must hold images of at most {MOST_PIXELS} pixels",
-                        f"image {i} has {width} × {height}",
-                        "make them smaller",
-                        code="size",
-                    )
+                    rule = f"must hold images of at most {MOST_PIXELS} pixels"
+                    got = f"image {i} has {width} × {height}"
+                    raise FileFormatError("jpeg", rule, got, "make them smaller", code="size")
                 pixels = np.asarray(image.convert("RGB")).transpose(2, 0, 1)
         except FileFormatError:
             raise
@@ -627,12 +573,7 @@ def _decoded(data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.
                 "jpeg", f"image {i} must be a JPEG or PNG file", reason, "write the file again", code="unreadable"
             ) from problem
         if found and pixels.shape != found[0].shape:
-            raise FileFormatError(
-                "jpeg",
-                "must hold images of one size",
-                f"image {i} has {pixels.shape[1:]}, the first {found[0].shape[1:]}",
-                "resize them",
-                code="shape",
-            )
+            got = f"image {i} has {pixels.shape[1:]}, the first {found[0].shape[1:]}"
+            raise FileFormatError("jpeg", "must hold images of one size", got, "resize them", code="shape")
         found.append(pixels)
     return np.stack(found)

@@ -150,13 +150,8 @@ def _read(path: Path) -> tuple[list[NDArray[Any]], Labels]:
                 "X", "must be bytes (n, H, W)", f"got {images.dtype} {images.shape}", "get it again", code="shape"
             )
         if labels.shape != images.shape[:1] or labels.dtype.kind not in "iu" or labels.min() < 0:
-            raise FileFormatError(
-                "y",
-                f"must hold one class number for each of {len(images)} images",
-                f"got {labels.dtype} {labels.shape}",
-                "get it again",
-                code="mismatch",
-            )
+            rule = f"must hold one class number for each of {len(images)} images"
+            raise FileFormatError("y", rule, f"got {labels.dtype} {labels.shape}", "get it again", code="mismatch")
     return [images], labels.astype(np.int64)
 
 
@@ -168,13 +163,9 @@ def _balanced_rows(classes: Labels, balanced: bool | int, rng: RandomState) -> N
     least = int(counts.min())
     number = least if balanced is True else balanced
     if not isinstance(number, (int, np.integer)) or not 1 <= number <= least:
-        fail(
-            "balanced",
-            f"must lie in 1 … {least}, the size of the smallest class",
-            f"got {shown(balanced)}, and class {found[counts.argmin()]} has {least}",
-            "True takes that many of every class",
-            code="range",
-        )
+        rule = f"must lie in 1 … {least}, the size of the smallest class"
+        got = f"got {shown(balanced)}, and class {found[counts.argmin()]} has {least}"
+        fail("balanced", rule, got, "True takes that many of every class", code="range")
     g = generator(rng)
     chosen = [g.choice(np.flatnonzero(classes == k), size=int(number), replace=False) for k in found]
     return np.sort(np.concatenate(chosen))

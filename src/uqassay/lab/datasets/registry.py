@@ -38,8 +38,6 @@ __all__ = [
 ]
 
 
-# Data sets by name: the table of all data sets, and the call that loads one.
-
 CLOSE = 0.62  # difflib's ratio of names that are alike: cancer has 0.63 with breast-cancer, but nope 0.6 with openml
 
 
@@ -75,13 +73,8 @@ class Request:
     def number(self) -> int:
         """The argument as a whole number."""
         if not self.argument.isdecimal():
-            fail(
-                "name",
-                f"{self.name} needs a number after the colon",
-                f"got {self.argument!r}",
-                f"write {self.name}:1",
-                code="type",
-            )
+            rule = f"{self.name} needs a number after the colon"
+            fail("name", rule, f"got {self.argument!r}", f"write {self.name}:1", code="type")
         return int(self.argument)
 
 
@@ -142,13 +135,8 @@ def load_dataset(
     if about is None or bool(colon) != takes_more or bool(argument) != takes_more:
         raise _unknown(name)
     if test_size is not None and about.default_test_size is None:
-        fail(
-            "test_size",
-            f"cannot be set for {key}, whose split is fixed",
-            f"got {test_size}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = f"cannot be set for {key}, whose split is fixed"
+        fail("test_size", rule, f"got {test_size}", "leave it out", code="conflict")
     request = Request(
         name=key,
         argument=argument,
@@ -216,13 +204,8 @@ def _images(request: Request) -> Dataset:
 def _refuse_split(request: Request) -> None:
     """Refuse another size of the test part than the default, where the files have one."""
     if request.test_size != DATASETS[request.name].default_test_size:
-        fail(
-            "test_size",
-            f"cannot be set for {request.name} with files that are split",
-            f"got {request.test_size}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = f"cannot be set for {request.name} with files that are split"
+        fail("test_size", rule, f"got {request.test_size}", "leave it out", code="conflict")
 
 
 def _npz(request: Request) -> Dataset:
@@ -307,30 +290,30 @@ DATASETS: Mapping[str, Description] = MappingProxyType(
             Description("iris", "tabular", "", False, UCI, "150 stratified 80/20", "", 0.2, True),
             Description(
                 "mnist", "image", "12 MB", False, "CC BY-SA 3.0",
-                f"{OFFICIAL_MNIST} (000: 10,000 of the training images to validate)", "000",
+                f"{OFFICIAL_MNIST} (000: 10,000 of the training images to validate)", "000"
             ),
             Description(
                 "mnist-10k", "image", "2 MB", False, "CC BY-SA 3.0",
-                "the 10,000 test images of MNIST, stratified 8,000 / 2,000", "", 0.2,
+                "the 10,000 test images of MNIST, stratified 8,000 / 2,000", "", 0.2
             ),
             Description("fashion-mnist", "image", "31 MB", False, "MIT", OFFICIAL_MNIST, "004"),
             Description("k-mnist", "image", "21 MB", False, SHARE_ALIKE, OFFICIAL_MNIST),
             Description(
                 "kuzushiji-49", "image", "75 MB", False, SHARE_ALIKE,
-                "232,365 / 38,547 as published (002: all 270,912 together)", "002",
+                "232,365 / 38,547 as published (002: all 270,912 together)", "002"
             ),
             *(
                 Description(
                     f"emnist-{split}", "image", "562 MB for all six", False, "none stated (NIST)",
                     "as published" + (" (002: all 131,600 together)" if split == "balanced" else ""),
-                    "002" if split == "balanced" else "",
+                    "002" if split == "balanced" else ""
                 )
                 for split in EMNIST_SPLITS
             ),
             Description(
                 "cifar-10", "image", "170 MB", False, "none stated",
                 f"{OFFICIAL_CIFAR} (000: 10,000 of the training images to validate; 001: test halved to calibrate)",
-                "000, 001, 004",
+                "000, 001, 004"
             ),
             Description(
                 "cifar-10h", "image", "171 MB", False, "CC BY-NC-SA 4.0", f"{OFFICIAL_CIFAR}, votes on the test", "003"
@@ -339,35 +322,35 @@ DATASETS: Mapping[str, Description] = MappingProxyType(
             Description("svhn", "image", "246 MB", False, "non-commercial use only", "73,257 / 26,032 as published"),
             Description(
                 "caltech-101", "image", "", True, UCI,
-                "8,677 stratified 50/50 (001: 4,338 to train, the other half to calibrate and to test)", "001", HALF,
+                "8,677 stratified 50/50 (001: 4,338 to train, the other half to calibrate and to test)", "001", HALF
             ),
             Description(
                 "caltech-97", "image", "", True, UCI,
-                "caltech-101 with four pairs of classes merged, as 001 may have done", "001", HALF,
+                "caltech-101 with four pairs of classes merged, as 001 may have done", "001", HALF
             ),
             Description(
                 "caltech-256", "image", "", True, UCI,
-                "29,780 stratified 50/50 (001: 14,890 to train, the other half to calibrate and to test)", "001", HALF,
+                "29,780 stratified 50/50 (001: 14,890 to train, the other half to calibrate and to test)", "001", HALF
             ),
             Description(
                 "plantclef", "image", "", True, "by image, CC BY-SA mostly",
-                "train / test folders as published (001: 91,758, the test halved to calibrate)", "001", 0.2,
+                "train / test folders as published (001: 91,758, the test halved to calibrate)", "001", 0.2
             ),
             Description(
                 "bacteria", "tabular", "", True, "as given",
-                "given features, or sequences stratified 82.3/17.7 (001: 10,587 / 1,136 / 1,136)", "001", 0.1767,
+                "given features, or sequences stratified 82.3/17.7 (001: 10,587 / 1,136 / 1,136)", "001", 0.1767
             ),
             Description(
                 "proteins", "tabular", "", True, "as given",
-                "given features, or sequences stratified 53.8/46.2 (001: 11,830 / 5,088 / 5,088)", "001", 0.4624,
+                "given features, or sequences stratified 53.8/46.2 (001: 11,830 / 5,088 / 5,088)", "001", 0.4624
             ),
             Description(
                 "bci-iv-2a:<subject>", "eeg", "85 MB each", False, "CC BY-ND 4.0",
-                "288 / 288, first session / second session; six seconds from the fixation cross", "004",
+                "288 / 288, first session / second session; six seconds from the fixation cross", "004"
             ),
             Description(
                 "bci-iv-2a-cue:<subject>", "eeg", "85 MB each", False, "CC BY-ND 4.0",
-                "288 / 288, as bci-iv-2a; four seconds from the cue, as in the code of 004", "004",
+                "288 / 288, as bci-iv-2a; four seconds from the cue, as in the code of 004", "004"
             ),
             Description("openml:<id>", "tabular", "varies", False, "as stated there", "stratified 80/20", "", 0.2, True),
             Description("hf:<name>", "image", "varies", False, "as stated there", "its own, else stratified", "", 0.2),

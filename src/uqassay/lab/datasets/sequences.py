@@ -45,11 +45,11 @@ ENCODING = "utf-8-sig"  # spreadsheets write a byte order mark
 class LabelledSequences:
     """Sequences with their labels."""
 
-    #: tuple of n str
+    #: One for each sequence
     ids: tuple[str, ...]
     sequences: tuple[str, ...]
     labels: tuple[str, ...]
-    #: tuple of n tuples of str: Names of the functional domains that were found in each protein
+    #: Names of the functional domains that were found in each protein
     domains: tuple[tuple[str, ...], ...] | None = None
 
     def subset(self, rows: Sequence[int]) -> "LabelledSequences":
@@ -109,13 +109,8 @@ def _fasta(path: Path, label_word: int) -> LabelledSequences:
                 heads.append(text[1:].strip())
                 parts.append([])
             elif text and not heads:
-                raise FileFormatError(
-                    "file",
-                    "must begin with a line >id",
-                    f"line {number} is {text[:30]!r}",
-                    "write FASTA",
-                    code="syntax",
-                )
+                got = f"line {number} is {text[:30]!r}"
+                raise FileFormatError("file", "must begin with a line >id", got, "write FASTA", code="syntax")
             elif text:
                 parts[-1].append(text)
     words = [head.split() or [""] for head in heads]
@@ -195,22 +190,14 @@ def _columns(path: Path, names: tuple[str, str]) -> list[tuple[str, str]]:
         rows = [[cell.strip() for cell in row] for row in csv.reader(stream) if any(cell.strip() for cell in row)]
     header = rows[0] if rows else []
     if any(header.count(name) != 1 for name in names):
-        raise FileFormatError(
-            "columns",
-            f"must be named {names[0]} and {names[1]}",
-            f"got {', '.join(header) or 'none'}",
-            "name them in the first line",
-            code="missing",
-        )
+        rule = f"must be named {names[0]} and {names[1]}"
+        got = f"got {', '.join(header) or 'none'}"
+        raise FileFormatError("columns", rule, got, "name them in the first line", code="missing")
     wrong = next((i for i, row in enumerate(rows) if len(row) != len(header)), None)
     if wrong is not None:
-        raise FileFormatError(
-            "columns",
-            f"must be {len(header)} in every line",
-            f"got {len(rows[wrong])} in row {wrong - 1}",
-            "write the file again",
-            code="shape",
-        )
+        rule = f"must be {len(header)} in every line"
+        got = f"got {len(rows[wrong])} in row {wrong - 1}"
+        raise FileFormatError("columns", rule, got, "write the file again", code="shape")
     first, second = (header.index(name) for name in names)
     return [(row[first], row[second]) for row in rows[1:]]
 
@@ -219,13 +206,9 @@ def _domains(path: Path, n: int) -> tuple[tuple[str, ...], ...]:
     with problems_named(path):
         rows = path.read_text(encoding=ENCODING).splitlines()
         if len(rows) != n:
-            raise FileFormatError(
-                "domains",
-                f"must have one line for each of {n} sequences, an empty one for a protein without domains",
-                f"got {len(rows)}",
-                "write the names of each sequence's domains, separated by blanks",
-                code="mismatch",
-            )
+            rule = f"must have one line for each of {n} sequences, an empty one for a protein without domains"
+            remedy = "write the names of each sequence's domains, separated by blanks"
+            raise FileFormatError("domains", rule, f"got {len(rows)}", remedy, code="mismatch")
         return tuple(tuple(row.split()) for row in rows)
 
 
@@ -249,8 +232,6 @@ def _check(found: LabelledSequences) -> None:
         )
 
 
-# tf-idf of n-grams of letters, for the sequences of paper 001, appendix A.2 (Bacteria and Proteins).
-#
 # With n training sequences of which df hold a term, idf = ln((1 + n) / (1 + df)) + 1, or ln(n / df) + 1 without
 # smoothing; tf is the number of times that the sequence has the term, or 1 + ln of it. Terms and idf come from the
 # training sequences alone.
@@ -273,7 +254,7 @@ class TfIdfOptions:
     sublinear: bool = False  #: 1 + ln(count) in place of the count
     smooth: bool = True  #: Whether idf counts one more sequence that holds every term
     max_features: int | None = None  #: Only the terms that are most frequent in the training sequences
-    norm: Literal["l2", "l1", "none"] = "l2"  #: {"l2", "l1", "none"}: Length to which each row is scaled
+    norm: Literal["l2", "l1", "none"] = "l2"  #: Length to which each row is scaled
 
     def __post_init__(self) -> None:
         for name, known in (("case", ("upper", "as-is")), ("norm", ("l2", "l1", "none"))):
@@ -319,13 +300,8 @@ def tf_idf(
     chosen = options or TfIdfOptions()
     text = optional_package("sklearn.feature_extraction.text", "datasets", "tf-idf of sequences")
     if max((len(sequence) for sequence in train), default=0) < orders[0]:
-        fail(
-            "sequences",
-            f"at least one training sequence must have {orders[0]} letters",
-            "none has",
-            "check the file",
-            code="empty",
-        )
+        rule = f"at least one training sequence must have {orders[0]} letters"
+        fail("sequences", rule, "none has", "check the file", code="empty")
     fit = text.TfidfVectorizer(
         analyzer="char",
         ngram_range=orders,
@@ -351,13 +327,9 @@ def sequence_files(folder: Path) -> tuple[Path, ...]:
     if not one and all(len(paths) == 1 for paths in two):
         return tuple(path for paths in two for path in paths)
     names = ", ".join(path.relative_to(folder).as_posix() for paths in (*two, one) for path in paths)
-    raise FileFormatError(
-        "sequences",
-        f"must be one file, or {TWO_FILES[0]} and {TWO_FILES[1]}",
-        f"{folder} has {names}",
-        "keep one of them, or both parts",
-        code="ambiguous",
-    )
+    rule = f"must be one file, or {TWO_FILES[0]} and {TWO_FILES[1]}"
+    remedy = "keep one of them, or both parts"
+    raise FileFormatError("sequences", rule, f"{folder} has {names}", remedy, code="ambiguous")
 
 
 def load_sequences(
@@ -401,13 +373,9 @@ def load_sequences(
     d = len(terms) + len(names)
     n_bytes = (len(train.ids) + len(test.ids)) * d * BYTES
     if n_bytes > MEMORY_LIMIT:
-        fail(
-            "max_features",
-            f"the features must fit in {significant(MEMORY_LIMIT / 1e9)} GB",
-            f"{count(len(train.ids) + len(test.ids))} sequences with {count(d)} features take {significant(n_bytes / 1e9)} GB",
-            "keep fewer terms",
-            code="size",
-        )
+        rule = f"the features must fit in {significant(MEMORY_LIMIT / 1e9)} GB"
+        got = f"{count(len(train.ids) + len(test.ids))} sequences with {count(d)} features take {significant(n_bytes / 1e9)} GB"
+        fail("max_features", rule, got, "keep fewer terms", code="size")
     features = [np.hstack([x.toarray(), _encoded(part, names)]) for x, part in ((of_train, train), (of_test, test))]
     classes, numbers = np.unique([*train.labels, *test.labels], return_inverse=True)
     about = f"{orders[0]}-grams" if orders[0] == orders[1] else f"{orders[0]}- to {orders[1]}-grams"
@@ -442,13 +410,9 @@ def _with_suffix(folder: Path, stem: str) -> tuple[Path, ...]:
 def _domain_names(path: Path, train: LabelledSequences, test: LabelledSequences) -> tuple[str, ...]:
     """Names of the domains, one column each: those of the file, else those that occur in the training part."""
     if (train.domains is None) != (test.domains is None):
-        raise FileFormatError(
-            "domains",
-            "must be given for both parts or for none",
-            "one part has them",
-            "add the other file NAME.domains.txt",
-            code="mismatch",
-        )
+        rule = "must be given for both parts or for none"
+        remedy = "add the other file NAME.domains.txt"
+        raise FileFormatError("domains", rule, "one part has them", remedy, code="mismatch")
     if train.domains is None or test.domains is None:
         return ()
     if not path.is_file():

@@ -24,8 +24,6 @@ __all__ = [
 ]
 
 
-# Tables: the sets of scikit-learn, and those of OpenML by their numbers.
-
 BUNDLED = {
     "digits": "load_digits",
     "wine": "load_wine",
@@ -93,32 +91,18 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
         held = sklearn.fetch_openml(data_id=number, data_home=str(folder), as_frame=True, parser="pandas", n_retries=1)
     except (OSError, ValueError) as problem:
         reason = " ".join(str(getattr(problem, "reason", problem)).split()).rstrip(".")
-        raise InputError(
-            "openml",
-            f"set {number} cannot be read from https://www.openml.org",
-            reason,
-            f"download it once where there is a network, and copy the folder {folder / 'openml'}",
-            code="unreadable",
-        ) from problem
+        rule = f"set {number} cannot be read from https://www.openml.org"
+        remedy = f"download it once where there is a network, and copy the folder {folder / 'openml'}"
+        raise InputError("openml", rule, reason, remedy, code="unreadable") from problem
     target = held.target
     if target is None or target.dtype.kind in "iuf":
-        fail(
-            "openml",
-            f"the target of set {number} must be a category",
-            "it has none or numbers",
-            "choose another",
-            code="type",
-        )
+        rule = f"the target of set {number} must be a category"
+        fail("openml", rule, "it has none or numbers", "choose another", code="type")
     complete = ~(held.data.isna().any(axis=1) | target.isna()).to_numpy()
     data, target = held.data[complete], target[complete].astype(str)
     if len(data) == 0:
-        fail(
-            "openml",
-            f"set {number} must have a row without missing values",
-            f"got none of {len(complete)} rows",
-            "choose another set",
-            code="empty",
-        )
+        rule = f"set {number} must have a row without missing values"
+        fail("openml", rule, f"got none of {len(complete)} rows", "choose another set", code="empty")
     columns = [_columns(data[column]) for column in data]
     classes, y = np.unique(target.to_numpy(dtype=str), return_inverse=True)
     dropped = int((~complete).sum())
@@ -193,13 +177,9 @@ def load_bci_iv_2a(subject: int, folder: Path, *, window: str = "trial") -> Data
             x, names, about = paradigm.get_data(dataset=datasets.BNCI2014_001(), subjects=[subject])
     except OSError as problem:
         reason = " ".join(str(problem).split())[:200]
-        raise InputError(
-            "bci-iv-2a",
-            f"subject {subject} cannot be read or downloaded",
-            reason,
-            f"download it once by MOABB where there is a network, and copy the folder {place}",
-            code="unreadable",
-        ) from problem
+        rule = f"subject {subject} cannot be read or downloaded"
+        remedy = f"download it once by MOABB where there is a network, and copy the folder {place}"
+        raise InputError("bci-iv-2a", rule, reason, remedy, code="unreadable") from problem
     sessions = np.asarray(about["session"]).astype(str)
     of_training, of_test = np.unique(sessions)  # 0train and 1test; session_E and session_T in older versions
     if of_training.endswith("E"):

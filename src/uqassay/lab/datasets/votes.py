@@ -63,10 +63,10 @@ class LabelDistributions:
     votes: NDArray[Any]  #: (n, K): Vote counts or weights, not negative, at least one in each row
     #: (n,): Instance of each row: its place in the test set, the number of the image, the id of the message
     ids: NDArray[Any]
-    class_names: tuple[str, ...]  #: tuple of K str
+    class_names: tuple[str, ...]  #: K names
     source: str
     licence: str
-    #: tuple of n str: What was rated and its language, such as "en"; empty where the instances are images
+    #: What was rated and its language, such as "en"; empty where the instances are images
     texts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
 
@@ -89,13 +89,9 @@ def read_cifar10h(folder: Path | None = None, progress: Progress | None = None) 
                 "votes", "must be numbers (10000, 10)", f"got {votes.dtype} {votes.shape}", "get it again", code="shape"
             )
         if not ((votes >= 0).all() and (votes == np.round(votes)).all() and votes.sum(axis=1).min() >= FEWEST_VOTES):
-            raise FileFormatError(
-                "votes",
-                f"must be whole numbers, {FEWEST_VOTES} or more to a row",
-                f"the smallest row has {votes.sum(axis=1).min():g}",
-                "get the counts, not shares",
-                code="range",
-            )
+            rule = f"must be whole numbers, {FEWEST_VOTES} or more to a row"
+            got = f"the smallest row has {votes.sum(axis=1).min():g}"
+            raise FileFormatError("votes", rule, got, "get the counts, not shares", code="range")
     votes = votes.astype(np.int64)
     return LabelDistributions("cifar-10h", votes, np.arange(len(votes)), CIFAR10, CIFAR10H, "CC BY-NC-SA 4.0")
 
@@ -114,13 +110,8 @@ def read_real_labels(folder: Path | None = None, progress: Progress | None = Non
             for labels in lists
         )
         if not valid or not any(lists):
-            raise FileFormatError(
-                "labels",
-                f"must be one list of labels 0 … {IMAGENET_CLASSES - 1} for each image",
-                "something else was found",
-                "get it again",
-                code="type",
-            )
+            rule = f"must be one list of labels 0 … {IMAGENET_CLASSES - 1} for each image"
+            raise FileFormatError("labels", rule, "something else was found", "get it again", code="type")
     ids = np.array([i for i, labels in enumerate(lists) if labels])
     votes = np.zeros((len(ids), IMAGENET_CLASSES), dtype=np.uint8)
     for row, i in enumerate(ids):
@@ -146,23 +137,15 @@ def read_real_scores(folder: Path | None = None, progress: Progress | None = Non
         held = read_npz(path).arrays
         key = next((name for name in REAL_SCORES if name in held), None)
         if key is None or "info" not in held:
-            raise FileFormatError(
-                "arrays",
-                "must be tensor (the scores) and info (the pairs of image and label)",
-                f"got {listed(list(held)) or 'none'}",
-                "get scores.npz of google-research/reassessed-imagenet again",
-                code="missing",
-            )
+            rule = "must be tensor (the scores) and info (the pairs of image and label)"
+            remedy = "get scores.npz of google-research/reassessed-imagenet again"
+            raise FileFormatError("arrays", rule, f"got {listed(list(held)) or 'none'}", remedy, code="missing")
         scores = np.asarray(held[key].read(), dtype=np.float64)
         names, labels = _rated_pairs(_pairs(held["info"].dtype, held["info"].read))
         if scores.shape != names.shape or not ((scores >= 0) & (scores <= 1)).all():
-            raise FileFormatError(
-                "arrays",
-                "must be scores (n,) from 0 to 1 and info (n, 2)",
-                f"got shapes {scores.shape} and {(len(names), 2)}, or scores outside [0, 1]",
-                "get it again",
-                code="shape",
-            )
+            rule = "must be scores (n,) from 0 to 1 and info (n, 2)"
+            got = f"got shapes {scores.shape} and {(len(names), 2)}, or scores outside [0, 1]"
+            raise FileFormatError("arrays", rule, got, "get it again", code="shape")
     rated = scores > 0
     images, place = np.unique(names[rated], return_inverse=True)
     votes = np.zeros((len(images), IMAGENET_CLASSES))
@@ -238,23 +221,14 @@ def _rated_pairs(info: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     elif info.dtype.kind in "US" and info.ndim == 2 and info.shape[1] == 2:
         columns = [info[:, 0], info[:, 1]]
     else:
-        raise FileFormatError(
-            "info",
-            "must be text (n, 2), or records of two fields",
-            f"got {info.dtype} {info.shape}",
-            "get scores.npz of google-research/reassessed-imagenet again",
-            code="shape",
-        )
+        rule = "must be text (n, 2), or records of two fields"
+        remedy = "get scores.npz of google-research/reassessed-imagenet again"
+        raise FileFormatError("info", rule, f"got {info.dtype} {info.shape}", remedy, code="shape")
     names = np.char.decode(columns[0], "ascii") if columns[0].dtype.kind == "S" else columns[0].astype(str)
     labels = columns[1].astype(np.int64)
     if ((labels < 0) | (labels >= IMAGENET_CLASSES)).any():
-        raise FileFormatError(
-            "labels",
-            f"must lie in 0 … {IMAGENET_CLASSES - 1}",
-            f"got {labels.min()} … {labels.max()}",
-            "get it again",
-            code="range",
-        )
+        rule = f"must lie in 0 … {IMAGENET_CLASSES - 1}"
+        raise FileFormatError("labels", rule, f"got {labels.min()} … {labels.max()}", "get it again", code="range")
     return names, labels
 
 

@@ -205,13 +205,8 @@ def _for_shape(backbone: Any, shape: Shape) -> Backbone:
             _check_image(backbone, shape, "an image (1, H, W), (3, H, W) or (H, W) of at least 32 × 32")
             return Backbone(ResNet50, N_FEATURES, (), large=True)
         if backbone not in CONVOLUTIONAL:
-            fail(
-                "backbone",
-                'must be "mlp", "cnn", "cnn-small", "resnet50", "eeg", a tuple of hidden sizes or a torch.nn.Module',
-                f"got {backbone!r}",
-                "choose one of them",
-                code="choice",
-            )
+            rule = 'must be "mlp", "cnn", "cnn-small", "resnet50", "eeg", a tuple of hidden sizes or a torch.nn.Module'
+            fail("backbone", rule, f"got {backbone!r}", "choose one of them", code="choice")
         wanted, hidden, layers = CONVOLUTIONAL[backbone]
         _check_image(backbone, shape, wanted)
         return _with_module(partial(layers, shape), shape, hidden)
@@ -221,13 +216,8 @@ def _for_shape(backbone: Any, shape: Shape) -> Backbone:
         return _with_module(backbone, shape, ())
     sizes = tuple(backbone) if isinstance(backbone, (tuple, list)) else (backbone,)
     if not all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 1 for size in sizes):
-        fail(
-            "backbone",
-            "hidden sizes must be whole numbers from 1 up in a tuple",
-            f"got {backbone!r}",
-            "for example (64, 64)",
-            code="type",
-        )
+        rule = "hidden sizes must be whole numbers from 1 up in a tuple"
+        fail("backbone", rule, f"got {backbone!r}", "for example (64, 64)", code="type")
     return Backbone(None, _size(shape), sizes)
 
 
@@ -242,34 +232,21 @@ def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tupl
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         module = new_module()
         if not isinstance(module, nn.Module):
-            fail(
-                "backbone",
-                "the callable must return a torch.nn.Module",
-                f"it returned {type(module).__name__}",
-                "let it return the module",
-                code="type",
-            )
+            rule = "the callable must return a torch.nn.Module"
+            fail("backbone", rule, f"it returned {type(module).__name__}", "let it return the module", code="type")
         probe = torch.zeros(2, *shape)
         try:
             features = deepcopy(module).cpu().float().eval()(probe)
         except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as problem:
             lines = str(problem).splitlines()  # PyTorch's words; the first line names the cause
-            raise InputError(
-                "backbone",
-                f"the module must take instances {tuple(probe.shape)}",
-                f"it raised {type(problem).__name__}: {lines[0] if lines else ''}",
-                "give X in the shape that it expects",
-                code="shape",
-            ) from problem
+            rule = f"the module must take instances {tuple(probe.shape)}"
+            got = f"it raised {type(problem).__name__}: {lines[0] if lines else ''}"
+            raise InputError("backbone", rule, got, "give X in the shape that it expects", code="shape") from problem
     if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != 2:
-        got = tuple(features.shape) if isinstance(features, torch.Tensor) else type(features).__name__
-        fail(
-            "backbone",
-            "the module must map (n, …) to features (n, d)",
-            f"for {tuple(probe.shape)} it returned {got}",
-            "end it with torch.nn.Flatten() and leave the classes to the method's own head",
-            code="shape",
-        )
+        found = tuple(features.shape) if isinstance(features, torch.Tensor) else type(features).__name__
+        rule = "the module must map (n, …) to features (n, d)"
+        remedy = "end it with torch.nn.Flatten() and leave the classes to the method's own head"
+        fail("backbone", rule, f"for {tuple(probe.shape)} it returned {found}", remedy, code="shape")
     return Backbone(new_module, int(features.shape[1]), hidden)
 
 
@@ -333,13 +310,8 @@ def _check_image(name: str, shape: Shape, wanted: str) -> None:
     else:
         fits = len(shape) in (2, 3) and min(shape[-2:]) >= 8
     if not fits:
-        fail(
-            "X",
-            f'for the backbone "{name}" an instance must be {wanted}',
-            f"got {shape}",
-            "reshape X or use another backbone",
-            code="shape",
-        )
+        rule = f'for the backbone "{name}" an instance must be {wanted}'
+        fail("X", rule, f"got {shape}", "reshape X or use another backbone", code="shape")
 
 
 def _size(shape: Shape) -> int:

@@ -89,13 +89,8 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             self.classes_, _ = _sorted_labels("classes", self.classes)
             codes = _among(present, self.classes_)[codes]
         if len(self.classes_) < 2:
-            fail(
-                "y",
-                "needs at least two classes",
-                f"got one class, {self.classes_.tolist()[0]!r}, in {len(labels)} labels",
-                "add instances of another class",
-                code="empty",
-            )
+            got = f"got one class, {self.classes_.tolist()[0]!r}, in {len(labels)} labels"
+            fail("y", "needs at least two classes", got, "add instances of another class", code="empty")
         self.input_shape_ = tuple(array.shape[1:])
         return array, codes.astype(np.int64)
 
@@ -106,13 +101,8 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             self, X, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, reset=False
         )
         if array.shape[1:] != self.input_shape_:
-            fail(
-                "X",
-                f"each instance must have the shape of the training instances, {self.input_shape_}",
-                f"got {array.shape[1:]}",
-                "reshape X",
-                code="shape",
-            )
+            rule = f"each instance must have the shape of the training instances, {self.input_shape_}"
+            fail("X", rule, f"got {array.shape[1:]}", "reshape X", code="shape")
         _refuse_non_finite(array)
         return array
 
@@ -127,13 +117,8 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
         return np.random.SeedSequence(0)
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
         return np.random.SeedSequence(int(random_state))
-    fail(
-        "random_state",
-        "must be a whole number from 0 up, a generator or None",
-        f"got {random_state!r}",
-        "give a seed",
-        code="range",
-    )
+    rule = "must be a whole number from 0 up, a generator or None"
+    fail("random_state", rule, f"got {random_state!r}", "give a seed", code="range")
 
 
 def _sorted_labels(name: str, labels: ArrayLike) -> tuple[NDArray[Any], NDArray[np.intp]]:
@@ -145,13 +130,9 @@ def _sorted_labels(name: str, labels: ArrayLike) -> tuple[NDArray[Any], NDArray[
         classes, codes = np.unique(array, return_inverse=True)
     except TypeError as problem:
         kinds = sorted({type(label).__name__ for label in array.tolist()})
-        raise InputError(
-            name,
-            "labels must be of one type, so that they can be sorted",
-            f"got {' and '.join(kinds)}",
-            "fill in missing labels, or convert all to text",
-            code="type",
-        ) from problem
+        rule = "labels must be of one type, so that they can be sorted"
+        remedy = "fill in missing labels, or convert all to text"
+        raise InputError(name, rule, f"got {' and '.join(kinds)}", remedy, code="type") from problem
     return classes, codes
 
 
@@ -172,10 +153,5 @@ def _refuse_non_finite(array: NDArray[Any]) -> None:
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
         value = "NaN" if np.isnan(array[at]) else str(array[at])
-        fail(
-            "X",
-            "must hold finite numbers",
-            f"row {at[0]} holds {value} at {list(at)}",
-            "impute or drop such rows first",
-            code="finite",
-        )
+        got = f"row {at[0]} holds {value} at {list(at)}"
+        fail("X", "must hold finite numbers", got, "impute or drop such rows first", code="finite")

@@ -84,13 +84,8 @@ class Flipout(SampledClassifier):
         one_of(self.where, "where", ("hidden", "all"), "choose one")
         scales = self.prior_scales
         if not isinstance(scales, (tuple, list)) or not scales or not all(_positive(scale) for scale in scales):
-            fail(
-                "prior_scales",
-                "must be positive standard deviations in a tuple",
-                f"got {scales!r}",
-                "for example (5.0, 2.0)",
-                code="range",
-            )
+            rule = "must be positive standard deviations in a tuple"
+            fail("prior_scales", rule, f"got {scales!r}", "for example (5.0, 2.0)", code="range")
         number(self.initial_rho, "initial_rho", "for example -3", low=-20, high=20)
         number(self.kl_weight, "kl_weight", "1 is the evidence lower bound", low=0, ends="[)")
 

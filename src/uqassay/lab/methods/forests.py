@@ -40,13 +40,8 @@ class _SklearnMembers(UncertaintyClassifier):
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
         whole(self.n_members, "n_members", "for example 10", least=1)
         if self.n_jobs is not None and whole(self.n_jobs, "n_jobs", "None is 1") == 0:
-            fail(
-                "n_jobs",
-                "must be a whole number other than 0, or None",
-                f"got {self.n_jobs!r}",
-                "None is 1",
-                code="type",
-            )
+            rule = "must be a whole number other than 0, or None"
+            fail("n_jobs", rule, f"got {self.n_jobs!r}", "None is 1", code="type")
 
     def predict_uncertainty(self, X: ArrayLike) -> Members:
         """The members' probabilities; a member without training instances of a class gives that class 0."""
@@ -146,13 +141,8 @@ class Bagging(_SklearnMembers):
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
         super().check_options(input_shape, n_classes)
         if self.estimator is not None and not hasattr(self.estimator, "predict_proba"):
-            fail(
-                "estimator",
-                "must have predict_proba",
-                f"got {type(self.estimator).__name__}",
-                "use a classifier that gives probabilities",
-                code="type",
-            )
+            remedy = "use a classifier that gives probabilities"
+            fail("estimator", "must have predict_proba", f"got {type(self.estimator).__name__}", remedy, code="type")
 
     def _new_ensemble(self, seed: int) -> BaggingClassifier:
         base = None if self.estimator is None else clone(self.estimator)

@@ -144,12 +144,7 @@ def latent_prediction(
         )
     if multiclass == "softmax":
         return GaussianLogits(
-            mean,
-            variance,
-            variance_is="epistemic",
-            n_draws=n_draws,
-            shared_draws=True,
-            class_names=_names(class_names),
+            mean, variance, variance_is="epistemic", n_draws=n_draws, shared_draws=True, class_names=_names(class_names)
         ).with_draws()
     probs, deviation = np.empty((len(mean), n_draws, mean.shape[1])), np.sqrt(variance)
     for m, z in enumerate(normal_points(n_draws, mean.shape[1])):

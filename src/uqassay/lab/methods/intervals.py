@@ -316,13 +316,8 @@ class CreINN(NetworkClassifier):
         if self.initial_radius is not None:
             number(self.initial_radius, "initial_radius", "for example 0.03", low=0, ends="()")
         if self.batch_norm and self.batch_size == 1:
-            fail(
-                "batch_size",
-                "must be at least 2 for batch norm",
-                "got 1",
-                "raise it or give batch_norm=False",
-                code="range",
-            )
+            rule = "must be at least 2 for batch norm"
+            fail("batch_size", rule, "got 1", "raise it or give batch_norm=False", code="range")
 
     def _new_network(self, backbone: Backbone) -> Network:
         everywhere = isinstance(self.backbone, str) and self.backbone in INTERVAL_BACKBONES

@@ -579,21 +579,11 @@ def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str =
     mu, sigma = as_numeric(mean, "mean", ndim=2), as_numeric(covariance, "covariance", ndim=3)
     n, k = mu.shape
     if sigma.shape != (n, k, k) or k < 2:
-        fail(
-            "covariance",
-            "must be (n, K, K) for means (n, K) with K of at least 2",
-            f"got {sigma.shape} and {mu.shape}",
-            "align",
-            code="shape",
-        )
+        rule = "must be (n, K, K) for means (n, K) with K of at least 2"
+        fail("covariance", rule, f"got {sigma.shape} and {mu.shape}", "align", code="shape")
     if not (np.isfinite(mu).all() and np.isfinite(sigma).all()):
-        fail(
-            "mean and covariance",
-            "must hold finite numbers",
-            "NaN or infinity found",
-            "repair such rows",
-            code="finite",
-        )
+        rule = "must hold finite numbers"
+        fail("mean and covariance", rule, "NaN or infinity found", "repair such rows", code="finite")
     mu = mu - mu.mean(axis=1, keepdims=True, dtype=np.float64)
     across = sigma.mean(axis=2, dtype=np.float64)  # Σ 1 / K
     variance = np.diagonal(sigma, axis1=1, axis2=2) - 2 * across + across.mean(axis=1, keepdims=True)

@@ -75,8 +75,6 @@ def principal_components(x: NDArray[np.float64], n_components: int) -> NDArray[n
     return centred @ axes[:, :n_components]
 
 
-# Random-set networks: a belief for each set of a chosen family, and the masses behind them (Manchingal et al., 2025).
-#
 # The family holds every class alone and the sets of classes that a standard network confuses most. The target of a set
 # is 1 where it contains the label; two small terms in the loss lead the beliefs towards those of a belief function.
 
@@ -144,13 +142,8 @@ class RSNN(NetworkClassifier):
         whole(self.n_sets, "n_sets", "for example 20", least=0)
         sets = self.focal_sets
         if sets is not None and not (isinstance(sets, (list, tuple, np.ndarray)) and all(map(_is_set, sets))):
-            fail(
-                "focal_sets",
-                "must be a list of sets of classes",
-                f"got {sets!r}",
-                "for example [[0], [1], [0, 1]]",
-                code="type",
-            )
+            rule = "must be a list of sets of classes"
+            fail("focal_sets", rule, f"got {sets!r}", "for example [[0], [1], [0, 1]]", code="type")
         for name in ("negative_weight", "sum_weight"):
             value = getattr(self, name)
             number(value, name, "for example 0.001", low=0, ends="[)")
@@ -244,13 +237,8 @@ def given_family(focal_sets: Sequence[Iterable[int]] | NDArray[Any], n_classes: 
     alone = sets[sets.sum(axis=1) == 1].any(axis=0)  # (K,)
     if not alone.all():
         missing = int(np.flatnonzero(~alone)[0])
-        fail(
-            "focal_sets",
-            "must hold every class alone, so that each can be predicted",
-            f"class {missing} is missing",
-            f"add [{missing}]",
-            code="missing",
-        )
+        rule = "must hold every class alone, so that each can be predicted"
+        fail("focal_sets", rule, f"class {missing} is missing", f"add [{missing}]", code="missing")
     return sets
 
 

@@ -289,13 +289,8 @@ def train_latent(
     # always in double precision: q belongs to the factor of K_zz and its jitter, which is that of predictions from here on
     bounds, settled, last_move = _full_passes(latent.double(), x.double(), target.double(), schedule.final_passes, show)
     if bounds[-1] < first_bound - WORSE * n:
-        fail(
-            "learning_rate",
-            "training must not lower the bound on ln p(y)",
-            f"got {schedule.learning_rate:g}, and {number(bounds[-1], 0)} nats after {number(first_bound, 0)}",
-            "lower the rate",
-            code="range",
-        )
+        got = f"got {schedule.learning_rate:g}, and {number(bounds[-1], 0)} nats after {number(first_bound, 0)}"
+        fail("learning_rate", "training must not lower the bound on ln p(y)", got, "lower the rate", code="range")
     return SparseRecord(done, shortened, tuple(bounds), settled, first_bound, last_move, last_change)
 
 
@@ -316,13 +311,8 @@ def _step(latent: Any, x: Tensor, target: Tensor, optimiser: Any, *, scale: floa
         optimiser.step()
         latent.keep_in_range()
         if not all(torch.isfinite(p).all() for p in [*latent.kernel_parameters(), latent.inducing]):
-            fail(
-                "learning_rate",
-                "the hyper-parameters overflowed in training",
-                f"got {optimiser.defaults['lr']:g}",
-                "lower the rate",
-                code="finite",
-            )
+            rule = "the hyper-parameters overflowed in training"
+            fail("learning_rate", rule, f"got {optimiser.defaults['lr']:g}", "lower the rate", code="finite")
     return taken
 
 

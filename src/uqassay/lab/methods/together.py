@@ -48,13 +48,8 @@ def fit_together(estimators: Sequence[E], datasets: Sequence[tuple[ArrayLike, Ar
     True
     """
     if len(estimators) != len(datasets):
-        fail(
-            "datasets",
-            "must hold one (X, y) for each estimator",
-            f"got {len(datasets)} for {len(estimators)} estimators",
-            "repeat shared data",
-            code="mismatch",
-        )
+        got = f"got {len(datasets)} for {len(estimators)} estimators"
+        fail("datasets", "must hold one (X, y) for each estimator", got, "repeat shared data", code="mismatch")
     for i, estimator in enumerate(estimators):
         if not isinstance(estimator, NetworkClassifier):
             got = f"got {type(estimator).__name__}"

@@ -206,8 +206,6 @@ def _new_bar() -> Any:
     return Progress(console=Console(stderr=True), transient=True)
 
 
-# Training of M networks side by side, each with its own instances, batches and noise.
-#
 # One step takes a batch for every network, sums their losses and updates all parameters at once. No term of the sum
 # depends on two networks, so each is trained as if it were alone. Batches of unequal size are filled up with instances
 # of weight 0. A network that is finished leaves the stack, so that it costs no more time.
@@ -350,13 +348,9 @@ class _Stack:
         for name, tensor in _tensors(self.network).items():
             tensor.data = torch.stack([kept[name] for kept in self.kept])
         if not all(torch.isfinite(p).all() for p in self.network.parameters()):
-            fail(
-                "learning_rate",
-                "the weights overflowed in training",
-                f"got {self.training.learning_rate:g}",
-                "scale X to about unit variance or lower the rate",
-                code="finite",
-            )
+            got = f"got {self.training.learning_rate:g}"
+            remedy = "scale X to about unit variance or lower the rate"
+            fail("learning_rate", "the weights overflowed in training", got, remedy, code="finite")
         return [
             TrainingRecord(int(n), int(best), tuple(losses))
             for n, best, losses in zip(self.epochs_done, self.best_epoch, self.losses, strict=True)

@@ -28,13 +28,8 @@ def check_folder(folder: str | os.PathLike[str]) -> Path:
     if not there.is_dir():
         fail("figures", "must be a folder", f"{there} is a file", "choose another one", code="unwritable")
     if not os.access(there, os.W_OK | os.X_OK):
-        fail(
-            "figures",
-            "must be a folder that takes files",
-            f"{there} does not",
-            "check its permissions or choose another folder",
-            code="unwritable",
-        )
+        remedy = "check its permissions or choose another folder"
+        fail("figures", "must be a folder that takes files", f"{there} does not", remedy, code="unwritable")
     return path
 
 

@@ -67,13 +67,8 @@ def given_files(
     """
     if data is None:
         if name is not None:
-            fail(
-                "data_name",
-                "names the files of --data",
-                "there are none",
-                "add --data or leave it out",
-                code="conflict",
-            )
+            rule = "names the files of --data"
+            fail("data_name", rule, "there are none", "add --data or leave it out", code="conflict")
         return None
     if name is not None and (not isinstance(name, str) or not name.strip() or "/" in name or "\n" in name):
         fail("data_name", "must be a line of text without /", f"got {name!r}", "for example my copy", code="type")
@@ -83,22 +78,12 @@ def given_files(
         )
     folder = Path(data)
     if not folder.exists():
-        fail(
-            "data",
-            "must be a folder with train.npz and test.npz",
-            f"got {folder}, which does not exist",
-            "see docs/datasets.md",
-            code="missing",
-        )
+        rule = "must be a folder with train.npz and test.npz"
+        fail("data", rule, f"got {folder}, which does not exist", "see docs/datasets.md", code="missing")
     there = [name for name in ("train.npz", "test.npz") if (folder / name).is_file()]
     if len(there) == 1:
-        fail(
-            "data",
-            "must hold train.npz and test.npz",
-            f"{folder} has {there[0]} alone",
-            "put the other part there",
-            code="missing",
-        )
+        rule = "must hold train.npz and test.npz"
+        fail("data", rule, f"{folder} has {there[0]} alone", "put the other part there", code="missing")
     return GivenFiles(folder, name or "")
 
 
@@ -109,13 +94,8 @@ def labels_of_rows(y: ArrayLike, n_rows: int) -> NDArray[Any]:
     """Labels as an array, one for each row of X."""
     labels = as_array(y, "y")
     if labels.ndim != 1 or len(labels) != n_rows:
-        fail(
-            "y",
-            "must hold one label for each row of X",
-            f"got shape {labels.shape} for {n_rows} rows",
-            "give one label for each instance",
-            code="shape",
-        )
+        got = f"got shape {labels.shape} for {n_rows} rows"
+        fail("y", "must hold one label for each row of X", got, "give one label for each instance", code="shape")
     return labels
 
 

@@ -78,13 +78,9 @@ def identity_of(value: Any, name: str = "estimator", *, key: str = "") -> Any:
     elif callable(getattr(value, "fit", None)) or callable(getattr(value, "divide", None)):
         options = _state_of(value)
     else:
-        fail(
-            "folder",
-            "needs options from which the key of a stored result can be made: plain values, arrays, estimators and functions",
-            f"{name} is of type {type(value).__name__}",
-            "leave folder out, or give the option as one of these, such as a function that makes the object",
-            code="type",
-        )
+        rule = "needs options from which the key of a stored result can be made: plain values, arrays, estimators and functions"
+        remedy = "leave folder out, or give the option as one of these, such as a function that makes the object"
+        fail("folder", rule, f"{name} is of type {type(value).__name__}", remedy, code="type")
     set_here = "." not in name and callable(getattr(value, "fit", None))
     left_out = (*NO_EFFECT, *SET_HERE) if set_here else NO_EFFECT
     kept = {own: inside(one, f"{name}.{own}") for own, one in sorted(options.items()) if own not in left_out}
@@ -172,13 +168,9 @@ def _deep_copy(estimator: Any) -> Any:
     try:
         return copy.deepcopy(estimator)
     except TypeError as problem:  # of an attribute such as a lock, a generator or an open file
-        raise InputError(
-            "estimator",
-            "must be an object that copy.deepcopy can copy, because every training has its own copy",
-            f"{type(estimator).__name__}: {problem}",
-            "make such attributes in fit, or give the class get_params and set_params",
-            code="type",
-        ) from problem
+        rule = "must be an object that copy.deepcopy can copy, because every training has its own copy"
+        remedy = "make such attributes in fit, or give the class get_params and set_params"
+        raise InputError("estimator", rule, f"{type(estimator).__name__}: {problem}", remedy, code="type") from problem
 
 
 def run_seeds(base: int, runs: int) -> list[int]:

@@ -60,8 +60,7 @@ PAPERS = (
         {"credal-calibration": "Figures 1-4, error rates; --table 1, ensembles; --table 2, data sets"},
     ),
     PaperProtocols(
-        "Epistemic gain (paper 002)",
-        {"epistemic-gain": "Tables 1 and 2, Figures 1-4, two mismatch studies"},
+        "Epistemic gain (paper 002)", {"epistemic-gain": "Tables 1 and 2, Figures 1-4, two mismatch studies"}
     ),
     PaperProtocols(
         "Ranking metrics without ground truth (Pignet et al.)",

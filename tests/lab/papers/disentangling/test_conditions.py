@@ -6,8 +6,17 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
+import uqassay as uq
 from uqassay.lab.datasets.dataset import Dataset
-from uqassay.lab.papers.disentangling.trainings import Conditions, training_sets
+from uqassay.lab.papers.disentangling.trainings import (
+    PARTS,
+    WITHOUT_COLUMN,
+    Conditions,
+    Reduction,
+    TrainingSet,
+    chosen_decompositions,
+    training_sets,
+)
 
 
 def data(counts=(40, 61, 100), test=(5, 7, 9), seed=0):
@@ -169,3 +178,121 @@ def test_classes_that_vanish_are_refused():
         sets(Conditions(left_out=(3,)))
     with refuses("X_test", "empty", got="none"):
         sets(given=data(test=(0, 0, 0)))
+
+
+# -- One prediction reduced to mean probabilities and decompositions.
+
+
+def given(experiment="label-noise", value=0.5, y=(0, 1, 2)):
+    y = np.array(y)
+    return TrainingSet(experiment, 0, value, np.arange(len(y)), y, np.array([0, 1]), 1.0, np.random.SeedSequence(0))
+
+
+def members(k=3, n=2, seed=0):
+    return uq.Members(np.random.default_rng(seed).dirichlet(np.ones(k), size=(n, 4)))
+
+
+def logits(seed=0):
+    rng = np.random.default_rng(seed)
+    return uq.GaussianLogits(rng.normal(size=(2, 4, 3)), rng.uniform(1, 2, (2, 4, 3)), variance_is="aleatoric")
+
+
+@pytest.mark.parametrize("said", [members(), members().probs, logits()])
+def test_all_decompositions_that_are_offered(said):
+    reduced = Reduction(n_instances=2, n_classes=3)(said, given(), "here")
+    assert tuple(reduced.parts) == uq.measures.decomposition_names(said)
+    np.testing.assert_allclose(reduced.probs, uq.predictions.as_prediction(said).mean_probs())
+    for name, parts in reduced.parts.items():
+        expected = uq.measures.decompose(said, name)
+        for part in PARTS:
+            np.testing.assert_array_equal(getattr(parts, part), getattr(expected, part))
+
+
+def test_a_missing_column_is_put_in():
+    out = given("left-out-class", 1.0, (0, 2))
+    reduced = Reduction(n_instances=2, n_classes=3)(members(2), out, "here")
+    assert reduced.padded
+    np.testing.assert_array_equal(reduced.probs[:, 1], 0)
+    np.testing.assert_allclose(reduced.probs[:, [0, 2]], members(2).mean_probs())
+    with refuses("estimator", "shape", got="2 and 2, from here"):
+        Reduction(n_instances=2, n_classes=3)(members(2), given(), "here")
+
+
+@pytest.mark.parametrize("said", [members(), logits()])
+def test_the_authors_deletion_concerns_the_class_left_out_and_two_decompositions(said):
+    reduction = Reduction(n_instances=2, n_classes=3, delete_column=True)
+    plain = Reduction(n_instances=2, n_classes=3)
+    inside, out = given(), given("left-out-class", 1.0, (0, 2))
+    for name, parts in reduction(said, out, "here").parts.items():
+        same = plain(said, out, "here").parts[name]
+        assert (np.array_equal(parts.total, same.total)) == (name not in WITHOUT_COLUMN)
+        np.testing.assert_array_equal(parts.total.shape, (2,))
+        np.testing.assert_array_equal(
+            reduction(said, inside, "here").parts[name].total, plain(said, inside, "here").parts[name].total
+        )
+
+
+def test_the_convention_reaches_the_decomposition():
+    exact, code = (
+        Reduction(n_instances=2, n_classes=3, convention=c)(logits(), given(), "here").parts["gaussian-logits"]
+        for c in ("exact", "paper-code")
+    )
+    assert (exact.aleatoric != code.aleatoric).all()
+    np.testing.assert_array_equal(exact.epistemic, code.epistemic)
+
+
+def test_choices():
+    def mine(prediction):
+        return uq.measures.entropy_decomposition(prediction)
+
+    assert chosen_decompositions(None) is None
+    assert chosen_decompositions("variance") == {"variance": "variance"}
+    assert chosen_decompositions(mine) == {"mine": mine}
+    assert chosen_decompositions(("variance", mine)) == {"variance": "variance", "mine": mine}
+    assert chosen_decompositions({"x": mine}) == {"x": mine}
+    with refuses("decomposition", "empty"):
+        chosen_decompositions([])
+
+
+# -- The authors' deletion of a column, against the definition.
+
+
+def entropy(p):
+    return -sum(value * np.log(value) for value in p if value > 0)
+
+
+@pytest.mark.parametrize("k", [0, 2])
+def test_information_theoretic_against_brute_force(k):
+    probs = np.random.default_rng(0).dirichlet(np.ones(3), size=(4, 5))
+    probs[0, 0] = [1, 0, 0]
+    found = WITHOUT_COLUMN["information-theoretic"](uq.Members(probs), k, "exact")
+    for i, members in enumerate(probs):
+        others = np.delete(members, k, axis=1)
+        total, aleatoric = entropy(others.mean(axis=0)), np.mean([entropy(p) for p in others])
+        np.testing.assert_allclose(
+            [found.total[i], found.aleatoric[i], found.epistemic[i]], [total, aleatoric, total - aleatoric], atol=1e-12
+        )
+    assert (found.epistemic >= 0).all()
+
+
+@pytest.mark.parametrize("convention", ["exact", "paper-code"])
+def test_gaussian_logits_against_many_draws(convention):
+    rng = np.random.default_rng(1)
+    mean, variance = rng.normal(size=(2, 6, 3)), rng.uniform(0.1, 2, size=(2, 6, 3))
+    said = uq.GaussianLogits(mean, variance, variance_is="aleatoric", n_draws=20_000)
+    found = WITHOUT_COLUMN["gaussian-logits"](said, 1, convention)
+    noise = np.sqrt(variance).mean(axis=1) ** 2 if convention == "paper-code" else variance.mean(axis=1)
+    for part, of in (("aleatoric", noise), ("epistemic", mean.var(axis=1)), ("total", noise + mean.var(axis=1))):
+        for i in range(2):
+            z = mean[i].mean(axis=0) + np.sqrt(of[i]) * rng.normal(size=(200_000, 3))
+            p = (np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)).mean(axis=0)
+            np.testing.assert_allclose(getattr(found, part)[i], entropy(np.delete(p, 1)), atol=0.01)
+
+
+def test_nothing_changes_where_the_class_has_probability_0():
+    probs = np.random.default_rng(2).dirichlet(np.ones(2), size=(4, 5))
+    wide = np.concatenate([probs[..., :1], np.zeros((4, 5, 1)), probs[..., 1:]], axis=2)
+    found = WITHOUT_COLUMN["information-theoretic"](uq.Members(wide), 1, "exact")
+    same = uq.measures.entropy_decomposition(uq.Members(probs))
+    for part in ("total", "aleatoric", "epistemic"):
+        np.testing.assert_allclose(getattr(found, part), getattr(same, part), atol=1e-12)

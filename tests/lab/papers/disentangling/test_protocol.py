@@ -211,7 +211,7 @@ def test_steps_of_the_progress(folder):
         ({"method": "random-forest", "decomposition": "GL"}, "decomposition", "conflict"),
         ({"runs": 0}, "runs", "range"),
         ({"seed": -1}, "seed", "range"),
-        ({"workers": 1.5}, "workers", "range"),
+        ({"workers": 1.5}, "workers", "type"),
         ({"data": "/nowhere/at/all"}, "data", "missing"),
         ({"data": ".", "dataset": ["wine", "digits"]}, "data", "conflict"),
     ],

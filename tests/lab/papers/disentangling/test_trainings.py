@@ -197,7 +197,7 @@ def test_estimators_without_uncertainty_and_odd_seeds():
             measure_runs(wrong, blobs(), FEW, [0])
     with refuses("estimator", "type", got="the class Nearest"):
         measure_runs(Nearest, blobs(), FEW, [0])
-    for seeds, code in (([], "empty"), ([1, 1], "duplicate"), ([-1], "range"), ([True], "range"), ([0.5], "range")):
+    for seeds, code in (([], "empty"), ([1, 1], "duplicate"), ([-1], "range"), ([True], "type"), ([0.5], "type")):
         with refuses("seeds", code):
             measure_runs(Nearest(), blobs(), FEW, seeds)
 

@@ -2,15 +2,29 @@
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 from scipy import stats
 from tests.lab.papers.gain.made import row
+from tests.refusals import refuses
 
-from uqassay.lab.papers.gain.tables import ESTIMATORS, gain_cells
+from uqassay.lab.papers.gain.choices import chosen
+from uqassay.lab.papers.gain.printed_values import COLUMNS, PRINTED_AS, SCORES, printed_gain, table_of
+from uqassay.lab.papers.gain.tables import (
+    ESTIMATORS,
+    OurValues,
+    choice_notes,
+    finding_lines,
+    gain_cells,
+    mismatch_lines,
+    run_notes,
+)
 from uqassay.lab.papers.reproduction import further_runs
 from uqassay.metrics import epistemic_calibration_error
+from uqassay.notes import Note
+from uqassay.statistics.components import mean_over_runs
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +102,185 @@ def test_one_run_has_no_standard_deviation():
 
 def test_without_truth_there_is_no_correlation_with_it():
     assert ("entropy", "truth") not in row(2, truth=False).values
+
+
+# -- Statements about the runs: what they say, and how often they say it of runs without the difference.
+
+
+@cache
+def base_row():
+    return row(6, n=60)
+
+
+def with_values(values):
+    """A row with given numbers of six runs, by estimator and column."""
+    base = base_row()
+    one = replace(base)
+    made = {key: OurValues(np.array(v), mean_over_runs(v)) for key, v in values.items()}
+    one.__dict__.update(values={**base.values, **made}, results=base.results)  # in place of what is computed once
+    return one
+
+
+def runs(rng, mean, sd=0.01, n=6):
+    return rng.normal(mean, sd, n)
+
+
+def test_statements_of_a_made_world():
+    lines = finding_lines(row(4))
+    text = "\n".join(lines)
+    for part in (
+        "which is between 5 and 30",
+        "above 0.02 for the mutual information and entropy",
+        "positive for the mutual information and entropy",
+        "the runs do not show which is greater",
+    ):
+        assert part in text
+    assert finding_lines(row(1)) == []
+
+
+def test_estimates_that_follow_no_gain_are_not_called_positive():
+    rng = np.random.default_rng(0)
+    claimed = 0
+    for _ in range(300):
+        one = with_values({(e, "correlation"): runs(rng, 0.0) for e in ("entropy", "mutual-information")})
+        claimed += "positive for the entropy" in "\n".join(finding_lines(one))
+    assert claimed <= 16  # 2.5 % of 300 is 7.5; P(more than 16) < .002
+
+
+@pytest.mark.parametrize(
+    ("difference", "words"),
+    [
+        (0.05, "that of the entropy is greater, as in the paper"),
+        (-0.05, "that of the entropy is smaller, unlike in the paper"),
+    ],
+)
+def test_the_order_is_claimed_where_it_holds(difference, words):
+    rng = np.random.default_rng(1)
+    values = {
+        ("entropy", "correlation"): runs(rng, 0.2 + difference),
+        ("mutual-information", "correlation"): runs(rng, 0.2),
+    }
+    assert words in "\n".join(finding_lines(with_values(values)))
+
+
+def test_the_order_of_equal_correlations_is_rarely_claimed():
+    rng = np.random.default_rng(2)
+    claimed = 0
+    for _ in range(300):
+        one = with_values({(e, "correlation"): runs(rng, 0.2) for e in ("entropy", "mutual-information")})
+        claimed += "the runs do not show" not in "\n".join(finding_lines(one))
+    assert claimed <= 28  # 5 % of 300 is 15; P(more than 28) < .001
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"), [(15, "which is between"), (3, "which is not between"), (5, "is not shown")]
+)
+def test_the_factor_of_the_errors(ratio, words):
+    rng = np.random.default_rng(3)
+    mutual = runs(rng, 0.02, 0.002)
+    values = {("mutual-information", "eece"): mutual, ("entropy", "eece"): ratio * mutual * np.exp(runs(rng, 0, 0.05))}
+    assert words in finding_lines(with_values(values))[0]
+
+
+@pytest.mark.parametrize(
+    ("mean", "words"), [(0.01, "at most 0.02. "), (0.05, "above 0.02 for the"), (0.02, "at most 0.02 is not shown")]
+)
+def test_the_size_after_the_calibration(mean, words):
+    rng = np.random.default_rng(4)
+    values = {(e, "calibrated"): runs(rng, mean, 0.002) for e in ("entropy", "mutual-information")}
+    assert words in finding_lines(with_values(values))[1]
+
+
+def test_mismatch_is_a_difference_in_the_same_runs():
+    rng = np.random.default_rng(5)
+    base = {(e, c): runs(rng, 0.1) for e in ("entropy", "mutual-information") for c in ("correlation", "calibrated")}
+    moved = {**base, ("entropy", "correlation"): base["entropy", "correlation"] - 0.05 + runs(rng, 0, 0.001)}
+    text = "\n".join(mismatch_lines(with_values(moved), with_values(base)))
+    assert "loss in ρ, entropy minus mutual information: 0.050" in text
+    assert "the entropy loses more" in text
+    assert "ρ unchanged" in text  # that of the mutual information
+
+
+def test_mismatch_of_other_seeds_is_not_compared():
+    assert mismatch_lines(row(2), row(3)) == []
+    assert mismatch_lines(row(1), row(1)) == []
+
+
+# -- Notes of the reproduction: choices that the paper does not print, and what happened.
+
+
+def notes(**options):
+    given = {"preset": "cpu", "dataset": None, "method": None, "spread": None, "data": None}
+    return "\n".join(choice_notes(chosen(**{**given, **options})))
+
+
+def test_every_unprinted_choice_is_stated():
+    toy = notes()
+    for part in (
+        "base of its logarithm",
+        "1/M",
+        "covariance I",
+        "30 discs of radius 2.7",
+        "near a spread of .35",
+        "signal variance 9",
+    ):
+        assert part in toy
+    assert "near a spread" not in notes(spread=0.25)
+    assert "p from 1 to 50 %" in toy
+    assert "p = 5.0 % or p random between 0 and 50 %" in notes(train_share=[0.05, "random"])
+    real = notes(dataset="digits", method=["random-forest", "deep-ensemble"])
+    for part in ("digits: training and test part are merged", "R: 25 %", "100 trees", "5 networks", "10 epochs"):
+        assert part in real
+    assert "toy data" not in real
+
+
+def test_options_of_the_preset_stand_in_the_notes():
+    assert "10 trees" in notes(method="random-forest", preset="smoke")
+
+
+def test_radius_sizes_and_maps_of_the_runs():
+    one = row(2, dataset="digits")
+    facts = {"radius": 1.25, "neighbours": 36, "instances": 1797, "data": "1,797 instances"}
+    first, *others = one.study.runs
+    first = replace(first, notes=(Note("parts", "12 balls"), Note("skipped", "15 skipped")))
+    found = run_notes([replace(one, study=replace(one.study, facts=facts, runs=(first, *others)))])
+    assert found[0] == "digits: 1,797 instances; R = 1.25 for 36 neighbours of 1,797 instances"
+    assert found[1] == "digits, first run: 12 balls"
+    assert not any("skipped" in line for line in found)
+
+
+def test_calibration_instances_outside_the_test_are_counted():
+    one = row(1)
+    test = one.study.runs[0].test
+    wide = {name: values * 1.5 for name, values in test.epistemic.items()}
+    run = replace(one.study.runs[0], calibration=replace(test, epistemic=wide))
+    found = run_notes([replace(one, study=replace(one.study, runs=(run,)))])
+    outside = int((wide["mutual-information"] > test.epistemic["mutual-information"].max()).sum())
+    outside += int((wide["mutual-information"] < test.epistemic["mutual-information"].min()).sum())
+    assert any("mutual information: 0 of 20 intervals" in line and f"{outside} calibration" in line for line in found)
+
+
+# -- The printed tables of paper 002 by our names.
+
+
+def test_values_against_paper_table():
+    found = printed_gain()
+    assert set(found) == {(d, s, c) for d in PRINTED_AS for s in SCORES for c in COLUMNS}
+    assert (found["toy", "mutual-information", "correlation"].mean, found["toy", "entropy", "calibrated"].sd) == (
+        0.108,
+        0.002,
+    )
+    letters = found["emnist-balanced", "mutual-information", "eece"]
+    assert (letters.mean, letters.sd) == (0.0151, 0.003)
+    assert found["kuzushiji-49", "entropy", "correlation"].mean == 0.101
+
+
+@pytest.mark.parametrize("column", ["dataset", "estimator"])
+def test_unknown_names_are_refused(column):
+    row = {"dataset": "toy", "estimator": "entropy", column: "other"}
+    with refuses("rows", "choice", got="'other'"):
+        printed_gain([row])
+
+
+def test_table_of_a_data_set():
+    assert [table_of(name) for name in ("toy", "toy-mismatch-2", "kuzushiji-49")] == ["table1", "table1", "table2"]

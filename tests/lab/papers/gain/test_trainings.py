@@ -7,8 +7,17 @@ from tests.notes import codes, texts
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.lab.papers.gain.trainings import checked_losses, chosen_estimates, measured_run
+from uqassay.lab.bench.cell import Cell
+from uqassay.lab.papers.gain.trainings import (
+    checked_losses,
+    chosen_estimates,
+    measured_run,
+    packed_run,
+    run_of,
+    study_of,
+)
 from uqassay.lab.papers.gain.worlds import GainTask, divided_run
+from uqassay.lab.papers.trainings import stored_result
 
 
 def measured(estimator, split=None, calibration=None, *, seed=0, scores=None, losses=("zero-one",), **given):
@@ -157,3 +166,124 @@ def test_losses():
     for wrong, code in ((["hinge"], "choice"), (3, "choice"), ([], "empty"), (["log", "log"], "duplicate")):
         with refuses("losses", code):
             checked_losses(wrong)
+
+
+# -- Estimates of epistemic uncertainty: names, functions and stated ranges.
+
+
+MEMBERS = uq.Members([[[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.8, 0.2]], [[0.5, 0.5], [0.7, 0.3]]])
+
+
+def entropy(p):
+    return -(p * np.log(p)).sum(axis=-1)
+
+
+def test_defaults_against_their_definitions():
+    found = chosen_estimates(None)(MEMBERS, "a model")
+    assert list(found) == ["mutual-information", "entropy"]
+    total = entropy(MEMBERS.probs.mean(axis=1))
+    np.testing.assert_allclose(found["entropy"], total)
+    np.testing.assert_allclose(found["mutual-information"], total - entropy(MEMBERS.probs).mean(axis=1), atol=1e-15)
+
+
+def test_a_point_and_a_set_offer_the_entropy_alone():
+    for prediction in (uq.Point([[0.5, 0.5]]), uq.Intervals([[0.1, 0.3]], [[0.7, 0.9]])):
+        assert list(chosen_estimates(None)(prediction, "a model")) == ["entropy"]
+
+
+def test_names_of_the_registry_and_functions():
+    def spread(prediction):
+        return prediction.probs.std(axis=1)[:, 0]
+
+    found = chosen_estimates(["margin", spread])(MEMBERS, "a model")
+    assert list(found) == ["margin", "spread"]
+    np.testing.assert_allclose(found["spread"], [0.4, 0.0, 0.1], atol=1e-15)
+    np.testing.assert_allclose(found["margin"], uq.measures.uncertainty_score(MEMBERS, "margin"))
+    named = chosen_estimates({"width": (spread, (0, 1)), "other": "entropy"})
+    assert list(named(MEMBERS, "a model")) == ["width", "other"]
+    assert named.ranges == {"width": (0.0, 1.0)}
+
+
+@pytest.mark.parametrize(
+    ("values", "code", "got"),
+    [
+        (np.zeros(2), "shape", r"must give 3 numbers.*\(2,\)"),
+        (np.zeros((3, 1)), "shape", r"\(3, 1\)"),
+        (np.array(["a", "b", "c"]), "shape", "<U1"),
+        ([0.0, np.nan, 0.0], "finite", "row 1 of the test instances is nan, from Forest"),
+        ([0.0, 0.0, np.inf], "finite", "row 2 of the test instances is inf"),
+        ([0.0, 1.5, -1.0], "range", "between 0.000 and 1.000, as stated; row 1 of the test instances is 1.5"),
+    ],
+)
+def test_values_of_a_function_that_are_refused(values, code, got):
+    with refuses("scores['mine']", code, got):
+        chosen_estimates({"mine": (lambda prediction: values, (0, 1))})(MEMBERS, "Forest")
+
+
+def test_refusals_before_any_prediction():
+    with refuses("scores", "choice", got="got 'entropie'"):
+        chosen_estimates("entropie")
+    with refuses("scores", "empty"):
+        chosen_estimates([])
+    for wrong in ((1, 0), (0,), (0, "1"), (0, np.nan), 3):
+        with refuses("scores['mine']", "range", got="low < high"):
+            chosen_estimates({"mine": (len, wrong)})
+    with refuses("scores", "no-distribution", got="epistemic-variance needs a distribution.*Intervals from Forest"):
+        chosen_estimates("epistemic-variance")(uq.Intervals([[0.1, 0.3]], [[0.7, 0.9]]), "Forest")
+
+
+# -- Runs as results of cells, and back.
+
+
+def a_run(seed=0, *, calibration=True, truth=True):
+    X, y = stripes()
+    task = GainTask(
+        X=X,
+        y=y,
+        class_names=("a", "b", "c"),
+        split=Corner(),
+        calibration=Corner(edge=0.9) if calibration else None,
+        label_probs=0.1 + 0.7 * np.eye(3)[y] if truth else None,
+    )
+    division = divided_run(task, seed)
+    losses = ("zero-one", "log")
+    return measured_run(Nearest(), task, division, estimates=chosen_estimates(None), losses=losses)
+
+
+def same_sample(one, other):
+    if one is None or other is None:
+        assert one is other
+        return
+    for part in ("gain", "epistemic"):
+        assert list(getattr(one, part)) == list(getattr(other, part))
+        for name, values in getattr(one, part).items():
+            np.testing.assert_array_equal(values, getattr(other, part)[name])
+    np.testing.assert_array_equal(one.correct_before, other.correct_before)
+    np.testing.assert_array_equal(one.correct_after, other.correct_after)
+    assert (one.truth is None) == (other.truth is None)
+    if one.truth is not None:
+        for part in ("total", "aleatoric", "epistemic"):
+            np.testing.assert_array_equal(getattr(one.truth, part), getattr(other.truth, part))
+
+
+@pytest.mark.parametrize("options", [{}, {"calibration": False}, {"truth": False}])
+def test_a_stored_run_comes_back(tmp_path, options):
+    measured = a_run(**options)
+    facts = {"method": "Nearest", "dataset": "stripes"}
+    cell = Cell("json:dumps", dataset="stripes", method="Nearest", seed=0)
+    stored = stored_result(tmp_path, cell, lambda: packed_run(measured, facts))
+    for result in (packed_run(measured, facts), stored):
+        back = run_of(result)
+        same_sample(back.test, measured.run.test)
+        same_sample(back.calibration, measured.run.calibration)
+        assert (back.seed, back.sizes, back.notes) == (measured.run.seed, measured.run.sizes, measured.run.notes)
+
+
+def test_a_study_of_several_results():
+    results = [packed_run(a_run(seed), {"method": "Nearest", "dataset": "stripes"}) for seed in (3, 1)]
+    study = study_of(results)
+    assert (study.method, study.dataset, study.seeds) == ("Nearest", "stripes", (3, 1))
+    renamed = study_of(results, method="nearest neighbour", dataset="S")
+    assert (renamed.method, renamed.dataset) == ("nearest neighbour", "S")
+    with refuses("results", "empty"):
+        study_of([])

@@ -2,10 +2,22 @@
 
 import numpy as np
 import pytest
+from tests.lab.papers.gain.small_worlds import Corner, Rows, stripes
 from tests.refusals import refuses
 
-from uqassay.lab.papers.gain.choices import DATASETS, Regions
-from uqassay.lab.papers.gain.worlds import content_of, dense_balls, make_world, world_params
+import uqassay as uq
+from uqassay.lab.datasets import disc_layout
+from uqassay.lab.papers.gain.choices import DATASETS, Regions, ToyPlan
+from uqassay.lab.papers.gain.worlds import (
+    GainTask,
+    check_splitter,
+    content_of,
+    dense_balls,
+    divided_run,
+    known_label_probs,
+    make_world,
+    world_params,
+)
 
 SIZE = 8000
 
@@ -103,3 +115,166 @@ def test_balls_take_turns_with_the_shares():
 def test_other_spreads_are_refused():
     with refuses("spread", "range"):
         toy(spread=0.0)
+
+
+# -- Plans of the balls in real data.
+
+
+@pytest.mark.parametrize(("n", "neighbours", "least"), [(100_000, 500, 250), (1000, 5, 2), (100, 2, 2)])
+def test_neighbours_grow_with_the_data(n, neighbours, least):
+    regions = Regions(neighbour_share=0.005)
+    assert (regions.neighbours(n), regions.least(n)) == (neighbours, least)
+
+
+def test_the_sentence_has_every_number():
+    text = Regions(neighbour_share=0.02, dense_share=0.3, n_balls=7, train_shares=(0.0, 0.1), test_share=0.2).sentence()
+    for part in ("R: 30 %", "2.0 %", "at most 7 balls", "p = 0 and 10 % in turn", "q = 20 %"):
+        assert part in text
+
+
+def test_discs_of_the_toy_data_have_the_shares_that_are_asked_for():
+    usual = ToyPlan().discs()
+    for found, name in zip(usual, ("figure-2", "twelve-discs"), strict=True):
+        assert (found.train_share == disc_layout(name).train_share).all()
+    for found, other in zip(ToyPlan(train_share=0.05).discs(3), usual, strict=True):
+        assert (found.train_share == 0.05).all()
+        assert (found.centres == other.centres).all()
+        assert (found.test_share == other.test_share).all()
+
+
+def test_random_shares_belong_to_the_disc_and_the_run():
+    plan = ToyPlan(train_share="random")
+    first, again, other = (np.concatenate([d.train_share for d in plan.discs(seed)]) for seed in (0, 0, 1))
+    assert (first == again).all()
+    assert not (first == other).any()
+    assert len(np.unique(first)) == 42
+    many = np.concatenate([plan.discs(seed)[0].train_share for seed in range(100)])
+    assert 0.0 <= many.min() < 0.001 < 0.499 < many.max() <= 0.5
+    assert abs(many.mean() - 0.25) < 4 * 0.5 / np.sqrt(12 * len(many))
+
+
+# -- Label probabilities that are known.
+
+
+X = np.zeros((3, 2))
+
+
+def test_a_function_or_an_array():
+    assert known_label_probs(None, X, 2) is None
+    probs = np.array([[0.25, 0.75]] * 3)
+    for truth in (probs, probs.tolist(), lambda X: probs[: len(X)]):
+        np.testing.assert_array_equal(known_label_probs(truth, X, 2), probs)
+
+
+def test_refusals():
+    with refuses("truth", "shape", got=r"each of 3 classes.*\(3, 2\) for 3 rows"):
+        known_label_probs(np.full((3, 2), 0.5), X, 3)
+    with refuses("truth", "shape", got=r"\(2, 2\) for 3 rows"):
+        known_label_probs(np.full((2, 2), 0.5), X, 2)
+    with refuses("truth", "sum", got="row 0"):
+        known_label_probs(lambda X: np.full((3, 2), 0.4), X, 2)
+    with refuses("truth", "finite", got="row 1"):
+        known_label_probs(np.array([[0.5, 0.5], [np.nan, 1], [0.5, 0.5]]), X, 2)
+    with refuses("truth"):
+        known_label_probs(lambda X: np.full(3, 0.5), X, 2)
+
+
+# -- Divisions of the data of a run, and those inside D_train.
+
+
+def task(split, calibration=None, k=3):
+    X, y = stripes(k=k)
+    return GainTask(X=X, y=y, class_names=tuple("abcdef"[:k]), split=split, calibration=calibration)
+
+
+def test_the_calibration_lies_inside_the_training_part():
+    split, inner = Corner(), Corner(edge=0.9, train_share=0.2)
+    found = divided_run(task(split, inner), 7)
+    outer, inside = found.evaluation, found.calibration
+    assert set(inside.test) | set(inside.augmented) == set(outer.train)
+    assert not set(inside.test) & set(inside.augmented)
+    assert set(inside.train) < set(inside.augmented)
+    X = stripes()[0]
+    assert (X[outer.test] > 0.4).all()
+    assert (X[inside.test] > 0.1).all()
+    assert found.sizes == {
+        "D_train": len(outer.train),
+        "D_aug": len(outer.augmented),
+        "D_test": len(outer.test),
+        "D_train2": len(inside.train),
+        "D_aug2": len(inside.augmented),
+        "D_test2": len(inside.test),
+    }
+    assert (found.n_trainings, divided_run(task(split), 7).n_trainings) == (4, 2)
+
+
+def test_seeds_decide_and_the_calibration_has_its_own():
+    one, again, other = (divided_run(task(Corner(), Corner()), seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one.calibration.test, again.calibration.test)
+    assert set(one.evaluation.test) != set(other.evaluation.test)
+    alone = divided_run(task(Corner()), 1)
+    np.testing.assert_array_equal(alone.evaluation.test, one.evaluation.test)
+    assert alone.calibration is None
+
+
+def test_balls_with_their_notes():
+    split = uq.lab.datasets.BallSplit(0.3, centres=[[0.5, 0.5]], train_share=0.2, test_share=0.4)
+    found = divided_run(task(split), 0)
+    assert [note.code for note in found.evaluation.notes] == ["parts"]
+    X = stripes()[0]
+    assert (np.linalg.norm(X[found.evaluation.test] - 0.5, axis=1) <= 0.3).all()
+    with refuses("split.radius", "size"):
+        divided_run(task(uq.lab.datasets.BallSplit(3.0, centres=[[0.5, 0.5]])), 0)
+    with refuses("split.radius", "empty"):
+        divided_run(task(uq.lab.datasets.BallSplit(0.1, centres=[[5.0, 5.0]])), 0)
+    twice = divided_run(task(split, uq.lab.datasets.BallSplit(0.2, centres=[[0.2, 0.2]])), 0)
+    assert twice.calibration.notes[0].text.startswith("inside D_train: 1 ball with")
+    inside = uq.lab.datasets.BallSplit(0.3, centres=[[5.0, 5.0]])
+    with refuses("calibration.radius", "empty"):
+        divided_run(task(split, inside), 0)
+
+
+EVERY = np.arange(240)
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "augmented", "code", "got"),
+    [
+        (EVERY[:100], [], EVERY, "empty", "must give test instances; got none in the run of seed 3"),
+        ([], EVERY[:10], EVERY[10:], "empty", "must give train instances"),
+        (EVERY[:100], EVERY[100:], EVERY[:100], "empty", "and more instances; got none"),
+        (EVERY[:100], EVERY[200:], EVERY[1:200], "empty", "1 row of D_train is missing"),
+        (EVERY[:100], EVERY[100:], EVERY, "conflict", "140 rows in both"),
+        (EVERY[:100], EVERY[99:], EVERY[:99], "conflict", "1 row in both"),
+        (EVERY[:100], [240], EVERY, "range", "0 … 239 at most once; got test rows from 240"),
+        (EVERY[:100], [-1], EVERY, "range", "rows from -1"),
+        (EVERY[:100], [200, 200], EVERY[:200], "range", "at most once"),
+        (EVERY[:100], [0.5], EVERY, "shape", "float64 for test"),
+        (EVERY[:100], EVERY[:, None], EVERY, "shape", r"\(240, 1\)"),
+        (EVERY[:100], None, EVERY, "shape", "got none for test"),
+        (EVERY[:100], EVERY > 200, EVERY, "shape", "bool for test; take np.flatnonzero"),
+        (EVERY[:100], [[200], [201, 202]], EVERY[:200], "ragged", "for test"),
+    ],
+)
+def test_parts_that_are_refused(train, test, augmented, code, got):
+    with refuses("split", code, got):
+        divided_run(task(Rows(train, test, augmented)), 3)
+
+
+def test_classes_of_the_training_part():
+    y = stripes()[1]
+    none, ones, twos = (np.flatnonzero(y == k) for k in range(3))
+    with refuses("split", "empty", got="only 'a' in the run of seed 0"):
+        divided_run(task(Rows(none, ones, np.r_[none, twos])), 0)
+    split = Rows(np.r_[none, ones], twos[:20], np.r_[none, ones, twos[20:]])
+    assert len(divided_run(task(split), 0).evaluation.test) == 20
+    with refuses("split", "empty", got="D_train lacks 'c' in the run of seed 0"):
+        divided_run(task(split), 0, losses=("zero-one", "log"))
+    with refuses("calibration", "empty", got="D_train of the run of seed 0"):
+        divided_run(task(Corner(), Rows([0, 1], [], [0, 1, 2])), 0)
+
+
+def test_objects_without_divide():
+    for wrong in (3, None, Corner, object()):
+        with refuses("split", "type", got="divide"):
+            check_splitter(wrong, "split")

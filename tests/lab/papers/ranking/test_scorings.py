@@ -1,11 +1,23 @@
 """One scoring against brute force; correlations against NumPy; undefined scorings."""
 
 import numpy as np
+import pytest
 from tests.refusals import refuses
 
 from uqassay.lab.datasets.generated import TwoGaussians
+from uqassay.lab.papers import printed_table
+from uqassay.lab.papers.ranking import scorings as printed_intervals
 from uqassay.lab.papers.ranking.grid import PAIRS, grid, train
-from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, columns, judge, printed_cells, study
+from uqassay.lab.papers.ranking.scorings import (
+    METRICS,
+    TRUTHS,
+    columns,
+    implied_counts,
+    judge,
+    printed_cells,
+    reproduce_ranking_intervals,
+    study,
+)
 from uqassay.measures.registry import uncertainty_score
 from uqassay.predictions import Point
 
@@ -61,3 +73,85 @@ def test_printed_cells_ask_for_a_reason_only_if_they_disagree(small):
     assert len(asked) == sum(cell.agrees is False for cell in cells)
     for cell in cells:
         assert cell.note == ("why" if cell.agrees is False else "")
+
+
+# -- The printed intervals: Fisher's formula, the misprints that are there, and those put in.
+
+
+TABLE = "ground_truth_free_table1"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_limits_against_scipy(seed):
+    from scipy.stats import pearsonr
+
+    rng = np.random.default_rng(seed)
+    x, n = rng.normal(size=40 + seed), 40 + seed
+    found = pearsonr(x, x + rng.normal(size=n))
+    interval = found.confidence_interval()
+    moved = [float(printed_intervals._moved(100 * found.statistic, sign, np.array(n))) for sign in (-1, 1)]
+    np.testing.assert_allclose(moved, [100 * interval.low, 100 * interval.high], rtol=1e-9)
+
+
+def test_known_misprints_against_paper_table():
+    result = reproduce_ranking_intervals()
+    assert len(result.rows) == 48
+    found = {cell.name.removeprefix("table1/"): cell for cell in result.misprints}
+    assert set(found) == {
+        "Synth/UQ-AUC/misalignment/high",  # 94.3 for 94.63
+        "CIFAR10-H/UQ-AUC/misclassification/low",  # 53.99 for 52.99
+        "CIFAR10-H/UQ-C-index/misclassification/r",  # a share for a percentage
+        "R-ImageNet/UQ-AUC/misalignment/low",
+        "R-ImageNet/UQ-AUC/misalignment/high",
+    }
+    near = next(cell for cell in result.rows if cell.name == "table1/R-ImageNet/UQ-C-index/misalignment/r")
+    assert (near.paper, near.agrees, near.note) == (88.07, True, "")  # .0002 outside of what rounding alone allows
+    assert near.low < near.paper < near.low + 0.01
+    assert round(found["Synth/UQ-AUC/misalignment/high"].ours, 2) == 94.63
+    assert found["CIFAR10-H/UQ-AUC/misclassification/low"].ours == pytest.approx(52.99, abs=0.01)
+    assert found["CIFAR10-H/UQ-C-index/misclassification/r"].ours == pytest.approx(-3.93, abs=0.01)
+    assert "no two of the three numbers fit together" in found["R-ImageNet/UQ-AUC/misalignment/low"].note
+    assert all(cell.note for cell in result.misprints)
+
+
+def test_numbers_of_scorings_against_paper_table():
+    assert implied_counts("CIFAR10-H") == (111,)
+    assert implied_counts("R-ImageNet") == (114,)
+    assert implied_counts("OASST2") == (69,)
+    synth = implied_counts("Synth")
+    assert synth[0] >= 355
+    assert synth[-1] <= 375
+    assert any("OASST2: the intervals are those of 69 scorings" in note for note in reproduce_ranking_intervals().notes)
+
+
+def consistent(seed: int) -> list[dict[str, str]]:
+    """The same table as another paper would print it: true Fisher intervals, each number rounded once."""
+    rng = np.random.default_rng(seed)
+    rows = printed_table(TABLE)
+    for dataset in dict.fromkeys(row["dataset"] for row in rows):
+        n = int(rng.integers(30, 900))
+        for row in (row for row in rows if row["dataset"] == dataset):
+            for truth, suffix in (("misclassification", ""), ("misalignment", "2")):
+                z = rng.uniform(-0.5, 2.5)
+                half = 1.959964 / (n - 3) ** 0.5
+                numbers = [100 * np.tanh(z + d) for d in (0.0, -half, half)]
+                keys = (f"corr_{truth}_percent", f"low{suffix}", f"high{suffix}")
+                row |= {key: f"{value:.2f}" for key, value in zip(keys, numbers, strict=True)}
+    return rows
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_consistent_table_is_not_accused(seed, monkeypatch):
+    monkeypatch.setattr(printed_intervals, "printed_table", lambda name: consistent(seed))
+    assert reproduce_ranking_intervals().misprints == ()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_misprint_is_found(seed, monkeypatch):
+    rows, rng = consistent(seed), np.random.default_rng(seed)
+    row = rows[rng.integers(len(rows))]
+    column, part = [("corr_misalignment_percent", "r"), ("low2", "low"), ("high2", "high")][rng.integers(3)]
+    row[column] = f"{float(row[column]) + rng.choice([-1, 1]) * rng.uniform(0.3, 0.6):.2f}"
+    monkeypatch.setattr(printed_intervals, "printed_table", lambda name: rows)
+    (found,) = reproduce_ranking_intervals().misprints
+    assert found.name == f"table1/{row['dataset']}/{row['metric']}/misalignment/{part}"

@@ -322,7 +322,7 @@ def test_command_line(capsys, tmp_path):
         ({"data_name": "mine"}, "data_name", "conflict", "there are none"),
         ({"runs": 0}, "runs", "range", "got 0"),
         ({"seed": -1}, "seed", "range", "got -1"),
-        ({"workers": True}, "workers", "range", "got True"),
+        ({"workers": True}, "workers", "type", "got True"),
         ({"dataset": "digitz"}, "dataset", "choice", "got 'digitz'"),
     ],
 )

@@ -281,21 +281,11 @@ class _Kept:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise InputError(
-                "resume",
-                "must be a folder",
-                f"{folder} is a file or lies below one",
-                "choose another one",
-                code="unwritable",
-            ) from None
+            got = f"{folder} is a file or lies below one"
+            raise InputError("resume", "must be a folder", got, "choose another one", code="unwritable") from None
         except PermissionError:
-            raise InputError(
-                "resume",
-                "must be a folder that takes files",
-                f"{folder} does not",
-                "check its permissions",
-                code="unwritable",
-            ) from None
+            rule = "must be a folder that takes files"
+            raise InputError("resume", rule, f"{folder} does not", "check its permissions", code="unwritable") from None
         try:
             self._write(SETTINGS, plan.facts)
         except OSError as problem:  # such as a symbolic link to itself in its place

@@ -63,13 +63,9 @@ def any_table1(
         )
     of_training = options.given() | ({} if resume is None else {"resume": resume})
     for name in [name for name in of_training if name not in OF_TESTS]:
-        fail(
-            name,
-            "does not apply to table1 with data that are saved ensembles, since nothing is trained",
-            f"{os.fspath(data)} has no instances",
-            "leave it out, or give a folder with train.npz and test.npz (X, y)",
-            code="conflict",
-        )
+        rule = "does not apply to table1 with data that are saved ensembles, since nothing is trained"
+        remedy = "leave it out, or give a folder with train.npz and test.npz (X, y)"
+        fail(name, rule, f"{os.fspath(data)} has no instances", remedy, code="conflict")
     return reproduce_table1(
         data, conventions, n_draws=n_draws, seed=seed, resample=bool(options.resample), progress=progress
     )
@@ -202,13 +198,8 @@ def reproduce_credal_calibration(
         other = "the minimised null" if null == "minimised" else "the authors' code"
         fail("resample", f"{other} never draws instances with replacement", "got True", "leave it out", code="conflict")
     if null == "minimised" and convention != "exact":
-        fail(
-            "null",
-            "must be random in the authors' code",
-            f"got {null!r} with {convention!r}",
-            "choose exact",
-            code="conflict",
-        )
+        rule = "must be random in the authors' code"
+        fail("null", rule, f"got {null!r} with {convention!r}", "choose exact", code="conflict")
     options = Table1Options(
         data=data,
         data_name=data_name,
@@ -269,12 +260,7 @@ def reproduce_credal_calibration(
 
 
 def steps_of_credal_calibration(
-    *,
-    preset: str = "cpu",
-    figure: str = "1",
-    convention: str = "exact",
-    runs: int | None = None,
-    **further: Any,
+    *, preset: str = "cpu", figure: str = "1", convention: str = "exact", runs: int | None = None, **further: Any
 ) -> int:
     """Number of calls of ``progress``."""
     conventions = len(CONVENTIONS.get(convention, ("exact",)))

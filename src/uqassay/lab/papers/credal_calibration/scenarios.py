@@ -213,10 +213,7 @@ def draw_examples(
     ((50, 3), 0, 1, [0, 1, 2])
     """
     rng = np.random.default_rng(seed)
-    drawn = draw_ensemble(
-        CredalSetting(N_CANDIDATES, setting.n_members, setting.n_classes, setting.spread),
-        rng,
-    )
+    drawn = draw_ensemble(CredalSetting(N_CANDIDATES, setting.n_members, setting.n_classes, setting.spread), rng)
     scatter = drawn.members.var(axis=1).sum(axis=-1)
     inside = in_hull(drawn.members, drawn.centre)
     chosen = int(np.where(inside | ~inside.any(), scatter, -1.0).argmax())

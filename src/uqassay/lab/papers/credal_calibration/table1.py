@@ -131,13 +131,8 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
 
 def _has_instances(path: Path) -> bool:
     if not is_zipfile(path):
-        fail(
-            "data",
-            "must hold arrays in NumPy's npz format",
-            f"{path} does not",
-            "give files in that format",
-            code="unreadable",
-        )
+        rule = "must hold arrays in NumPy's npz format"
+        fail("data", rule, f"{path} does not", "give files in that format", code="unreadable")
     with problems_named(path), np.load(path, allow_pickle=False) as arrays:
         return bool({"X", "X_train", "jpeg"} & set(arrays.files))
 
@@ -149,14 +144,9 @@ def _binary(path: Path, name: str) -> Iterator[LabelledEnsemble]:
             return
         probs, gold = np.asarray(arrays["probs"], dtype=np.float64), np.asarray(arrays["gold"])
     if probs.ndim != 3 or gold.shape != probs.shape[1:] or not np.isin(gold, (0, 1)).all():
-        raise InputError(
-            "arrays",
-            "must be probs (M, n, L) and gold (n, L) of zeros and ones",
-            f"got shapes {probs.shape} and {gold.shape}",
-            "mend or remove the file",
-            code="shape",
-            source=path.name,
-        )
+        rule = "must be probs (M, n, L) and gold (n, L) of zeros and ones"
+        got = f"got shapes {probs.shape} and {gold.shape}"
+        raise InputError("arrays", rule, got, "mend or remove the file", code="shape", source=path.name)
     for question in range(gold.shape[1]):
         members = Members.from_binary(probs[:, :, question], member_axis=0)
         yield LabelledEnsemble(
@@ -358,13 +348,8 @@ def judge_together(
     """
     n, n_members = ensemble.members.shape[:2]
     if n < 2:
-        fail(
-            "data",
-            "must have two instances or more, for two halves",
-            f"{ensemble.name} has {n}",
-            "give more of them",
-            code="empty",
-        )
+        rule = "must have two instances or more, for two halves"
+        fail("data", rule, f"{ensemble.name} has {n}", "give more of them", code="empty")
     order = np.random.default_rng([seed, 0]).permutation(n)
     end = n if part is None else 2 * part
     tested, held_out = np.sort(order[: end // 2]), np.sort(order[end // 2 : end])

@@ -254,9 +254,7 @@ METHODS: Mapping[str, Method] = MappingProxyType(
             Method(name="mc-dropout", label="MC-Dropout", where={"printed": "last", "last": "last", "all": "all"}),
             # the text: weights before and after the hidden layer; the authors' code: those before it
             Method(
-                name="mc-dropconnect",
-                label="MC-DropConnect",
-                where={"printed": "all", "last": "hidden", "all": "all"},
+                name="mc-dropconnect", label="MC-DropConnect", where={"printed": "all", "last": "hidden", "all": "all"}
             ),
             Method(
                 name="flipout",
@@ -413,13 +411,8 @@ def method_options(
         Of a convention; only for methods with networks.
     """
     if not method.offers(decomposition):
-        fail(
-            "decomposition",
-            f"cannot be {decomposition} for {method.name}, which has no logits",
-            "",
-            f"use {INFORMATION}, or a method with networks",
-            code="conflict",
-        )
+        rule = f"cannot be {decomposition} for {method.name}, which has no logits"
+        fail("decomposition", rule, "", f"use {INFORMATION}, or a method with networks", code="conflict")
     if not method.heads:
         return {}
     options: dict[str, Any] = {

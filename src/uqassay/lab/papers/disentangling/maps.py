@@ -120,8 +120,8 @@ class Maps:
 
     experiment: str  #: {"dataset-size", "label-noise", "triangle"}
     epochs_by_share: bool  #: Whether the epochs are inversely proportional to the share
-    values: tuple[float, ...]  #: tuple of C float
-    panels: Mapping[str, tuple[Panel, ...]]  #: dict of str to tuple of C Panel: By decomposition
+    values: tuple[float, ...]  #: One for each of C conditions
+    panels: Mapping[str, tuple[Panel, ...]]  #: By decomposition, one for each condition
     data: Dataset  #: Before a condition changes it
     setting: Setting
 

@@ -78,13 +78,8 @@ class Asked:
             slice_ = plan.slices[self.preset]
             slice_ = slice_ if runs is None else replace(slice_, runs=runs)
             if plan.by_subject and slice_.runs > len(plan.sources):
-                fail(
-                    "runs",
-                    f"must be at most {len(plan.sources)} for {plan.name}, whose runs are subjects",
-                    f"got {slice_.runs}",
-                    "ask for fewer",
-                    code="range",
-                )
+                rule = f"must be at most {len(plan.sources)} for {plan.name}, whose runs are subjects"
+                fail("runs", rule, f"got {slice_.runs}", "ask for fewer", code="range")
             if self.data is not None or self.where != "printed":
                 slice_ = replace(slice_, as_printed=False)
             found.append((plan, slice_))
@@ -204,13 +199,8 @@ def planned(asked: Asked, runs: int | None, seed: int) -> tuple[list[Row], list[
                         rows.append(maker.row(decomposition, convention))
     if not rows:
         names = listed([convention.name for convention in asked.conventions])
-        fail(
-            "convention",
-            "must concern a method and a decomposition that are trained",
-            f"got {names}",
-            "add one that it concerns",
-            code="conflict",
-        )
+        rule = "must concern a method and a decomposition that are trained"
+        fail("convention", rule, f"got {names}", "add one that it concerns", code="conflict")
     return rows, list(dict.fromkeys(skipped))
 
 

@@ -189,35 +189,22 @@ def check_data(data: Dataset, conditions: Conditions) -> None:
     counts = np.bincount(data.y_train, minlength=data.n_classes)
     if not counts.all():
         k = int(np.flatnonzero(counts == 0)[0])
-        fail(
-            "y",
-            "every class needs at least one training instance, which the smallest share then holds",
-            f"class {data.class_names[k]!r} has none in {counted(len(data.y_train), 'training instance')}",
-            "add instances of it, or leave the class out of class_names",
-            code="empty",
-        )
+        rule = "every class needs at least one training instance, which the smallest share then holds"
+        got = f"class {data.class_names[k]!r} has none in {counted(len(data.y_train), 'training instance')}"
+        fail("y", rule, got, "add instances of it, or leave the class out of class_names", code="empty")
     if not len(data.y_test):
         fail("X_test", "must hold test instances", "got none", "split the data or give a test part", code="empty")
     classes = conditions.values(data.n_classes).get("left-out-class", ())
     if classes and data.n_classes < 3:
-        fail(
-            "left_out",
-            "needs at least three classes, so that the training still has two",
-            f"got {data.n_classes}",
-            "leave this experiment out by left_out=()",
-            code="conflict",
-        )
+        rule = "needs at least three classes, so that the training still has two"
+        fail("left_out", rule, f"got {data.n_classes}", "leave this experiment out by left_out=()", code="conflict")
     in_test = np.bincount(data.y_test, minlength=data.n_classes)
     for k in map(int, classes):
         if in_test[k] in (0, len(data.y_test)):
             here = "no test instance" if in_test[k] == 0 else "all test instances"
-            fail(
-                "left_out",
-                "a class left out, and the others, need test instances that can be told apart",
-                f"class {data.class_names[k]!r} has {here}",
-                "leave only other classes out, or give another test part",
-                code="empty",
-            )
+            rule = "a class left out, and the others, need test instances that can be told apart"
+            remedy = "leave only other classes out, or give another test part"
+            fail("left_out", rule, f"class {data.class_names[k]!r} has {here}", remedy, code="empty")
 
 
 # -- the three experiments -----------------------------------------------------------------------------------------------
@@ -258,13 +245,9 @@ def _checked_shares(name: str, values: Any, *, least_open: bool = False) -> tupl
     found = tuple(float(value) for value in given)
     different(found, name, "must hold each value once", "remove one")
     if 0 < len(found) < LEAST:
-        fail(
-            name,
-            f"must hold at least {LEAST} conditions, because the correlation of two points is always 1 or -1",
-            f"got {counted(len(found), 'condition')}",
-            "add some, or give () to leave this experiment out",
-            code="empty",
-        )
+        rule = f"must hold at least {LEAST} conditions, because the correlation of two points is always 1 or -1"
+        got = f"got {counted(len(found), 'condition')}"
+        fail(name, rule, got, "add some, or give () to leave this experiment out", code="empty")
     return found
 
 
@@ -304,11 +287,7 @@ def _gaussian_logits(prediction: GaussianLogits, k: int, convention: str) -> Dec
 
     def entropy(of: Array) -> Array:
         one = GaussianLogits(
-            centre[:, None],
-            of[:, None],
-            variance_is="epistemic",
-            n_draws=prediction.n_draws,
-            seed=prediction.seed,
+            centre[:, None], of[:, None], variance_is="epistemic", n_draws=prediction.n_draws, seed=prediction.seed
         )
         return _entropy(one.mean_probs(), k)
 
@@ -389,13 +368,9 @@ class Reduction:
         if chosen is None:
             chosen = {name: name for name in decomposition_names(prediction)}
         if not chosen:
-            fail(
-                "estimator",
-                "must give predictions with a distribution over distributions, or a decomposition must be given",
-                f"{where} gave {type(prediction).__name__}",
-                "give a function that decomposes it",
-                code="no-distribution",
-            )
+            rule = "must give predictions with a distribution over distributions, or a decomposition must be given"
+            got = f"{where} gave {type(prediction).__name__}"
+            fail("estimator", rule, got, "give a function that decomposes it", code="no-distribution")
         deleted = given.left_out if self.delete_column and not padded else None
         parts = {name: self._parts(prediction, name, how, deleted, where) for name, how in chosen.items()}
         return Reduced(probs, parts, padded)
@@ -731,13 +706,8 @@ def block_cells(
     size = options.pop("runs_per_block", None)
     unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
-        fail(
-            "options",
-            'must be "decompositions", "convention" or "runs_per_block"',
-            f"got {unknown[0]!r}",
-            "remove it",
-            code="choice",
-        )
+        rule = 'must be "decompositions", "convention" or "runs_per_block"'
+        fail("options", rule, f"got {unknown[0]!r}", "remove it", code="choice")
     return [
         Cell(
             FUNCTION,
@@ -767,13 +737,8 @@ def train_block(cell: Cell) -> CellResult:
         _loaded.cache_clear()
         data = _loaded(place)
     if data.content_hash != cell.data_hash:
-        fail(
-            "dataset",
-            "must hold the same data at the worker and at the driver",
-            f"those of {cell.dataset} differ",
-            "copy the same files",
-            code="mismatch",
-        )
+        rule = "must hold the same data at the worker and at the driver"
+        fail("dataset", rule, f"those of {cell.dataset} differ", "copy the same files", code="mismatch")
     data = replace(data, name=cell.dataset)
     given = cell.params
     study = measure_runs(

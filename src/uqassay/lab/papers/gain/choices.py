@@ -425,13 +425,8 @@ def _chosen_data(data: str | os.PathLike[str] | None, plans: Sequence[GainData])
     needing = [plan.name for plan in plans if plan.needs_data]
     if data is None:
         if needing:
-            fail(
-                "data",
-                f"must be the file with the images for {needing[0]}",
-                "got none",
-                "give an .npz file with X (n, 28, 28) and y (n,)",
-                code="missing",
-            )
+            rule = f"must be the file with the images for {needing[0]}"
+            fail("data", rule, "got none", "give an .npz file with X (n, 28, 28) and y (n,)", code="missing")
         return ""
     if not needing or len({plan.source for plan in plans if not plan.is_toy}) != 1:
         names = ", ".join(plan.name for plan in plans)

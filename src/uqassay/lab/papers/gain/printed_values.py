@@ -54,13 +54,8 @@ def printed_gain(rows: Sequence[Mapping[str, str]] | None = None) -> dict[tuple[
     for row in printed_table(TABLE) if rows is None else rows:
         for column, known in (("dataset", datasets), ("estimator", scores)):
             if row[column] not in known:
-                fail(
-                    "rows",
-                    f"must have a {column} that is known",
-                    f"got {row[column]!r}",
-                    f"use {listed(list(known), last='or')}",
-                    code="choice",
-                )
+                rule = f"must have a {column} that is known"
+                fail("rows", rule, f"got {row[column]!r}", f"use {listed(list(known), last='or')}", code="choice")
         place = datasets[row["dataset"]], scores[row["estimator"]]
         for ours, printed in COLUMNS.items():
             found[(*place, ours)] = PrintedMean(float(row[f"{printed}_mean"]), float(row[f"{printed}_sd"]))

@@ -190,13 +190,8 @@ def _task(X: ArrayLike, y: ArrayLike, split: Any, calibration: Any, truth: Any) 
     check_splitter(split, "split")
     if isinstance(calibration, str):
         if calibration != "same":
-            fail(
-                "calibration",
-                'must be "same", None or a splitter',
-                f"got {calibration!r}",
-                '"same" takes that of split',
-                code="choice",
-            )
+            rule = 'must be "same", None or a splitter'
+            fail("calibration", rule, f"got {calibration!r}", '"same" takes that of split', code="choice")
         calibration = split
     elif calibration is not None:
         check_splitter(calibration, "calibration")

@@ -59,8 +59,6 @@ __all__ = [
 ]
 
 
-# Tables 1 and 2 of paper 002 for methods trained here, beside the printed numbers.
-#
 # A printed number agrees if it lies where the mean of as many further runs as the paper has falls with 95 %.
 
 Array = NDArray[np.float64]

@@ -57,7 +57,7 @@ class Estimates:
     #: "mutual-information", "entropy", names of `uqassay.measures.SCORES`, or functions prediction → (n,). None takes the
     #: first two as far as the prediction offers them.
     chosen: Mapping[str, str | Compute] | None = None
-    #: dict of str to (float, float): Stated least and greatest value of an estimate
+    #: By name: Stated least and greatest value of an estimate
     ranges: Mapping[str, Range] = field(default_factory=dict)
 
     def __call__(self, prediction: Prediction, where: str) -> dict[str, Array]:
@@ -75,13 +75,9 @@ class Estimates:
         names = [one for one in chosen.values() if isinstance(one, str)]
         for one in names:
             if not SCORES[one].offered_by(prediction):
-                fail(
-                    "scores",
-                    f"{one} needs {SCORES[one].needs}",
-                    f"got {type(prediction).__name__} from {where}",
-                    "leave it out, or use an estimator that offers it",
-                    code="no-distribution",
-                )
+                got = f"got {type(prediction).__name__} from {where}"
+                remedy = "leave it out, or use an estimator that offers it"
+                fail("scores", f"{one} needs {SCORES[one].needs}", got, remedy, code="no-distribution")
         columns = score_columns(prediction, names)
         found = {}
         for name, one in chosen.items():
@@ -93,13 +89,8 @@ class Estimates:
         parameter = f"scores[{name!r}]"
         array = np.asarray(values)
         if array.shape != (n,) or array.dtype.kind not in "fiu":
-            fail(
-                parameter,
-                f"must give {n} numbers, one for each instance",
-                f"got shape {array.shape} of {array.dtype} from {where}",
-                "mend the function",
-                code="shape",
-            )
+            got = f"got shape {array.shape} of {array.dtype} from {where}"
+            fail(parameter, f"must give {n} numbers, one for each instance", got, "mend the function", code="shape")
         array = array.astype(np.float64)
         low, high = self.ranges.get(name, (-np.inf, np.inf))
         rules = [("finite", ~np.isfinite(array), "must be finite")]
@@ -143,13 +134,9 @@ def _range(name: str, given: Any) -> Range:
     kinds = (int, float, np.integer, np.floating)
     pair = list(given) if isinstance(given, (tuple, list)) else []
     if len(pair) != 2 or not all(isinstance(end, kinds) for end in pair) or not pair[0] < pair[1]:
-        fail(
-            f"scores[{name!r}]",
-            "a range must be a pair (low, high) with low < high",
-            f"got {given!r}",
-            f"for example {listed(['(0, 1)', '(0, math.inf)'], last='or')}",
-            code="range",
-        )
+        rule = "a range must be a pair (low, high) with low < high"
+        remedy = f"for example {listed(['(0, 1)', '(0, math.inf)'], last='or')}"
+        fail(f"scores[{name!r}]", rule, f"got {given!r}", remedy, code="range")
     return float(pair[0]), float(pair[1])
 
 

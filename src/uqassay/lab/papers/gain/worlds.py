@@ -59,7 +59,7 @@ class GainTask:
 
     X: NDArray[Any]  #: (n, …)
     y: NDArray[np.int64]  #: (n,): Class indices
-    class_names: tuple[str, ...]  #: tuple of K str
+    class_names: tuple[str, ...]  #: K names
     split: Any  #: With ``divide(X, random_state=int)``, which gives `train`, `test` and `augmented`, row numbers of X
     calibration: Any = None  #: The same for the division of D_train; None leaves the calibration out
     label_probs: NDArray[np.float64] | None = None  #: (n, K): P(y|x) where it is known
@@ -121,13 +121,9 @@ def check_splitter(splitter: Any, parameter: str) -> None:
     try:
         signature.bind(None, random_state=0)
     except TypeError as problem:
-        raise InputError(
-            parameter,
-            "must have divide(X, random_state=…)",
-            f"got {type(splitter).__name__}.divide{signature}",
-            "give divide these two arguments, and others defaults",
-            code="type",
-        ) from problem
+        got = f"got {type(splitter).__name__}.divide{signature}"
+        remedy = "give divide these two arguments, and others defaults"
+        raise InputError(parameter, "must have divide(X, random_state=…)", got, remedy, code="type") from problem
 
 
 def divided_run(
@@ -209,56 +205,32 @@ def _check(trio: Trio, n: int, parameter: str, where: str) -> None:
     for part in PARTS:
         rows = getattr(trio, part)
         if not len(rows):
-            fail(
-                parameter,
-                f"must give {part} instances",
-                f"got none in {where}",
-                "choose other regions or shares",
-                code="empty",
-            )
+            remedy = "choose other regions or shares"
+            fail(parameter, f"must give {part} instances", f"got none in {where}", remedy, code="empty")
         if rows[0] < 0 or rows[-1] >= n or (np.diff(rows) == 0).any():
-            fail(
-                parameter,
-                f"must give each of the rows 0 … {n - 1} at most once",
-                f"got {part} rows from {rows[0]} to {rows[-1]} in {where}",
-                "mend divide",
-                code="range",
-            )
+            got = f"got {part} rows from {rows[0]} to {rows[-1]} in {where}"
+            fail(parameter, f"must give each of the rows 0 … {n - 1} at most once", got, "mend divide", code="range")
     shared = np.intersect1d(trio.test, np.union1d(trio.train, trio.augmented), assume_unique=True)
     if len(shared):
-        fail(
-            parameter,
-            "must keep test instances out of the training",
-            f"{counted(len(shared), 'row')} in both in {where}",
-            "mend divide",
-            code="conflict",
-        )
+        got = f"{counted(len(shared), 'row')} in both in {where}"
+        fail(parameter, "must keep test instances out of the training", got, "mend divide", code="conflict")
     missing = len(np.setdiff1d(trio.train, trio.augmented, assume_unique=True))
     extra = len(trio.augmented) - len(trio.train)
     if missing or extra <= 0:
         got = (
             f"{counted(missing, 'row')} of D_train {'is' if missing == 1 else 'are'} missing" if missing else "got none"
         )
-        fail(
-            parameter,
-            "D_aug must hold D_train and more instances",
-            f"{got} in {where}",
-            "choose smaller shares for the training and the test",
-            code="empty",
-        )
+        remedy = "choose smaller shares for the training and the test"
+        fail(parameter, "D_aug must hold D_train and more instances", f"{got} in {where}", remedy, code="empty")
 
 
 def _check_classes(trio: Trio, task: GainTask, losses: Sequence[str], parameter: str, where: str) -> None:
     """Refuse one class alone in D_train, and under the log loss a class of D_test that D_train lacks."""
     present = np.unique(task.y[trio.train])
     if len(present) < 2:
-        fail(
-            parameter,
-            "must leave instances of at least two classes in D_train",
-            f"only {task.class_names[present[0]]!r} in {where}",
-            "choose greater shares for the training",
-            code="empty",
-        )
+        rule = "must leave instances of at least two classes in D_train"
+        got = f"only {task.class_names[present[0]]!r} in {where}"
+        fail(parameter, rule, got, "choose greater shares for the training", code="empty")
     lacking = np.setdiff1d(task.y[trio.test], present)
     if "log" in losses and len(lacking):
         names = listed([repr(task.class_names[k]) for k in lacking], most=5)
@@ -272,8 +244,6 @@ def _check_classes(trio: Trio, task: GainTask, losses: Sequence[str], parameter:
         )
 
 
-# The data of one run, the split into D_train, D_aug and D_test, and the split of D_train for the calibration.
-#
 # Everything comes from plain values and a seed, so that a worker can make it again. Toy data are drawn anew in every
 # run; real data stay the same, and every run has its own balls.
 
@@ -418,11 +388,7 @@ def known_label_probs(truth: Any, X: NDArray[Any], n_classes: int) -> NDArray[np
     except InputError as problem:
         raise problem.replace(parameter="truth") from problem
     if probs.shape != (len(X), n_classes):
-        fail(
-            "truth",
-            f"must give a probability for each of {n_classes} classes and each row of X",
-            f"got shape {probs.shape} for {len(X)} rows",
-            "give P(y|x) as (n, K), with the classes in sorted order",
-            code="shape",
-        )
+        rule = f"must give a probability for each of {n_classes} classes and each row of X"
+        remedy = "give P(y|x) as (n, K), with the classes in sorted order"
+        fail("truth", rule, f"got shape {probs.shape} for {len(X)} rows", remedy, code="shape")
     return np.asarray(probs, dtype=np.float64)

@@ -114,13 +114,8 @@ def chosen_networks(library: str, names: str | Sequence[str] | None, weights: st
     found = []
     for name in dict.fromkeys(asked):
         if name.partition(".")[0] not in known:
-            fail(
-                "networks",
-                f"must be networks of {library}",
-                f"got {name!r}",
-                nearest(name, sorted(known)),
-                code="choice",
-            )
+            rule = f"must be networks of {library}"
+            fail("networks", rule, f"got {name!r}", nearest(name, sorted(known)), code="choice")
         sets = _sets_of_weights(package, name, weights) if library == "torchvision" else [""]
         found += [PretrainedNetwork(library, name, one) for one in sets]
     return found
@@ -199,13 +194,9 @@ def _sets_of_weights(package: Any, name: str, weights: str) -> list[str]:
     if weights == DEFAULT:
         return [str(known.DEFAULT.name)]
     if weights not in every:
-        fail(
-            "weights",
-            f"must be {ALL}, {DEFAULT} or a set that every network has",
-            f"got {weights!r}, and {name} has {listed(every)}",
-            f"{ALL} is the default",
-            code="choice",
-        )
+        rule = f"must be {ALL}, {DEFAULT} or a set that every network has"
+        got = f"got {weights!r}, and {name} has {listed(every)}"
+        fail("weights", rule, got, f"{ALL} is the default", code="choice")
     return [weights]
 
 
@@ -238,13 +229,8 @@ def _entering_last_layer(model: Any, torch: Any, network: PretrainedNetwork, *, 
         return
     linear = [module for module in model.modules() if isinstance(module, torch.nn.Linear)]
     if not linear:
-        fail(
-            "networks",
-            "must end in a linear layer, whose input is the features",
-            f"{network.file} has none",
-            "leave it out",
-            code="shape",
-        )
+        rule = "must end in a linear layer, whose input is the features"
+        fail("networks", rule, f"{network.file} has none", "leave it out", code="shape")
     handle = linear[-1].register_forward_pre_hook(lambda _, given: entered.append(given[0]))
     try:
         yield entered
@@ -309,13 +295,9 @@ def chosen_classifiers(given: str | Sequence[str] | Mapping[str, Sequence[str]])
             and all(isinstance(one, str) for one in languages)
         )
         if not (isinstance(name, str) and name.strip() and right):
-            fail(
-                "classifiers",
-                "must be names, or a dict with a list of languages for each name",
-                f"got {name!r}" + ("" if right else f" with {languages!r}"),
-                f"such as {' or '.join(GROUPS)}",
-                code="type",
-            )
+            rule = "must be names, or a dict with a list of languages for each name"
+            got = f"got {name!r}" + ("" if right else f" with {languages!r}")
+            fail("classifiers", rule, got, f"such as {' or '.join(GROUPS)}", code="type")
         if name in GROUPS:
             found |= {one: tuple(languages or known) for one, known in GROUPS[name].items()}
         else:
@@ -339,13 +321,8 @@ def tf_idf_probs(settings: TfIdfSettings, texts: Sequence[str], votes: Floats, n
     texts_of = optional_package("sklearn.feature_extraction.text", "text", "a tf-idf classifier")
     linear_model = optional_package("sklearn.linear_model", "text", "a tf-idf classifier")
     if not (np.asarray(votes).sum(axis=0) > 0).all():
-        fail(
-            "messages",
-            "of the training part must have ratings of both classes",
-            "got ratings of one class",
-            "check the positive categories",
-            code="range",
-        )
+        rule = "of the training part must have ratings of both classes"
+        fail("messages", rule, "got ratings of one class", "check the positive categories", code="range")
     vectorizer = texts_of.TfidfVectorizer(
         analyzer=settings.analyzer, ngram_range=settings.ngrams, max_features=MAX_WORDS, sublinear_tf=True
     )
@@ -408,13 +385,9 @@ def transformer_probs(name: str, texts: Sequence[str], *, batch_size: int = 32, 
             return np.stack([by_category[:, ~is_positive].sum(axis=1), by_category[:, is_positive].sum(axis=1)], axis=1)
         if len(classes) == 2 and negative is not None and positive is not None:
             return np.asarray(softmax(logits([(text,) for text in texts])[:, [negative, positive]], axis=1))
-    fail(
-        "classifiers",
-        "must be models with a class entailment, or with the two classes negative and positive",
-        f"{name} has {listed(list(classes))}",
-        "choose a model for zero-shot classification or for sentiments",
-        code="choice",
-    )
+    rule = "must be models with a class entailment, or with the two classes negative and positive"
+    remedy = "choose a model for zero-shot classification or for sentiments"
+    fail("classifiers", rule, f"{name} has {listed(list(classes))}", remedy, code="choice")
 
 
 def transformers_version() -> str:

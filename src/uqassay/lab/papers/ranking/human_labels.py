@@ -200,14 +200,9 @@ def _matched(prediction: Prediction, human: HumanLabels, source: str) -> tuple[P
     assert prediction.ids is not None
     _, rows, places = np.intersect1d(prediction.ids.astype(str), human.ids.astype(str), return_indices=True)
     if not len(rows):
-        raise InputError(
-            "ids",
-            f"must name {human.instances} that people have rated",
-            f"none of the {len(prediction.ids)} does, such as {prediction.ids[0]!s}",
-            f"name them as {human.ids[0]!s}",
-            code="ids",
-            source=source,
-        )
+        rule = f"must name {human.instances} that people have rated"
+        got = f"none of the {len(prediction.ids)} does, such as {prediction.ids[0]!s}"
+        raise InputError("ids", rule, got, f"name them as {human.ids[0]!s}", code="ids", source=source)
     return prediction[rows], human.labels[places], human.votes[places]
 
 
@@ -725,13 +720,8 @@ def labels_and_votes(folder: Path, needed: str) -> tuple[NDArray[Any], NDArray[A
         fail("data", "must hold labels.npy", f"{folder} does not", needed, code="missing")
     labels, votes = np.asarray(load_labels(folder / "labels.npy")), _votes(folder)
     if labels.ndim != 1 or len(labels) != len(votes):
-        fail(
-            "data",
-            "labels.npy must be (n,) and human_counts.npy (n, K)",
-            f"got shapes {labels.shape} and {votes.shape}",
-            needed,
-            code="shape",
-        )
+        rule = "labels.npy must be (n,) and human_counts.npy (n, K)"
+        fail("data", rule, f"got shapes {labels.shape} and {votes.shape}", needed, code="shape")
     labels = as_labels(labels, votes.shape[1], name="data: labels.npy")
     check_agreement(labels, votes)
     return labels, votes
@@ -798,13 +788,9 @@ def check_agreement(labels: NDArray[Any], votes: NDArray[Any]) -> None:
     """Refuse labels that name the most frequent class of the votes in fewer than half of the rows."""
     agreeing = float((votes.argmax(axis=1) == labels).mean())
     if agreeing < 0.5:
-        fail(
-            "data",
-            "the labels must belong to the votes",
-            f"it names their most frequent class in only {percent(agreeing, 0)} of the rows",
-            "use the same order of instances and of classes in both",
-            code="mismatch",
-        )
+        got = f"it names their most frequent class in only {percent(agreeing, 0)} of the rows"
+        remedy = "use the same order of instances and of classes in both"
+        fail("data", "the labels must belong to the votes", got, remedy, code="mismatch")
 
 
 # Ranking metrics against the ground truths of ReaL-ImageNet, for saved models.
@@ -918,14 +904,8 @@ def _places(names: Sequence[str]) -> NDArray[np.int64]:
     for i, name in enumerate(names):
         number = image_number(name)
         if number is None:
-            raise InputError(
-                "info",
-                f"must name validation images, ILSVRC2012_val_00000001.JPEG … {N_IMAGES:08d}.JPEG",
-                f"got {name!r}",
-                "get scores.npz again",
-                code="range",
-                source="scores.npz",
-            )
+            rule = f"must name validation images, ILSVRC2012_val_00000001.JPEG … {N_IMAGES:08d}.JPEG"
+            raise InputError("info", rule, f"got {name!r}", "get scores.npz again", code="range", source="scores.npz")
         places[i] = number - 1
     return places
 

@@ -179,12 +179,7 @@ def _probes(folder: Path, human: HumanLabels, seed: int, say: Progress) -> Itera
         features = read_features(path, len(human.labels))
         logits = probe_logits(features, human.labels, human.votes.shape[1], seed=seed)
         if not np.isfinite(logits).all():
-            raise InputError(
-                "features",
-                "must be of a scale at which SGD with the printed learning rate converges",
-                "the weights became infinite",
-                "standardise them",
-                code="range",
-                source=path.name,
-            )
+            rule = "must be of a scale at which SGD with the printed learning rate converges"
+            got = "the weights became infinite"
+            raise InputError("features", rule, got, "standardise them", code="range", source=path.name)
         yield SavedModel(path.stem, Point.from_logits(logits), human.labels, human.votes)

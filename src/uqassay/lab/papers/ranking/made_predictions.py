@@ -79,13 +79,9 @@ def place_of(folder: Path) -> Path:
     try:
         folder.mkdir(exist_ok=True)
     except OSError as problem:
-        raise InputError(
-            "data",
-            "must be a folder that can be made or written to",
-            f"{folder}: {problem.strerror or type(problem).__name__}",
-            "choose another folder",
-            code="unwritable",
-        ) from problem
+        rule = "must be a folder that can be made or written to"
+        got = f"{folder}: {problem.strerror or type(problem).__name__}"
+        raise InputError("data", rule, got, "choose another folder", code="unwritable") from problem
     return folder
 
 
@@ -186,22 +182,12 @@ def validation_images(folder: Path) -> list[Path]:
         if number is None:
             continue
         if number in found:
-            fail(
-                "images",
-                "must hold each image once",
-                f"got {found[number]} and {path}",
-                "give the folder with one copy of them",
-                code="duplicate",
-            )
+            remedy = "give the folder with one copy of them"
+            fail("images", "must hold each image once", f"got {found[number]} and {path}", remedy, code="duplicate")
         found[number] = path
     if not found:
-        fail(
-            "images",
-            "must be a folder with validation images, ILSVRC2012_val_00000001.JPEG …",
-            f"got {folder}",
-            "unpack ILSVRC2012_img_val.tar there",
-            code="missing",
-        )
+        rule = "must be a folder with validation images, ILSVRC2012_val_00000001.JPEG …"
+        fail("images", rule, f"got {folder}", "unpack ILSVRC2012_img_val.tar there", code="missing")
     return [found[number] for number in sorted(found)]
 
 
@@ -234,34 +220,21 @@ def _of_devkit(folder: Path) -> NDArray[np.int64]:
     """Labels by the files of the development kit, whose class numbers have an order of their own."""
     for name in (META, TRUTH):
         if not (folder / name).is_file():
-            fail(
-                "devkit",
-                f"must hold {META} and {TRUTH}",
-                f"{folder} has no {name}",
-                "unpack ILSVRC2012_devkit_t12.tar.gz and give its folder",
-                code="missing",
-            )
+            remedy = "unpack ILSVRC2012_devkit_t12.tar.gz and give its folder"
+            fail("devkit", f"must hold {META} and {TRUTH}", f"{folder} has no {name}", remedy, code="missing")
     with problems_named(folder / META):
         records = loadmat(folder / META, squeeze_me=True)["synsets"]
         leaves = {int(r["ILSVRC2012_ID"]): str(r["WNID"]) for r in records if int(r["num_children"]) == 0}
         if len(leaves) != N_CLASSES or len(set(leaves.values())) != N_CLASSES:
-            raise FileFormatError(
-                "synsets",
-                f"must have {count(N_CLASSES)} classes without children",
-                f"got {count(len(leaves))}",
-                "get the development kit of ILSVRC 2012 again",
-                code="shape",
-            )
+            rule = f"must have {count(N_CLASSES)} classes without children"
+            remedy = "get the development kit of ILSVRC 2012 again"
+            raise FileFormatError("synsets", rule, f"got {count(len(leaves))}", remedy, code="shape")
     with problems_named(folder / TRUTH):
         numbers = [line.strip() for line in (folder / TRUTH).read_text(encoding="ascii").splitlines() if line.strip()]
         if len(numbers) != N_IMAGES or not all(n.isdigit() and int(n) in leaves for n in numbers):
-            raise FileFormatError(
-                "labels",
-                f"must be {count(N_IMAGES)} class numbers of {META}",
-                f"got {count(len(numbers))} lines, or other numbers",
-                "get the development kit of ILSVRC 2012 again",
-                code="shape",
-            )
+            rule = f"must be {count(N_IMAGES)} class numbers of {META}"
+            got = f"got {count(len(numbers))} lines, or other numbers"
+            raise FileFormatError("labels", rule, got, "get the development kit of ILSVRC 2012 again", code="shape")
     order = {wordnet: i for i, wordnet in enumerate(sorted(leaves.values()))}
     return np.array([order[leaves[int(n)]] for n in numbers])
 
@@ -339,13 +312,9 @@ def make_image_predictions(
         def make() -> dict[str, Any]:
             found = network_outputs(network, load, len(paths), batch_size=options.batch_size, device=options.device)
             if found.logits.shape[1] != N_CLASSES:
-                fail(
-                    "networks",
-                    f"must have the {count(N_CLASSES)} classes of ILSVRC 2012",
-                    f"{network.file} has {count(found.logits.shape[1])}",
-                    "leave it out",
-                    code="shape",
-                )
+                rule = f"must have the {count(N_CLASSES)} classes of ILSVRC 2012"
+                got = f"{network.file} has {count(found.logits.shape[1])}"
+                fail("networks", rule, got, "leave it out", code="shape")
             return {"logits": found.logits, "ids": ids}
 
         return FileJob(network.file, facts | {"network": [network.library, network.name, network.weights]}, make)
@@ -362,13 +331,9 @@ def _write_labels(folder: Path, paths: list[Path], devkit: Path | None) -> None:
         return
     labels = labels_of(paths, devkit)
     if labels is None:
-        fail(
-            "devkit",
-            "must be the folder of the development kit where the images are not sorted into folders by WordNet id",
-            "got none, and no labels.npy",
-            "unpack ILSVRC2012_devkit_t12.tar.gz and name its folder",
-            code="missing",
-        )
+        rule = "must be the folder of the development kit where the images are not sorted into folders by WordNet id"
+        got = "got none, and no labels.npy"
+        fail("devkit", rule, got, "unpack ILSVRC2012_devkit_t12.tar.gz and name its folder", code="missing")
     with whole_file(path) as stream:
         np.save(stream, labels)
 
@@ -419,13 +384,9 @@ def make_text_predictions(
     def job(name: str, languages: tuple[str, ...]) -> FileJob:
         rows = [i for i, one in enumerate(messages.languages) if not languages or one in languages]
         if not rows:
-            fail(
-                "classifiers",
-                f"{name} must know a language of the messages",
-                f"got {listed(languages)}",
-                "name the languages as the data do, such as en",
-                code="empty",
-            )
+            rule = f"{name} must know a language of the messages"
+            remedy = "name the languages as the data do, such as en"
+            fail("classifiers", rule, f"got {listed(languages)}", remedy, code="empty")
         texts, ids = [messages.texts[i] for i in rows], messages.ids[rows]
         facts: dict[str, Any] = {
             "uqassay": uqassay.__version__,
@@ -486,13 +447,9 @@ def read_features(path: Path, n: int) -> NDArray[Any]:
             features = np.load(path, allow_pickle=False, mmap_mode="r")
         numbers = features.dtype.kind in "iuf"
         if not (numbers and features.ndim == 2 and len(features) == n and np.isfinite(features).all()):
-            raise FileFormatError(
-                "features",
-                f"must be finite numbers ({n}, d)",
-                f"got {features.dtype} {features.shape}" + ("" if not numbers else ", or nan or infinite ones"),
-                "save one row for each image",
-                code="shape",
-            )
+            rule = f"must be finite numbers ({n}, d)"
+            got = f"got {features.dtype} {features.shape}" + ("" if not numbers else ", or nan or infinite ones")
+            raise FileFormatError("features", rule, got, "save one row for each image", code="shape")
     return features
 
 
@@ -523,13 +480,9 @@ def make_features(
     data = load_dataset(name if name == "cifar-10" else f"npz:{name}")
     pixels = np.round(255.0 * np.asarray(data.X_test)).astype(np.uint8)  # (n, 3, height, width)
     if pixels.ndim != 4 or pixels.shape[1] != 3:
-        fail(
-            "images",
-            "must be images in colour (n, 3, height, width)",
-            f"got {data.X_test.shape}",
-            "give the folder of a copy of CIFAR-10, or cifar-10",
-            code="shape",
-        )
+        rule = "must be images in colour (n, 3, height, width)"
+        remedy = "give the folder of a copy of CIFAR-10, or cifar-10"
+        fail("images", rule, f"got {data.X_test.shape}", remedy, code="shape")
     networks = options.networks()
     pillow = optional_package("PIL.Image", "vision", "preparing images")
     place_of(folder)
@@ -574,10 +527,5 @@ def _keep_labels(folder: Path, labels: NDArray[Any]) -> None:
         with whole_file(path) as stream:
             np.save(stream, labels.astype(np.int64))
     elif not np.array_equal(load_labels(path), labels):
-        fail(
-            "data",
-            "labels.npy must be the labels of the images",
-            f"{path} differs",
-            "choose another folder for the features of these images",
-            code="mismatch",
-        )
+        remedy = "choose another folder for the features of these images"
+        fail("data", "labels.npy must be the labels of the images", f"{path} differs", remedy, code="mismatch")

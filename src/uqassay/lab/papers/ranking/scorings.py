@@ -130,13 +130,8 @@ def study(scorings: Sequence[Scoring], method: str, *, by_model: bool = False) -
     """
     kept = [s for s in scorings if s.defined]
     if len(kept) < 3:
-        fail(
-            "scorings",
-            "must have at least three that are defined",
-            f"got {len(kept)}",
-            "judge more models",
-            code="empty",
-        )
+        rule = "must have at least three that are defined"
+        fail("scorings", rule, f"got {len(kept)}", "judge more models", code="empty")
     metrics, taus = columns(kept)
     return correlation_study(
         dict(zip(METRICS, metrics.T, strict=True)),

@@ -99,14 +99,7 @@ def with_terms(
         nonspecificity=nonspecificity or found.settings.nonspecificity,
     )
     return replace(
-        found,
-        models=tuple(models),
-        settings=settings,
-        sets={},
-        warnings=(),
-        calibration=(),
-        scaled={},
-        backward=(),
+        found, models=tuple(models), settings=settings, sets={}, warnings=(), calibration=(), scaled={}, backward=()
     )
 
 
@@ -145,13 +138,9 @@ def check_four_classes(classes: Sequence[int], n_classes: int) -> tuple[int, ...
     chosen = tuple(classes)
     whole = all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) and 0 <= c < n_classes for c in chosen)
     if not whole or len(chosen) != 4 or len(set(chosen)) != 4:
-        fail(
-            "vertex_classes",
-            f"must be four different classes from 0 to {n_classes - 1}",
-            f"got {listed(list(map(repr, chosen)))}",
-            "leave it out for the first four",
-            code="choice",
-        )
+        rule = f"must be four different classes from 0 to {n_classes - 1}"
+        got = f"got {listed(list(map(repr, chosen)))}"
+        fail("vertex_classes", rule, got, "leave it out for the first four", code="choice")
     return tuple(int(c) for c in chosen)
 
 

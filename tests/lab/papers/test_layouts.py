@@ -1,0 +1,276 @@
+"""Layouts: which cell stands where, and which printed digits stand with it."""
+
+import csv
+import io
+import math
+
+import pytest
+from tests.refusals import refuses
+
+from uqassay.lab.papers import PROTOCOLS, printed_table, reproduce
+from uqassay.lab.papers.credal_calibration.table1_plans import PAPER_SETS
+from uqassay.lab.papers.layouts import LAYOUTS, CellPart, Layout, LayoutColumn, filled, layout_of
+from uqassay.lab.papers.printed_cells import PrintedCell
+
+NAN = float("nan")
+WIDE = Layout(
+    "Wide",
+    "unified_table1",
+    {"dataset": "Dataset", "convention": "", "model": "Model"},
+    (LayoutColumn("kl", "KL", ("kl_mean", "kl_sd")), LayoutColumn("e", "E", ("e_mean", "e_sd"))),
+    (
+        CellPart(("table1/{dataset}/{model}/{column}", "table1/{dataset}/{convention:exact|paper}/{model}/{column}")),
+        CellPart(("table1/{dataset}/{model}/{column}_sd",), "sd"),
+    ),
+    "{} ± {}",
+)
+LONG = Layout(
+    "Long",
+    "disentanglement_table2_error",
+    {"method": "Method"},
+    (LayoutColumn("wine", "Wine"),),
+    (
+        CellPart(
+            ("table2/{dataset}/{method}/{decomposition:IT}/pooled", "table2/{dataset}/{method}/{decomposition:IT}")
+        ),
+    ),
+    column="{dataset}",
+    values=("error",),
+    renamed={"Wine": "wine"},
+    only={"decomposition": ("IT",)},
+    open=True,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("table1/CIFAR-10/DE/kl", ((("CIFAR-10", "", "DE"), "kl", 0), 0)),
+        ("table1/CIFAR-10/DE/kl_sd", ((("CIFAR-10", "", "DE"), "kl", 1), 0)),
+        ("table1/digits/paper/DE/e", ((("digits", "paper", "DE"), "e", 0), 1)),
+        ("table1/CIFAR-10/DE/ns", None),
+        ("table1/CIFAR-10/DE/kl/interval", None),
+        ("table10/CIFAR-10/DE/kl", None),
+        ("table1/digits/other/DE/e", None),
+    ],
+)
+def test_a_name_has_one_place(name, place):
+    assert WIDE.place(name) == place
+
+
+def test_printed_digits_are_kept():
+    assert WIDE.printed[("CIFAR-10", "", "EDL"), "e", 0] == "2.270"
+    assert WIDE.printed[("CIFAR-100", "", "DDU"), "kl", 1] == "2.260"
+    assert LONG.printed[("MC-Dropout",), "wine", 0] == "0.645"
+    assert len(LONG.printed) == 20  # four methods on five data sets, one of the two decompositions
+
+
+def test_our_numbers_stand_with_the_printed_ones():
+    cells = [
+        PrintedCell.within("table1/CIFAR-10/DE/e", 0.415, 0.4, 0.3, 0.5),
+        PrintedCell.within("table1/CIFAR-10/DE/kl", 0.031, 0.1, 0.05, 0.2),
+        PrintedCell("table1/CIFAR-10/DE/kl/interval", NAN, 0.1, 0.09, 0.11, None),
+        PrintedCell.within("table2/x/DE/e", 1.0, 1.0, 1.0, 1.0),
+    ]
+    table = filled(WIDE, cells)
+    assert len(table.rows) == 30
+    row = next(row for row in table.rows if row.labels == ("CIFAR-10", "", "DE"))
+    kl, e = (cell.values[0] for cell in row.cells)
+    assert (e.printed, e.ours, e.low, e.high, e.agrees, e.decimals) == ("0.415", 0.4, 0.3, 0.5, True, 3)
+    assert (kl.ours, kl.low, kl.high, kl.agrees) == (0.1, 0.09, 0.11, False)
+    other = table.rows[0].cells[0].values
+    assert other[0].printed == "0.243"
+    assert other[1].printed == "1.315"
+    assert math.isnan(other[0].ours)
+    assert other[0].agrees is None
+
+
+def test_rows_that_the_paper_has_not_stand_alone_with_their_printed_numbers():
+    near = filled(WIDE, [PrintedCell("table1/digits/exact/EDL/e", 2.27, 0.1, NAN, NAN, None)])
+    assert [row.labels for row in near.rows] == [("digits", "exact", "EDL")]
+    assert near.rows[0].cells[1].values[0].printed == "2.270"  # as printed, not 2.27
+    odd = filled(WIDE, [PrintedCell("table1/digits/exact/EDL/e", 2.2712, 0.1, NAN, NAN, None)])
+    assert odd.rows[0].cells[1].values[0].printed == "2.2712"
+
+
+def test_rows_without_printed_numbers_stand_under_the_printed_ones():
+    table = filled(WIDE, [PrintedCell("table1/digits/exact/EDL/e", NAN, 0.1, NAN, NAN, None)])
+    assert [row.labels for row in table.rows[-2:]] == [("CIFAR-100", "", "DDU"), ("digits", "exact", "EDL")]
+
+
+def test_the_preferred_name_counts_in_any_order():
+    plain = PrintedCell.within("table2/wine/MC-Dropout/IT", 0.645, 1.0, 0.0, 2.0)
+    pooled = PrintedCell.within("table2/wine/MC-Dropout/IT/pooled", 0.645, 2.0, 0.0, 3.0)
+    for cells in ([plain, pooled], [pooled, plain]):
+        assert filled(LONG, cells).rows[0].cells[0].values[0].ours == 2.0
+
+
+def test_an_open_layout_has_columns_that_are_not_printed():
+    table = filled(LONG, [PrintedCell("table2/digits/MC-Dropout/IT", NAN, 0.3, NAN, NAN, None)])
+    assert table.columns_shown == ("Wine", "digits")
+    assert table.rows[0].cells[1].values[0].ours == 0.3
+
+
+# -- The layouts of the papers: every printed number and every cell of a protocol has one place, in the printed order.
+
+
+LABELS = {
+    "dataset", "model", "tradeoff", "vertices", "distance", "nonspecificity", "architecture", "predictor", "method",
+    "decomposition", "uncertainty", "estimator", "metric",
+}  # fmt: skip
+ALL = {f"{id(layout)}": (protocol, name) for protocol, some in LAYOUTS.items() for name, layout in some.items()}
+
+
+def test_every_protocol_has_the_tables_of_its_paper():
+    assert set(LAYOUTS) == set(PROTOCOLS)
+    for name, layouts in LAYOUTS.items():
+        assert list(layouts) == [f"table{i}" for i in range(1, len(layouts) + 1)], name
+        for table, layout in layouts.items():
+            assert layout.title.startswith(f"Table {table.removeprefix('table')}: ")
+
+
+@pytest.mark.parametrize(("protocol", "name"), list(ALL.values()))
+def test_every_printed_number_has_a_place(protocol, name):
+    layout = LAYOUTS[protocol][name]
+    rows = printed_table(layout.source)
+    if layout.only:
+        back = {ours: printed for printed, ours in layout.renamed.items()}
+        rows = [row for row in rows if all(row[f] in {back.get(v, v) for v in vs} for f, vs in layout.only.items())]
+    texts = [text for row in rows for column, text in row.items() if column not in LABELS and text]
+    if name == "table3" and layout.source.startswith("unified"):  # KL and NS stand there once for each λ
+        texts = [text for row in rows for column, text in row.items() if column in ("e", "rank")]
+        texts += [row[column] for row in rows if row["tradeoff"] == "2" for column in ("kl", "ns")]
+    assert sorted(text for text in layout.printed.values() if text) == sorted(texts)
+    assert {column for _, column, _ in layout.printed} == {column.name for column in layout.columns}
+
+
+@pytest.mark.parametrize("protocol", ["unified-tables", "ranking-intervals", "disentanglement-tables"])
+def test_every_recomputed_cell_has_one_place(protocol):
+    result = reproduce(protocol)
+    for cell in result.rows:
+        table, *place = cell.name.split("/")
+        found = [name for name, layout in LAYOUTS[protocol].items() if layout.place(cell.name) is not None]
+        checks_a_sum = table == "table7" and place[2] == "all"  # a sum of printed parts, not a cell of the table
+        assert found == ([] if checks_a_sum else [table]), cell.name
+    for name, layout in LAYOUTS[protocol].items():
+        cells = [cell for cell in result.rows if layout.place(cell.name) is not None]
+        values = [value for row in filled(layout, result.rows).rows for one in row.cells for value in one.values]
+        compared = [value for value in values if value.agrees is not None]
+        assert len(compared) == sum(cell.agrees is not None for cell in cells), name
+        assert sum(value.agrees is False for value in compared) == sum(cell.agrees is False for cell in cells), name
+        assert all(value.printed for value in compared)
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("table1/digits/exact/LB-BNN Avg/accuracy_percent", (("digits", "exact", "LB-BNN Avg"), "accuracy_percent", 0)),
+        ("table2/mnist/paper/lambda=0.1/DE/rank", (("mnist", "paper", "0.1"), "DE", 0)),
+        ("table4/cifar-10/exact/DE/naive/correct/ns_sd", (("cifar-10", "exact", "DE", "naive"), "ns_correct", 1)),
+        ("table5/cifar-10/exact/JS/lambda=0.1/DE/e", (("cifar-10", "exact", "JS", "0.1"), "DE", 1)),
+        ("table7/digits/paper/E-CNN/ns_incorrect", (("digits", "paper", "E-CNN"), "ns_incorrect", 0)),
+        ("table8/digits/paper/lambda=1.0/DE/e", (("digits", "paper", "1.0"), "DE", 0)),
+    ],
+)
+def test_cells_of_trained_predictors_have_a_place(name, place):
+    found = LAYOUTS["unified"][name.split("/")[0]].place(name)
+    assert found is not None
+    assert found[0] == place
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        ("table2/wine/Flipout/IT", (("IT", "", "Flipout"), "wine", 0)),
+        ("table2/wine/Flipout/IT/ci95", (("IT", "", "Flipout"), "wine", 1)),
+        ("table2/wine/Flipout/IT/last-layer", (("IT", "last-layer", "Flipout"), "wine", 0)),
+        ("table2/wine/Flipout/IT/last-layer/ci95", (("IT", "last-layer", "Flipout"), "wine", 1)),
+        ("table2/wine/Flipout/IT/interval", None),
+        ("table3/wine/Flipout/IT/aleatoric", (("wine", "", "Flipout"), "IT/aleatoric", 0)),
+        ("table3/wine/Flipout/IT/aleatoric/pooled", (("wine", "", "Flipout"), "IT/aleatoric", 0)),
+        ("table3/wine/Flipout/IT/last-layer/aleatoric/pooled", (("wine", "last-layer", "Flipout"), "IT/aleatoric", 0)),
+        ("table3/wine/Flipout/IT/aleatoric/interval", None),
+        ("table1/cifar-10/Flipout/GL/epistemic", (("", "Flipout"), "GL/epistemic", 0)),
+    ],
+)
+def test_cells_of_disentanglement_have_a_place(name, place):
+    found = LAYOUTS["disentanglement"][name.split("/")[0]].place(name)
+    assert (None if found is None else found[0]) == place
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("table1/cifar-10, MobileNetV2/DN(0.1)/exact/avg_accuracy", ("cifar-10", "MobileNetV2", "", "DN(0.1)")),
+        ("table1/bacteria/DE/exact/avg_accuracy", ("bacteria", "", "", "DE")),
+        ("table1/bacteria/DE/paper-code/avg_accuracy", ("bacteria", "", "paper-code", "DE")),
+        ("table1/CIFAR-10 (JPEG copy), cnn-small/S/exact/avg_accuracy", ("CIFAR-10 (JPEG copy)", "cnn-small", "", "S")),
+    ],
+)
+def test_cells_of_credal_predictors_have_a_place(name, row):
+    layout = LAYOUTS["credal-calibration"]["table1"]
+    assert layout.place(name)[0] == (row, "avg_accuracy", 0)
+    assert ((row, "avg_accuracy", 0) in layout.printed) == (row[0] in PAPER_SETS and not row[2])
+
+
+def test_names_of_data_sets_are_those_of_the_protocol():
+    assert {name.partition("/")[0] for name in PAPER_SETS} <= set(
+        LAYOUTS["credal-calibration"]["table1"].renamed.values()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [
+        (
+            "table1/toy/spread=0.35/p=random/local-gp/entropy/eece/sd",
+            (("toy", "0.35", "random", "local-gp", "entropy"), "eece", 1),
+        ),
+        ("table1/toy-mismatch-1/spread=0.35/sparse-gp/entropy/correlation/interval", None),
+        ("table1/toy/spread=0.35/sparse-gp/entropy/eece-bits", None),
+        (
+            "table2/emnist-balanced/sparse-gp/mutual-information/calibrated",
+            (("emnist-balanced", "", "", "sparse-gp", "mutual-information"), "calibrated", 0),
+        ),
+    ],
+)
+def test_cells_of_the_gain_have_a_place(name, place):
+    found = LAYOUTS["epistemic-gain"][name.split("/")[0]].place(name)
+    assert (None if found is None else found[0]) == place
+
+
+def test_rows_and_columns_are_in_the_printed_order():
+    result = reproduce("unified-tables")
+    lines = result.table(2).splitlines()
+    assert lines[2].split()[:2] == ["0.1", "printed"]
+    assert " ".join(lines[2].split()[2:]) == (
+        "DE 0.069 CreINN 0.117 EDL 0.229 LB-BNN 0.259 E-CNN 0.354 RS-NN 0.399"
+    )  # paper 000, Table 2, first row
+    assert " ".join(result.table(5).splitlines()[7].split()[:8]) == "0.1 printed DE 0.053 RS-NN 0.065 LB-BNN 0.095"
+    assert result.table(1).splitlines()[3].split()[:4] == ["LB-BNN", "printed", "89.24", "0.0565"]
+    table = reproduce("disentanglement-tables").table(2).splitlines()
+    assert table[1].split() == ["Model", "CIFAR10", "Fashion", "MNIST", "Wine", "BCI", "Average"]
+    assert " ".join(table[3].split()) == (
+        "MC-Dropout printed 0.661 ± 0.044 0.673 ± 0.034 0.778 ± 0.031 0.803 ± 0.040 0.729 ± 0.037"
+    )  # paper 004, Table 2, first row
+    printed = reproduce("ranking-intervals").table(1).splitlines()[3]
+    assert printed.split()[2:5] == ["94.56", "(93.36;", "95.55)"]
+
+
+def test_the_numbers_of_a_csv_are_the_rows_of_the_result():
+    result = reproduce("disentanglement-tables")
+    own = {cell.name: cell for cell in result.rows}
+    for row in csv.DictReader(io.StringIO(result.table(3, format="csv"))):
+        dataset = {"CIFAR10": "cifar-10", "Fashion MNIST": "fashion-mnist"}.get(row["dataset"], row["dataset"].lower())
+        cell = own[f"table3/{dataset}/{row['method']}/IT/epistemic"]
+        found = [float(row[f"IT_epistemic_{end}"]) for end in ("paper", "ours", "low", "high")]
+        assert found == [cell.paper, cell.ours, cell.low, cell.high]
+        assert row["IT_epistemic_agrees"] == "true"
+
+
+def test_a_layout_is_found_by_its_number():
+    assert layout_of("unified", 3) is layout_of("unified-tables", "3") is layout_of("unified", "table3")
+    with refuses("table", "choice", got="1, 2, 3, 4 or 5; got 'table6'"):
+        layout_of("disentanglement", "table6")
+    with refuses("table", "choice", got="methods has no printed table"):
+        layout_of("methods", "1")
