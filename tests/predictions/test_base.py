@@ -190,7 +190,7 @@ BAD = [
     (lambda: uq.Dirichlet([[-1.0, 1.0]]), "alpha", "range", "row 0 holds -1"),
     (lambda: uq.Dirichlet([[1e308, 1e308]]), "alpha", "range", r"row 0 holds 1e\+308"),
     (lambda: uq.Dirichlet([[1.0, 1.0]], n_draws=0), "n_draws", "range", "got 0"),
-    (lambda: uq.Dirichlet([[1.0, 1.0]], n_draws=True), "n_draws", "range", "got True"),
+    (lambda: uq.Dirichlet([[1.0, 1.0]], n_draws=True), "n_draws", "type", "got True"),
     (lambda: uq.Intervals([[0.6, 0.6]], [[0.7, 0.7]]), "lower", "bounds", r"row 0 sums to 1\.2"),
     (lambda: uq.Intervals([[0.1, 0.1]], [[0.3, 0.3]]), "upper", "bounds", r"row 0 sums to 0\.6"),
     (lambda: uq.Intervals([[0.6, 0.3]], [[0.5, 0.7]]), "lower", "bounds", r"row 0 has lower 0\.6 > upper 0\.5"),
