@@ -4,6 +4,7 @@ python -m benchmarks.house entered   # files entered and functions called, for t
 python -m benchmarks.house rooms     # lines and files of every room
 """
 
+import ast
 import sys
 import tempfile
 from collections import Counter
@@ -16,6 +17,22 @@ import numpy as np
 import uqassay as uq
 
 SOURCE = Path(uq.__file__).resolve().parent
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "house.md"
+ORDER = (
+    *(
+        "ground",
+        "credal",
+        "statistics",
+        "predictions",
+        "measures",
+        "losses",
+        "metrics",
+        "calibration",
+        "evidence",
+        "report",
+    ),
+    *("cli", "lab", "lab/datasets", "lab/methods", "lab/bench", "lab/papers"),
+)
 
 
 def entered(question: Callable[[], object]) -> tuple[int, int]:
@@ -54,11 +71,39 @@ def rooms() -> dict[str, tuple[int, int]]:
     lines: Counter[str] = Counter()
     files: Counter[str] = Counter()
     for path in SOURCE.rglob("*.py"):
-        parts = path.relative_to(SOURCE).parts
-        room = "ground" if len(parts) == 1 else "/".join(parts[: 2 if parts[0] == "lab" and len(parts) > 2 else 1])
+        room = _room(path.relative_to(SOURCE))
         lines[room] += len(path.read_text(encoding="utf-8").splitlines())
         files[room] += 1
     return {room: (lines[room], files[room]) for room in sorted(lines)}
+
+
+def house_map() -> str:
+    """Every file with the sentence that says what it holds, by room, from the ground up."""
+    sentences: dict[str, list[str]] = {room: [] for room in ORDER}
+    for path in sorted(SOURCE.rglob("*.py")):
+        place = path.relative_to(SOURCE)
+        doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        sentence = " ".join(doc.partition("\n\n")[0].split())
+        if path.name == "__init__.py":
+            sentence = f"The door: {sentence[:1].lower()}{sentence[1:]}"
+        sentences[_room(place)].append(f"| `{place.as_posix()}` | {sentence.replace('|', chr(92) + '|')} |")
+    parts = ["# The house", HOW_TO_READ]
+    for room, rows in sentences.items():
+        parts.append("\n".join([f"## {room}", "", "| File | What it holds |", "|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _room(place: Path) -> str:
+    parts = place.parts
+    if len(parts) == 1:
+        return "ground"
+    return "/".join(parts[:2]) if parts[0] == "lab" and len(parts) > 2 else parts[0]
+
+
+HOW_TO_READ = """Where is what in `src/uqassay`. Data goes from top to bottom: a room imports only from rooms above it, and the
+ground serves all. `lab` is the second wing: it makes predictions, and nothing in the first wing imports it.
+
+    python -m benchmarks.house map"""
 
 
 def main(words: list[str]) -> int:
@@ -78,6 +123,9 @@ def main(words: list[str]) -> int:
         for room, (n_lines, n_files) in found.items():
             print(f"{room:14} {n_lines:7,} lines {n_files:4} files")
         print(f"{'all':14} {sum(n for n, _ in found.values()):7,} lines {sum(n for _, n in found.values()):4} files")
+        return 0
+    if words == ["map"]:
+        PAGE.write_text(house_map(), encoding="utf-8")
         return 0
     print((__doc__ or "").strip())
     return 2

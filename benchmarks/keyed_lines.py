@@ -1,6 +1,6 @@
 """Results as lines of JSON, each with the digest of the code that made it: lines of other code are told apart and not used.
 
-The digest is `uqassay.lab.bench.cell.code_version`, as for the cells of a benchmark.
+The digest is `benchmarks.source_digests.code_version`.
 """
 
 import json

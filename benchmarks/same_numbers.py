@@ -272,7 +272,6 @@ def save_calibration(numbers: dict, data: dict, n: int = 300) -> None:
     errors = "confidence_calibration_error classwise_calibration_error"
     add(errors, y, p, norm=("l1", "l2", "max"), binning=("width", "mass"), direction=("both", "over", "under"))
     add("hosmer_lemeshow_statistic hosmer_lemeshow_test", y, p, bins=("classwise", "common"))
-    add("density_calibration_error", y, p, notion=("canonical", "classwise", "confidence"))
     add("kernel_calibration_error", y, p, estimator=("quadratic", "linear", "block", "biased"))
     add("skce_pvalue", y, p, estimator=("quadratic", "linear", "block"), method=("asymptotic", "bound"), rng=1)
     add("proper_score_parts", y, p, score=("brier", "log"), by=("bins", "distinct"))

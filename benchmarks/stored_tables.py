@@ -17,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 sys.path.insert(0, str(ROOT / "src"))  # so that it also runs uninstalled
 
+from benchmarks.source_digests import code_modules, code_version
 from uqassay.errors import InputError
 from uqassay.files import whole_file
-from uqassay.lab.bench.cell import code_modules, code_version
 
 __all__ = ["NAME", "NOT_RECORDED", "ROOT", "Source", "Stored", "Table", "store", "stored_results"]
 
@@ -63,7 +63,7 @@ class Source:
     command : str
         Run at the root of the repository; it stores the table again.
     function : str
-        ``"module:function"`` that measures, as in `uqassay.lab.bench.cell.code_version`.
+        ``"module:function"`` that measures, as in `benchmarks.source_digests.code_version`.
     rests_on : tuple of str
         Further modules that the numbers depend on.
     cost : str

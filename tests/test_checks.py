@@ -107,3 +107,38 @@ def test_matrices_are_in_order_of_rows():
     ):
         with refuses("x", code):
             checks.matrix(values, "x", REMEDY, columns=2)
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "got"),
+    [
+        ([0.0, 1.0], {}, None),
+        ([0.5, 1.5], {}, "must lie between 0 and 1; row 1 is 1.5"),
+        ([2.0, -1.0], {"of": "price"}, "price 0 is 2, the first of 2"),
+        ([0.5, 0.0], {"ends": "(]"}, r"must lie in \(0, 1\]; row 1 is 0"),
+        ([np.nan], {"low": -1.0}, "row 0 is nan"),
+    ],
+)
+def test_numbers_between(values, options, got):
+    if got is None:
+        return checks.between(np.array(values), "x", REMEDY, **options)
+    with refuses("x", "range", got):
+        checks.between(np.array(values), "x", REMEDY, **options)
+
+
+def test_a_rule_for_numbers_is_a_sentence():
+    with refuses("x", "type", got="must be a number and be at least 0; got 'a'"):
+        checks.number("a", "x", REMEDY, low=0)
+    with refuses("x", "type", got="must be a number; got 'a'"):
+        checks.number("a", "x", REMEDY)
+
+
+@pytest.mark.parametrize("value", [True, np.bool_(False)])
+def test_truth_values(value):
+    assert checks.true_or_false(value, "x") is bool(value)
+
+
+@pytest.mark.parametrize("value", ["False", 0, 1.0, None, np.array([True])])
+def test_other_values_are_no_truth_values(value):
+    with refuses("x", "type", got="must be True or False"):
+        checks.true_or_false(value, "x")

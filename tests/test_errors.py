@@ -108,12 +108,10 @@ PASSED_ON = {  # places whose code is computed; `tests.refusals` checks the code
     ("lab/datasets/ball_split.py", "'type' if share.dtype.kind not in 'fiu' else 'shape'"),
     ("lab/papers/gain/trainings.py", "code"),
     ("losses/votes.py", "'type' if counts.dtype == bool else 'range'"),
-    ("lab/methods/sparse_gaussian_process.py", "'range' if whole else 'type'"),
     ("predictions/formats.py", "code"),
     ("predictions/files.py", "'unreadable' if done == 'read' else 'unwritable'"),
     ("predictions/files.py", "code"),
     ("predictions/files.py", "problem.code"),
-    ("statistics/planning.py", "'missing' if n is None else 'conflict'"),
     ("statistics/units.py", "code"),
 }
 

@@ -66,14 +66,12 @@ CASES: dict[str, str] = {
     "metrics.class_set_scores": "prediction=sets y_true groups",
     "metrics.mean_set_size": "prediction=sets groups",
     "metrics.set_coverage_score": "prediction=sets y_true groups",
-    "metrics.set_decision_cost": "prediction=sets y_true costs groups",
     "metrics.set_utility_score": "prediction=sets y_true groups",
     "metrics.classwise_calibration_error": CALIBRATED,
     "metrics.confidence_calibration_error": CALIBRATED,
     "metrics.proper_score_parts": CALIBRATED,
     "metrics.correlation_study": "metrics truths",
     "metrics.cumulative_calibration_error": "probs y_true",
-    "metrics.density_calibration_error": "probs y_true",
     "metrics.hosmer_lemeshow_statistic": "probs y_true | n_bins=4, least_expected=0",
     "metrics.kernel_calibration_error": "probs y_true",
     "metrics.smooth_calibration_error": "probs=binary y_true=errors",
@@ -90,7 +88,6 @@ CASES: dict[str, str] = {
     "metrics.kendall_tau_score": "truth=epistemic uncertainty groups sample_weight",
     "metrics.misalignment_truth": "prediction=probs label_distribution=other",
     "metrics.misclassification_truth": "prediction=probs label_distribution=other",
-    "metrics.one_versus_rest_scores": "prediction=probs y_true groups",
     "metrics.paired_ranking_test": "a=ranking b=other_ranking groups sample_weight",
     "metrics.pairwise_ranking_tests": "rankings groups sample_weight",
     "metrics.prediction_metric": "y_prob=probs y_true | metric='brier'",
@@ -122,7 +119,7 @@ CASES: dict[str, str] = {
     "statistics.mean_estimate": "values=uncertainty groups sample_weight",
     "statistics.proportion_estimate": "values=errors groups sample_weight",
     "statistics.pairwise_mean_tests": "values=named_values groups sample_weight",
-    "statistics.plan_auc_from_pilot": "errors uncertainty | n=200",
+    "statistics.auc_influence": "positive=errors scores=uncertainty sample_weight groups",
     "statistics.variance_components": "values=runs other=other_runs groups sample_weight",
     "statistics.mean_correlation_estimate": "correlations=shares n_pairs=counts",
     "statistics.matched_difference_interval": "plus=few minus=fewer n=counts",
@@ -155,7 +152,6 @@ CASES: dict[str, str] = {
     "measures.not_ruled_out": "prediction=members",
     "measures.probability_moments": "prediction=members",
     "measures.uncertainty_score": "prediction=members | name='total-entropy'",
-    "metrics.density_bandwidth": "probs",
 }
 
 WITHOUT: dict[str, str] = {
@@ -172,14 +168,13 @@ WITHOUT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("statistics.agreeing_comparisons", "statistics.check_margin", "statistics.detectable_differences"),
+            *("statistics.agreeing_comparisons", "statistics.check_margin"),
             *(
-                "statistics.margin_tests",
                 "statistics.nemenyi_difference",
-                "statistics.plan_auc",
+                "statistics.plan_difference",
+                "statistics.plan_precision",
                 "statistics.rank_sets",
             ),
-            *("statistics.plan_auc_difference", "statistics.plan_difference_from_pilot", "statistics.plan_from_pilot"),
             *("metrics.below_chance_test", "metrics.calibration_measure", "metrics.disentanglement_error"),
             *(
                 "metrics.expected_absolute_correlation",

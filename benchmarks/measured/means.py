@@ -2,7 +2,7 @@
 
 import re
 
-from tests.statistics import rank_worlds, test_correlation, test_error_rates, test_planning_auc, test_weighted_bootstrap
+from tests.statistics import rank_worlds, test_correlation, test_error_rates, test_weighted_bootstrap
 
 from benchmarks.measured.registry import joined, measured, numbers, printed, printed_rows
 from benchmarks.stored_tables import Table
@@ -111,13 +111,3 @@ def weighted_bootstrap(size: int = 1000) -> Table:
     lines = printed(test_weighted_bootstrap.print_table, "", size)
     rows = [[line[:31].strip(), *re.findall(r"[\d.]+ \([\d.]+\)", line[31:])] for line in lines]
     return Table(("interval", "AUC .8, 5", "10", "20", "AUC .95, 5", "10", "20"), rows)
-
-
-@measured("planned-widths", function="tests.statistics.test_planning_auc:width_ratio")
-def planned_widths(size: int = 2000) -> Table:
-    """Widths at the planned number of instances."""
-    rows = []
-    for line in printed(test_planning_auc.print_table, size):
-        rate, auc, *cells = line.replace(" (", "(").split()
-        rows.append([f"{float(rate):g}", f"{float(auc):g}", *(cell.replace("(", " (") for cell in cells)])
-    return Table(("error rate", "AUC", "width .2", ".1", ".05"), rows)

@@ -230,10 +230,7 @@ def _cells(dataset: str, preset: str, seeds: Sequence[int], variants: Sequence[V
         preset=preset,
         params={v.name: v.params | (options if v.network else {}) for v in variants},
     )
-    cells = [
-        replace(cell, function=FUNCTION, rests_on=(*cell.rests_on, cell.function.partition(":")[0]))
-        for cell in cells_of(config)
-    ]
+    cells = [replace(cell, function=FUNCTION) for cell in cells_of(config)]
     first = [cell for cell in cells if cell.method in WITHOUT_A_CLASS and cell.seed == seeds[0]]
     return cells + [
         replace(cell, condition={**cell.condition, LEFT_OUT: k}) for cell in first for k in range(CLASSES[preset])

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import betaincinv
 
 from benchmarks.keyed_lines import read_lines
+from benchmarks.source_digests import code_version
 from benchmarks.verdict_claims.judging import NOT_COUNTED
 from benchmarks.verdict_claims.truth import definition
 from benchmarks.verdict_claims.worlds import Cell
-from uqassay.lab.bench.cell import code_version
 
 __all__ = ["FUNCTION", "Rate", "any_false", "former_false", "path_of", "present_code", "results", "share_told"]
 

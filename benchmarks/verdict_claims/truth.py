@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 import uqassay as uq
+from benchmarks.source_digests import code_version
 from benchmarks.verdict_claims.worlds import CHANCE, SUBGROUP, Cell, DataSet, Kind, data_set
 from uqassay.evidence.scale import SCALES, scaled_prediction
-from uqassay.lab.bench.cell import code_version
 
 __all__ = ["ALIKE", "BASELINES", "FAR", "Means", "Truth", "definition", "given_single_runs", "truth_of"]
 

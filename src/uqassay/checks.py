@@ -17,6 +17,7 @@ from uqassay.text import listed, shown
 
 __all__ = [
     "a",
+    "between",
     "different",
     "fail",
     "is_number",
@@ -25,6 +26,7 @@ __all__ = [
     "number",
     "one_of",
     "same_length",
+    "true_or_false",
     "vector",
     "whole",
 ]
@@ -89,13 +91,13 @@ def number(
     Traceback (most recent call last):
     uqassay.errors.InputError: share: must lie strictly between 0 and 1; got 1; give a share such as 0.8.
     """
+    bounds = _range(low, high, ends)
     if not is_number(value):
-        ranged = _range(low, high, ends)
-        fail(name, f"must be a number{' and' if ranged else ''}{ranged}", f"got {shown(value)}", remedy, code="type")
+        fail(name, f"must be a number{bounds and ' and' + bounds}", f"got {shown(value)}", remedy, code="type")
     above = value >= low if ends[0] == "[" else value > low
     below = value <= high if ends[1] == "]" else value < high
     if not (above and below):
-        fail(name, f"must{_range(low, high, ends) or ' be a number'}", f"got {shown(value)}", remedy, code="range")
+        fail(name, f"must{bounds or ' be a number'}", f"got {shown(value)}", remedy, code="range")
     return float(value)
 
 
@@ -144,6 +146,20 @@ def whole(value: Any, name: str, remedy: str, *, least: int | None = None, most:
     if (least is not None and found < least) or (most is not None and found > most):
         fail(name, rule, f"got {shown(value)}", remedy, code="range")
     return found
+
+
+def true_or_false(value: Any, name: str, remedy: str = "choose one") -> bool:
+    """A truth value, also one of NumPy: the text "False" would count as true.
+
+    Examples
+    --------
+    >>> true_or_false("False", "ard")
+    Traceback (most recent call last):
+    uqassay.errors.InputError: ard: must be True or False; got 'False'; choose one.
+    """
+    if not isinstance(value, bool | np.bool_):
+        fail(name, "must be True or False", f"got {shown(value)}", remedy, code="type")
+    return bool(value)
 
 
 def one_of(value: Any, name: str, known: Collection[str], remedy: str = "choose one of these") -> str:
@@ -208,6 +224,34 @@ def matrix(
         rule = f"must have shape (n, {columns or 'columns'}) with n at least 1"
         fail(name, rule, f"got {array.shape}", remedy, code="shape")
     return _finite(array, name)
+
+
+def between(
+    values: NDArray[Any],
+    name: str,
+    remedy: str,
+    *,
+    low: float = 0.0,
+    high: float = 1.0,
+    ends: str = "[]",
+    of: str = "row",
+) -> None:
+    """Numbers (n,) that all lie in an interval. `ends` as in `number`; `of`: what a place in the array is called.
+
+    Examples
+    --------
+    >>> between(np.array([0.2, 1.5]), "prices", "give shares of a mistake")
+    Traceback (most recent call last):
+    uqassay.errors.InputError: prices: must lie between 0 and 1; row 1 is 1.5; give shares of a mistake.
+    """
+    above = values >= low if ends[0] == "[" else values > low
+    below = values <= high if ends[1] == "]" else values < high
+    if not (above & below).all():
+        outside = np.flatnonzero(~(above & below))
+        got = f"{of} {outside[0]} is {values[outside[0]]:.6g}" + (
+            f", the first of {outside.size}" if outside.size > 1 else ""
+        )
+        fail(name, f"must{_range(low, high, ends)}", got, remedy, code="range")
 
 
 def same_length(values: Any, name: str, n: int, remedy: str, *, of: str = "instance") -> None:

@@ -6,7 +6,7 @@ import os
 import textwrap
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, NamedTuple, Union, final, get_args, get_origin, get_type_hints
 
@@ -32,6 +32,7 @@ __all__ = [
     "estimate_cell",
     "number_from_json",
     "plain",
+    "plain_of",
     "read_json",
 ]
 
@@ -393,6 +394,29 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.floating):
         return plain(float(value))
     return value
+
+
+def plain_of(record: Any, *names: str) -> dict[str, Any]:
+    """Plain values of these attributes of a record, by default of all fields of a dataclass.
+
+    Examples
+    --------
+    >>> plain_of(Note("edge", "at the end"), "code", "text")
+    {'code': 'edge', 'text': 'at the end'}
+    """
+    return {name: _plain_part(getattr(record, name)) for name in names or [each.name for each in fields(record)]}
+
+
+def _plain_part(value: Any) -> Any:
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "_asdict"):  # a named tuple
+        return plain(value._asdict())
+    if is_dataclass(value):
+        return plain_of(value)
+    if isinstance(value, tuple | list):
+        return [_plain_part(each) for each in value]
+    return plain(value)
 
 
 def _not_finite(number: float) -> str | None:

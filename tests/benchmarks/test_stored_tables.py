@@ -3,10 +3,9 @@
 import json
 
 import pytest
+from benchmarks.source_digests import code_version
 from benchmarks.stored_tables import Source, Table, store, stored_results
 from tests.refusals import refuses
-
-from uqassay.lab.bench.cell import code_version
 
 SOURCE = Source("python -m measuring --store", "json:dumps", ("json.decoder",), cost="a minute")
 

@@ -19,13 +19,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from benchmarks.keyed_lines import append, read_lines
+from benchmarks.source_digests import code_version
 
 from uqassay.calibration.credal import credal_calibration_test, drawn_labels, null_at
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.search import QUICK
 from uqassay.calibration.single import calibration_test
 from uqassay.calibration.weights import predictive_weights
-from uqassay.lab.bench.cell import code_version
 from uqassay.lab.bench.store import older_sentence
 from uqassay.lab.papers.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth
 from uqassay.metrics.measures import calibration_measure

@@ -56,7 +56,7 @@ def test_notes():
 def test_batches_are_refused():
     with refuses("y_true", "shape", got=r"got shape \(1, 2\)"):
         hosmer_lemeshow_test([[0, 1]], [[0.5, 0.5], [0.5, 0.5]])
-    with refuses("form", "choice", got="must be one of 'counts', 'proportions'"):
+    with refuses("form", "choice", got="must be 'counts' or 'proportions'"):
         hosmer_lemeshow_statistic([0], [[0.5, 0.5]], form="both")
 
 

@@ -193,7 +193,7 @@ def test_draws_of_the_null():
         ({"calibration_rows": np.ma.masked_array([0, 1], [0, 1])}, ("calibration_rows", "masked")),
         ({"groups": np.zeros(20)}, ("groups", "range", "got 1")),
         ({"n_draws": 1}, ("n_draws", "range", "got 1")),
-        ({"n_draws": 2.5}, ("n_draws", "range", "got 2.5")),
+        ({"n_draws": 2.5}, ("n_draws", "type", "got 2.5")),
         ({"null_draws": 0}, ("null_draws", "range", "got 0")),
         (
             {"calibration_rows": np.ones(20, bool)},

@@ -169,7 +169,7 @@ def test_dry_run_trains_nothing_and_the_first_cells_tell_the_cost(run, tmp_path)
 def test_cells_of_other_code_are_told_in_one_sentence(run, tmp_path, monkeypatch):
     words = [*SMOKE, "--seeds", 2, "-o", tmp_path]
     assert run(*words, "--dry-run", "--first").err.strip() == ""
-    monkeypatch.setattr("uqassay.lab.bench.cell.code_version", lambda function, rests_on=(): "of a changed source")
+    monkeypatch.setattr("uqassay.__version__", "0.0")
     dry = run(*words, "--dry-run")
     assert dry.err.strip() == (
         f"1 cell in {tmp_path} was made by other code and is not used; it is made again, and the older files may be deleted."

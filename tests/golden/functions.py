@@ -55,7 +55,6 @@ def ranking_of_errors() -> Calls:
         "correlation of metrics": lambda: metrics.correlation_study(
             {"auc": u[:20], "aurc": v[:20]}, {"truth": gap[:20]}
         ),
-        "one versus rest": lambda: metrics.one_versus_rest_scores(data.labels(), data.prediction("Members")),
     }
 
 
@@ -120,8 +119,6 @@ def calibration_errors() -> Calls:
         "estimate": lambda: metrics.calibration_error_estimate(y, p, groups=g),
         "cumulative": lambda: metrics.cumulative_calibration_error(y, p),
         "cumulative, Kuiper": lambda: metrics.cumulative_calibration_error(y, p, statistic="kuiper"),
-        "density": lambda: metrics.density_calibration_error(y, p),
-        "bandwidth": lambda: metrics.density_bandwidth(p),
         "kernel": lambda: metrics.kernel_calibration_error(y, p),
         "smooth": lambda: metrics.smooth_calibration_error(y, p),
         "ECE": lambda: metrics.expected_calibration_error(p.argmax(axis=1) == y, p.max(axis=1)),
@@ -150,7 +147,6 @@ def set_metrics() -> Calls:
             ),
             f"{kind}, size": partial(metrics.mean_set_size, p),
             f"{kind}, utility": partial(metrics.set_utility_score, y, p, utility="u80"),
-            f"{kind}, cost": partial(metrics.set_decision_cost, y, p, price=0.1),
         }
     return calls | {
         "coverage curve": lambda: uq.evidence.coverage_curve(y, data.prediction("Members"), scales=[0.5, 1.0, 2.0]),
@@ -405,12 +401,10 @@ def planning() -> Calls:
     truth = u + np.random.default_rng(4).normal(0.0, 0.3, len(u))
     first, second = st.kendall_tau_influence(truth, u), st.kendall_tau_influence(truth, v)
     return {
-        "AUC by width": lambda: st.plan_auc(0.8, 0.2, width=0.1),
-        "AUC by number": lambda: st.plan_auc(0.8, 0.2, n=500),
-        "difference of AUC": lambda: st.plan_auc_difference(0.8, 0.75, 0.2, correlation=0.5, power=0.8),
-        "AUC from a pilot": lambda: st.plan_auc_from_pilot(e, u, width=0.1),
-        "mean from a pilot": lambda: st.plan_from_pilot(first, width=0.1, scale="identity"),
-        "difference from a pilot": lambda: st.plan_difference_from_pilot(first - second, power=0.8),
+        "AUC by width": lambda: st.plan_precision(st.auc_influence(e, u), width=0.1),
+        "AUC by number": lambda: st.plan_precision(st.auc_influence(e, u), n=500),
+        "mean from a pilot": lambda: st.plan_precision(first, width=0.1, scale="identity"),
+        "difference from a pilot": lambda: st.plan_difference(first - second, power=0.8),
         "power": lambda: cal.calibration_power(
             uq.Point(data.members(20)[:, 0]), cal.Miscalibration.temperature(2.0), 40, n_samples=8, n_draws=19, rng=0
         ),

@@ -135,7 +135,7 @@ def functions() -> dict[str, Callable[[], Any]]:
         "mean": lambda: statistics.mean_estimate([]),
         "pairs": lambda: statistics.paired_mean_test([1.0, 2.0], [1.0]),
         "method": lambda: statistics.mean_estimate([1.0, 2.0], method="t"),
-        "plan": lambda: statistics.plan_auc(0.8, 0.2),
+        "plan": lambda: statistics.plan_precision(statistics.auc_influence([0, 1, 1, 0], [1, 2, 3, 4])),
         "p-values": lambda: statistics.holm([2.0]),
         "data set": lambda: uq.lab.datasets.load_dataset("iriss"),
         "method of learning": lambda: uq.lab.methods.build_method("snnn"),

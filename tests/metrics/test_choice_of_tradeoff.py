@@ -85,7 +85,7 @@ def test_changes_of_ranking_at_a_triple_crossing_are_all_listed():
     np.testing.assert_allclose([at for at, _, _ in changes], 0.5, rtol=1e-12)
 
 
-@pytest.mark.parametrize("cost", [0, 0.25, np.float32(0.25), 1, Fraction(1, 4)])
+@pytest.mark.parametrize("cost", [0, 0.25, np.float32(0.25), 1])
 def test_tradeoff_range_holds_the_cost(cost):
     found = tradeoff_range(True, cost)
     assert found[:2] == (float(cost) / 2, min(1.0, 2 * float(cost)))
@@ -95,12 +95,12 @@ def test_tradeoff_range_holds_the_cost(cost):
 @pytest.mark.parametrize(
     ("arguments", "parameter", "code", "got"),
     [
-        ((True,), "abstention_cost", "range", "0.1 says"),
-        ((True, "0.1"), "abstention_cost", "range", "got '0.1'"),
-        ((True, [0.1]), "abstention_cost", "range", r"got \[0.1\]"),
-        ((True, np.array([0.1, 0.2])), "abstention_cost", "range", "got array"),
-        ((True, 0.1j), "abstention_cost", "range", "got 0.1j"),
-        ((True, True), "abstention_cost", "range", "got True"),
+        ((True,), "abstention_cost", "type", "0.1 if ten"),
+        ((True, "0.1"), "abstention_cost", "type", "got '0.1'"),
+        ((True, [0.1]), "abstention_cost", "type", r"got \[0.1\]"),
+        ((True, np.array([0.1, 0.2])), "abstention_cost", "type", "got ndarray"),
+        ((True, 0.1j), "abstention_cost", "type", "got 0.1j"),
+        ((True, True), "abstention_cost", "type", "got True"),
         ((True, float("nan")), "abstention_cost", "range", "got nan"),
         ((True, 1.5), "abstention_cost", "range", "got 1.5"),
         ((True, -0.1), "abstention_cost", "range", "got -0.1"),

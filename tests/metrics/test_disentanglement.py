@@ -1,4 +1,5 @@
 import json
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -6,9 +7,19 @@ from tests.notes import codes, said
 from tests.refusals import refuses
 
 from uqassay.lab.papers.printed_cells import printed_table
-from uqassay.metrics import disentanglement_error, expected_absolute_correlation, recombined_error
-from uqassay.metrics.disentanglement import IDEALS, Curves
-from uqassay.statistics import mean_correlation_estimate, mean_estimate
+from uqassay.metrics import (
+    below_chance_test,
+    disentanglement_error,
+    expected_absolute_correlation,
+    paired_disentanglement_test,
+    recombined_error,
+    swap_test,
+)
+from uqassay.metrics.disentanglement import IDEALS, Curves, constant_curves, curve_correlations
+from uqassay.statistics import mean_correlation_estimate, mean_estimate, paired_mean_test
+
+# -- disentanglement -------------------------------------------------------------------------------------------------
+
 
 SHARES = [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0]
 LEVELS = np.linspace(0, 1, 11)
@@ -354,7 +365,7 @@ def test_recombined_tables_of_the_paper(method, decomposition, recombined):
 
 
 def test_recombined_error_refuses():
-    with refuses("correlations", "shape"):
+    with refuses("correlations", "mismatch"):
         recombined_error([1.0, 0.0])
     with refuses("correlations", "range"):
         recombined_error([1.0, 0.0, 1.0, 1.5])
@@ -368,3 +379,288 @@ def test_expected_absolute_correlation_is_what_the_floor_holds():
     jitter = expected_absolute_correlation(7) + expected_absolute_correlation(11)
     assert result.floor == pytest.approx(jitter / 4)
     assert result.chance == pytest.approx((2 + jitter) / 4)
+
+
+# -- disentanglement curves ------------------------------------------------------------------------------------------
+
+
+C = [0.1, 0.5, 1.0]
+
+
+def test_one_run_may_be_flat():
+    curves = Curves([0.5, 0.7, 0.9], [1, 2, 3], np.array([3, 2, 2], dtype=np.int64), conditions=np.array(C))
+    assert curves.accuracy.shape == curves.epistemic.shape == (1, 3)
+    assert curves.epistemic.dtype == np.float64
+    assert (curves.n_runs, curves.n_conditions, curves.conditions) == (1, 3, (0.1, 0.5, 1.0))
+
+
+@pytest.mark.parametrize("change", ["float16", "list", "read-only", "not contiguous", "float32"])
+def test_odd_arrays(change):
+    rng = np.random.default_rng(0)
+    arrays = rng.random((3, 4, 5)).round(2)
+    turned = {
+        "float16": lambda a: a.astype(np.float16),
+        "float32": lambda a: a.astype(np.float32),
+        "list": lambda a: a.tolist(),
+        "read-only": np.copy,
+        "not contiguous": lambda a: np.asfortranarray(np.repeat(a, 2, axis=1))[:, ::2],
+    }[change]
+    given = [turned(a) for a in arrays]
+    if change == "read-only":
+        for a in given:
+            a.flags.writeable = False
+    expected = Curves(*arrays, conditions=range(5))
+    found = Curves(*given, conditions=range(5))
+    r, constant = curve_correlations(found, found)
+    np.testing.assert_allclose(r, curve_correlations(expected, expected)[0], atol=2e-3 if change == "float16" else 1e-6)
+    assert not constant.any()
+
+
+def test_given_arrays_stay_as_they_are():
+    accuracy = np.array([[0.1, 0.2, 0.3]])
+    curves = Curves(accuracy, accuracy, accuracy, C)
+    accuracy[0, 0] = 9.0
+    assert curves.accuracy[0, 0] == 0.1
+
+
+def test_swapped_and_pooled():
+    rng = np.random.default_rng(1)
+    curves = Curves(*rng.random((3, 2, 3)).astype(np.float32), conditions=C)
+    assert (curves.swapped.aleatoric == curves.epistemic).all()
+    assert (curves.swapped.epistemic == curves.aleatoric).all()
+    np.testing.assert_allclose(curves.pooled.epistemic, curves.epistemic.mean(axis=0)[np.newaxis])
+    assert curves.pooled.rounding == curves.swapped.rounding == curves.rounding > 1e-9
+
+
+def test_nan_is_refused_by_run_and_condition():
+    values = np.random.default_rng(0).random((2, 3))
+    broken = values.copy()
+    broken[1, 2] = np.nan
+    with refuses("epistemic", "finite", "run 1, condition 2 holds nan"):
+        Curves(values, values, broken, C)
+    broken[0, 1] = np.inf
+    with refuses("accuracy", "finite", "run 0, condition 1 holds inf"):
+        Curves(broken, values, values, C)
+
+
+def test_shapes_are_refused():
+    values = np.zeros((2, 3))
+    with refuses("aleatoric", "mismatch", r"\(2, 2\) against \(2, 3\)"):
+        Curves(values, values[:, :2], values, C)
+    with refuses("conditions", "mismatch", "2"):
+        Curves(values, values, values, C[:2])
+    with refuses("accuracy", "shape", r"\(2, 3, 1\)"):
+        Curves(values[..., None], values, values, C)
+    with refuses("accuracy", "shape", r"\(0, 3\)"):
+        Curves(values[:0], values[:0], values[:0], C)
+    with refuses("accuracy", "shape", r"\(2, 0\)"):
+        Curves(values[:, :0], values[:, :0], values[:, :0], [])
+    with refuses("accuracy", "ragged"):
+        Curves([[1, 2], [1]], values, values, C)
+    with refuses("aleatoric", "missing"):
+        Curves(values, None, values, C)
+    with refuses("conditions", "type"):
+        Curves(values, values, values, ["a", "b", "c"])
+
+
+def test_constants():
+    rng = np.random.default_rng(2)
+    accuracy, epistemic = rng.random((2, 3)), rng.random((2, 3))
+    accuracy[0] = 0.9
+    curves = Curves(accuracy, np.array([[1, 2, 3], [2, 2, 2]]), epistemic, C)
+    still_accuracy, still = constant_curves(curves)
+    assert still_accuracy.tolist() == [[True], [False]]
+    assert still.tolist() == [[False, False], [True, False]]
+    zeros = Curves(accuracy, np.zeros((2, 3)), np.zeros((2, 3)), C)
+    assert constant_curves(zeros)[1].all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 11, 400])
+def test_expected_absolute_correlation_against_simulation(n):
+    rng = np.random.default_rng(n)
+    x = np.arange(n) - (n - 1) / 2
+    y = rng.normal(size=(20_000, n))
+    y -= y.mean(axis=1, keepdims=True)
+    r = np.abs(y @ x) / np.linalg.norm(x) / np.linalg.norm(y, axis=1)
+    assert expected_absolute_correlation(n) == pytest.approx(r.mean(), abs=4 * r.std() / 20_000**0.5 + 1e-12)
+
+
+def test_expected_absolute_correlation_of_one_condition_is_refused():
+    with refuses("n", "range", "1"):
+        expected_absolute_correlation(1)
+
+
+def test_conditions_and_rounding_are_checked():
+    with refuses("conditions", "finite", got="nan"):
+        Curves([1, 2], [1, 2], [1, 2], conditions=[0, np.nan])
+    for rounding in (-1, np.nan, 1, "x"):
+        with refuses("rounding", "type" if rounding == "x" else "range"):
+            Curves([1, 2], [1, 2], [1, 2], conditions=[0, 1], rounding=rounding)
+
+
+# -- disentanglement tests -------------------------------------------------------------------------------------------
+
+
+def disentanglement_tests_random_curves(rng, n_runs, sizes=(7, 11)):
+    return tuple(Curves(*rng.random((3, n_runs, n)), conditions=range(n)) for n in sizes)
+
+
+def with_accuracy(curves, accuracy):
+    return Curves(accuracy, curves.aleatoric, curves.epistemic, curves.conditions)
+
+
+def all_errors(size, noise, *, per_run):
+    """Errors under every permutation of the accuracy, one for all runs or one for each, by brute force."""
+    found = []
+    choices = [list(permutations(range(one.n_conditions))) for one in (size, noise)]
+    repeat = size.n_runs if per_run else 1
+    for orders in product(product(choices[0], repeat=repeat), product(choices[1], repeat=repeat)):
+        turned = []
+        for one, rows in zip((size, noise), orders, strict=True):
+            rows = rows if per_run else rows * one.n_runs
+            turned.append(with_accuracy(one, np.stack([a[list(o)] for a, o in zip(one.accuracy, rows, strict=True)])))
+        found.append(float(disentanglement_error(*turned, n_draws=1).error))
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("permuted", "n_runs", "sizes"), [("conditions", 2, (3, 4)), ("runs", 2, (2, 3))])
+def test_below_chance_against_brute_force(permuted, n_runs, sizes):
+    size, noise = disentanglement_tests_random_curves(np.random.default_rng(1), n_runs, sizes)
+    null = all_errors(size, noise, per_run=permuted == "runs")
+    test = below_chance_test(size, noise, permuted=permuted)
+    assert test.exact
+    np.testing.assert_allclose(np.sort(test.null), np.sort(null), atol=1e-12)
+    observed = float(disentanglement_error(size, noise).error)
+    assert test.statistic == pytest.approx(observed)
+    assert test.pvalue == pytest.approx(np.mean(null <= observed + 1e-12))
+    assert (test.alternative, test.n) == ("less", n_runs)
+
+
+@pytest.mark.parametrize("permuted", ["conditions", "runs"])
+def test_below_chance_by_draws_against_exact(permuted, monkeypatch):
+    size, noise = disentanglement_tests_random_curves(np.random.default_rng(2), 1, (5, 4))
+    exact = below_chance_test(size, noise, permuted=permuted)
+    assert exact.exact
+    assert exact.n_draws == 120 * 24
+    monkeypatch.setattr("uqassay.metrics.disentanglement._MOST_EXACT", 0)
+    drawn = below_chance_test(size, noise, permuted=permuted, n_draws=20_000)
+    assert not drawn.exact
+    assert drawn.pvalue == pytest.approx(exact.pvalue, abs=4 * np.sqrt(exact.pvalue * (1 - exact.pvalue) / 20_000))
+    assert drawn.null.mean() == pytest.approx(exact.null.mean(), abs=0.01)
+
+
+def test_below_chance_draws_do_not_depend_on_their_number():
+    curves = disentanglement_tests_random_curves(np.random.default_rng(3), 3)
+    few, many = (below_chance_test(*curves, n_draws=n, rng=5) for n in (600, 1200))
+    np.testing.assert_allclose(few.null, many.null[:600], atol=1e-14)
+    assert below_chance_test(*curves, n_draws=600, rng=5).pvalue == few.pvalue
+    assert below_chance_test(*curves, n_draws=600, rng=6).pvalue != few.pvalue
+
+
+def test_below_chance_mean_of_the_null_is_chance():
+    rng = np.random.default_rng(4)
+    size, noise = (Curves(rng.random((1, n)), *rng.normal(size=(2, 1, n)), conditions=range(n)) for n in (7, 11))
+    test = below_chance_test(size, noise, n_draws=20_000)
+    assert test.null.mean() == pytest.approx(disentanglement_error(size, noise).chance, abs=0.02)
+
+
+def test_below_chance_of_constant_estimates_is_undecided():
+    """All four correlations are 0 under every permutation."""
+    accuracy, still = np.random.default_rng(0).random((2, 7)), np.ones((2, 7))
+    curves = Curves(accuracy, still, still, range(7))
+    test = below_chance_test(curves, curves, n_draws=99)
+    assert (test.statistic, test.pvalue) == (0.5, 1.0)
+
+
+def test_below_chance_refusals():
+    size, noise = disentanglement_tests_random_curves(np.random.default_rng(0), 2)
+    with refuses("label_noise", "missing"):
+        below_chance_test(size, None)
+    with refuses("permuted", "choice", "shared"):
+        below_chance_test(size, noise, permuted="shared")
+    with refuses("n_draws", "range"):
+        below_chance_test(size, noise, n_draws=0)
+    with refuses("alpha", "range"):
+        below_chance_test(size, noise, n_draws=9).reject(5)
+
+
+def test_swap_against_brute_force():
+    size, noise = disentanglement_tests_random_curves(np.random.default_rng(5), 6)
+    differences = (
+        disentanglement_error(size, noise).per_run - disentanglement_error(size.swapped, noise.swapped).per_run
+    )
+    test = swap_test(size, noise)
+    means = np.array([np.dot(signs, differences) / 6 for signs in product((1, -1), repeat=6)])
+    assert test.statistic == pytest.approx(differences.mean())
+    assert test.pvalue == pytest.approx(np.mean(means <= differences.mean() + 1e-12))
+    assert test.n_draws == 64
+    assert swap_test(size.swapped, noise.swapped).statistic == pytest.approx(-test.statistic)
+
+
+def test_swap_of_one_estimate_given_twice():
+    rng = np.random.default_rng(6)
+    size, noise = (Curves(*rng.random((2, 5, n))[[0, 1, 1]], conditions=range(n)) for n in (7, 11))
+    test = swap_test(size, noise)
+    assert (test.statistic, test.pvalue) == (0.0, 1.0)
+
+
+def test_swap_of_many_runs_draws_signs():
+    curves = disentanglement_tests_random_curves(np.random.default_rng(7), 16)
+    test = swap_test(*curves, n_draws=500, rng=1)
+    assert (test.exact, test.n_draws) == (False, 500)
+    assert swap_test(*curves, n_draws=500, rng=1).pvalue == test.pvalue
+
+
+def test_swap_of_four_runs_cannot_reach_five_percent():
+    test = swap_test(*disentanglement_tests_random_curves(np.random.default_rng(8), 4))
+    assert test.smallest_pvalue == 1 / 16
+    assert codes(test) == ["few"]
+
+
+def test_paired_against_the_t_test_and_brute_force():
+    rng = np.random.default_rng(9)
+    a, b = (disentanglement_error(*disentanglement_tests_random_curves(rng, 6)) for _ in range(2))
+    test = paired_disentanglement_test(a, b)
+    expected = paired_mean_test(a.per_run, b.per_run)
+    assert (test.statistic, test.pvalue) == (expected.statistic, expected.pvalue)
+    assert (float(test.difference), test.difference.low) == (float(expected.difference), expected.difference.low)
+    differences = a.per_run - b.per_run
+    means = np.array([np.dot(signs, differences) for signs in product((1, -1), repeat=6)])
+    assert test.sign_flips.pvalue == pytest.approx(np.mean(np.abs(means) >= abs(differences.sum()) - 1e-12))
+    from_arrays = paired_disentanglement_test(a.per_run, b.per_run.tolist())
+    assert from_arrays.pvalue == test.pvalue
+    assert test.reject(0.9999)
+    json.dumps(test.to_dict(), allow_nan=False)
+
+
+def test_paired_of_one_run_and_of_equal_methods():
+    test = paired_disentanglement_test([0.4], [0.5])
+    assert np.isnan([test.pvalue, test.difference.low]).all()
+    assert not test.reject()
+    assert codes(test) == ["no-test"]
+    same = paired_disentanglement_test([0.4, 0.5], [0.4, 0.5])
+    assert (float(same.difference), same.pvalue, same.sign_flips.pvalue) == (0.0, 1.0, 1.0)
+
+
+def test_paired_refusals():
+    rng = np.random.default_rng(10)
+    curves = disentanglement_tests_random_curves(rng, 3)
+    a = disentanglement_error(*curves)
+    with refuses("b", "mismatch", "got 4, not 3"):
+        paired_disentanglement_test(a, disentanglement_error(*disentanglement_tests_random_curves(rng, 4)))
+    with refuses("b", "mismatch", "sum against mean"):
+        paired_disentanglement_test(a, disentanglement_error(*curves, aggregate="sum"))
+    with refuses("b", "mismatch"):
+        paired_disentanglement_test(a, disentanglement_error(*disentanglement_tests_random_curves(rng, 3, (6, 11))))
+    with refuses("a", "finite"):
+        paired_disentanglement_test([np.nan, 0.1], [0.1, 0.2])
+    with refuses("b", "shape"):
+        paired_disentanglement_test([0.2, 0.1], [[0.1, 0.2]])
+
+
+def test_equal_differences_are_tested_by_sign_flips():
+    """The t test has no spread then: p = 0 from two runs, although two runs agree by chance."""
+    for n_runs, expected in ((2, 0.5), (5, 0.0625)):
+        test = paired_disentanglement_test(np.full(n_runs, 0.3), np.full(n_runs, 0.4))
+        assert test.pvalue == test.sign_flips.pvalue == expected
+    assert np.isnan(paired_disentanglement_test([0.3], [0.4]).pvalue)

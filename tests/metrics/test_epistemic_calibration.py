@@ -220,7 +220,7 @@ def test_bad_input():
         epistemic_calibration_error([0, 1], [0.1, 1.2], bins=np.linspace(0, 1, 21))
     with refuses("bins", "range"):
         epistemic_calibration_error([0, 1], [0.1, 0.2], bins=0)
-    with refuses("bins", "range"):
+    with refuses("bins", "type"):
         epistemic_calibration_error([0, 1], [0.1, 0.2], bins=None)
     with refuses("normalisation", "choice"):
         epistemic_calibration_error([0, 1], [0.1, 0.2], normalisation="bins")

@@ -86,7 +86,7 @@ def test_odd_arrays(dtype):
 
 def test_bad_input():
     for bins in (0, 2.5, True, None, 10**6):
-        with refuses("bins", "range"):
+        with refuses("bins", "range" if bins in (0, 10**6) else "type"):
             gain_bins([0.1, 0.2], bins)
     with refuses("binning", "choice"):
         gain_bins([0.1, 0.2], 2, "width")

@@ -173,14 +173,10 @@ def test_label_distributions_follow_their_columns():
     assert label_columns(table.to_numpy(), ("a", "b"), "label_probs").tolist() == [[0.25, 0.75]]
 
 
-def test_costs_and_the_prior_of_an_assay_are_named(random_generator):
+def test_the_prior_of_an_assay_is_named(random_generator):
     p = random_generator.dirichlet(np.ones(3), 50)
     y = random_generator.integers(0, 3, 50)
     point = uq.Point(p, class_names=NAMES)
-    costs = pd.DataFrame(random_generator.random((3, 3)), index=list(NAMES), columns=list(NAMES))
-    moved = costs.loc[["c", "a", "b"], ["b", "c", "a"]]
-    wanted = uq.metrics.set_decision_cost(y, point, costs=costs.to_numpy())
-    assert float(uq.metrics.set_decision_cost(y, point, costs=moved)) == float(wanted)
     prior = pd.Series([0.5, 0.3, 0.2], index=list(NAMES))
     results = [uq.assay({"m": point}, y, prior=each) for each in (prior.to_numpy(), prior[::-1])]
     assert results[0].findings().equals(results[1].findings())

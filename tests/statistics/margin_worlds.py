@@ -10,7 +10,6 @@ import numpy as np
 
 from uqassay.statistics import (
     MeanLines,
-    detectable_differences,
     paired_margin_test,
     paired_mean_test,
     pairwise_mean_tests,
@@ -153,7 +152,7 @@ def _smallest(a, b, *, groups=None, bound=0.0):
     """`detectable_difference` without the numbers of instances and runs, which take longer."""
     lines = MeanLines({"a": (a,), "b": (b,)}, groups=groups)
     options = {"alphas": [0.05], "bounds": np.array([bound]), "extra": np.zeros(1), "plans": False}
-    return detectable_differences(lines, (1.0,), ("a",), "b", **options)[0].difference
+    return lines.detectable((1.0,), ("a",), "b", **options)[0].difference
 
 
 def print_rates(n_samples):

@@ -108,7 +108,7 @@ def test_read_only_and_strided_values(random_generator):
     [
         ([[1.0], [np.nan]], {}, "values", "finite", r"1 of 2 values are nan, the first at index \(1, 0\)"),
         (np.ones((2, 2, 2)), {}, "values", "shape", r"got shape \(2, 2, 2\)"),
-        ([1.0], {"n_draws": 2.0}, "n_draws", "range", "got 2.0"),
+        ([1.0], {"n_draws": 2.0}, "n_draws", "type", "got 2.0"),
         ([1.0, 2.0], {"groups": [[1], [2]]}, "groups", "shape", ""),
     ],
 )

@@ -231,7 +231,7 @@ def test_result_is_frozen_and_rejects():
 @pytest.mark.parametrize(
     ("a", "b", "options", "parameter", "code", "got"),
     [
-        ([1.0, 2.0], [1.0], {}, "b", "mismatch", "got 1 against 2"),
+        ([1.0, 2.0], [1.0], {}, "b", "mismatch", "got 1, not 2"),
         ([1.0, np.nan], [1.0, 2.0], {}, "a", "finite", "1 of 2 values are nan, the first at row 1"),
         ([1.0, 2.0], [1.0, np.nan], {}, "b", "finite", ""),
         ([1.0], [1.0], {"method": "bca"}, "method", "choice", "got 'bca'"),

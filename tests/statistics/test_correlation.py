@@ -220,7 +220,7 @@ def test_undefined_pearson_has_a_note():
     )
     with refuses("method", "conflict", got="got groups"):
         pearson_estimate([1, 2, 4], [1, 3, 2], groups=[1, 1, 2], method="fisher")
-    with refuses("method", "choice", got="must be one of 'jackknife', 'fisher', 'bca'"):
+    with refuses("method", "choice", got="must be 'jackknife', 'fisher' or 'bca'"):
         pearson_estimate([1, 2, 4], [1, 3, 2], method="hall")
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from uqassay.errors import InputError
-from uqassay.statistics import DetectableDifference, MeanLines, detectable_difference, detectable_differences
+from uqassay.statistics import DetectableDifference, MeanLines, detectable_difference
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def test_levels_of_several_models():
     x = rng.normal(size=(3, 100))
     lines = MeanLines({name: (v,) for name, v in zip("abc", x, strict=True)})
     options = {"bounds": np.zeros(2), "extra": np.zeros(2), "plans": False}
-    found = detectable_differences(lines, (1.0,), ("a", "b"), "c", alphas=[0.05, 0.01], **options)
+    found = lines.detectable((1.0,), ("a", "b"), "c", alphas=[0.05, 0.01], **options)
     assert found[0].difference == pytest.approx(detectable_difference(x[0], x[2]).difference)
     assert found[1].difference == pytest.approx(detectable_difference(x[1], x[2], level=0.99).difference)
     assert np.isnan(found[0].instances)

@@ -359,7 +359,7 @@ def test_bca_repeats_itself_and_follows_its_seed(random_generator):
         ([1.0, 2.0], {"level": np.nan}, "level", "range", ""),
         ([1.0, 2.0], {"method": "t"}, "method", "choice", "got 't'"),
         ([1.0, 2.0], {"method": "bca", "n_draws": 0}, "n_draws", "range", "got 0"),
-        ([1.0, 2.0], {"n_draws": True}, "n_draws", "range", ""),
+        ([1.0, 2.0], {"n_draws": True}, "n_draws", "type", ""),
         ([1.0, 2.0], {"groups": [1]}, "groups", "shape", r"got shape \(1,\)"),
         ([1.0, 2.0], {"groups": [1.0, np.nan]}, "groups", "finite", "row 1 has nan"),
         ([1.0, 2.0], {"groups": np.array(["a", None], dtype=object)}, "groups", "missing", ""),

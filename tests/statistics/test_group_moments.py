@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.statistics.pairs import MOST_SIZES, GroupMoments, PairSample
+from uqassay.statistics.spreads import MOST_SIZES, GroupMoments, PairSample
 from uqassay.statistics.units import bell_mccaffrey, make_units, spread_of_mean
 
 MEMBERS = np.repeat([1, 2, 3, 7, 19], [30, 5, 11, 6, 1])

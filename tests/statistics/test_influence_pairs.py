@@ -5,11 +5,11 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from uqassay.metrics.risk import aurc, rank_errors
-from uqassay.statistics import pairs as influence_pairs
+from uqassay.statistics import spreads as influence_pairs
 from uqassay.statistics.auc import IMAGINARY, auc_linearised
 from uqassay.statistics.correlation import concordance_linearised
 from uqassay.statistics.linearised import AveragedStatistic, Linearised, spread_of
-from uqassay.statistics.pairs import pair_spreads, row_products
+from uqassay.statistics.spreads import row_products, statistic_spreads
 from uqassay.statistics.units import make_units
 
 N = 300
@@ -48,38 +48,38 @@ def test_products_against_each_difference(random_generator, monkeypatch, statist
     monkeypatch.setattr(influence_pairs, "CELLS", at_once)
     single = statistics(random_generator, noise=noise, coarse=coarse)
     a, b = np.tril_indices(len(single), -1)
-    found = pair_spreads([AveragedStatistic.of(one, UNITS) for one in single], a, b, UNITS)
+    found = statistic_spreads([AveragedStatistic.of(one, UNITS) for one in single], a, b, UNITS)
     expected = [spread_of(single[i] - single[j], UNITS) for i, j in zip(a, b, strict=True)]
-    np.testing.assert_allclose(found.standard_error, [e.standard_error for e in expected], rtol=1e-10)
-    np.testing.assert_allclose(found.dof, [e.dof for e in expected], rtol=1e-8)
+    np.testing.assert_allclose(found.variance**0.5, [e.standard_error for e in expected], rtol=1e-10)
+    np.testing.assert_allclose(found.total_dof, [e.dof for e in expected], rtol=1e-8)
 
 
 def test_runs_against_each_difference(random_generator):
     runs = [areas(random_generator, noise=1.0)[:r] for r in (1, 2, 3)]
     means = [AveragedStatistic.of(several, UNITS) for several in runs]
     a, b = np.tril_indices(3, -1)
-    found = pair_spreads(means, a, b, UNITS)
+    found = statistic_spreads(means, a, b, UNITS)
     for k, (i, j) in enumerate(zip(a, b, strict=True)):
         expected = spread_of(means[i].whole - means[j].whole, UNITS, [means[i].values, means[j].values])
-        assert found.standard_error[k] == pytest.approx(expected.standard_error, rel=1e-10)
-        assert found.dof[k] == pytest.approx(expected.dof, rel=1e-8)
+        assert found.variance[k] ** 0.5 == pytest.approx(expected.standard_error, rel=1e-10)
+        assert found.total_dof[k] == pytest.approx(expected.dof, rel=1e-8)
 
 
 def test_the_same_statistic_twice_has_no_spread(random_generator):
     one = AveragedStatistic.of(areas(random_generator, noise=1.0)[0], UNITS)
-    found = pair_spreads([one, one], np.array([1]), np.array([0]), UNITS)
-    assert found.standard_error.tolist() == [0.0]
+    found = statistic_spreads([one, one], np.array([1]), np.array([0]), UNITS)
+    assert found.variance.tolist() == [0.0]
 
 
-def test_statistics_of_other_parts_have_no_common_products(random_generator):
+def test_statistics_of_other_parts_have_the_spread_of_their_difference(random_generator):
     x = random_generator.normal(size=N)
     plain = Linearised(float(x.mean()), x - x.mean())
     area, concordant = areas(random_generator, noise=1.0)[0], concordances(random_generator, noise=1.0)[0]
-    for pair in ([area, plain], [area, concordant]):
-        assert (
-            pair_spreads([AveragedStatistic.of(one, UNITS) for one in pair], np.array([1]), np.array([0]), UNITS)
-            is None
-        )
+    three = [AveragedStatistic.of(one, UNITS) for one in (area, plain, concordant)]
+    a, b = np.tril_indices(3, -1)
+    found = statistic_spreads(three, a, b, UNITS)
+    expected = [spread_of(three[i].whole - three[j].whole, UNITS).standard_error for i, j in zip(a, b, strict=True)]
+    np.testing.assert_allclose(found.variance**0.5, expected, rtol=1e-12)
 
 
 def test_threads_of_matrix_products_change_no_bit(random_generator):
@@ -93,8 +93,8 @@ def test_threads_of_matrix_products_change_no_bit(random_generator):
     spreads = []
     for threads in (1, 2):
         with threadpool_limits(threads):
-            spreads.append(pair_spreads(several, a, b, units))
-    np.testing.assert_array_equal(spreads[0].standard_error, spreads[1].standard_error)
+            spreads.append(statistic_spreads(several, a, b, units))
+    np.testing.assert_array_equal(spreads[0].variance, spreads[1].variance)
     np.testing.assert_array_equal(spreads[0].dof, spreads[1].dof)
 
 

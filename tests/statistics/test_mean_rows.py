@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
+from uqassay.statistics import estimate as mean_rows
 from uqassay.statistics import mean_estimate
-from uqassay.statistics import pairs as mean_rows
-from uqassay.statistics.pairs import mean_estimates
+from uqassay.statistics.estimate import mean_estimates
 
 
 def same(found, expected):

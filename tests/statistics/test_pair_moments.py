@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.statistics.pairs import PairMoments
+from uqassay.statistics.spreads import PairMoments
 
 N = 5000
 
@@ -20,7 +20,7 @@ def columns(rng, n=N):
 def test_moments_against_sums_in_extended_precision(coefficients, random_generator):
     both = columns(random_generator)
     a, b = np.triu_indices(5, 1)
-    found = PairMoments(both).combined(coefficients, a, b)
+    found = PairMoments(both).spread(coefficients, a, b)
     for k, (i, j) in enumerate(zip(a, b, strict=True)):
         apart = [np.longdouble(column[i]) - np.longdouble(column[j]) for column in both]
         x = sum(t * one for t, one in zip(coefficients, apart, strict=True))
@@ -30,27 +30,26 @@ def test_moments_against_sums_in_extended_precision(coefficients, random_generat
         assert found.mean[k] == pytest.approx(float(x.mean()), rel=1e-13, abs=1e-14 * size)
         if found.reliable[k]:
             residual = x - x.mean()
-            assert found.squares[k] == pytest.approx(float((residual**2).sum()), rel=1e-10)
-            assert found.cubes[k] == pytest.approx(
-                float((residual**3).sum()), abs=1e-8 * float((residual**2).sum() ** 1.5)
-            )
+            assert found.inside[k] == pytest.approx(float((residual**2).sum()) / (N * (N - 1)), rel=1e-10)
+            third = float((residual**3).sum()) / N**3
+            assert found.third[k] == pytest.approx(third, abs=1e-8 * float((residual**2).sum() ** 1.5) / N**3)
     assert found.reliable.sum() >= 9
 
 
 def test_one_column_and_any_order_of_asking_give_the_same(random_generator):
     first, second = columns(random_generator)
     a, b = np.triu_indices(5, 1)
-    at_once = PairMoments([first, second]).combined((1.0, 0.5), a, b)
+    at_once = PairMoments([first, second]).spread((1.0, 0.5), a, b)
     asked = PairMoments([first, second])
     for i, j in [(3, 1), (0, 4), (4, 2), (1, 0)]:  # also backwards, one by one
-        one = asked.combined((1.0, 0.5), np.array([i]), np.array([j]))
+        one = asked.spread((1.0, 0.5), np.array([i]), np.array([j]))
         k = int(np.flatnonzero((a == min(i, j)) & (b == max(i, j)))[0])
         sign = 1.0 if i < j else -1.0
         np.testing.assert_allclose(one.mean[0], sign * at_once.mean[k], rtol=1e-12)
-        np.testing.assert_allclose(one.squares[0], at_once.squares[k], rtol=1e-12)
-        np.testing.assert_allclose(one.cubes[0], sign * at_once.cubes[k], rtol=1e-9, atol=1e-12 * one.squares[0] ** 1.5)
-    single = PairMoments([first]).combined((1.0,), a, b)
-    double = PairMoments([first, second]).combined((1.0, 0.0), a, b)
+        np.testing.assert_allclose(one.inside[0], at_once.inside[k], rtol=1e-12)
+        np.testing.assert_allclose(one.third[0], sign * at_once.third[k], rtol=1e-9, atol=1e-12 * one.inside[0] ** 1.5)
+    single = PairMoments([first]).spread((1.0,), a, b)
+    double = PairMoments([first, second]).spread((1.0, 0.0), a, b)
     for x, y in zip(single, double, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-12)
 
@@ -67,8 +66,8 @@ def test_what_cancels_or_may_be_constant_or_is_near_the_ends_of_numbers_is_not_r
         "huge": ([1e200 * x, zero], [zero, zero]),
     }
     for name, both in cases.items():
-        assert not PairMoments(both).combined((1.0, 0.5), *pair).reliable[0], name
-    assert PairMoments(cases["cancels at λ = 0.5"]).combined((1.0, 0.4), *pair).reliable[0]
+        assert not PairMoments(both).spread((1.0, 0.5), *pair).reliable[0], name
+    assert PairMoments(cases["cancels at λ = 0.5"]).spread((1.0, 0.4), *pair).reliable[0]
 
 
 @pytest.mark.parametrize("one_column", [False, True])
@@ -78,11 +77,11 @@ def test_kernel_and_formula_agree(one_column, monkeypatch, random_generator):
     found = []
     for pure in ("0", "1"):
         monkeypatch.setenv("UQASSAY_PURE", pure)
-        found.append(PairMoments(both).combined((1.0, 0.5)[: len(both)], a, b))
+        found.append(PairMoments(both).spread((1.0, 0.5)[: len(both)], a, b))
     kernel, formula = found
     sure = kernel.reliable
     np.testing.assert_array_equal(sure, formula.reliable)
     assert sure.sum() >= 9
     np.testing.assert_allclose(kernel.mean, formula.mean, rtol=1e-12)
-    np.testing.assert_allclose(kernel.squares[sure], formula.squares[sure], rtol=1e-10)
-    np.testing.assert_allclose(kernel.cubes[sure], formula.cubes[sure], atol=1e-8 * formula.squares[sure].max() ** 1.5)
+    np.testing.assert_allclose(kernel.inside[sure], formula.inside[sure], rtol=1e-10)
+    np.testing.assert_allclose(kernel.third[sure], formula.third[sure], atol=1e-8 * formula.inside[sure].max() ** 1.5)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from uqassay.statistics.pairs import PairSample
+from uqassay.statistics.spreads import PairSample
 from uqassay.statistics.units import make_units, spread_of_mean
 
 N = 400

@@ -268,10 +268,10 @@ def test_references_are_not_compared_with_each_other(random_generator):
     ("values", "options", "parameter", "code", "got"),
     [
         ({}, {}, "values", "empty", "got none"),
-        ([[1.0]], {}, "values", "empty", "got list"),
+        ([[1.0]], {}, "values", "type", r"got \[\[1\.0\]\]"),
         ({"a": [1.0, 2.0], "b": [1.0]}, {}, "values['b']", "mismatch", "got 1"),
         ({"a": [1.0, np.nan]}, {}, "values['a']", "finite", ""),
-        ({1: [1.0, 2.0], "1": [1.0, 3.0]}, {}, "values", "duplicate", "got 1 name for 2 models"),
+        ({1: [1.0, 2.0], "1": [1.0, 3.0]}, {}, "values", "duplicate", "'1' occurs more than once"),
         ({"a": [1.0]}, {"level": 1.0}, "level", "range", ""),
         ({"a": [1.0]}, {"bound": -1.0}, "bound", "range", "-1"),
         ({"a": [1.0]}, {"bound": np.nan}, "bound", "finite", ""),

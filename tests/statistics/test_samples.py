@@ -152,7 +152,7 @@ def test_groups_named_by_texts(groups):
 
 @pytest.mark.parametrize("level", [None, "0.95", [0.5, 0.6], np.array([0.9]), True, np.nan, 0.0, 1.0, 95])
 def test_invalid_levels_are_refused(level):
-    with refuses("level", "range"):
+    with refuses("level", "range" if isinstance(level, int | float) and level is not True else "type"):
         check_level(level)
 
 
@@ -165,5 +165,5 @@ def test_levels_of_any_kind_of_number(level):
 @pytest.mark.parametrize("value", ["c", None, 1, np.array(["a", "b"]), ["a"]])
 def test_a_choice_is_one_of_the_names(value):
     check_choice("a", "kind", ("a", "b"))
-    with refuses("kind", "choice", got="must be one of 'a', 'b'"):
+    with refuses("kind", "choice", got="must be 'a' or 'b'"):
         check_choice(value, "kind", ("a", "b"))

@@ -111,7 +111,7 @@ def test_equal_values_have_no_shares():
 
 def test_bad_input_is_refused():
     y = np.random.default_rng(7).normal(size=(2, 5))
-    with pytest.raises(InputError, match=r"^other: must hold the same instances"):
+    with pytest.raises(InputError, match=r"^other: must have one value for each instance of values"):
         variance_components(y, y[:, :4])
     with pytest.raises(InputError, match=r"^half_width: must be positive"):
         variance_components(y).for_half_width(0)

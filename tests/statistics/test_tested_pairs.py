@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.statistics.pairs import PairSample, greatest, pairs_tested
+from uqassay.statistics.pairs import pairs_tested
+from uqassay.statistics.spreads import PairSample
 from uqassay.statistics.units import make_units
 
 N = 40
@@ -51,8 +52,3 @@ def test_unseen_losses_of_the_model_that_seems_better_count():
     x = np.arange(float(N)) % 7
     found = pairs_tested(spreads(x, x + 2 + 0.1 * (np.arange(N) % 2)), np.zeros(1), np.array([3.0]), np.array([50.0]))
     assert found.unseen[0] == pytest.approx((3 / (3 + 2.05)) ** N, rel=1e-9)
-
-
-def test_the_greatest_defined_pvalue_counts():
-    found = greatest(np.array([0.1, np.nan, np.nan]), np.array([0.2, 0.3, np.nan]))
-    np.testing.assert_array_equal(found, [0.2, 0.3, np.nan])

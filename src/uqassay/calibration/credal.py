@@ -36,31 +36,20 @@ from uqassay.calibration.single import (
     unseen_notes,
 )
 from uqassay.calibration.weights import log_loss_weights, predictive_weights
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of
 from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, Sides, calibration_measure
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
-from uqassay.results import ShownTable, plain
-from uqassay.statistics.units import check_choice, check_draws
+from uqassay.results import ShownTable, plain_of
+from uqassay.statistics.units import check_draws
 from uqassay.text import counted, pvalue_text
 
 __all__ = [
     "BETA",
-    "CONTRADICTED",
     "CredalCalibrationTest",
-    "LikelyMixtures",
-    "NullAtMixture",
-    "cobyla_minimum",
     "credal_calibration_test",
     "credal_calibration_tests",
-    "drawn_labels",
-    "fewest_members",
-    "in_deviations",
-    "likelihood_region",
-    "null_at",
-    "paper_code_measure",
-    "worst_mixture",
 ]
 
 
@@ -74,29 +63,14 @@ STEP = 20  # further draws at a time
 
 
 class NullAtMixture(NamedTuple):
-    """Result for labels drawn from one λ.
+    """Result for labels drawn from one λ."""
 
-    Attributes
-    ----------
-    truth : array (M,)
-        This λ.
-    statistic : float
-        Least value for the observed labels.
-    weights : array (M,)
-        Its weights.
-    null : array (D,)
-        Least values for the draws.
-    pvalue : float
-    deviation : float
-        Standard deviation of the null, of a sequential test that of its first 19 draws.
-    """
-
-    truth: Floats
-    statistic: float
-    weights: Floats
-    null: Floats
+    truth: Floats  #: (M,): this λ
+    statistic: float  #: least value for the observed labels
+    weights: Floats  #: (M,): its weights
+    null: Floats  #: (D,): least values for the draws
     pvalue: float
-    deviation: float
+    deviation: float  #: standard deviation of the null, of a sequential test that of its first 19 draws
 
 
 def null_at(
@@ -178,17 +152,8 @@ def fewest_members(members: Floats, labels: NDArray[np.intp], confidence: float 
     were left out. This is the distribution of the likelihood ratio given the face on which the most likely mixture lies
     (Shapiro 1988).
 
-    Parameters
-    ----------
-    members : array (n, M, K)
-    labels : int array (n,)
-    confidence : float
-        Of the likelihood-ratio test.
-
-    Returns
-    -------
-    array (M,) or None
-        None if every member is needed, or no member gives any label a positive probability.
+    `members` (n, M, K), `labels` (n,), and the confidence of the likelihood-ratio test. None if every member is needed, or no
+    member gives any label a positive probability.
 
     References
     ----------
@@ -307,21 +272,11 @@ CHUNK = 2**21  # numbers in one block of the largest array
 @final
 @dataclass(frozen=True, eq=False)
 class LikelihoodRegion:
-    """The set of λ with log-likelihood of at least `threshold`. It is convex because the log-likelihood is concave.
+    """The set of λ with log-likelihood of at least `threshold`. It is convex because the log-likelihood is concave."""
 
-    Attributes
-    ----------
-    given : array (n, M)
-        Probability that each member gave to the label of each instance.
-    best : array (M,)
-        The most likely λ.
-    threshold : float
-        ln ∫ L dπ − ln(1/β), in nats; −inf where no mixture gives every label a positive probability.
-    """
-
-    given: Floats
-    best: Floats
-    threshold: float
+    given: Floats  #: (n, M): probability that each member gave to the label of each instance
+    best: Floats  #: (M,): the most likely λ
+    threshold: float  #: ln ∫ L dπ − ln(1/β), in nats; −inf where no mixture gives every label a positive probability
 
     def log_likelihood(self, weights: Floats) -> Floats:
         """Σ ln p_λ(y), (L, M) -> (L,), in nats."""
@@ -348,16 +303,8 @@ class LikelihoodRegion:
 def likelihood_region(given: Floats, best: Floats, beta: float, generator: np.random.Generator) -> LikelihoodRegion:
     """Region that contains the true λ with probability at least 1 − β if the labels come from p_λ.
 
-    Parameters
-    ----------
-    given : array (n, M)
-        Probability that each member gave to the observed label.
-    best : array (M,)
-        The most likely λ, see `log_loss_weights`. Any other λ gives a valid but larger region.
-    beta : float
-        Probability that the region misses the true λ.
-    generator : numpy Generator
-        For the estimate of ∫ L dπ.
+    `given` (n, M) are the probabilities that each member gave to the observed label, and `best` (M,) is the most likely λ
+    (`log_loss_weights`); any other λ gives a valid but larger region. The generator serves the estimate of ∫ L dπ.
 
     References
     ----------
@@ -477,16 +424,6 @@ def _screened(
 # is compared with the quantile of the signed null draws. SciPy's COBYLA minimises from λ = 1/M.
 
 
-class PaperCodeTest(NamedTuple):
-    """The minimum t, the λ where COBYLA stopped, the null draws (D,), the p-value and the number of evaluations."""
-
-    statistic: float
-    weights: Floats
-    null: Floats
-    pvalue: float
-    evaluations: int
-
-
 def paper_code_measure(measure: CalibrationMeasure) -> CalibrationMeasure:
     """The authors' variant of a built-in measure, with the same number of bins; any other measure is returned unchanged."""
     variant = CALIBRATION_MEASURES.get(f"{measure.name}-paper-code")
@@ -496,21 +433,6 @@ def paper_code_measure(measure: CalibrationMeasure) -> CalibrationMeasure:
     if None not in (measure.n_bins, usual.n_bins):
         usual, variant = (calibration_measure(m, n_bins=measure.n_bins) for m in (usual, variant))
     return variant if measure.prepare == usual.prepare else measure  # a user's measure may have a built-in name
-
-
-def paper_code_test(
-    labels: Labels, members: Floats, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
-) -> PaperCodeTest:
-    """Algorithm 1 with the authors' choices, for labels (n,) and members (n, M, K).
-
-    The p-value is the least α for which |t| exceeds the (1 − α)-quantile of the null draws, linearly interpolated.
-    """
-    mixtures = Mixtures(members)
-    m = mixtures.n_members
-    truths = generator.dirichlet(np.full(m, 1 / m), n_draws)
-    null = random_mixture_null(mixtures, truths, measure, generator, instances="permuted")
-    value, weights, evaluations = cobyla_minimum(MixtureObjective(mixtures, labels[np.newaxis], measure))
-    return PaperCodeTest(value, weights, null, quantile_pvalue(abs(value), null), evaluations)
 
 
 def quantile_pvalue(statistic: float, null: Floats) -> float:
@@ -567,49 +489,29 @@ N_REPEATS = 2  # further searches for the observed labels; the spread of their m
 @final
 @dataclass(frozen=True, eq=False)
 class LeastError:
-    """The least value over λ with its p-value.
-
-    Attributes
-    ----------
-    statistic : float
-    pvalue : float
-    weights : array (M,)
-        The λ that has the least value.
-    null : array (D,)
-        Null draws.
-    spread : float
-        Range of the minima of independent searches, in standard deviations of the null; nan after a single search.
-    evaluations : int
-        Number of mixtures evaluated.
-    """
+    """The least value over λ with its p-value."""
 
     statistic: float
     pvalue: float
-    weights: Floats
-    null: Floats
-    spread: float
-    evaluations: int
-
-
-def single_member(
-    labels: Labels,
-    shared: SharedMembers,
-    measure: CalibrationMeasure,
-    n_draws: int,
-    resample: bool,
-    generator: np.random.Generator,
-) -> LeastError:
-    """Statistic and null of a single member: nothing is minimised, and scores are tested on both sides."""
-    statistic, null = statistic_and_null(labels, shared.probs[:, 0], measure, n_draws, resample, generator)
-    return LeastError(statistic, monte_carlo_pvalue(statistic, null, measure.sides), np.ones(1), null, 0.0, 1)
+    weights: Floats  #: (M,): the λ that has the least value
+    null: Floats  #: (D,): null draws
+    spread: float  #: range of the minima of independent searches, in standard deviations of the null; nan after a single search
+    evaluations: int  #: number of mixtures evaluated
 
 
 def authors_code(
-    labels: Labels, shared: SharedMembers, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
+    labels: Labels, mixtures: Mixtures, measure: CalibrationMeasure, n_draws: int, generator: np.random.Generator
 ) -> LeastError:
-    """The test as implemented in the code of paper 001's authors."""
-    found = paper_code_test(labels, shared.probs, measure, n_draws, generator)
-    return LeastError(found.statistic, found.pvalue, found.weights, found.null, math.nan, found.evaluations)
+    """Algorithm 1 with the choices in the code of paper 001's authors.
+
+    The p-value is the least α for which |t| exceeds the (1 − α)-quantile of the null draws, linearly interpolated.
+    """
+    m = mixtures.n_members
+    null = random_mixture_null(
+        mixtures, generator.dirichlet(np.full(m, 1 / m), n_draws), measure, generator, instances="permuted"
+    )
+    value, weights, evaluations = cobyla_minimum(MixtureObjective(mixtures, labels[np.newaxis], measure))
+    return LeastError(value, quantile_pvalue(abs(value), null), weights, null, math.nan, evaluations)
 
 
 def random_null(
@@ -693,60 +595,35 @@ def in_deviations(minima: Floats, deviation: float) -> float:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class CredalCalibrationTest(ShownVerdict):
-    """Result of `credal_calibration_test`.
+    """Result of `credal_calibration_test`."""
 
-    Attributes
-    ----------
-    measure, notion : str
-        Name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong".
-    statistic : float
-        Least value of the measure over all mixtures, for the observed labels.
-    pvalue : float
-        Small if no mixture is calibrated; nan if undefined, see `notes`.
-    weights : array (M,)
-        The λ that has the least value.
-    null : array (D,)
-        The statistic under the null hypothesis; for "minimised", "sequential" and "berger-boos" at the λ with the greatest
-        p-value, for "sequential" upper bounds of most values below the statistic.
-    null_kind : {"minimised", "sequential", "random", "berger-boos", "single"}
-        Source of the null draws; "single" for one member, where nothing is minimised.
-    convention : {"exact", "paper-code"}
-    n_instances, n_members, n_classes : int
-    noun : str
-        The distributions that are mixed: "members" or "vertices".
-    search_spread : float
-        Range of the minima that independent searches found for the observed labels, divided by the standard deviation of the
-        null. inf if that deviation is 0 or undefined and the minima differ; nan after a single search, or without a minimum.
-    evaluations : int
-        Number of mixtures that all searches evaluated.
-    width : float
-        Mean over instances and classes of the upper minus the lower probability of the credal set.
-    notes : tuple of Note
-        What limits the result.
-    sides : {"upper", "both"}
-        Whether small values of the statistic count against calibration as well; "both" only for one member and a score.
-    planned_draws : int or None
-        Draws D that a sequential test makes at most; None where all are made.
-    """
-
+    #: name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong"
     measure: str
     notion: str
-    statistic: float
-    pvalue: float
-    weights: Floats
+    statistic: float  #: least value of the measure over all mixtures, for the observed labels
+    pvalue: float  #: small if no mixture is calibrated; nan if undefined, see `notes`
+    weights: Floats  #: (M,): the λ that has the least value
+    #: (D,): the statistic under the null hypothesis; for "minimised", "sequential" and "berger-boos" at the λ with the greatest
+    #: p-value, for "sequential" upper bounds of most values below the statistic
     null: Floats
+    #: "minimised", "sequential", "random", "berger-boos" or "single": Source of the null draws; "single" for one member, where
+    #: nothing is minimised
     null_kind: str
-    convention: str
+    convention: str  #: "exact" or "paper-code"
     n_instances: int
     n_members: int
     n_classes: int
-    noun: str
+    noun: str  #: the distributions that are mixed: "members" or "vertices"
+    #: range of the minima that independent searches found for the observed labels, divided by the standard deviation of the
+    #: null. inf if that deviation is 0 or undefined and the minima differ; nan after a single search, or without a minimum.
     search_spread: float
-    evaluations: int
-    width: float
-    notes: tuple[Note, ...] = ()
+    evaluations: int  #: number of mixtures that all searches evaluated
+    width: float  #: mean over instances and classes of the upper minus the lower probability of the credal set
+    notes: tuple[Note, ...] = ()  #: what limits the result
+    #: "upper" or "both": Whether small values of the statistic count against calibration as well; "both" only for one member
+    #: and a score
     sides: Sides = "upper"
-    planned_draws: int | None = None
+    planned_draws: int | None = None  #: draws D that a sequential test makes at most; None where all are made
 
     @property
     def n_draws(self) -> int:
@@ -759,13 +636,7 @@ class CredalCalibrationTest(ShownVerdict):
         return 0.0 if self.convention == "paper-code" else smallest_pvalue(self._most_draws, self.sides) + self._offset
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects, at this level, that some mixture is calibrated. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            The number of draws is too small for this level.
-        """
+        """True if the test rejects, at this level, that some mixture is calibrated. An undefined p-value never rejects."""
         if self.convention == "paper-code":
             return bool(abs(self.statistic) > self.threshold(alpha))
         check_alpha(alpha, self._most_draws, offset=self._offset, sides=self.sides)
@@ -780,13 +651,8 @@ class CredalCalibrationTest(ShownVerdict):
             check_alpha(alpha, 2**62)
             return float(np.quantile(self.null, 1 - alpha))
         if self.planned_draws is not None:
-            raise InputError(
-                "null",
-                "must be one whose draws are all made and searched to the end, for a critical value",
-                "got 'sequential'",
-                'test with null="minimised"',
-                code="conflict",
-            )
+            rule = "must be one whose draws are all made and searched to the end, for a critical value"
+            fail("null", rule, "got 'sequential'", 'test with null="minimised"', code="conflict")
         return null_threshold(self.null, alpha if self.sides == "upper" else alpha / 2, offset=self._offset)
 
     def sentence(self, alpha: float = 0.05) -> str:
@@ -819,28 +685,12 @@ class CredalCalibrationTest(ShownVerdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "measure": self.measure,
-            "notion": self.notion,
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "weights": plain(self.weights),
-            "null": plain(self.null),
-            "null_kind": self.null_kind,
-            "convention": self.convention,
-            "n_instances": self.n_instances,
-            "n_members": self.n_members,
-            "n_classes": self.n_classes,
-            "noun": self.noun,
-            "n_draws": self.n_draws,
-            "planned_draws": self.planned_draws,
-            "smallest_pvalue": self.smallest_pvalue,
-            "sides": self.sides,
-            "search_spread": plain(self.search_spread),
-            "evaluations": self.evaluations,
-            "width": self.width,
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        names = (
+            "measure notion statistic pvalue weights null null_kind convention n_instances n_members "
+            "n_classes noun n_draws planned_draws smallest_pvalue sides search_spread evaluations width "
+            "notes"
+        )
+        return plain_of(self, *names.split())
 
     @property
     def _most_draws(self) -> int:
@@ -919,15 +769,6 @@ def credal_calibration_test(
     rng : int, Generator or None
         None means seed 0.
 
-    Returns
-    -------
-    CredalCalibrationTest
-
-    Raises
-    ------
-    InputError
-        Shapes that do not fit, labels out of range, predictions without members, options that exclude each other.
-
     References
     ----------
     Paper 001, algorithm 1. Berger, Boos (1994), P values maximized over a confidence set for the nuisance parameter. Besag,
@@ -974,8 +815,8 @@ def credal_calibration_tests(
 
     The results are those of separate tests.
     """
-    check_choice(null, "null", NULLS)
-    check_choice(convention, "convention", ("exact", "paper-code"))
+    one_of(null, "null", NULLS)
+    one_of(convention, "convention", ("exact", "paper-code"))
     check_draws(n_draws)
     check_search(search)
     _check_together(null, resample, convention, search)
@@ -987,21 +828,11 @@ def credal_calibration_tests(
     likely = LikelyMixtures(shared.probs, labels)
     generator = as_generator(rng)
     state = generator.bit_generator.state
-    plan, tests = _Plan(null, n_draws, resample, convention, search), []
+    tests = []
     for one in chosen:
         generator.bit_generator.state = state
-        tests.append(_tested(likely, shared, one, plan, generator))
+        tests.append(_tested(likely, shared, one, generator, null, n_draws, resample, convention, search))
     return tests
-
-
-class _Plan(NamedTuple):
-    """Options of `credal_calibration_test`."""
-
-    null: Null
-    n_draws: int
-    resample: bool
-    convention: Convention
-    search: SimplexSearch | None
 
 
 @single_blas_thread()
@@ -1009,16 +840,21 @@ def _tested(
     likely: LikelyMixtures,
     shared: SharedMembers,
     chosen: CalibrationMeasure,
-    plan: _Plan,
     generator: np.random.Generator,
+    null: Null,
+    n_draws: int,
+    resample: bool,
+    convention: Convention,
+    search: SimplexSearch | None,
 ) -> CredalCalibrationTest:
-    null, n_draws, resample, convention, search = plan
     labels, (n, m, n_classes) = likely.labels, shared.probs.shape
     with np.errstate(all="ignore"):  # 0/0 in some measures, and infinity if an event of probability 0 happens
         if convention == "paper-code":
-            found = authors_code(labels, shared, chosen, n_draws, generator)
-        elif m == 1:
-            found = single_member(labels, shared, chosen, n_draws, resample, generator)
+            found = authors_code(labels, likely.mixtures, chosen, n_draws, generator)
+        elif m == 1:  # nothing is minimised, and scores are tested on both sides
+            value, draws = statistic_and_null(labels, shared.probs[:, 0], chosen, n_draws, resample, generator)
+            pvalue = monte_carlo_pvalue(value, draws, chosen.sides)
+            found = LeastError(value, pvalue, np.ones(1), draws, 0.0, 1)
         else:
             objective = MixtureObjective(likely.mixtures, labels[np.newaxis], chosen)
             if objective.undefined():
@@ -1059,24 +895,14 @@ def _tested(
 
 def _check_together(null: str, resample: bool, convention: str, search: SimplexSearch | None) -> None:
     if convention == "paper-code" and (null != "random" or resample):
-        what = f"null={null!r}" if null != "random" else "resample=True"
-        raise InputError(
-            "convention",
-            "the authors' code has only the null of a random mixture, with permuted instances",
-            f"got {what}",
-            'pass null="random" and resample=False',
-            code="conflict",
-        )
+        got = f"got null={null!r}" if null != "random" else "got resample=True"
+        rule = "the authors' code has only the null of a random mixture, with permuted instances"
+        fail("convention", rule, got, 'pass null="random" and resample=False', code="conflict")
     if convention == "paper-code" and search is not None:
-        raise InputError(
-            "search",
-            "cannot be set with the authors' code, which searches by COBYLA from λ = 1/M",
-            f"got {search!r}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = "cannot be set with the authors' code, which searches by COBYLA from λ = 1/M"
+        fail("search", rule, f"got {search!r}", "leave it out", code="conflict")
     if resample and null != "random":
-        raise InputError(
+        fail(
             "resample",
             "instances are resampled only under the paper's null",
             f"got null={null!r}",

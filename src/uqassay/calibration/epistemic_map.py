@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_numeric, generator
-from uqassay.errors import FileFormatError, InputError
+from uqassay.checks import fail, one_of, whole
+from uqassay.errors import FileFormatError
 from uqassay.files import whole_file
 from uqassay.metrics.epistemic_gain import (
     LEAST_GROUPS,
@@ -25,7 +26,6 @@ from uqassay.metrics.epistemic_gain import (
     gain_bins,
     gain_intervals,
     gain_null,
-    is_count,
     place_in_intervals,
 )
 from uqassay.notes import Note
@@ -33,15 +33,13 @@ from uqassay.one_order import in_one_order
 from uqassay.predictions.files import check_exists
 from uqassay.results import entry_of, plain, read_json
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.units import Units, check_choice, check_level, make_units
+from uqassay.statistics.units import Units, check_level, make_units
 from uqassay.text import counted
 
 __all__ = [
     "CrossFittedMap",
-    "CrossRefit",
     "EpistemicMap",
     "cross_fitted_map",
-    "rising_means",
 ]
 
 
@@ -64,20 +62,6 @@ class EpistemicMap:
         set itself.
     n_bins : int
         Greatest number of intervals.
-
-    Attributes
-    ----------
-    edges : array (M + 1,)
-        Edges of the intervals.
-    knots : array (k, 2)
-        Estimates and their images, both rising; γ is linear between them.
-    n_instances : int
-        Size of the calibration set.
-    n_empty : int
-        Intervals without a calibration point, which are left out.
-    n_outside : int
-        Calibration points below the first or above the last edge. They belong to the outer intervals, which have no end.
-    notes : tuple of Note
 
     Notes
     -----
@@ -102,10 +86,11 @@ class EpistemicMap:
     [0.0, 0.0, 0.25, 0.5]
     """
 
-    edges: Floats
-    knots: Floats
-    n_instances: int
-    n_empty: int
+    edges: Floats  #: (M + 1,): edges of the intervals
+    knots: Floats  #: (k, 2): estimates and their images, both rising; γ is linear between them
+    n_instances: int  #: size of the calibration set
+    n_empty: int  #: intervals without a calibration point, which are left out
+    #: calibration points below the first or above the last edge. They belong to the outer intervals, which have no end.
     n_outside: int
     notes: tuple[Note, ...]
 
@@ -124,37 +109,18 @@ class EpistemicMap:
             Gains on the calibration set.
         evaluation : array (T,), optional
             Estimates on the evaluation set; required for bins="paper" and refused for bins="own".
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            Values that are nan or infinite, lengths that differ, or evaluation estimates that do not fit the option `bins`.
         """
         from scipy.optimize import isotonic_regression
 
-        check_choice(self.bins, "bins", ("paper", "own"))
+        one_of(self.bins, "bins", ("paper", "own"))
         e = finite_values(epistemic, "epistemic")
         g = finite_values(gain, "gain", e.size, "epistemic")
         if self.bins == "paper" and evaluation is None:
-            raise InputError(
-                "evaluation",
-                'must be given for bins="paper"',
-                "it is None",
-                "pass the estimates on the evaluation set",
-                code="missing",
-            )
+            remedy = "pass the estimates on the evaluation set"
+            fail("evaluation", 'must be given for bins="paper"', "it is None", remedy, code="missing")
         if self.bins == "own" and evaluation is not None:
-            raise InputError(
-                "evaluation",
-                'must not be given for bins="own"',
-                "got estimates",
-                'leave it out, or take bins="paper"',
-                code="conflict",
-            )
+            remedy = 'leave it out, or take bins="paper"'
+            fail("evaluation", 'must not be given for bins="own"', "got estimates", remedy, code="conflict")
         self.edges = gain_bins(e if evaluation is None else finite_values(evaluation, "evaluation"), self.n_bins)
         place, outside = place_in_intervals(e, self.edges)
         count = np.bincount(place, minlength=len(self.edges) - 1)
@@ -173,20 +139,12 @@ class EpistemicMap:
         return self
 
     def transform(self, epistemic: ArrayLike) -> Floats:
-        """γ of estimates (n,); ±inf have the end values.
-
-        Raises
-        ------
-        InputError
-            Before `fit`, or for nan.
-        """
+        """γ of estimates (n,); ±inf have the end values."""
         self._fitted()
         values = as_numeric(epistemic, "epistemic", ndim=1).astype(np.float64)
         if np.isnan(values).any():
             row = int(np.isnan(values).argmax())
-            raise InputError(
-                "epistemic", "values must not be nan", f"row {row} is nan", "leave out those instances", code="finite"
-            )
+            fail("epistemic", "values must not be nan", f"row {row} is nan", "leave out those instances", code="finite")
         return np.asarray(np.interp(values, self.knots[:, 0], self.knots[:, 1]))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -196,18 +154,12 @@ class EpistemicMap:
     def set_params(self, **params: Any) -> Self:
         """Change arguments of the constructor."""
         for name, value in params.items():
-            check_choice(name, "params", ("bins", "n_bins"))
+            one_of(name, "params", ("bins", "n_bins"))
             setattr(self, name, value)
         return self
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted map as JSON; an existing file is replaced as a whole.
-
-        Raises
-        ------
-        InputError
-            Before `fit`.
-        """
+        """Write the fitted map as JSON; an existing file is replaced as a whole."""
         self._fitted()
         facts = {"format": FORMAT, "version": VERSION, **self.get_params()}
         facts |= {name: getattr(self, name) for name in ("edges", "knots", "n_instances", "n_empty", "n_outside")}
@@ -260,9 +212,7 @@ class EpistemicMap:
 
     def _fitted(self) -> None:
         if not hasattr(self, "knots"):
-            raise InputError(
-                "knots", "exists only after fit", "not fitted yet", "call fit(epistemic, gain) first", code="missing"
-            )
+            fail("knots", "exists only after fit", "not fitted yet", "call fit(epistemic, gain) first", code="missing")
 
 
 def _knots(ends: Floats, image: Floats) -> Floats:
@@ -307,30 +257,16 @@ ROUNDING = 1e-12  # relative; a null draw this close to the observed value reach
 @final
 @dataclass(frozen=True, eq=False)
 class CrossFittedMap:
-    """Estimates (n,) mapped by maps of other instances, and their calibration.
+    """Estimates (n,) mapped by maps of other instances, and their calibration."""
 
-    Attributes
-    ----------
-    mapped : array (n,)
-        γ of each estimate, by the map that was fitted without the fold of the instance.
-    folds : int array (n,)
-        From 0 to K − 1; the instances of a group are in one fold.
-    gain_map : EpistemicMap
-        Of all instances, for later cases.
-    fold_maps : tuple of K EpistemicMap
-        Map k is fitted without fold k.
-    calibration : EpistemicCalibration
-        Of the mapped estimates. `count`, the means and the intervals are of intervals of the estimates over all folds; `error`,
-        `debiased` and the test are of the same intervals in each fold by itself.
-    before : Estimate
-        EECE (gain) of the estimates before the map in the same intervals of each fold: what `calibration.error` compares with.
-    """
-
-    mapped: Floats
-    folds: Places
-    gain_map: EpistemicMap
-    fold_maps: tuple[EpistemicMap, ...]
+    mapped: Floats  #: (n,) γ of each estimate, by the map that was fitted without the fold of the instance
+    folds: Places  #: (n,): from 0 to K − 1; the instances of a group are in one fold
+    gain_map: EpistemicMap  #: of all instances, for later cases
+    fold_maps: tuple[EpistemicMap, ...]  #: map k is fitted without fold k
+    #: of the mapped estimates. `count`, the means and the intervals are of intervals of the estimates over all folds; `error`,
+    #: `debiased` and the test are of the same intervals in each fold by itself.
     calibration: EpistemicCalibration
+    #: EECE (gain) of the estimates before the map in the same intervals of each fold: what `calibration.error` compares with
     before: Estimate
 
     @property
@@ -368,15 +304,6 @@ def cross_fitted_map(
         Level of the intervals and of the null band.
     rng : int or numpy Generator, optional
         For the folds and the null draws; None means seed 0.
-
-    Returns
-    -------
-    CrossFittedMap
-
-    Raises
-    ------
-    InputError
-        Values that are nan or infinite, lengths that differ, an invalid number of folds, or fewer than two instances (groups).
 
     Notes
     -----
@@ -442,19 +369,11 @@ def cross_fitted_map(
 
 
 def _checked_folds(n_folds: int, units: Units) -> int:
-    if not is_count(n_folds) or n_folds < 2:
-        raise InputError(
-            "n_folds", "must be a whole number of at least 2", f"got {n_folds!r}", "pass 5, say", code="range"
-        )
+    whole(n_folds, "n_folds", "pass 5, say", least=2)
     if units.n_units < 2:
         what = "instance" if units.codes is None else "group"
-        raise InputError(
-            "epistemic",
-            f"must be of at least two {what}s",
-            f"got {counted(units.n_units, what)}",
-            "leave out the map",
-            code="empty",
-        )
+        got = f"got {counted(units.n_units, what)}"
+        fail("epistemic", f"must be of at least two {what}s", got, "leave out the map", code="empty")
     return min(int(n_folds), units.n_units)
 
 

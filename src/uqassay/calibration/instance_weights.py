@@ -16,7 +16,6 @@ from uqassay.calibration.single import (
     CALIBRATED,
     ShownVerdict,
     check_alpha,
-    check_whole,
     groups_of,
     hard_labels,
     labels_from,
@@ -28,8 +27,7 @@ from uqassay.calibration.single import (
     undefined_notes,
     unseen_notes,
 )
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import as_frame, positions
 from uqassay.metrics.bins import classes_apart
 from uqassay.metrics.measures import CalibrationMeasure, Sides, calibration_measure
@@ -37,16 +35,13 @@ from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
 from uqassay.predictions import Point, as_prediction
 from uqassay.results import ShownTable
-from uqassay.statistics.units import Units, check_choice, check_draws, make_units
+from uqassay.statistics.units import Units, check_draws, make_units
 from uqassay.text import counted, pvalue_text
 
 __all__ = [
     "InstanceDependentCalibrationTest",
     "InstanceWeights",
-    "brier_of_weights",
     "instance_dependent_calibration_test",
-    "log_loss_of_weights",
-    "objective",
 ]
 
 
@@ -196,18 +191,6 @@ class InstanceWeights:
     rng : int or numpy Generator, optional
         Used for the starts and the folds; None means seed 0.
 
-    Attributes
-    ----------
-    value_ : float
-        The mean score reached, without the penalty. The log loss is infinite if every member gives some label the
-        probability 0; such instances are left out of the fit.
-    l2_ : float
-        The penalty used.
-    layers_ : list of (array, array)
-        Slopes and shifts of each layer, on standardised features.
-    mean_, scale_ : arrays (F,)
-        Mean and standard deviation that standardise the features.
-
     Notes
     -----
     The objective is not convex: L-BFGS finds a local minimum. Without features the M K log-probabilities of the members are
@@ -229,11 +212,14 @@ class InstanceWeights:
     ([[1.0, 0.0]], [[0.0, 1.0]])
     """
 
+    #: the mean score reached, without the penalty. The log loss is infinite if every member gives some label the probability 0;
+    #: such instances are left out of the fit.
     value_: float
-    l2_: float
+    l2_: float  #: the penalty used
     n_features_in_: int
     n_members_: int
-    layers_: Layers
+    layers_: Layers  #: slopes and shifts of each layer, on standardised features
+    #: arrays (F,): Mean and standard deviation that standardise the features
     mean_: Floats
     scale_: Floats
     _feature_names: NDArray[Any] | None
@@ -265,15 +251,6 @@ class InstanceWeights:
             Inputs of the weights; by default the log-probabilities of the members.
         groups : array_like of labels, shape (n,), optional
             Each group stays in one fold; by default the groups of the members.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            Members, labels or features that do not fit together, or options out of range.
         """
         self._check()
         generator = as_generator(self.rng)
@@ -305,13 +282,7 @@ class InstanceWeights:
 
     @in_one_order("members", "features")
     def weights(self, members: Any, features: ArrayLike | None = None) -> Floats:
-        """λ(x) of each instance, (n, M).
-
-        Raises
-        ------
-        InputError
-            A number of members or features that differs from `fit`, or weights that were never fitted.
-        """
+        """λ(x) of each instance, (n, M)."""
         return self._weights(member_array(members), features)
 
     @in_one_order("members", "features")
@@ -341,13 +312,12 @@ class InstanceWeights:
         inputs = feature_array(features, probs, self._feature_names)
         seen = self.n_members_, self.n_features_in_
         if (probs.shape[1], inputs.shape[1]) != seen:
-            raise InputError(
-                "features",
-                f"must be {seen[1]} columns for {seen[0]} members, as in fit",
+            rule = f"must be {seen[1]} columns for {seen[0]} members, as in fit"
+            got, remedy = (
                 f"got {inputs.shape[1]} for {probs.shape[1]}",
                 "pass the same features and members in the same order",
-                code="shape",
             )
+            fail("features", rule, got, remedy, code="shape")
         return softmax_rows(forward((inputs - self.mean_) / self.scale_, self.layers_)[-1])
 
     @property
@@ -405,27 +375,16 @@ class InstanceWeights:
 
     def _fitted(self) -> None:
         if not hasattr(self, "layers_"):
-            raise InputError(
-                "layers_",
-                "exists only after fit",
-                "not fitted yet",
-                "call fit(members, y, features) first",
-                code="missing",
-            )
+            remedy = "call fit(members, y, features) first"
+            fail("layers_", "exists only after fit", "not fitted yet", remedy, code="missing")
 
     def _check(self) -> None:
-        check_choice(self.model, "model", ("linear", "mlp"))
-        check_choice(self.score, "score", ("log-loss", "brier"))
-        if self.l2 is not None and not (is_number(self.l2) and np.isfinite(self.l2) and self.l2 >= 0):
-            raise InputError(
-                "l2",
-                "must be finite and not negative",
-                f"got {self.l2!r}",
-                "pass None to choose it by cross-validation",
-                code="range",
-            )
+        one_of(self.model, "model", ("linear", "mlp"))
+        one_of(self.score, "score", ("log-loss", "brier"))
+        if self.l2 is not None:
+            number(self.l2, "l2", "pass None to choose it by cross-validation", low=0, ends="[)")
         for name in ("n_hidden", "n_starts"):
-            check_whole(getattr(self, name), name, remedy="leave it out")
+            whole(getattr(self, name), name, "leave it out", least=1)
 
 
 def feature_array(features: ArrayLike | None, probs: Floats, names: NDArray[Any] | None = None) -> Floats:
@@ -441,14 +400,7 @@ def feature_array(features: ArrayLike | None, probs: Floats, names: NDArray[Any]
         order = positions(frame.columns, names, "features", part="columns", of="fit")
         frame = frame.moved(order, -1)
     array = as_numeric(features if frame is None else frame, "features", ndim=(1, 2))
-    if len(array) != n or array.size == 0:
-        raise InputError(
-            "features",
-            f"must have one row for each of the {n} instances",
-            f"got shape {array.shape}",
-            "take them from the same instances in the same order",
-            code="mismatch",
-        )
+    same_length(array, "features", n, "take them from the same instances in the same order")
     array = array.reshape(n, -1)
     check_rows(
         array, "features", tolerance=0.0, unit_sum=False, low=-np.inf, high=np.inf, remedy="drop or repair such rows"
@@ -465,55 +417,27 @@ InstanceNull = Literal["refitted", "fixed"]
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class InstanceDependentCalibrationTest(ShownVerdict):
-    """Result of `instance_dependent_calibration_test`.
+    """Result of `instance_dependent_calibration_test`."""
 
-    Attributes
-    ----------
-    statistic : float
-        The measure of p_λ(x) on the test part.
-    pvalue : float
-        (1 + the number of null draws that reach the statistic) / (D + 1); nan if the measure is undefined.
-    null : array (D,)
-        The statistic under the null hypothesis.
-    null_kind : {"refitted", "fixed"}
-    measure, notion : str
-        Name of the measure, and the notion of calibration that it tests.
-    weights : array (n_test, M)
-        λ(x) for the instances of the test part.
-    probs : array (n_test, K)
-        p_λ(x) for these instances.
-    estimator : InstanceWeights
-        The weights learnt on the training part.
-    training_rows, test_rows : int arrays
-        Row numbers of the two parts.
-    notes : tuple of Note
-        What limits the result.
-    sides : {"upper", "both"}
-        "both" if values below the expected one reject too, as for the Brier score and the log loss.
-    """
-
-    statistic: float
-    pvalue: float
-    null: Floats
-    null_kind: str
+    statistic: float  #: the measure of p_λ(x) on the test part
+    pvalue: float  #: (1 + the number of null draws that reach the statistic) / (D + 1); nan if the measure is undefined
+    null: Floats  #: (D,): the statistic under the null hypothesis
+    null_kind: str  #: "refitted" or "fixed"
+    #: name of the measure, and the notion of calibration that it tests
     measure: str
     notion: str
-    weights: Floats
-    probs: Floats
-    estimator: InstanceWeights
+    weights: Floats  #: (n_test, M) λ(x) for the instances of the test part
+    probs: Floats  #: (n_test, K): p_λ(x) for these instances
+    estimator: InstanceWeights  #: the weights learnt on the training part
+    #: int arrays: Row numbers of the two parts
     training_rows: Rows
     test_rows: Rows
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  #: what limits the result
+    #: "upper" or "both": "both" if values below the expected one reject too, as for the Brier score and the log loss
     sides: Sides = "upper"
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects calibration of p_λ(x) at this level. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            The number of draws is too small for this level.
-        """
+        """True if the test rejects calibration of p_λ(x) at this level. An undefined p-value never rejects."""
         check_alpha(alpha, len(self.null), sides=self.sides)
         return self.pvalue <= alpha + 1e-12
 
@@ -579,15 +503,6 @@ def instance_dependent_calibration_test(
     rng : int or numpy Generator, optional
         Used for the parts, the fit and the draws; None means seed 0.
 
-    Returns
-    -------
-    result : InstanceDependentCalibrationTest
-
-    Raises
-    ------
-    InputError
-        Inputs that do not fit together, or options out of range.
-
     Notes
     -----
     Because λ is learnt without the test part, the fixed null is the test of a single classifier (Vaicenavicius et al. 2019): a
@@ -621,7 +536,7 @@ def instance_dependent_calibration_test(
     True
     """
     chosen = calibration_measure(measure)
-    check_choice(null, "null", ("refitted", "fixed"))
+    one_of(null, "null", ("refitted", "fixed"))
     check_draws(n_draws)
     probs = member_array(members)
     labels = hard_labels(y_true, len(probs), probs.shape[2], members=members)

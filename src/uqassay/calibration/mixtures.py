@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from uqassay.arrays import available_cores, scratch
+from uqassay.checks import fail
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
-from uqassay.errors import InputError
 from uqassay.metrics.bins import ON_EDGE, Edges, inner_edges, sums_of_equal_mass
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
@@ -33,26 +33,15 @@ from uqassay.predictions.sets import refuse_class_sets
 
 __all__ = [
     "IN_GROUPS",
-    "BinsOfConfidence",
-    "ClassesOfEqualMass",
-    "ClassesOfEqualWidth",
-    "CumulatedConfidence",
     "MixtureObjective",
     "Mixtures",
-    "Predicted",
     "SharedMembers",
-    "bins_of_equal_width",
     "defined",
-    "errors_of_mixtures",
     "for_each_part",
     "independence",
     "mean_probs",
     "numbers",
-    "of_targets",
-    "products_of",
-    "quick_numbers",
     "shared_members",
-    "sums_of_bins",
 ]
 
 
@@ -368,13 +357,7 @@ FORMS = {"width": 0, "mass": 1, "kuiper": 2, "ks": 3}  # numbers of the kernel
 
 @final
 class Predicted:
-    """Confidence and correctness of mixtures, computed from the classes that can have the greatest probability in some mixture.
-
-    Attributes
-    ----------
-    n_columns : int
-    n_instances : int
-    """
+    """Confidence and correctness of mixtures, computed from the classes that can be the most probable of some mixture."""
 
     def __init__(self, members: AnyFloats) -> None:
         least, greatest = members.min(axis=1), members.max(axis=1)
@@ -622,12 +605,7 @@ class Mixtures:
 class MixtureObjective:
     """A calibration measure as a function of the weights, for T draws of labels (T, n) side by side.
 
-    Attributes
-    ----------
-    n_all : int
-        Number of draws of the objective that this one is a part of.
-    rows : int array (T,)
-        Numbers of the draws among those.
+    They are the draws `rows` among the `n_all` of the objective that this one is a part of.
     """
 
     def __init__(self, mixtures: Mixtures, labels: Labels, measure: CalibrationMeasure) -> None:
@@ -845,33 +823,16 @@ OFF = 5e-7  # a sum further than this from 1 comes from a precision lower than d
 @final
 @dataclass(frozen=True, eq=False)
 class SharedMembers:
-    """Distributions (n, M, K) where index m has the same meaning in every instance.
+    """Distributions (n, M, K) where index m has the same meaning in every instance."""
 
-    Attributes
-    ----------
-    probs : array (n, M, K)
-    noun : str
-        "members" or "vertices".
-    width : float
-        Mean over instances and classes of upper minus lower probability of the credal set.
-    notes : tuple of Note
-        Limits of the test for this kind of prediction.
-    """
-
-    probs: Floats
-    noun: str
-    width: float
-    notes: tuple[Note, ...]
+    probs: Floats  #: (n, M, K)
+    noun: str  #: "members" or "vertices"
+    width: float  #: mean over instances and classes of upper minus lower probability of the credal set
+    notes: tuple[Note, ...]  #: limits of the test for this kind of prediction
 
 
 def shared_members(members: Any) -> SharedMembers:
-    """The members of an ensemble, vertices, or the class-first and class-last vertices of intervals and masses.
-
-    Raises
-    ------
-    InputError
-        A kind without such members, or input that `as_prediction` refuses.
-    """
+    """The members of an ensemble, vertices, or the class-first and class-last vertices of intervals and masses."""
     members = as_prediction(members, "members")
     refuse_class_sets(members, "members")
     if isinstance(members, Drawn) and members.has_shared_points:  # passes of Gaussian logits
@@ -893,7 +854,7 @@ def shared_members(members: Any) -> SharedMembers:
             noun = "vertices"
         case _:
             has = "draws" if isinstance(members, Drawn) else "no members"
-            raise InputError(
+            fail(
                 "members",
                 "must have members with the same meaning in every instance",
                 f"got {type(members).__name__}, which has {has}",

@@ -13,21 +13,19 @@ from uqassay.arrays import generator as as_generator
 from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
 from uqassay.calibration.mixtures import shared_members
 from uqassay.calibration.search import SimplexSearch
-from uqassay.calibration.single import ENOUGH, CalibrationTest, calibration_test, check_search, check_whole, labels_from
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.calibration.single import ENOUGH, CalibrationTest, calibration_test, check_search, labels_from
+from uqassay.checks import fail, number, one_of, whole
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note, has_note
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate, proportion_estimate
-from uqassay.statistics.units import check_choice, check_draws, check_inside
+from uqassay.statistics.units import check_draws, check_inside
 
 __all__ = [
     "CalibrationPower",
     "CalibrationSampleSize",
     "Miscalibration",
     "calibration_power",
-    "fitted_probit",
     "required_instances",
 ]
 
@@ -42,13 +40,6 @@ Floats = NDArray[np.float64]
 class Miscalibration:
     """How the true class probabilities differ from the predicted ones.
 
-    Attributes
-    ----------
-    sentence : str
-        The assumption in words.
-    truth : callable
-        Maps predicted probabilities (n, K) to true ones (n, K).
-
     Examples
     --------
     >>> import numpy as np
@@ -61,8 +52,8 @@ class Miscalibration:
     [[0.7, 0.15, 0.15]]
     """
 
-    sentence: str
-    truth: Callable[[Floats], Floats]
+    sentence: str  #: the assumption in words
+    truth: Callable[[Floats], Floats]  #: maps predicted probabilities (n, K) to true ones (n, K)
 
     @classmethod
     def none(cls) -> "Miscalibration":
@@ -72,14 +63,7 @@ class Miscalibration:
     @classmethod
     def temperature(cls, temperature: float) -> "Miscalibration":
         """The truth is p^(1/T), normalised: the classifier is overconfident if T > 1, underconfident if T < 1."""
-        if not (is_number(temperature) and 0 < temperature < np.inf):
-            raise InputError(
-                "temperature",
-                "must be positive and finite",
-                f"got {temperature!r}",
-                "pass 1 for no miscalibration",
-                code="range",
-            )
+        number(temperature, "temperature", "pass 1 for no miscalibration", low=0, ends="()")
 
         def truth(p: Floats) -> Floats:
             with np.errstate(divide="ignore"):
@@ -92,10 +76,7 @@ class Miscalibration:
     @classmethod
     def label_noise(cls, share: float) -> "Miscalibration":
         """A share s of the labels is replaced by a uniformly drawn class: the truth is (1 − s) p + s/K."""
-        if not (is_number(share) and 0 <= share <= 1):
-            raise InputError(
-                "share", "must lie between 0 and 1", f"got {share!r}", "pass 0.05 for 5 % of the labels", code="range"
-            )
+        number(share, "share", "pass 0.05 for 5 % of the labels", low=0, high=1)
         return cls(f"{share:.3g} of the labels are drawn evenly", lambda p: (1 - share) * p + share / p.shape[1])
 
     @classmethod
@@ -105,14 +86,7 @@ class Miscalibration:
         A negative δ means underconfidence. Other classes that all have probability 0 share the rest equally. Of equally
         probable classes the first is the predicted one.
         """
-        if not (is_number(delta) and -1 < delta < 1):
-            raise InputError(
-                "delta",
-                "must lie strictly between -1 and 1",
-                f"got {delta!r}",
-                "pass 0.05 for a confidence that is 5 points too high",
-                code="range",
-            )
+        number(delta, "delta", "pass 0.05 for a confidence that is 5 points too high", low=-1, high=1, ends="()")
 
         def truth(p: Floats) -> Floats:
             rows, top = np.arange(len(p)), p.argmax(axis=1)
@@ -136,33 +110,19 @@ def true_probs(alternative: "Miscalibration | Callable[[Floats], Floats]", predi
     """The assumption in words, and the true probabilities for predicted ones (n, K)."""
     function = alternative.truth if isinstance(alternative, Miscalibration) else alternative
     if not callable(function):
-        raise InputError(
-            "alternative",
-            "must be a Miscalibration or a function of probabilities (n, K)",
-            f"got {type(alternative).__name__}",
-            "pass Miscalibration.temperature(1.5), say",
-            code="type",
-        )
+        rule = "must be a Miscalibration or a function of probabilities (n, K)"
+        got = f"got {type(alternative).__name__}"
+        fail("alternative", rule, got, "pass Miscalibration.temperature(1.5), say", code="type")
     truth = np.asarray(function(predicted), dtype=np.float64)
     if truth.shape != predicted.shape:
-        raise InputError(
-            "alternative",
-            f"must return probabilities of the shape of its input, {predicted.shape}",
-            f"got {truth.shape}",
-            "return one row for each instance",
-            code="shape",
-        )
+        rule = f"must return probabilities of the shape of its input, {predicted.shape}"
+        fail("alternative", rule, f"got {truth.shape}", "return one row for each instance", code="shape")
     sums = truth.sum(axis=1)
     bad = ~(np.isfinite(truth).all(axis=1) & (truth >= -1e-9).all(axis=1) & (np.abs(sums - 1) < 1e-6))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise InputError(
-            "alternative",
-            "must return probabilities that sum to 1",
-            f"row {row} is {truth[row].tolist()[:4]} with sum {sums[row]:.6g}",
-            "normalise them",
-            code="sum",
-        )
+        got = f"row {row} is {truth[row].tolist()[:4]} with sum {sums[row]:.6g}"
+        fail("alternative", "must return probabilities that sum to 1", got, "normalise them", code="sum")
     truth = np.maximum(truth, 0.0)
     sentence = (
         alternative.sentence if isinstance(alternative, Miscalibration) else getattr(alternative, "__name__", "stated")
@@ -192,7 +152,7 @@ class PowerSimulation:
         search: SimplexSearch | None,
         rng: RandomState,
     ) -> None:
-        check_choice(null, "null", ("minimised", "random", "berger-boos"))
+        one_of(null, "null", ("minimised", "random", "berger-boos"))
         check_search(search)
         self.members, predicted = _pilot(prediction)
         self.sentence, self.truth = true_probs(alternative, predicted)
@@ -282,59 +242,29 @@ NEAR = np.log(2.0)  # log of a factor of 2: sizes further away have little weigh
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationPower:
-    """Simulated power of the test.
+    """Simulated power of the test."""
 
-    Attributes
-    ----------
-    n : int
-        Number of instances.
-    power : Estimate
-        Share of the simulated data sets in which the test rejects, with its Wilson interval.
-    pvalues : array (S,)
-        One for each simulated data set; nan if the measure is undefined, which counts as no rejection.
-    measure : str
-    alpha : float
-    alternative : str
-        The assumed miscalibration in words.
-    """
-
-    n: int
-    power: Estimate
+    n: int  #: number of instances
+    power: Estimate  #: share of the simulated data sets in which the test rejects, with its Wilson interval
+    #: (S,): one for each simulated data set; nan if the measure is undefined, which counts as no rejection
     pvalues: Floats
     measure: str
     alpha: float
-    alternative: str
+    alternative: str  #: the assumed miscalibration in words
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationSampleSize:
-    """Number of instances that the test needs.
+    """Number of instances that the test needs."""
 
-    Attributes
-    ----------
-    n : float
-        A whole number of instances; nan if the power is not reached, see `notes`.
-    n_low, n_high : float
-        95 % interval of the n that has exactly the wanted power; it covers the error of the simulation.
-    power : Estimate
-        Power at n, or at the greatest n tried if n is nan.
-    wanted : float
-        The requested power.
-    tried : tuple of CalibrationPower
-        All simulated sizes in ascending order: the power curve.
-    measure : str
-    alpha : float
-    alternative : str
-    notes : tuple of Note
-    """
-
-    n: float
+    n: float  #: a whole number of instances; nan if the power is not reached, see `notes`
+    #: 95 % interval of the n that has exactly the wanted power; it covers the error of the simulation
     n_low: float
     n_high: float
-    power: Estimate
-    wanted: float
-    tried: tuple[CalibrationPower, ...]
+    power: Estimate  #: power at n, or at the greatest n tried if n is nan
+    wanted: float  #: the requested power
+    tried: tuple[CalibrationPower, ...]  #: all simulated sizes in ascending order: the power curve
     measure: str
     alpha: float
     alternative: str
@@ -378,15 +308,6 @@ def calibration_power(
     rng : int or numpy Generator, optional
         None means seed 0. Data set s does not depend on `n_samples`.
 
-    Returns
-    -------
-    power : CalibrationPower
-
-    Raises
-    ------
-    InputError
-        As in the tests; also if the miscalibration does not return probabilities.
-
     Notes
     -----
     Each data set holds n predictions drawn from the pilot with replacement, and labels drawn from the assumed truth. Some
@@ -403,7 +324,7 @@ def calibration_power(
     """
     simulation = PowerSimulation(prediction, alternative, measure, alpha, null, n_draws, search, rng)
     check_draws(n_samples)
-    check_whole(n, "n", remedy="pass the number of instances")
+    whole(n, "n", "pass the number of instances", least=1)
     simulation.add(int(n), n_samples)
     return _at(simulation, int(n))
 
@@ -435,15 +356,6 @@ def required_instances(
     n_samples : int
         Data sets simulated at the resulting n; intermediate sizes use 40.
 
-    Returns
-    -------
-    size : CalibrationSampleSize
-
-    Raises
-    ------
-    InputError
-        As in `calibration_power`; also for a power that is not between `alpha` and 1.
-
     Notes
     -----
     The size is doubled until the power exceeds the wanted one. Then a monotone curve Φ(a + b √n), b > 0, is fitted to the
@@ -463,14 +375,9 @@ def required_instances(
     check_draws(n_samples)
     check_inside(power, "power")
     if power <= alpha:
-        raise InputError(
-            "power",
-            f"must be above alpha={alpha:g}",
-            f"got {power:g}",
-            "pass a greater power: a test without any instances already has power alpha",
-            code="range",
-        )
-    check_whole(largest, "largest", least=SMALLEST, remedy="pass 50000, say")
+        remedy = "pass a greater power: a test without any instances already has power alpha"
+        fail("power", f"must be above alpha={alpha:g}", f"got {power:g}", remedy, code="range")
+    whole(largest, "largest", "pass 50000, say", least=SMALLEST)
     few, largest = min(FEW_SAMPLES, n_samples), int(largest)
     notes: tuple[Note, ...] = ()
     interval = (np.nan, np.nan)

@@ -10,30 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.calibration.mixtures import CHUNK_BYTES, MixtureObjective, defined, for_each_part
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, is_number
 from uqassay.native import kernel
 
 __all__ = [
-    "ALONG",
-    "MOVED_SHARE",
     "PATIENT",
     "QUICK",
     "THOROUGH",
-    "TOWARDS",
-    "RowNumbers",
     "SimplexSearch",
-    "best_of",
-    "dealt_out",
-    "first_mixtures",
     "minimise_over_simplex",
-    "moved_mixtures",
-    "onto_simplex",
-    "refined",
     "search_simplex",
     "sizes",
-    "step_lengths",
-    "survivors",
 ]
 
 
@@ -42,14 +29,7 @@ __all__ = [
 
 @final
 class RowNumbers:
-    """Uniform random numbers for some of T rows; each row has the same numbers whichever other rows there are.
-
-    Attributes
-    ----------
-    n_all : int
-        T.
-    rows : int array (R,)
-        Numbers of these rows among all T.
+    """Uniform random numbers for some `rows` of T = `n_all`; a row has the same numbers whichever other rows there are.
 
     Examples
     --------
@@ -295,20 +275,11 @@ TOGETHER = 512  # mixtures of the first generation in one call
 
 
 class Searched(NamedTuple):
-    """The end of a search for R draws of labels.
+    """The end of a search for R draws of labels."""
 
-    Attributes
-    ----------
-    weights : array (R, S, M)
-        Best mixture of each population.
-    values : array (R, S)
-    settled : bool array (R,)
-        Whether a value below `enough` ended the search; it stands in the first place.
-    """
-
-    weights: Floats
-    values: Floats
-    settled: NDArray[np.bool_]
+    weights: Floats  #: (R, S, M): best mixture of each population
+    values: Floats  #: (R, S)
+    settled: NDArray[np.bool_]  #: (R,): whether a value below `enough` ended the search; it stands in the first place
 
 
 def compiled_search(
@@ -417,46 +388,26 @@ class SimplexSearch:
 
     If a mixture needs few probabilities, up to twice as many mixtures are evaluated, in several populations. Populations are
     smaller for measures without jumps; two members have fewer generations.
-
-    Attributes
-    ----------
-    n_shared : int
-        Starting mixtures, the same for every draw of labels, in addition to the members and their mean. Half of them mix two
-        members only; the others are drawn uniformly and near faces.
-    n_populations : int
-        Least number of independent populations for each draw of labels. The spread of their results shows how much another
-        search could differ.
-    n_kept : int
-        Mixtures in a population at the start; fewer for few members.
-    n_left : int
-        Mixtures in a population at the end.
-    n_generations : int
-        Number of generations.
-    n_rounds : int
-        Number of rounds of refinement.
-    n_steps : int
-        Steps of each kind in a round.
     """
 
+    #: starting mixtures, the same for every draw of labels, in addition to the members and their mean. Half of them mix two
+    #: members only; the others are drawn uniformly and near faces.
     n_shared: int
+    #: least number of independent populations for each draw of labels. The spread of their results shows how much another
+    #: search could differ.
     n_populations: int
-    n_kept: int
-    n_left: int
-    n_generations: int
-    n_rounds: int
-    n_steps: int
+    n_kept: int  #: mixtures in a population at the start; fewer for few members
+    n_left: int  #: mixtures in a population at the end
+    n_generations: int  #: number of generations
+    n_rounds: int  #: number of rounds of refinement
+    n_steps: int  #: steps of each kind in a round
 
     def __post_init__(self) -> None:
         for field in fields(self):
             least, value = int(field.name not in MAY_BE_0), getattr(self, field.name)
             if not is_number(value) or value != value // 1 or value < least:
-                raise InputError(
-                    "search",
-                    f"{field.name} must be a whole number from {least}",
-                    f"got {value!r}",
-                    "use a value of THOROUGH",
-                    code="range",
-                )
+                rule = f"{field.name} must be a whole number from {least}"
+                fail("search", rule, f"got {value!r}", "use a value of THOROUGH", code="range")
 
 
 PATIENT = SimplexSearch(n_shared=2000, n_populations=1, n_kept=600, n_left=20, n_generations=60, n_rounds=8, n_steps=12)
@@ -467,25 +418,14 @@ QUICK = SimplexSearch(n_shared=300, n_populations=1, n_kept=32, n_left=2, n_gene
 @final
 @dataclass(frozen=True, eq=False)
 class SimplexMinimum:
-    """Result of a search for T draws of labels.
+    """Result of a search for T draws of labels."""
 
-    Attributes
-    ----------
-    values : array (T,)
-        Least value of the measure for each draw.
-    weights : array (T, M)
-        Weights of the mixture with this value.
-    spread : array (T,)
-        Greatest minus least final value of the populations; nan for a single population of several members, which shows no
-        spread.
-    evaluations : int
-        Number of mixtures evaluated.
-    """
-
-    values: Floats
-    weights: Floats
+    values: Floats  #: (T,): least value of the measure for each draw
+    weights: Floats  #: (T, M): weights of the mixture with this value
+    #: (T,): greatest minus least final value of the populations; nan for a single population of several members, which shows no
+    #: spread
     spread: Floats
-    evaluations: int
+    evaluations: int  #: number of mixtures evaluated
 
 
 def minimise_over_simplex(
@@ -527,17 +467,7 @@ def search_simplex(
 
 @final
 class _OpenDraws:
-    """Draws of labels that are searched further, and what was found for the others.
-
-    Attributes
-    ----------
-    at : int array (R,)
-        The open draws among those of the objective.
-    numbers : RowNumbers
-        Their random numbers.
-    values, weights, spread : arrays (T,), (T, M), (T,)
-        The result.
-    """
+    """Draws of labels that are searched further (R of T), and the values, weights and spread (T, ...) of all draws."""
 
     def __init__(self, objective: MixtureObjective, generator: np.random.Generator, enough: float) -> None:
         t, m = objective.n_targets, objective.mixtures.n_members

@@ -15,8 +15,7 @@ from uqassay.arrays import CACHE_BYTES, RandomState, argmax_of_rows, generator, 
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import IN_GROUPS, Mixtures, mean_probs, shared_members
 from uqassay.calibration.search import SimplexSearch
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import a, fail, number, one_of
 from uqassay.frames import is_frame
 from uqassay.metrics.bins import CalibrationBins, bins_of_classes, check_bins, classes_apart, labels_and_probs
 from uqassay.metrics.calibration import (
@@ -49,10 +48,10 @@ from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.pairs import pairwise_mean_tests
-from uqassay.statistics.units import Units, check_choice, check_draws, check_level, make_units
+from uqassay.statistics.units import Units, check_draws, check_level, make_units
 from uqassay.text import count, counted, pvalue, pvalue_text, significant
 
 __all__ = [
@@ -70,19 +69,16 @@ __all__ = [
     "calibration_test",
     "check_alpha",
     "check_search",
-    "check_whole",
     "confidence_gap",
     "draws_before_stop",
     "groups_of",
     "hard_labels",
     "hosmer_lemeshow_test",
     "kernel_calibration_estimate",
-    "known_mixture_null",
     "labels_from",
     "least_reaching",
     "member_array",
     "monte_carlo_pvalue",
-    "n_patterns",
     "null_threshold",
     "numbers_of_test",
     "random_mixture_null",
@@ -270,10 +266,7 @@ def smallest_pvalue(n_draws: int, sides: Sides = "upper") -> float:
 def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0, sides: Sides = "upper") -> None:
     """Refuse a level outside (0, 1) or below the smallest p-value that `n_draws` draws can reach."""
     share = 1 if sides == "upper" else 2
-    if not (is_number(alpha) and 0.0 < alpha < 1.0):
-        raise InputError(
-            "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
-        )
+    number(alpha, "alpha", "pass 0.05 for 5 %", low=0, high=1, ends="()")
     smallest = share / (n_draws + 1) + offset
     if smallest > alpha + 1e-12:
         facts: dict[str, float] = {"n_draws": n_draws, "smallest": smallest, "offset": offset}
@@ -282,7 +275,7 @@ def check_alpha(alpha: float, n_draws: int, *, offset: float = 0.0, sides: Sides
         else:
             facts["needed"] = math.ceil(share / (alpha - offset) - 1e-9) - 1
             remedy = f"pass n_draws={facts['needed']} or more"
-        raise InputError(
+        fail(
             "alpha",
             f"the smallest p-value that n_draws={n_draws} can reach is {smallest:.4g}",
             f"got {alpha:g}",
@@ -302,8 +295,6 @@ def null_threshold(null: Floats, alpha: float, *, offset: float = 0.0) -> float:
 # Null distribution of a calibration measure with groups: the deviations of every group get a random sign (wild
 # bootstrap).
 
-Rows = NDArray[np.intp]
-
 CHUNK_BYTES = 2**24
 N_SCALE = 64  # signs for the mean and standard deviation of a measure
 ENOUGH_SIGNS = 25  # draws that reach the statistic, of which the sequential p-value is known to a fifth
@@ -312,53 +303,26 @@ ENOUGH_SIGNS = 25  # draws that reach the statistic, of which the sequential p-v
 @final
 @dataclass(frozen=True, eq=False)
 class SignTest:
-    """The measure with its draws and p-value.
-
-    Attributes
-    ----------
-    statistic : float
-    null : array (D,)
-        The measure for random signs of the groups.
-    pvalue : float
-        The greater of `sign_pvalue` and `dependent_pvalue`; nan if undefined.
-    sign_pvalue : float
-        From the signs alone, which take the deviations of groups as symmetric.
-    dependent_pvalue : float
-        From labels that depend on each other inside groups as much as they can, see `sign_test`.
-    """
+    """The measure with its draws and p-value."""
 
     statistic: float
-    null: Floats
-    pvalue: float
-    sign_pvalue: float
-    dependent_pvalue: float
+    null: Floats  #: (D,): the measure for random signs of the groups
+    pvalue: float  #: the greater of `sign_pvalue` and `dependent_pvalue`; nan if undefined
+    sign_pvalue: float  #: from the signs alone, which take the deviations of groups as symmetric
+    dependent_pvalue: float  #: from labels that depend on each other inside groups as much as they can, see `sign_test`
 
 
 def sign_test(
-    labels: Rows,
+    labels: Labels,
     probs: Floats,
     measure: CalibrationMeasure,
-    groups: Rows,
+    groups: Labels,
     n_draws: int,
     generator: np.random.Generator,
 ) -> SignTest:
     """Test calibration for labels (n,) that may depend on each other inside groups, and probabilities (n, K).
 
-    Parameters
-    ----------
-    labels : int array (n,)
-    probs : array (n, K)
-    measure : CalibrationMeasure
-    groups : int array (n,)
-        Numbers from 0.
-    n_draws : int
-        Number of draws of signs. If all other patterns of signs are no more, they are enumerated.
-    generator : Generator
-
-    Raises
-    ------
-    InputError
-        A measure that is not a function of sums over groups.
+    `groups` (n,) are numbers from 0. If all other patterns of signs are no more than `n_draws`, they are enumerated.
 
     Notes
     -----
@@ -372,22 +336,17 @@ def sign_test(
     prepared = measure.prepare(classes_apart(probs))
     n_groups = int(groups.max()) + 1
     if not isinstance(prepared, Groupwise):
-        raise InputError(
-            "groups",
-            f"cannot be used with {measure.name}, which is not a function of sums over groups",
-            f"got {n_groups} groups",
-            "choose another measure, such as 'kuiper-confidence'",
-            code="missing",
-        )
+        rule = f"cannot be used with {measure.name}, which is not a function of sums over groups"
+        remedy = "choose another measure, such as 'kuiper-confidence'"
+        fail("groups", rule, f"got {n_groups} groups", remedy, code="missing")
     patterns = n_patterns(n_groups, n_draws, measure.sides)
     size = n_draws if patterns is None else patterns
     with np.errstate(all="ignore"):
         statistic = float(prepared.values(labels))
         if size == 0 or np.isnan(statistic):
             return SignTest(statistic, np.full(size, np.nan), np.nan, np.nan, np.nan)
-        if np.isinf(
-            statistic
-        ):  # a label of probability 0 contradicts the probabilities, however labels depend on each other
+        # a label of probability 0 contradicts the probabilities, however labels depend on each other
+        if np.isinf(statistic):
             least = smallest_pvalue(size, measure.sides)
             return SignTest(statistic, np.full(size, np.nan), least, least, least)
         signed = prepared.by_groups(groups, n_groups)
@@ -404,7 +363,7 @@ def _dependent_pvalue(
     own: SignedMeasure,
     signed: Signed,
     probs: Floats,
-    groups: Rows,
+    groups: Labels,
     signs: Floats,
     n_draws: int,
     sides: Sides,
@@ -483,19 +442,13 @@ MANY = 0.5  # share of the classes with a single bin from which on a note tells 
 
 
 class ConfidenceGap(NamedTuple):
-    """Mean confidence minus accuracy.
+    """Mean confidence minus accuracy."""
 
-    Attributes
-    ----------
-    value, low, high : float
-        The difference with its 95 % interval.
-    pvalue : float
-        Two-sided p-value of a difference of 0; it does not assume that the classifier is calibrated. nan for one unit.
-    """
-
+    #: the difference with its 95 % interval
     value: float
     low: float
     high: float
+    #: two-sided p-value of a difference of 0; it does not assume that the classifier is calibrated. nan for one unit.
     pvalue: float
 
     def direction(self, alpha: float = 0.05) -> Direction:
@@ -505,7 +458,7 @@ class ConfidenceGap(NamedTuple):
         return "overconfident" if self.value > 0 else "underconfident"
 
 
-def confidence_gap(labels: NDArray[np.intp], probs: Floats, groups: ArrayLike | None = None) -> ConfidenceGap:
+def confidence_gap(labels: Labels, probs: Floats, groups: ArrayLike | None = None) -> ConfidenceGap:
     """Test mean confidence against accuracy by `pairwise_mean_tests`; of equally probable classes the first is predicted.
 
     Examples
@@ -596,47 +549,26 @@ UNKNOWN_GAP = ConfidenceGap(math.nan, math.nan, math.nan, math.nan)
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class CalibrationTest(ShownVerdict):
-    """Result of `calibration_test`.
+    """Result of `calibration_test`."""
 
-    Attributes
-    ----------
-    measure, notion : str
-        Name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong".
-    statistic : float
-        The measure for the observed labels.
-    pvalue : float
-        Small if the classifier is not calibrated; nan if undefined, see `notes`.
-    null : array (D,)
-        The measure for labels drawn from the probabilities, or for random signs of the groups; empty for an asymptotic test.
-    method : {"resampled", "signs", "asymptotic"}
-        "signs" if there are groups.
-    n_instances, n_classes : int
-    notes : tuple of Note
-        Limits of the result.
-    n_draws : int
-        Number of draws: of labels D; of signs of groups, or how many other patterns of signs there are; of signs in the
-        asymptotic test of "skce-uq" and "skce-biased"; 0 in the other asymptotic tests.
-    sides : {"upper", "both"}
-        "both" if values below the expected one reject too, as for the Brier score and the log loss.
-    n_groups : int
-        0 without groups.
-    gap : ConfidenceGap
-        Mean confidence minus accuracy, with an interval and a p-value.
-    """
-
+    #: name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong"
     measure: str
     notion: str
-    statistic: float
-    pvalue: float
+    statistic: float  #: the measure for the observed labels
+    pvalue: float  #: small if the classifier is not calibrated; nan if undefined, see `notes`
+    #: (D,): the measure for labels drawn from the probabilities, or random signs of the groups; empty for an asymptotic test
     null: Floats
-    method: str
+    method: str  #: "resampled", "signs" or "asymptotic": "signs" if there are groups
     n_instances: int
     n_classes: int
-    notes: tuple[Note, ...]
+    notes: tuple[Note, ...]  #: limits of the result
+    #: number of draws: of labels D; of signs of groups, or how many other patterns of signs there are; of signs in the
+    #: asymptotic test of "skce-uq" and "skce-biased"; 0 in the other asymptotic tests
     n_draws: int
+    #: "upper" or "both": "both" if values below the expected one reject too, as for the Brier score and the log loss
     sides: Sides = "upper"
-    n_groups: int = 0
-    gap: ConfidenceGap = UNKNOWN_GAP
+    n_groups: int = 0  #: 0 without groups
+    gap: ConfidenceGap = UNKNOWN_GAP  #: mean confidence minus accuracy, with an interval and a p-value
 
     @property
     def smallest_pvalue(self) -> float:
@@ -657,13 +589,7 @@ class CalibrationTest(ShownVerdict):
         return self.gap.direction(alpha) if self.pvalue <= alpha + 1e-12 else ""
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            The number of draws, or of groups, is too small for this level.
-        """
+        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects."""
         self._check(alpha)
         return self.pvalue <= alpha + 1e-12
 
@@ -710,35 +636,18 @@ class CalibrationTest(ShownVerdict):
 
     def _check(self, alpha: float) -> None:
         if self._few_groups and self.smallest_pvalue > alpha + 1e-12:
-            raise InputError(
-                "alpha",
-                f"the smallest p-value that {self.n_groups} groups can reach is {self.smallest_pvalue:.4g}",
-                f"got {alpha:g}",
-                "test on more groups",
-                code="range",
-                facts={"n_groups": self.n_groups, "smallest": self.smallest_pvalue},
-            )
+            rule = f"the smallest p-value that {self.n_groups} groups can reach is {self.smallest_pvalue:.4g}"
+            facts = {"n_groups": self.n_groups, "smallest": self.smallest_pvalue}
+            fail("alpha", rule, f"got {alpha:g}", "test on more groups", code="range", facts=facts)
         check_alpha(alpha, self.n_draws or 2**62, sides=self.sides)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "measure": self.measure,
-            "notion": self.notion,
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "null": plain(self.null),
-            "method": self.method,
-            "n_instances": self.n_instances,
-            "n_classes": self.n_classes,
-            "n_draws": self.n_draws,
-            "sides": self.sides,
-            "n_groups": self.n_groups,
-            "smallest_pvalue": self.smallest_pvalue,
-            "direction": self.direction,
-            "gap": {name: plain(value) for name, value in self.gap._asdict().items()},
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        names = (
+            "measure notion statistic pvalue null method n_instances n_classes n_draws sides n_groups "
+            "smallest_pvalue direction gap notes"
+        )
+        return plain_of(self, *names.split())
 
 
 # Tests of strong calibration of one classifier: p-values and intervals of its kernel calibration error.
@@ -756,56 +665,24 @@ UPPER_BOUND = (Note("method", "the p-value is an upper bound, so the test reject
 @final
 @dataclass(frozen=True, slots=True)
 class KernelCalibrationTest:
-    """Result of `skce_pvalue`.
+    """Result of `skce_pvalue`."""
 
-    Attributes
-    ----------
-    statistic : float
-        The squared kernel calibration error.
-    pvalue : float
-        One-sided: small if the classifier is not calibrated; nan if undefined.
-    estimator, method : str
-    n : int
-        Number of instances.
-    notes : tuple of Note
-        Why a value is nan, or how the p-value was computed.
-    n_draws : int
-        Number of draws of signs; 0 if the p-value needs none.
-    """
-
-    statistic: float
-    pvalue: float
+    statistic: float  #: the squared kernel calibration error
+    pvalue: float  #: one-sided: small if the classifier is not calibrated; nan if undefined
     estimator: str
     method: str
-    n: int
-    notes: tuple[Note, ...]
-    n_draws: int = 0
+    n: int  #: number of instances
+    notes: tuple[Note, ...]  #: why a value is nan, or how the p-value was computed
+    n_draws: int = 0  #: number of draws of signs; 0 if the p-value needs none
 
     @property
     def smallest_pvalue(self) -> float:
         """The smallest p-value that `n_draws` draws can reach, 1 / (n_draws + 1); 0 without draws."""
-        return 1 / (self.n_draws + 1) if self.n_draws else 0.0
+        return smallest_pvalue(self.n_draws)
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            A level outside (0, 1), or too few draws for this level.
-        """
-        if not (is_number(alpha) and 0.0 < alpha < 1.0):
-            raise InputError(
-                "alpha", "must lie strictly between 0 and 1", f"got {alpha!r}", "pass 0.05 for 5 %", code="range"
-            )
-        if self.smallest_pvalue > alpha + KERNEL_ROUNDING:
-            raise InputError(
-                "alpha",
-                f"the smallest p-value that n_draws={self.n_draws} can reach is {self.smallest_pvalue:.4g}",
-                f"got {alpha:g}",
-                f"pass n_draws={math.ceil(1 / alpha - 1e-09) - 1} or more",
-                code="needs-draws",
-            )
+        """True if the test rejects, at this level, that the classifier is calibrated. An undefined p-value never rejects."""
+        check_alpha(alpha, self.n_draws or 2**62)
         return self.pvalue <= alpha + KERNEL_ROUNDING
 
 
@@ -844,15 +721,6 @@ def skce_pvalue(
     rng : int, Generator or None
         None means seed 0.
 
-    Returns
-    -------
-    result : KernelCalibrationTest
-
-    Raises
-    ------
-    InputError
-        As in `kernel_calibration_error`; a bound with a kernel given as a function.
-
     Notes
     -----
     The asymptotic tests keep their level to within 2 points at α = 5 %; "block" and "linear" are cautious with few terms
@@ -872,20 +740,15 @@ def skce_pvalue(
     >>> skce_pvalue(labels, probs).pvalue > 0.05, skce_pvalue(np.zeros(300, dtype=int), probs).pvalue < 0.01
     (True, True)
     """
-    check_choice(method, "method", ("asymptotic", "bound"))
+    one_of(method, "method", ("asymptotic", "bound"))
     check_draws(n_draws)
     labels, p = labels_and_probs(y_true, probs)
     size = checked_block_size(block_size, estimator, len(p))
     settled = settle_kernel(kernel, bandwidth, p)
     n_signs = n_draws if method == "asymptotic" and estimator in ("quadratic", "biased") else 0
     if method == "bound" and not isinstance(kernel, str):
-        raise InputError(
-            "kernel",
-            "must be a name, since a bound needs the greatest value of the kernel",
-            "got a function",
-            'use method="asymptotic"',
-            code="conflict",
-        )
+        rule = "must be a name, since a bound needs the greatest value of the kernel"
+        fail("kernel", rule, "got a function", 'use method="asymptotic"', code="conflict")
     if estimator in ("linear", "block"):
         size = 2 if estimator == "linear" else size or default_block_size(len(p))
         terms = block_terms(labels, p, settled, size)
@@ -931,11 +794,6 @@ def kernel_calibration_estimate(
     estimate : Estimate
         Student's interval for the mean over the ⌊n/B⌋ blocks; `n` is the number of blocks.
 
-    Raises
-    ------
-    InputError
-        As in `kernel_calibration_error`.
-
     Notes
     -----
     With fewer than about 20 blocks the intervals cover too little (docs/measured-coverage.md).
@@ -956,9 +814,6 @@ def kernel_calibration_estimate(
         notes = [Note("undefined", "fewer than two instances")]
         return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=0, method="student-t", notes=notes)
     return mean_estimate(terms, level=level)
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _from_terms(terms: Floats) -> tuple[float, Notes]:
@@ -1023,29 +878,15 @@ FEW_EXPECTED = 1.0  # below this expected count the chi-squared approximation is
 @final
 @dataclass(frozen=True)
 class HosmerLemeshowTest:
-    """Result of `hosmer_lemeshow_test`.
+    """Result of `hosmer_lemeshow_test`."""
 
-    Attributes
-    ----------
-    statistic : float
-        Σ (O − E)² / E.
-    pvalue : float
-        Probability that a chi-squared variable exceeds the statistic.
-    degrees_of_freedom : int
-    n_bins : int
-        Requested number of bins.
-    bins : {"classwise", "common"}
-    fitted : bool
-    notes : tuple of Note
-        How the degrees of freedom were counted; events of probability 0; expected counts that are too small.
-    """
-
-    statistic: float
-    pvalue: float
+    statistic: float  #: Σ (O − E)² / E
+    pvalue: float  #: probability that a chi-squared variable exceeds the statistic
     degrees_of_freedom: int
-    n_bins: int
-    bins: Bins
+    n_bins: int  #: requested number of bins
+    bins: Bins  #: "classwise" or "common"
     fitted: bool
+    #: how the degrees of freedom were counted; events of probability 0; expected counts that are too small
     notes: tuple[Note, ...]
 
 
@@ -1073,15 +914,6 @@ def hosmer_lemeshow_test(
     least_expected : float
         As in `hosmer_lemeshow_statistic`: bins that expect fewer events are merged; not with `fitted`.
 
-    Returns
-    -------
-    HosmerLemeshowTest
-
-    Raises
-    ------
-    InputError
-        `fitted` with classwise bins or with fewer than 3 bins; invalid labels or probabilities.
-
     Notes
     -----
     On held-out data there are (K − 1) B degrees of freedom, where B is the number of bins that contain instances. Equal
@@ -1104,25 +936,15 @@ def hosmer_lemeshow_test(
     (10, 'held-out data: (K − 1) B degrees of freedom')
     """
     check_bins(n_bins, "mass")
-    check_choice(bins, "bins", ("classwise", "common"))
+    one_of(bins, "bins", ("classwise", "common"))
     labels, checked = labels_and_probs(y_true, probs)
     if fitted and bins != "common":
-        raise InputError(
-            "fitted",
-            'the distribution is known only for bins="common"',
-            'got bins="classwise"',
-            'pass bins="common", or test on held-out data',
-            code="conflict",
-        )
+        rule = 'the distribution is known only for bins="common"'
+        fail("fitted", rule, 'got bins="classwise"', 'pass bins="common", or test on held-out data', code="conflict")
     check_least_expected(least_expected, "counts")
     if fitted and least_expected:
-        raise InputError(
-            "least_expected",
-            "cannot be set for a fitted model, whose distribution is known for common bins only",
-            f"got {least_expected:g}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = "cannot be set for a fitted model, whose distribution is known for common bins only"
+        fail("least_expected", rule, f"got {least_expected:g}", "leave it out", code="conflict")
     counted = bins_of_events(checked, int(n_bins), bins)
     n_classes = checked.shape[-1]
     of_class = (counted.size > 0).sum(axis=-1)
@@ -1130,33 +952,17 @@ def hosmer_lemeshow_test(
         of_class = merged_bins(counted.expected, least_expected).max(axis=-1) + 1
     filled = int(np.ceil(of_class.sum() / n_classes))
     if fitted and filled < 3:
-        raise InputError(
-            "n_bins",
-            "must leave at least 3 bins with instances if the model is fitted",
-            f"got {filled}",
-            "pass more bins",
-            code="range",
-        )
+        rule = "must leave at least 3 bins with instances if the model is fitted"
+        fail("n_bins", rule, f"got {filled}", "pass more bins", code="range")
     freedom = (n_classes - 1) * (filled - 2 if fitted else filled)
     statistic = float(statistic_of_bins(counted, labels, "counts", least_expected))
     pvalue = float(gammaincc(freedom / 2, statistic / 2)) if np.isfinite(statistic) else 0.0
-    return HosmerLemeshowTest(
-        statistic,
-        pvalue,
-        freedom,
-        int(n_bins),
-        bins,
-        bool(fitted),
-        (*_notes(counted, labels, bool(fitted), filled), *_on_merged(counted, least_expected), *_on_groups(probs)),
-    )
-
-
-def _on_merged(bins: CalibrationBins, least_expected: float) -> tuple[Note, ...]:
-    return single_bins_note(bins.expected, least_expected) if least_expected else ()
-
-
-def _on_groups(probs: PredictionLike) -> tuple[Note, ...]:
-    return () if getattr(probs, "groups", None) is None else (IN_GROUPS,)
+    notes = _notes(counted, labels, bool(fitted), filled)
+    if least_expected:
+        notes += single_bins_note(counted.expected, least_expected)
+    if getattr(probs, "groups", None) is not None:
+        notes += (IN_GROUPS,)
+    return HosmerLemeshowTest(statistic, pvalue, freedom, int(n_bins), bins, bool(fitted), notes)
 
 
 def _notes(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> tuple[Note, ...]:
@@ -1185,10 +991,10 @@ def _notes(bins: CalibrationBins, labels: Labels, fitted: bool, filled: int) -> 
 
 
 class Parts(NamedTuple):
-    """Rows of the two parts, each in ascending order."""
+    """Labels of the two parts, each in ascending order."""
 
-    first: Rows
-    second: Rows
+    first: Labels
+    second: Labels
 
 
 def member_array(members: Any) -> Floats:
@@ -1196,9 +1002,7 @@ def member_array(members: Any) -> Floats:
     return shared_members(members).probs
 
 
-def hard_labels(
-    y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None
-) -> NDArray[np.intp]:
+def hard_labels(y: ArrayLike, n_instances: int, n_classes: int, name: str = "y_true", *, members: Any = None) -> Labels:
     """One class for each instance, (n,); ids and class names come from `members` if it is a prediction."""
     members = as_prediction(members, "members") if is_frame(members) else members
     shape: tuple[int, ...] = () if isinstance(members, Prediction) else np.shape(members)
@@ -1213,32 +1017,16 @@ def hard_labels(
         name=name,
     )
     if labels.ndim == 2:
-        raise InputError(
-            name,
-            f"must be one class for each instance, shape ({n_instances},)",
-            f"got shape {labels.shape}",
-            "pass one label per instance, for example the most frequent class of each distribution",
-            code="shape",
-        )
+        rule = f"must be one class for each instance, shape ({n_instances},)"
+        remedy = "pass one label per instance, for example the most frequent class of each distribution"
+        fail(name, rule, f"got shape {labels.shape}", remedy, code="shape")
     return labels.astype(np.intp)
 
 
 def check_search(search: object) -> None:
     """Refuse anything but a SimplexSearch or None."""
-    if search is not None and not isinstance(search, SimplexSearch):
-        raise InputError(
-            "search",
-            "must be a SimplexSearch or None",
-            f"got {search!r}",
-            "pass QUICK, THOROUGH or PATIENT",
-            code="type",
-        )
-
-
-def check_whole(value: object, name: str, *, least: int = 1, remedy: str) -> None:
-    """Refuse anything but a whole number of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(name, f"must be a whole number of at least {least}", f"got {value!r}", remedy, code="range")
+    if search is not None:
+        a(SimplexSearch, search, "search", "pass QUICK, THOROUGH or PATIENT", rule="must be a SimplexSearch or None")
 
 
 def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
@@ -1246,27 +1034,18 @@ def groups_of(members: Any, groups: ArrayLike | None) -> ArrayLike | None:
     return getattr(members, "groups", None) if groups is None else groups
 
 
-def two_parts(
-    strata: NDArray[np.intp], fraction: float, groups: ArrayLike | None, generator: np.random.Generator
-) -> Parts:
+def two_parts(strata: Labels, fraction: float, groups: ArrayLike | None, generator: np.random.Generator) -> Parts:
     """Split the instances at random into two parts, the first with this fraction of them.
 
     `strata` (n,) are the predicted classes: the fraction holds within each of them, up to rounding. With groups, whole
     groups join the first part, in random order, as long as that brings its size closer to the fraction.
     """
-    if not (is_number(fraction) and 0.0 < fraction < 1.0):
-        raise InputError(
-            "fraction",
-            "must lie strictly between 0 and 1",
-            f"got {fraction!r}",
-            "pass 0.5 for two halves",
-            code="range",
-        )
+    number(fraction, "fraction", "pass 0.5 for two halves", low=0, high=1, ends="()")
     n = strata.size
     units = make_units(n, groups, None)
     if units.n_units < 2:
         name, what = ("y_true", "instance") if units.codes is None else ("groups", "group")
-        raise InputError(
+        fail(
             name, f"must have at least two {what}s, for two disjoint parts", "got 1", f"pass more {what}s", code="range"
         )
     if units.codes is None:
@@ -1302,7 +1081,7 @@ def known_mixture_null(
     n, n_classes = probs.shape
     prepared = measure.prepare(classes_apart(probs))
     null, draws = np.empty(n_draws), LabelDraws(probs)
-    for part in _parts(n_draws, 40.0 * n + 80.0 * n_classes):
+    for part in row_chunks(n_draws, int(40.0 * n + 80.0 * n_classes), chunk_bytes=DRAWS_BYTES):
         null[part] = prepared.values(draws.draw(part.stop - part.start, generator))
     return null
 
@@ -1324,7 +1103,7 @@ def random_mixture_null(
     seed = generator.integers(2**63)  # apart: chunks then change no draw
     of_instances = None if instances == "kept" else np.random.default_rng(seed)
     per_draw = (measure.bytes_per_entry + 24.0) * n * n_classes
-    for part in _parts(len(truths), per_draw):
+    for part in row_chunks(len(truths), int(per_draw), chunk_bytes=DRAWS_BYTES):
         by_class = np.swapaxes(mixtures.probs(truths[part]), -1, -2)  # (d, K, n)
         if of_instances is not None:
             rows = _chosen_instances(len(by_class), n, instances, of_instances)
@@ -1334,7 +1113,7 @@ def random_mixture_null(
     return null
 
 
-def _labels_from(by_class: Floats, uniform: Floats) -> NDArray[np.intp]:
+def _labels_from(by_class: Floats, uniform: Floats) -> Labels:
     """Labels (D, n) of distributions (D, K, n), by inversion at random numbers (D, n)."""
     compiled = kernel("inverted_labels")
     if compiled is not None:
@@ -1344,16 +1123,10 @@ def _labels_from(by_class: Floats, uniform: Floats) -> NDArray[np.intp]:
     return (cumulated[:, :-1] <= aim[:, np.newaxis]).sum(axis=-2)
 
 
-def _chosen_instances(n_draws: int, n: int, instances: Instances, generator: np.random.Generator) -> NDArray[np.intp]:
+def _chosen_instances(n_draws: int, n: int, instances: Instances, generator: np.random.Generator) -> Labels:
     if instances == "resampled":
         return generator.integers(0, n, (n_draws, n))
     return generator.permuted(np.broadcast_to(np.arange(n), (n_draws, n)), axis=1)
-
-
-def _parts(n: int, bytes_each: float) -> Iterator[slice]:
-    step = max(1, int(DRAWS_BYTES / bytes_each))
-    for start in range(0, n, step):
-        yield slice(start, min(start + step, n))
 
 
 # Tests of calibration of one classifier: with labels drawn from its probabilities, and asymptotic.
@@ -1380,7 +1153,7 @@ def calibration_test(
     y_true : int array (n,)
         Labels.
     probs : Prediction, or array (n, K) or (n, M, K)
-        Class probabilities, or members, whose mean is tested; `credal_calibration_test` tests their mixtures. Rows stored in
+        Class probabilities, or members, whose mean is tested; `credal_calibration_test` tests their mixtures. Labels stored in
         low precision are divided by their sum.
     measure : str or CalibrationMeasure
         Any of `CALIBRATION_MEASURES`. The default, without bins, sees over- and underconfidence better than "ece-confidence",
@@ -1407,15 +1180,6 @@ def calibration_test(
     rng : int, Generator or None
         None means seed 0.
 
-    Returns
-    -------
-    CalibrationTest
-
-    Raises
-    ------
-    InputError
-        Shapes that do not fit, labels out of range, a measure without an asymptotic test or without a test of groups.
-
     Notes
     -----
     The test with groups is approximate: it needs deviations of groups that are about symmetric, and at least 6 groups to reject
@@ -1441,7 +1205,7 @@ def calibration_test(
     >>> calibration_test(labels, sharpened, groups=np.arange(300) // 10).sentence()
     'The classifier is not confidence calibrated (p = .001); it is overconfident.'
     """
-    check_choice(method, "method", ("resampled", "asymptotic"))
+    one_of(method, "method", ("resampled", "asymptotic"))
     check_draws(n_draws)
     chosen = calibration_measure(measure)
     prediction = as_prediction(probs, "probs")
@@ -1486,21 +1250,14 @@ def calibration_test(
 
 def _check_together(resample: bool, method: str, units: Units) -> None:
     if resample and method == "asymptotic":
-        raise InputError(
-            "resample",
-            "cannot be set for an asymptotic test, which draws no instances",
-            'got resample=True with method="asymptotic"',
-            "leave one of the two out",
-            code="conflict",
+        rule = "cannot be set for an asymptotic test, which draws no instances"
+        fail(
+            "resample", rule, 'got resample=True with method="asymptotic"', "leave one of the two out", code="conflict"
         )
     if units.codes is not None and (resample or method == "asymptotic"):
-        raise InputError(
-            "groups",
-            "are tested by random signs of the groups, without drawn instances or an asymptotic distribution",
-            f"got {units.n_units} groups with {'resample=True' if resample else f'method={method!r}'}",
-            "leave one of the two out",
-            code="conflict",
-        )
+        rule = "are tested by random signs of the groups, without drawn instances or an asymptotic distribution"
+        got = f"got {units.n_units} groups with {'resample=True' if resample else f'method={method!r}'}"
+        fail("groups", rule, got, "leave one of the two out", code="conflict")
 
 
 def _notes_on_signs(found: SignTest, n_groups: int, n: int) -> tuple[Note, ...]:
@@ -1516,7 +1273,7 @@ def _notes_on_signs(found: SignTest, n_groups: int, n: int) -> tuple[Note, ...]:
 
 
 def statistic_and_null(
-    labels: NDArray[np.intp],
+    labels: Labels,
     probs: Floats,
     measure: CalibrationMeasure,
     n_draws: int,
@@ -1542,7 +1299,7 @@ def undefined_notes(statistic: float, pvalue: float, n_instances: int) -> tuple[
 
 
 def _asymptotic(
-    labels: NDArray[np.intp], probs: Floats, measure: CalibrationMeasure, n_draws: int, rng: RandomState
+    labels: Labels, probs: Floats, measure: CalibrationMeasure, n_draws: int, rng: RandomState
 ) -> tuple[float, float, tuple[Note, ...], int]:
     """Statistic, p-value, notes and number of draws of signs of the asymptotic test."""
     match measure.prepare:  # by what the measure computes: a user's measure may have any name
@@ -1563,7 +1320,7 @@ def _asymptotic(
         case PrepareHosmerLemeshow(n_bins=n_bins, binning="mass", form="counts", least_expected=least):
             chi_squared = hosmer_lemeshow_test(labels, probs, n_bins=n_bins, least_expected=least)
             return chi_squared.statistic, chi_squared.pvalue, chi_squared.notes, 0
-    raise InputError(
+    fail(
         "method",
         'can be "asymptotic" only for brier, log-loss, skce-ul, skce-uq, skce-biased and hosmer-lemeshow',
         f"got measure {measure.name!r}",
@@ -1573,7 +1330,7 @@ def _asymptotic(
 
 
 def _spiegelhalter(
-    labels: NDArray[np.intp], probs: Floats, prepare: Callable[[Floats], PreparedScore]
+    labels: Labels, probs: Floats, prepare: Callable[[Floats], PreparedScore]
 ) -> tuple[float, float, tuple[Note, ...], int]:
     """Spiegelhalter's Z: the score minus its mean for labels drawn from the probabilities, over its standard deviation."""
     with np.errstate(all="ignore"):
@@ -1621,7 +1378,7 @@ def statement_kernel_test(
     residuals: Floats,
     statements: Floats,
     *,
-    units: NDArray[np.intp] | None,
+    units: Labels | None,
     n_draws: int,
     rng: np.random.Generator,
 ) -> KernelOutcome:

@@ -13,26 +13,24 @@ from uqassay.arrays import generator as as_generator
 from uqassay.calibration.single import (
     ShownVerdict,
     check_alpha,
-    check_whole,
     groups_of,
     numbers_of_test,
     statement_kernel_test,
     statements_of,
 )
+from uqassay.checks import fail, one_of, whole
 from uqassay.credal.nearest import NearestPoint, divergence, nearest_in_box, nearest_in_core, nearest_in_hull
-from uqassay.errors import InputError
 from uqassay.losses.unified import FLOORS
 from uqassay.losses.votes import FewVotes, VoteCounts, VotesAre, checked_votes, of_same_rows
 from uqassay.measures.variance import ProbabilityMoments, probability_moments
 from uqassay.notes import Note, distinct, reason
 from uqassay.predictions import Box, Masses, Members, Point, Prediction, PredictionLike, as_prediction, not_negative
 from uqassay.predictions.labels import in_order_of_ids, take_index
-from uqassay.results import ShownTable, estimate_cell, plain
+from uqassay.results import ShownTable, estimate_cell, plain_of
 from uqassay.statistics.estimate import Estimate, interval_notes, mean_estimate, proportion_estimate
 from uqassay.statistics.pairs import paired_mean_test
 from uqassay.statistics.units import (
     Units,
-    check_choice,
     check_draws,
     check_inside,
     check_level,
@@ -45,7 +43,6 @@ __all__ = [
     "SecondOrderBuckets",
     "SecondOrderTest",
     "VoteCompatibility",
-    "buckets_by_statement",
     "check_second_order_level",
     "second_order_test",
     "vote_compatibility_test",
@@ -60,24 +57,13 @@ Floats = NDArray[np.float64]
 @final
 @dataclass(frozen=True, eq=False)
 class SecondOrderBuckets:
-    """Buckets of instances that state a similar epistemic variance.
+    """Buckets of instances that state a similar epistemic variance."""
 
-    Attributes
-    ----------
-    edges : array (B + 1,)
-        Least stated variance of each bucket, and the greatest of all. Equal statements are never divided.
-    count : int array (B,)
-        Number of instances.
-    stated : array (B,)
-        Mean stated epistemic variance.
-    observed : tuple of Estimate
-        Mean observed epistemic variance of each bucket, with its interval.
-    """
-
+    #: (B + 1,): least stated variance of each bucket, and the greatest of all. Equal statements are never divided.
     edges: Floats
-    count: NDArray[np.intp]
-    stated: Floats
-    observed: tuple[Estimate, ...]
+    count: NDArray[np.intp]  #: (B,): number of instances
+    stated: Floats  #: (B,): mean stated epistemic variance
+    observed: tuple[Estimate, ...]  #: mean observed epistemic variance of each bucket, with its interval
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each bucket: `from` and `to` of the stated variance, `n`, `stated`, and the fields of `observed`."""
@@ -144,54 +130,26 @@ INDEPENDENT = Note(
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class SecondOrderTest(ShownVerdict):
-    """Result of `second_order_test`.
+    """Result of `second_order_test`."""
 
-    Attributes
-    ----------
-    by : {"overall", "kernel", "moments"}
-        What was tested.
-    statistic, pvalue : float
-        Of that test; nan where a note says why.
-    stated : Estimate
-        Mean over the instances of Σ_k Var[p_k], the epistemic variance that the model states.
-    observed : Estimate
-        Mean of the unbiased estimate of ‖p* − p̄‖². May be negative in small samples.
-    ratio : Estimate
-        Observed over stated; nan if none is stated.
-    gap : Estimate
-        Observed minus stated.
-    slope : Estimate
-        Slope of the least-squares line of the observed on the stated variance: 1 under second-order calibration, 0 if the
-        statement does not tell instances apart. nan if all statements are equal.
-    buckets : SecondOrderBuckets
-    n : int
-        Number of instances used.
-    n_draws : int
-        Draws of the wild bootstrap; 0 for "overall".
-    notes : tuple of Note
-    """
-
-    by: str
+    by: str  #: "overall", "kernel" or "moments": What was tested
+    #: of that test; nan where a note says why
     statistic: float
     pvalue: float
-    stated: Estimate
-    observed: Estimate
-    ratio: Estimate
-    gap: Estimate
+    stated: Estimate  #: mean over the instances of Σ_k Var[p_k], the epistemic variance that the model states
+    observed: Estimate  #: mean of the unbiased estimate of ‖p* − p̄‖². May be negative in small samples.
+    ratio: Estimate  #: observed over stated; nan if none is stated
+    gap: Estimate  #: observed minus stated
+    #: slope of the least-squares line of the observed on the stated variance: 1 under second-order calibration, 0 if the
+    #: statement does not tell instances apart. nan if all statements are equal.
     slope: Estimate
     buckets: SecondOrderBuckets
-    n: int
-    n_draws: int
+    n: int  #: number of instances used
+    n_draws: int  #: draws of the wild bootstrap; 0 for "overall"
     notes: tuple[Note, ...]
 
     def reject(self, alpha: float = 0.05) -> bool:
-        """True if the test rejects second-order calibration at this level. An undefined p-value never rejects.
-
-        Raises
-        ------
-        InputError
-            A level outside (0, 1), or (with draws) below 0.001.
-        """
+        """True if the test rejects second-order calibration at this level. An undefined p-value never rejects."""
         check_second_order_level(alpha, self.by)
         return self.pvalue <= alpha + 1e-12
 
@@ -226,17 +184,8 @@ class SecondOrderTest(ShownVerdict):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""
-        names = ("stated", "observed", "ratio", "gap", "slope")
-        return {
-            "by": self.by,
-            "n": self.n,
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "n_draws": self.n_draws,
-            **{name: getattr(self, name).to_dict() for name in names},
-            "buckets": self.buckets.rows(),
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        names = ("by", "n", "statistic", "pvalue", "n_draws", "stated", "observed", "ratio", "gap", "slope")
+        return {**plain_of(self, *names), "buckets": self.buckets.rows(), **plain_of(self, "notes")}
 
     def _not_rejected(self, name: str, p: str) -> str:
         if self.by == "overall":
@@ -304,12 +253,6 @@ def second_order_test(
     result : SecondOrderTest
         Estimates and buckets are the same for every `by`.
 
-    Raises
-    ------
-    InputError
-        Votes that may be counts or single votes, that are negative or fractions, or fewer than two for an instance; a set
-        without a second-order distribution; unknown options.
-
     Notes
     -----
     A small ensemble is taken at its word: the truth is one of its M members. If the truth scatters around the members as they
@@ -337,8 +280,8 @@ def second_order_test(
     >>> found.reject(), bool(found.ratio.low < 1 < found.ratio.high)
     (False, True)
     """
-    check_choice(by, "by", ("overall", "kernel", "moments"))
-    check_whole(buckets, "buckets", remedy="pass 10, for example")
+    one_of(by, "by", ("overall", "kernel", "moments"))
+    whole(buckets, "buckets", "pass 10, for example", least=1)
     check_level(level)
     generator = as_generator(rng)
     votes, prediction, groups = of_same_rows(votes, prediction, groups)
@@ -381,13 +324,8 @@ def check_second_order_level(alpha: float, by: str) -> None:
     """Refuse a level outside (0, 1), or below the smallest p-value that the draws of this test can reach."""
     check_alpha(alpha, 2**62)
     if by != "overall" and alpha < 1 / (N_DRAWS + 1):
-        raise InputError(
-            "alpha",
-            f"the smallest p-value that {N_DRAWS} draws can reach is {1 / (N_DRAWS + 1):g}",
-            f"got {alpha:g}",
-            "choose at least this level",
-            code="range",
-        )
+        rule = f"the smallest p-value that {N_DRAWS} draws can reach is {1 / (N_DRAWS + 1):g}"
+        fail("alpha", rule, f"got {alpha:g}", "choose at least this level", code="range")
 
 
 # -- tests --------------------------------------------------------------------------------------------------------------
@@ -448,9 +386,6 @@ def _without_interval(value: float, n: int, level: float, notes: list[Note]) -> 
     return Estimate(value, low=np.nan, high=np.nan, level=level, n=n, method="linearised", notes=notes)
 
 
-# -- helpers ------------------------------------------------------------------------------------------------------------
-
-
 def _of_rows(groups: ArrayLike | None, held: VoteCounts, prediction: Prediction) -> NDArray[np.generic] | None:
     """Labels of the groups of the rows that are used."""
     if groups is None:
@@ -500,33 +435,18 @@ MOST_NUMBERS = 4_000_000  # of votes drawn at a time
 @final
 @dataclass(frozen=True, eq=False)
 class VoteCompatibility:
-    """Result of `vote_compatibility_test`.
+    """Result of `vote_compatibility_test`."""
 
-    Attributes
-    ----------
-    statistic : array (n,)
-        −2 ln of the likelihood ratio: 2m · KL(votes / m ‖ nearest point of the set); nan for instances that are left out.
-    pvalues : array (n,)
-        Monte-Carlo p-value of each instance; ties count as reached, so that few votes give large p-values.
-    kept_instances : bool array (n,)
-        Instances that the test of level alpha does not reject, ties broken at random.
-    share : Estimate
-        Share of the instances whose votes are compatible with the set, without the bias of a test of level alpha.
-    kept : Estimate
-        Share of `kept_instances`.
-    alpha : float
-    n_draws : int
-        Largest number of draws for one instance.
-    notes : tuple of Note
-    """
-
+    #: (n,): −2 ln of the likelihood ratio: 2m · KL(votes / m ‖ nearest point of the set); nan for instances that are left out
     statistic: Floats
-    pvalues: Floats
+    pvalues: Floats  #: (n,): Monte-Carlo p-value of each instance; ties count as reached, so that few votes give large p-values
+    #: (n,): instances that the test of level alpha does not reject, ties broken at random
     kept_instances: NDArray[np.bool_]
+    #: share of the instances whose votes are compatible with the set, without the bias of a test of level alpha
     share: Estimate
-    kept: Estimate
+    kept: Estimate  #: share of `kept_instances`
     alpha: float
-    n_draws: int
+    n_draws: int  #: largest number of draws for one instance
     notes: tuple[Note, ...]
 
     def sentence(self, *, name: str = "the model") -> str:
@@ -587,15 +507,6 @@ def vote_compatibility_test(
     level : float
     rng : int, Generator or None
         None means seed 0.
-
-    Returns
-    -------
-    VoteCompatibility
-
-    Raises
-    ------
-    InputError
-        As `checked_votes`; a level outside (0, 1), or too few draws.
 
     Notes
     -----
@@ -658,9 +569,6 @@ def vote_compatibility_test(
         n_draws=n_draws,
         notes=(*notes, *kept.notes),
     )
-
-
-# -- helpers -------------------------------------------------------------------------------------------------------------
 
 
 def compatible_share(

@@ -11,8 +11,8 @@ from scipy import special
 from uqassay.arrays import RandomState, as_numeric
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
-from uqassay.calibration.single import Parts, check_whole, groups_of, hard_labels, member_array, two_parts
-from uqassay.errors import InputError
+from uqassay.calibration.single import Parts, groups_of, hard_labels, member_array, two_parts
+from uqassay.checks import fail, whole
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
@@ -32,36 +32,20 @@ NO_WEIGHTS = (Note("undefined", "the measure is undefined on the calibration par
 @final
 @dataclass(frozen=True, eq=False)
 class WeightedAverageEffect:
-    """One row of Table 1 of paper 001, with intervals.
+    """One row of Table 1 of paper 001, with intervals."""
 
-    Attributes
-    ----------
-    test : CredalCalibrationTest
-        Test on the calibration part of whether some combination is calibrated.
-    weights : array (M,)
-        Weights with the least calibration error there.
-    accuracy, accuracy_weighted : Estimate
-        Accuracy on the held-out part, of the plain and of the weighted average of the members.
-    accuracy_difference : PairedComparison
-        Weighted minus plain.
-    error, error_weighted : Estimate
-        The calibration measure on the held-out part.
-    error_difference : Estimate
-        Weighted minus plain; negative if the weights improve calibration.
-    measure : str
-    calibration_rows, held_out_rows : int arrays
-        Row numbers of the two parts.
-    """
-
-    test: CredalCalibrationTest
-    weights: Floats
+    test: CredalCalibrationTest  #: test on the calibration part of whether some combination is calibrated
+    weights: Floats  #: (M,): weights with the least calibration error there
+    #: accuracy on the held-out part, of the plain and of the weighted average of the members
     accuracy: Estimate
     accuracy_weighted: Estimate
-    accuracy_difference: PairedComparison
+    accuracy_difference: PairedComparison  #: weighted minus plain
+    #: the calibration measure on the held-out part
     error: Estimate
     error_weighted: Estimate
-    error_difference: Estimate
+    error_difference: Estimate  #: weighted minus plain; negative if the weights improve calibration
     measure: str
+    #: int arrays: Row numbers of the two parts
     calibration_rows: Rows
     held_out_rows: Rows
 
@@ -106,15 +90,6 @@ def weighted_average_effect(
     rng : int or numpy Generator, optional
         Used for the parts, the test and the bootstrap; None means seed 0.
 
-    Returns
-    -------
-    effect : WeightedAverageEffect
-
-    Raises
-    ------
-    InputError
-        As in `credal_calibration_test`; parts that are empty or share a group.
-
     Notes
     -----
     Paper 001, Table 1. Accuracies have Wilson intervals, their difference a Student interval. Calibration errors have the
@@ -137,8 +112,8 @@ def weighted_average_effect(
     (True, True, False)
     """
     check_level(level)
-    check_whole(n_draws, "n_draws", least=2, remedy="pass 400, say")
-    check_whole(null_draws, "null_draws", remedy="pass 99, say")
+    whole(n_draws, "n_draws", "pass 400, say", least=2)
+    whole(null_draws, "null_draws", "pass 99, say", least=1)
     chosen = calibration_measure(measure)
     probs = member_array(members)
     labels = hard_labels(y_true, len(probs), probs.shape[2], members=members)
@@ -194,27 +169,22 @@ def _given_parts(rows: Sequence[int] | NDArray[Any], n: int, groups: ArrayLike |
     elif array.ndim == 1 and array.dtype.kind in "iu" and array.size:
         outside = np.flatnonzero((array < 0) | (array >= n))
         if outside.size:
-            raise InputError(
-                "calibration_rows", rule, f"entry {outside[0]} is {array[outside[0]]}", remedy, code="range"
-            )
+            fail("calibration_rows", rule, f"entry {outside[0]} is {array[outside[0]]}", remedy, code="range")
         inside[array] = True
     else:
         got = f"got dtype {array.dtype} and shape {array.shape}"
-        raise InputError("calibration_rows", rule, got, remedy, code="shape")
+        fail("calibration_rows", rule, got, remedy, code="shape")
     if inside.all() or not inside.any():
-        raise InputError(
-            "calibration_rows",
-            "must leave instances for both parts",
-            f"got {int(inside.sum())} of {n}",
-            "pass about half of the rows",
-            code="empty",
+        got = f"got {int(inside.sum())} of {n}"
+        fail(
+            "calibration_rows", "must leave instances for both parts", got, "pass about half of the rows", code="empty"
         )
     codes = make_units(n, groups, None).codes
     if codes is not None:
         shared = np.intersect1d(codes[inside], codes[~inside])
         if shared.size:
             row = int(np.flatnonzero((codes == shared[0]) & inside)[0])
-            raise InputError(
+            fail(
                 "calibration_rows",
                 "must not divide a group between the parts",
                 f"got {counted(shared.size, 'group')} in both, such as that of row {row}",

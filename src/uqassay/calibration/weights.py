@@ -12,14 +12,13 @@ from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
 from uqassay.calibration.search import THOROUGH, SimplexSearch, minimise_over_simplex
 from uqassay.calibration.single import check_search, hard_labels, member_array
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.metrics.smooth import prepare_brier, prepare_log_score
 from uqassay.predictions import Point, as_prediction
 
 __all__ = [
     "EnsembleWeights",
-    "brier_weights",
     "log_loss_weights",
     "predictive_weights",
 ]
@@ -167,17 +166,6 @@ class EnsembleWeights:
     rng : int or numpy Generator, optional
         For the search; None means seed 0.
 
-    Attributes
-    ----------
-    weights_ : array (M,)
-        Not negative, with sum 1. Members that are equal in every instance share their weight equally.
-    value_ : float
-        The measure at these weights, on the instances of `fit`. The log loss is infinite if every member gives some label the
-        probability 0; the weights are then fitted to the other instances.
-    gap_ : float
-        Upper bound of `value_` minus the least value, proven for the scores; nan for calibration measures, whose many local
-        minima allow no such bound.
-
     Notes
     -----
     A calibration measure selects the combination that is best calibrated on the given labels (paper 001, line 7 of
@@ -195,8 +183,13 @@ class EnsembleWeights:
     ([1.0, 0.0], [[0.8, 0.2]])
     """
 
+    #: (M,): not negative, with sum 1. Members that are equal in every instance share their weight equally.
     weights_: Floats
+    #: the measure at these weights, on the instances of `fit`. The log loss is infinite if every member gives some label the
+    #: probability 0; the weights are then fitted to the other instances.
     value_: float
+    #: upper bound of `value_` minus the least value, proven for the scores; nan for calibration measures, whose many local
+    #: minima allow no such bound
     gap_: float
 
     def __init__(
@@ -216,15 +209,6 @@ class EnsembleWeights:
         members : Members, or array (n, M, K)
         y : array_like of int, shape (n,)
             Class of each instance.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        InputError
-            Members that are not probabilities, labels that do not fit, or an unknown measure.
         """
         chosen = calibration_measure(self.measure)
         check_search(self.search)
@@ -244,26 +228,13 @@ class EnsembleWeights:
         return Point(probs, notes=getattr(members, "notes", ()), **kept)
 
     def predict_proba(self, members: Any) -> Floats:
-        """Class probabilities of the combination, (n, K).
-
-        Raises
-        ------
-        InputError
-            A number of members that differs from `fit`, or weights that were never fitted.
-        """
+        """Class probabilities of the combination, (n, K)."""
         if not hasattr(self, "weights_"):
-            raise InputError(
-                "weights_", "exists only after fit", "not fitted yet", "call fit(members, y) first", code="missing"
-            )
+            fail("weights_", "exists only after fit", "not fitted yet", "call fit(members, y) first", code="missing")
         probs = member_array(members)
         if probs.shape[1] != self.weights_.size:
-            raise InputError(
-                "members",
-                f"must be the {self.weights_.size} members of fit",
-                f"got {probs.shape[1]}",
-                "pass all of them in the same order",
-                code="shape",
-            )
+            rule, remedy = f"must be the {self.weights_.size} members of fit", "pass all of them in the same order"
+            fail("members", rule, f"got {probs.shape[1]}", remedy, code="shape")
         mixed = np.empty((len(probs), probs.shape[2]))
         for rows in row_chunks(len(probs), probs[:1].nbytes):
             mixed[rows] = self.weights_ @ probs[rows]

@@ -12,6 +12,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from uqassay.checks import fail
 from uqassay.cli.checks import CHECK_FAILED
 from uqassay.cli.errors import about_files, note_text
 from uqassay.cli.inputs import (
@@ -201,7 +202,7 @@ def calibration_test_command(
     undefined = [test for test in tests if math.isnan(test.pvalue)]
     if fail_if_rejected and undefined:
         first = undefined[0]
-        raise InputError(
+        fail(
             "--fail-if-rejected",
             f"{first.measure} of {first.model} cannot be tested",
             first.reason,
@@ -252,7 +253,7 @@ def _check(plan: "CalibrationPlan", alpha: float) -> None:
         return
     check_alpha(alpha, 2**62)
     if plan.null != "random" or plan.resample:  # else points would be tested as if nothing had been asked for
-        raise InputError(
+        fail(
             "--convention",
             "the authors' code has only the null of a random mixture, with permuted instances",
             f"got {('--resample' if plan.resample else f'--null {plan.null}')}",
@@ -268,7 +269,7 @@ def _check_held_out(plan: "CalibrationPlan", held_out: float | None, level: floa
     check_level(plan.level)
     if held_out is None:
         if level is not None:
-            raise InputError(
+            fail(
                 "--level",
                 "is the level of the intervals with --held-out",
                 f"got {level:g} without it",
@@ -277,11 +278,9 @@ def _check_held_out(plan: "CalibrationPlan", held_out: float | None, level: floa
             )
         return
     if not 0 < held_out < 1:
-        raise InputError(
-            "--held-out", "must lie strictly between 0 and 1", f"got {held_out:g}", "0.5 takes one half", code="range"
-        )
+        fail("--held-out", "must lie strictly between 0 and 1", f"got {held_out:g}", "0.5 takes one half", code="range")
     if plan.convention != "exact" or plan.resample:
-        raise InputError(
+        fail(
             "--held-out",
             "weights are found by the exact convention, without resampling",
             f"got --held-out with {('--resample' if plan.resample else f'--convention {plan.convention}')}",
@@ -319,7 +318,7 @@ def _chosen(aligned: "Aligned", instances: int | None, seed: int) -> "NDArray[np
 
     n = len(aligned.labels)
     if instances is not None and instances > n:
-        raise InputError(
+        fail(
             "--instances",
             f"there are {count(n)}",
             f"got {count(instances)}",
@@ -422,21 +421,13 @@ def _plain(judged: "JudgedTest") -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ErrorOfMean:
-    """Calibration error of the confidence of one run's mean.
-
-    Attributes
-    ----------
-    model : str
-    run, n_runs : int
-        0 for the first.
-    ece, rms : Estimate
-        Expected and root-mean-square calibration error.
-    diagram : Reliability
-    """
+    """Calibration error of the confidence of one run's mean."""
 
     model: str
+    #: run, n_runs: 0 for the first.
     run: int
     n_runs: int
+    #: ece, rms: Expected and root-mean-square calibration error.
     ece: "Estimate"
     rms: "Estimate"
     diagram: "Reliability"
@@ -658,17 +649,10 @@ def _tested(test: "ModelCalibration") -> str:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """What the weights of one run do on held-out instances.
-
-    Attributes
-    ----------
-    model : str
-    run, n_runs : int
-        0 for the first.
-    effect : WeightedAverageEffect
-    """
+    """What the weights of one run do on held-out instances."""
 
     model: str
+    #: run, n_runs: 0 for the first.
     run: int
     n_runs: int
     effect: "WeightedAverageEffect"
@@ -955,7 +939,7 @@ def second_order_command(
     if reading.votes_are is not None:
         check_choice(reading.votes_are, "votes_are", ("counts", "single"))
     if votes is None:
-        raise InputError(
+        fail(
             "--votes",
             "votes are needed, at least two for each instance",
             "",

@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 import typer
 
+from uqassay.checks import fail
 from uqassay.cli.inputs import AssayRequest, check_text, make_assay, model_files
 from uqassay.cli.screen import complain, unicode_text
-from uqassay.errors import InputError
 from uqassay.evidence import Assay
 from uqassay.evidence.gain_words import read_gain
 from uqassay.evidence.stream import STAGES
@@ -65,56 +65,27 @@ DIGITS = 4  # significant ones of a value in a sentence
 
 @dataclass(frozen=True)
 class Check:
-    """A comparison that must not hold.
+    """A comparison that must not hold."""
 
-    Attributes
-    ----------
-    text : str
-        As it was given.
-    model : str or None
-        None: any model.
-    limit : {"low", "high"} or None
-        The limit of the interval that is compared; None: the estimate, or the whole interval.
-    metric : str
-        A metric of the findings.
-    tradeoff : float or None
-        λ, for "unified".
-    score : str or None
-        Uncertainty score, for the ranking metrics; measure, for "calibration-pvalue".
-    comparison : {"<", "<=", ">", ">="}
-    bound : float
-    """
-
-    text: str
-    model: str | None
+    text: str  #: As it was given.
+    model: str | None  #: None: any model.
+    #: The limit of the interval that is compared; None: the estimate, or the whole interval.
     limit: Literal["low", "high"] | None
-    metric: str
-    tradeoff: float | None
-    score: str | None
+    metric: str  #: A metric of the findings.
+    tradeoff: float | None  #: λ, for "unified".
+    score: str | None  #: Uncertainty score, for the ranking metrics; measure, for "calibration-pvalue".
     comparison: str
     bound: float
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a check, as sentences about models.
+    """The result of a check, as sentences about models."""
 
-    Attributes
-    ----------
-    left_out : tuple of str
-        Models for which the metric is undefined.
-    failed : tuple of str
-        Models for which the comparison holds.
-    unclear : tuple of str
-        Models whose interval cannot tell.
-    text : str
-        The check, as it was given.
-    """
-
-    left_out: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-    unclear: tuple[str, ...] = ()
-    text: str = ""
+    left_out: tuple[str, ...] = ()  #: Models for which the metric is undefined.
+    failed: tuple[str, ...] = ()  #: Models for which the comparison holds.
+    unclear: tuple[str, ...] = ()  #: Models whose interval cannot tell.
+    text: str = ""  #: The check, as it was given.
 
     @property
     def word(self) -> Literal["pass", "fail", "cannot tell"]:
@@ -128,11 +99,6 @@ class Outcome:
 
 def parse_check(text: str) -> Check:
     """Read ``[MODEL:]METRIC[@λ or @SCORE]<NUMBER``, with <, <=, > or >=; METRIC[@…] may stand in ``low(…)`` or ``high(…)``.
-
-    Raises
-    ------
-    InputError
-        Anything else.
 
     Examples
     --------
@@ -150,7 +116,7 @@ def parse_check(text: str) -> Check:
     bound = _number(found["bound"]) if found else None
     at = found["at"].strip() if found and found["at"] is not None else None
     if found is None or bound is None or at == "" or (found["limit"] is None) != (found["closed"] is None):
-        raise InputError(
+        fail(
             "--fail-if",
             "must read [MODEL:]METRIC[@λ or @SCORE] <, <=, > or >= NUMBER, METRIC[@…] perhaps in low(…) or high(…)",
             f"got {text!r}",
@@ -181,11 +147,6 @@ def outcome_of(check: Check, assay: "Assay", *, on_intervals: bool = False) -> O
         Compare whole intervals instead of estimates: the check fails where the comparison holds for the whole interval,
         and cannot tell where it holds for a part of it. A limit that is named is compared in any case, and the check cannot
         tell where there is none.
-
-    Raises
-    ------
-    InputError
-        A model or metric that the assay does not have, or a metric that is undefined for every model that is checked.
 
     Examples
     --------
@@ -270,7 +231,7 @@ def _finding(check: Check, row: dict[str, Any]) -> str:
 def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
     """What the check compares, over all runs; at least one row is defined."""
     if check.model is not None and check.model not in assay.model_names:
-        raise InputError(
+        fail(
             "--fail-if",
             f"{check.text!r} names the model {check.model!r}",
             f"the models are {', '.join(map(named, assay.model_names))}",
@@ -280,7 +241,7 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
     rows = [row for row in assay.rows("findings") if row["run"] == "all" and row["model"] in assay.model_names]
     known = list(dict.fromkeys(row["metric"] for row in rows))
     if check.metric not in known:
-        raise InputError(
+        fail(
             "--fail-if",
             f"{check.text!r} needs a metric of the findings ({', '.join(known)})",
             "",
@@ -288,7 +249,7 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
             code="choice",
         )
     if check.metric == OF_MEASURES and check.limit is not None:
-        raise InputError(
+        fail(
             "--fail-if",
             "a p-value has no interval",
             f"got {check.text!r}",
@@ -299,7 +260,7 @@ def _rows(check: Check, assay: "Assay") -> list[dict[str, Any]]:
     rows = _at_tradeoff(_of_score(rows, check), check)
     defined = [row for row in rows if not math.isnan(row["estimate"])]
     if not defined or (check.model is not None and len(defined) < len(rows)):
-        raise InputError(
+        fail(
             "--fail-if",
             f"{check.text!r} cannot be checked",
             reason(rows[0]["notes"]),
@@ -316,7 +277,7 @@ def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
         return rows
     if check.metric not in RANKING_METRICS and check.metric != OF_MEASURES:
         if check.score is not None:
-            raise InputError(
+            fail(
                 "--fail-if",
                 f"{check.metric} is not found for single scores",
                 f"got {check.text!r}",
@@ -326,7 +287,7 @@ def _of_score(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any]]:
         return rows
     if check.score not in known:
         scores = "scores" if check.metric in RANKING_METRICS else "measures"
-        raise InputError(
+        fail(
             "--fail-if",
             f"{check.metric} is known for the {scores} {', '.join(known)}",
             f"got {check.text!r}",
@@ -341,7 +302,7 @@ def _at_tradeoff(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any
     known = list(dict.fromkeys(row["tradeoff"] for row in rows))
     if math.isnan(known[0]):
         if check.tradeoff is not None:
-            raise InputError(
+            fail(
                 "--fail-if",
                 f"{check.metric} does not depend on λ",
                 f"got {check.text!r}",
@@ -352,7 +313,7 @@ def _at_tradeoff(rows: list[dict[str, Any]], check: Check) -> list[dict[str, Any
     if check.tradeoff is None and len(known) == 1:
         return rows
     if check.tradeoff is None or not any(math.isclose(check.tradeoff, at) for at in known):
-        raise InputError(
+        fail(
             "--fail-if",
             f"{check.metric} is known at λ = {', '.join(map(tradeoff, known))}",
             f"got {check.text!r}",
@@ -392,13 +353,7 @@ GAIN_METRICS: "MappingProxyType[str, Callable[[GainResult], Estimate | None]]" =
 
 
 def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals: bool = False) -> Outcome:
-    """Which models fail a check on the gain.
-
-    Raises
-    ------
-    InputError
-        A model, metric or score that the results do not have, or a metric that is undefined for all that is checked.
-    """
+    """Which models fail a check on the gain."""
     for given, known, what in (
         (check.metric, list(GAIN_METRICS), "the metric"),
         (check.model, [one.method for one in results], "the model"),
@@ -406,7 +361,7 @@ def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals:
     ):
         names = list(dict.fromkeys(known))
         if given is not None and given not in names:
-            raise InputError(
+            fail(
                 "--fail-if",
                 f"{check.text!r} names {what} {given!r}",
                 f"those known are {listed(names)}",
@@ -414,7 +369,7 @@ def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals:
                 code="choice",
             )
     if check.tradeoff is not None:
-        raise InputError(
+        fail(
             "--fail-if",
             "the gain does not depend on λ",
             f"got {check.text!r}",
@@ -428,7 +383,7 @@ def gain_outcome(check: Check, results: "Sequence[GainResult]", *, on_intervals:
         for row in _row(check, one)
     ]
     if not any(not math.isnan(row["estimate"]) for row in rows):
-        raise InputError(
+        fail(
             "--fail-if",
             f"{check.text!r} cannot be checked",
             reason(rows[0]["notes"]) if rows else _without_rows(check, results),
@@ -503,12 +458,7 @@ SIGNS = {"pass": "✅", "fail": "❌", "cannot tell": "❔"}
 
 
 def check_summary(path: Path, inputs: Sequence[Path], page: Path | None = None) -> None:
-    """Refuse a file that could not be written, or would replace an input or the page.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a file that could not be written, or would replace an input or the page."""
     check_text(path, inputs, option="--markdown")
     if page is not None:
         check_text(path, [page], option="--markdown")

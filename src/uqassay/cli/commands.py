@@ -187,13 +187,7 @@ def _command_line() -> Any:
 
 
 def run(argv: list[str]) -> int:
-    """Run one command and return its exit code.
-
-    Raises
-    ------
-    InputError
-        A usage error, such as an unknown option, in one sentence.
-    """
+    """Run one command and return its exit code."""
     command = _command_line()
     if COMPLETION in os.environ:
         command.main(argv, "uqassay")  # answers the shell and exits

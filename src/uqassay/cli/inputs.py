@@ -13,6 +13,7 @@ import typer
 from numpy.typing import NDArray
 
 from uqassay.arrays import available_cores, row_chunks, tolerance_of
+from uqassay.checks import fail
 from uqassay.cli.errors import about_files
 from uqassay.cli.screen import shell_line, unicode_text
 from uqassay.errors import FileFormatError, InputError
@@ -98,34 +99,19 @@ _MOST_BYTES = 2**20  # of a text file: thousands of names
 
 @dataclass(frozen=True)
 class Reading:
-    """How prediction files are read, as it was typed.
+    """How prediction files are read, as it was typed."""
 
-    Attributes
-    ----------
-    member_axis : sequence of str
-        ``AXIS`` for all models, or ``NAME=AXIS``; empty: 1.
-    normalise, variance_is, kind, id, positive
-        As in `load`.
-    columns : str or None
-        Columns of the classes, with commas between them.
-    class_names : str or None
-        Names with commas between them, or a file.
-    ignore_label : str or None
-        Label of instances that are left out.
-    votes_are : str or None
-        "counts" or "single", what a table of whole numbers as labels or votes holds.
-    """
-
-    member_axis: Sequence[str] = ()
+    member_axis: Sequence[str] = ()  #: ``AXIS`` for all models, or ``NAME=AXIS``; empty: 1.
+    #: normalise, variance_is, kind, id, positive: As in `load`.
     normalise: bool = False
     variance_is: str | None = None
     kind: str | None = None
-    columns: str | None = None
+    columns: str | None = None  #: Columns of the classes, with commas between them.
     id: str | None = None
     positive: str | None = None
-    class_names: str | None = None
-    ignore_label: str | None = None
-    votes_are: str | None = None
+    class_names: str | None = None  #: Names with commas between them, or a file.
+    ignore_label: str | None = None  #: Label of instances that are left out.
+    votes_are: str | None = None  #: "counts" or "single", what a table of whole numbers as labels or votes holds.
 
     def names(self) -> tuple[str, ...] | None:
         """The class names that are stated."""
@@ -140,37 +126,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class AssayRequest:
-    """Everything from which `report` and `rank` make an assay, as it was typed.
+    """Everything from which `report` and `rank` make an assay, as it was typed."""
 
-    Attributes
-    ----------
-    models : list of str
-        ``NAME=FILE``, ``NAME=FILE,FILE`` or ``FILE``; or one folder with a kept assay.
-    labels, groups, focal_sets : Path or None
-        Labels and groups may be ``FILE:COLUMN``.
-    subgroup : list of str
-        ``NAME=FILE`` or ``NAME=FILE:COLUMN``.
-    reading : Reading
-    tradeoff : list of str
-        Numbers, or several with commas between them; empty: those of `assay`.
-    score : list of str
-        Uncertainty scores; empty: those of `assay`.
-    calibration : list of str
-        Measures, or "none" alone; empty: those of `assay`.
-    convention, distance, nonspecificity, floor, repair, common_members, level, margin, draws, seed
-        As in `assay`.
-    cluster : str or None
-        Address of a Dask scheduler whose workers score the instances.
-    common_instances : bool
-        Judge the instances that every prediction file has.
-    """
-
-    models: list[str]
+    models: list[str]  #: ``NAME=FILE``, ``NAME=FILE,FILE`` or ``FILE``; or one folder with a kept assay.
+    #: labels, groups, focal_sets: Labels and groups may be ``FILE:COLUMN``.
     labels: Path | None = None
     groups: Path | None = None
-    subgroup: Sequence[str] = ()
+    subgroup: Sequence[str] = ()  #: ``NAME=FILE`` or ``NAME=FILE:COLUMN``.
     reading: Reading = field(default_factory=Reading)
-    tradeoff: Sequence[str] = ()
+    tradeoff: Sequence[str] = ()  #: Numbers, or several with commas between them; empty: those of `assay`.
+    #: convention, distance, nonspecificity, floor, repair, common_members, level, margin, draws, seed: As in `assay`.
     convention: str = "exact"
     distance: str = "kl"
     nonspecificity: str = "hartley"
@@ -178,14 +143,14 @@ class AssayRequest:
     floor: float | None = None
     repair: bool = False
     common_members: int | None = None
-    score: Sequence[str] = ()
-    calibration: Sequence[str] = ()
+    score: Sequence[str] = ()  #: Uncertainty scores; empty: those of `assay`.
+    calibration: Sequence[str] = ()  #: Measures, or "none" alone; empty: those of `assay`.
     level: float = 0.95
     margin: float | None = None
     draws: int = 2000
     seed: int = 0
-    cluster: str | None = None
-    common_instances: bool = False
+    cluster: str | None = None  #: Address of a Dask scheduler whose workers score the instances.
+    common_instances: bool = False  #: Judge the instances that every prediction file has.
 
     def inputs(self) -> list[Path]:
         """Every file that is read."""
@@ -214,25 +179,15 @@ class AssayRequest:
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """Predictions, labels and groups that were read from the files.
+    """Predictions, labels and groups that were read from the files."""
 
-    Attributes
-    ----------
-    runs : dict of str to list of Prediction
-        The training runs of each model.
-    labels, groups : FromFile (n,) or (n, K); groups may be None
-    class_names : tuple of str or None
-        Those that were given as an option.
-    files : dict of str to Path or None
-        The files of the arguments `y_true` and `groups`.
-    """
-
-    runs: dict[str, list[Prediction]]
+    runs: dict[str, list[Prediction]]  #: The training runs of each model.
+    #: labels, groups: (n,)
     labels: FromFile
     groups: FromFile | None
-    class_names: tuple[str, ...] | None
+    class_names: tuple[str, ...] | None  #: Those that were given as an option.
     ignore_label: int | str | None
-    files: dict[str, Path | None]
+    files: dict[str, Path | None]  #: The files of the arguments `y_true` and `groups`.
 
 
 def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None = None) -> Assay:
@@ -247,18 +202,13 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
     Returns
     -------
     Assay
-
-    Raises
-    ------
-    InputError
-        Everything that `load`, `load_labels` and `assay` refuse; labels that are missing or disagree.
     """
     say = progress or (lambda step: None)
     tradeoffs = request.tradeoffs()
     if (kept := load_kept(request)) is not None:
         return kept
     if request.convention not in ("exact", "paper"):
-        raise InputError(
+        fail(
             "--convention",
             "must be exact or paper",
             f"got {request.convention!r}",
@@ -303,13 +253,7 @@ def make_assay(request: AssayRequest, *, progress: Callable[[str], None] | None 
 
 
 def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
-    """Read predictions, labels and groups.
-
-    Raises
-    ------
-    InputError
-        Everything that `load` and `load_labels` refuse; labels that are missing or disagree.
-    """
+    """Read predictions, labels and groups."""
     files, reading = model_files(request.models), request.reading
     names = reading.names()
     given = None if request.labels is None else read_labels(request.labels, reading)
@@ -320,9 +264,7 @@ def load_request(request: AssayRequest, say: Callable[[str], None]) -> Loaded:
         runs = only_common_instances(files, runs)
     found = labels_of(request.labels, given, reading, facts, runs)
     if found is None:
-        raise InputError(
-            "--labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="missing"
-        )
+        fail("--labels", "none of the prediction files holds labels", "", "give them by --labels FILE", code="missing")
     labels, source = found
     groups = read_groups(request.groups, reading)
     grouped_by = None if request.groups is None else file_and_column(request.groups)[0]
@@ -396,11 +338,6 @@ def load_normalised(path: Path, **options: Any) -> Prediction:
     path : Path
     **options
         As in `load`.
-
-    Raises
-    ------
-    FileFormatError
-        As for `load`.
     """
     prediction = load(path, normalise=True, **options)
     table = {name: value for name, value in options.items() if name in ("columns", "id", "positive", "like")}
@@ -440,16 +377,11 @@ def only_common_instances(
     files : mapping of str to sequence of Path
         The file of each run.
     runs : mapping of str to sequence of Prediction
-
-    Raises
-    ------
-    InputError
-        A file without ids, or no instance that all files have.
     """
     ids = [_ids(path, run) for name in files for path, run in zip(files[name], runs[name], strict=True)]
     every, common = set().union(*ids), set(ids[0]).intersection(*ids[1:])
     if not common:
-        raise InputError(
+        fail(
             "--common-instances",
             "the prediction files must have ids in common",
             "they have none",
@@ -468,7 +400,7 @@ def _without_meaning(facts: Mapping[Path, Mapping[str, Any]]) -> list[Path]:
 
 def _ids(path: Path, run: Prediction) -> list[object]:
     if run.ids is None:
-        raise InputError(
+        fail(
             "--common-instances",
             "needs the ids of the instances in every prediction file",
             f"{path.name} has none",
@@ -498,13 +430,7 @@ def _rows(run: Prediction, order: Sequence[object], n_every: int) -> Prediction:
 
 
 def read_labels(path: Path, reading: Reading) -> FromFile:
-    """Labels from a file, or from ``FILE:COLUMN``, with the ids and class names that stand beside them.
-
-    Raises
-    ------
-    FileFormatError
-        A file that cannot be read.
-    """
+    """Labels from a file, or from ``FILE:COLUMN``, with the ids and class names that stand beside them."""
     path, column = file_and_column(path)
     return load_labels(path, column, id=reading.id, positive=reading.positive, ignore_label=reading.ignore_label)
 
@@ -516,13 +442,7 @@ def labels_of(
     facts: Mapping[Path, Mapping[str, Any]],
     runs: Mapping[str, Sequence[Prediction]],
 ) -> tuple[FromFile, Path] | None:
-    """The labels that are given, or the first that a prediction file holds, and their file; None if there are none.
-
-    Raises
-    ------
-    InputError
-        Labels inside a prediction file that differ from them.
-    """
+    """The labels that are given, or the first that a prediction file holds, and their file; None if there are none."""
     inside = {file: read_labels(file, reading) for file, fact in facts.items() if fact["labels"]}
     if given is None and not inside:
         return None
@@ -538,13 +458,7 @@ def read_groups(path: Path | None, reading: Reading) -> FromFile | None:
 
 
 def values_of_instances(path: Path, keys: Sequence[str], *, id: str | None = None) -> FromFile:
-    """One value for each instance, such as its group, from a file or from ``FILE:COLUMN``, with their ids.
-
-    Raises
-    ------
-    FileFormatError
-        A file that cannot be read, or has an instance without a value.
-    """
+    """One value for each instance, such as its group, from a file or from ``FILE:COLUMN``, with their ids."""
     path, column = file_and_column(path)
     values = load_column(path, keys if column is None else (column,), id=id)
     _check_complete(np.asarray(values), keys[0], path)
@@ -584,7 +498,7 @@ def _check_agreement(
         if differs.any():
             row = int(np.flatnonzero(differs)[0])
             again = shell_line(["uqassay", "convert", str(path), f"NEW{path.suffix}", "--labels", typed])
-            raise InputError(
+            fail(
                 "labels",
                 f"those inside {path.name} differ from {source.name} in {int(differs.sum())} of {len(differs)} rows",
                 f"row {row} is class {held[row].tolist()} in {path.name} and {chosen[row].tolist()} in {source.name}",
@@ -633,18 +547,12 @@ def label_to_ignore(reading: Reading, labels: NDArray[Any]) -> int | str | None:
 
 
 def load_kept(request: AssayRequest) -> Assay | None:
-    """The assay in the folder that is given as the only model; None if the models are prediction files.
-
-    Raises
-    ------
-    InputError
-        Options by which an assay is made, or other models: both have no effect on an assay that was kept.
-    """
+    """The assay in the folder that is given as the only model; None if the models are prediction files."""
     folders = [text for text in request.models if os.path.lexists(Path(text) / HOLDS)]
     if not folders:
         return None
     if len(request.models) > 1:
-        raise InputError(
+        fail(
             "models",
             "a kept assay stands alone",
             f"got {folders[0]} and others",
@@ -662,7 +570,7 @@ def load_kept(request: AssayRequest) -> Assay | None:
         if value not in (defaults[name], ("none",))  # rank asks for no calibration tests
     ]
     if given:
-        raise InputError(
+        fail(
             listed(given),
             "has no effect on a kept assay" if len(given) == 1 else "have no effect on a kept assay",
             "",
@@ -690,11 +598,6 @@ def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, li
     option : str
         The option that the texts belong to, for errors.
 
-    Raises
-    ------
-    InputError
-        An empty name or file, one file given twice, or two bare files of the same stem.
-
     Examples
     --------
     >>> [(name, [p.name for p in paths]) for name, paths in model_files(["DE=a.npz,b.npz", "edl.npz"]).items()]
@@ -720,13 +623,11 @@ def model_files(texts: Sequence[str], *, option: str = "models") -> dict[str, li
             bare.add(name)
         for part in [joined] if os.path.exists(joined) else joined.split(","):
             if not part.strip():
-                raise InputError(
-                    option, f"{text!r} has an empty file name", "", "write NAME=FILE or NAME=FILE,FILE", code="empty"
-                )
+                fail(option, f"{text!r} has an empty file name", "", "write NAME=FILE or NAME=FILE,FILE", code="empty")
             path = Path(part.strip())
             place = Path(os.path.realpath(path))
             if seen.get(place) == name:
-                raise InputError(
+                fail(
                     option,
                     f"{part.strip()!r} is given twice as a run of {name!r}",
                     "",
@@ -750,9 +651,7 @@ def named_file(text: str, option: str) -> tuple[str, str]:
     cut = next((i for i in cuts if os.path.exists(text[i + 1 :].split(",")[0].strip())), cuts[0] if cuts else len(text))
     name, value = text[:cut].strip(), text[cut + 1 :].strip()
     if not (name and value):
-        raise InputError(
-            option, "must read NAME=FILE", f"got {text!r}", f"write NAME={text.strip('= ') or 'FILE'}", code="syntax"
-        )
+        fail(option, "must read NAME=FILE", f"got {text!r}", f"write NAME={text.strip('= ') or 'FILE'}", code="syntax")
     return unicode_text(name), value
 
 
@@ -774,11 +673,6 @@ def file_and_column(path: Path) -> tuple[Path, str | None]:
 def member_axes(texts: Sequence[str], names: Iterable[str]) -> dict[str, int]:
     """Axis of the members of each model, from ``--member-axis 0`` for all and ``--member-axis NAME=0`` for one.
 
-    Raises
-    ------
-    InputError
-        Text that is no whole number, or the name of no model.
-
     Examples
     --------
     >>> member_axes(["DE=0"], ["DE", "dropout"])
@@ -788,7 +682,7 @@ def member_axes(texts: Sequence[str], names: Iterable[str]) -> dict[str, int]:
     for text in texts:
         name, equals, axis = text.rpartition("=")
         if not axis.strip().lstrip("-").isdecimal() or (equals and name.strip() not in axes):
-            raise InputError(
+            fail(
                 "--member-axis",
                 "must be an axis for all models, or NAME=AXIS for one of them",
                 f"got {text!r} and the models {listed_names(list(axes), most=8)}",
@@ -801,11 +695,6 @@ def member_axes(texts: Sequence[str], names: Iterable[str]) -> dict[str, int]:
 
 def parse_tradeoffs(texts: Sequence[str]) -> tuple[float, ...]:
     """Values of λ from ``--tradeoff 0.1,0.5 --tradeoff 1``.
-
-    Raises
-    ------
-    InputError
-        Text that is not a number.
 
     Examples
     --------
@@ -839,13 +728,6 @@ def read_class_names(text: str) -> tuple[str, ...]:
     text : str
         The names with commas between them, or an existing file: a text file with one name on each line, or a
         .npy, .npz, .csv or .parquet file with the key or column `class_names`.
-
-    Raises
-    ------
-    FileFormatError
-        A file that cannot be read.
-    InputError
-        A name that is empty or occurs twice.
 
     Examples
     --------
@@ -1151,12 +1033,6 @@ def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> 
         The files that are read.
     made : Path, optional
         A folder that the command makes before the page is written.
-
-    Raises
-    ------
-    InputError
-        The path is an input, a folder, a pipe or a device, has another extension than .html or .htm, or lies in a folder
-        that does not exist or cannot be written to.
     """
     try:
         target = plain_target(path)
@@ -1164,7 +1040,7 @@ def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> 
         raise problem.replace(parameter="--output") from problem
     check_apart("--output", path, inputs)
     if path.suffix.lower() not in PAGES:
-        raise InputError(
+        fail(
             "--output",
             "the page is HTML, and its name must end in .html or .htm",
             f"got {path.name}",
@@ -1175,13 +1051,7 @@ def check_page(path: Path, inputs: Sequence[Path], made: Path | None = None) -> 
 
 
 def check_text(path: Path, inputs: Sequence[Path], *, option: str) -> None:
-    """Refuse a text file that could not be written, or would replace one of the inputs.
-
-    Raises
-    ------
-    InputError
-        The path is an input, a folder, a pipe or a device, or lies in a folder that does not exist or cannot be written to.
-    """
+    """Refuse a text file that could not be written, or would replace one of the inputs."""
     try:
         target = plain_target(path)
     except InputError as problem:
@@ -1194,24 +1064,15 @@ def check_save(folder: Path, inputs: Sequence[Path], page: Path | None, *, holds
     """Refuse a folder without the file `holds`, one with an input in it, and the path of the page.
 
     `holds` is the file by which a folder of the same kind is known; such a folder is replaced.
-
-    Raises
-    ------
-    InputError
-        As above, or a folder that cannot be made, as the folder it lies in does not exist.
     """
     target = Path(os.path.realpath(folder))
     if target.exists() and not (target / holds).is_file():
-        raise InputError(
-            "--save",
-            f"{folder} exists and does not hold {KEPT[holds]}",
-            "",
-            "choose another folder",
-            code="unwritable",
+        fail(
+            "--save", f"{folder} exists and does not hold {KEPT[holds]}", "", "choose another folder", code="unwritable"
         )
     for path in inputs:
         if target in Path(os.path.realpath(path)).parents:
-            raise InputError(
+            fail(
                 "--save",
                 f"{folder} is replaced, and {path} in it is an input",
                 "",
@@ -1221,7 +1082,7 @@ def check_save(folder: Path, inputs: Sequence[Path], page: Path | None, *, holds
     if page is not None:
         written = Path(os.path.realpath(page))
         if written == target or written in target.parents:
-            raise InputError(
+            fail(
                 "--save",
                 f"{folder} cannot be a folder where {page} is the page",
                 "",
@@ -1239,22 +1100,18 @@ def check_apart(option: str, output: Path, inputs: Sequence[Path]) -> None:
         there = Path(os.path.realpath(file_and_column(path)[0]))
         same = target == there or (target.exists() and there.exists() and target.samefile(there))
         if same or (there.suffix.lower() == ".zarr" and there in target.parents):
-            raise InputError(
-                option, f"{output} is an input and would be lost", "", "choose another name", code="unwritable"
-            )
+            fail(option, f"{output} is an input and would be lost", "", "choose another name", code="unwritable")
 
 
 def _check_folder(option: str, folder: Path, *, made: bool = False) -> None:
     """Refuse a folder that does not exist, unless it will be made, and one that cannot be written to."""
     there = next(part for part in (folder, *folder.parents) if part.exists())
     if not there.is_dir():
-        raise InputError(
-            option, f"{there} is a file and cannot hold others", "", "choose another folder", code="unwritable"
-        )
+        fail(option, f"{there} is a file and cannot hold others", "", "choose another folder", code="unwritable")
     if there != folder and not made:
-        raise InputError(option, f"the folder {folder} does not exist", "", "create it first", code="missing")
+        fail(option, f"the folder {folder} does not exist", "", "create it first", code="missing")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(
+        fail(
             option,
             f"nothing may be written to {there}",
             "",

@@ -13,6 +13,7 @@ import numpy as np
 import typer
 from rich.text import Text
 
+from uqassay.checks import fail
 from uqassay.cli.checks import CANNOT_TELL, Check, end, gain_outcome, parse_check, steps_of
 from uqassay.cli.errors import about_files, note_text
 from uqassay.cli.inputs import (
@@ -141,7 +142,7 @@ def ood_command(
     from uqassay.evidence.ood import detect_ood_in_predictions
 
     if not out:
-        raise InputError(
+        fail(
             "--out",
             "the same models on inputs out of distribution are needed",
             "",
@@ -326,7 +327,7 @@ def refuse_command(
     from uqassay.statistics.units import check_inside
 
     if risk is None:
-        raise InputError(
+        fail(
             "--risk",
             "the greatest acceptable error rate is needed",
             "",
@@ -409,15 +410,10 @@ LEAST = 2  # instances; one alone may be equal by chance
 
 
 def check_calibration_files(files: Sequence[Path], calibration: Sequence[Path]) -> None:
-    """Refuse one file for both models, and the files of the test instances.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse one file for both models, and the files of the test instances."""
     before, after = (os.path.realpath(path) for path in calibration)
     if before == after:
-        raise InputError(
+        fail(
             PARAMETER,
             "must be different files",
             f"{calibration[0]} is given twice",
@@ -439,10 +435,6 @@ def check_calibration(test: "GainSample", of_test: "Prediction", own: "GainSampl
         Of the test and of the calibration instances.
     of_test, of_own : Prediction
         Of the model without more data.
-
-    Raises
-    ------
-    InputError
     """
     if of_own.n_classes != of_test.n_classes:
         raise _other_classes(
@@ -630,7 +622,7 @@ def _folders(files: Sequence[Path], pair: dict[str, Any]) -> list[Path]:
     if not folders:
         for path in files:
             if path.is_dir():
-                raise InputError(
+                fail(
                     "files",
                     "must be two prediction files or folders of studies",
                     f"{path} is a folder without a study",
@@ -638,7 +630,7 @@ def _folders(files: Sequence[Path], pair: dict[str, Any]) -> list[Path]:
                     code="missing",
                 )
         if len(files) != PAIR:
-            raise InputError(
+            fail(
                 "files",
                 "must be two files, the predictions without and with more data, or folders of studies",
                 f"got {counted(len(files), 'path')}",
@@ -646,7 +638,7 @@ def _folders(files: Sequence[Path], pair: dict[str, Any]) -> list[Path]:
                 code="conflict",
             )
         if os.path.realpath(files[0]) == os.path.realpath(files[1]):
-            raise InputError(
+            fail(
                 "files",
                 "must be different files",
                 f"{files[0]} is given twice",
@@ -656,7 +648,7 @@ def _folders(files: Sequence[Path], pair: dict[str, Any]) -> list[Path]:
         return []
     others = [path for path in files if path not in folders]
     if others:
-        raise InputError(
+        fail(
             "files",
             "must be two prediction files or folders of studies alone",
             f"{others[0]} is not the folder of a study",
@@ -665,9 +657,7 @@ def _folders(files: Sequence[Path], pair: dict[str, Any]) -> list[Path]:
         )
     given = [f"--{option.replace('_', '-')}" for option, value in pair.items() if value]
     if given:
-        raise InputError(
-            given[0], "is for prediction files", "got a folder of a study", "leave it out", code="conflict"
-        )
+        fail(given[0], "is for prediction files", "got a folder of a study", "leave it out", code="conflict")
     return folders
 
 
@@ -695,7 +685,7 @@ def _study_of_pair(
             own, other = _sample(pair["calibration"], pair["calibration_labels"], None, request, chosen, say)
         notes = check_calibration(test, first, own, other)
     elif pair["calibration_labels"] is not None:
-        raise InputError(
+        fail(
             "--calibration-labels",
             "needs the predictions for these instances",
             "",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rich.table import Table
 from rich.text import Text
 
+from uqassay.checks import fail
 from uqassay.cli.calibration import table_of_tests
 from uqassay.cli.checks import OF_MEASURES, check_summary, end, judge, parse_check, steps_of, write_summary
 from uqassay.cli.errors import about_files, in_options, note_text
@@ -239,18 +240,10 @@ def _goal(goal: MoreData | None) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One part of the test set.
+    """One part of the test set."""
 
-    Attributes
-    ----------
-    value : str
-        The value of the subgroup that all its instances have.
-    assay : Assay
-        The models on these instances, for rankings and breakpoints; it has no findings of calibration.
-    """
-
-    value: str
-    assay: Assay
+    value: str  #: The value of the subgroup that all its instances have.
+    assay: Assay  #: The models on these instances, for rankings and breakpoints; it has no findings of calibration.
 
     @property
     def n_instances(self) -> int:
@@ -792,7 +785,7 @@ def tradeoff_command(
 ) -> None:
     """Find the range of λ that fits a use, from two questions."""
     if abstention is None:
-        raise InputError(
+        fail(
             "--abstention",
             "the first question is whether an undecided case may be passed on",
             "",
@@ -800,7 +793,7 @@ def tradeoff_command(
             code="missing",
         )
     if abstention and cost is None:
-        raise InputError(
+        fail(
             "--cost",
             "the second question is the cost of passing a case on, divided by the cost of a mistake",
             "",
@@ -808,9 +801,7 @@ def tradeoff_command(
             code="missing",
         )
     if not abstention and cost is not None:
-        raise InputError(
-            "--cost", "has no meaning with --no-abstention", f"got {cost:g}", "leave it out", code="conflict"
-        )
+        fail("--cost", "has no meaning with --no-abstention", f"got {cost:g}", "leave it out", code="conflict")
     found = tradeoff_range(abstention, cost)
     if as_json:
         print_json({"schema": "uqassay.tradeoff/1", **found._asdict()})

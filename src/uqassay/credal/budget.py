@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 
 __all__ = ["best_overlapping_sets", "ellipsoid_cells", "overlaps"]
 
@@ -188,23 +188,13 @@ def _gaussian(x: NDArray[np.float64], c: int) -> tuple[NDArray[np.float64], NDAr
     n, dimension = x.shape
     remedy = "add points, reduce the dimension or leave the class out"
     if n <= dimension:
-        raise InputError(
-            "embeddings",
-            f"must have at least D + 1 = {dimension + 1} points per class",
-            f"class {c} has {n}",
-            remedy,
-            code="empty",
-        )
+        rule = f"must have at least D + 1 = {dimension + 1} points per class"
+        fail("embeddings", rule, f"class {c} has {n}", remedy, code="empty")
     centred = x - x.mean(axis=0)
     values, vectors = np.linalg.eigh(centred.T @ centred / (n - 1))
     if values[0] <= dimension * np.finfo(np.float64).eps * values[-1]:
-        raise InputError(
-            "embeddings",
-            "must have a covariance matrix of full rank in each class",
-            f"the smallest eigenvalue of class {c} is {values[0]:.3g} with a largest of {values[-1]:.3g}",
-            remedy,
-            code="undefined",
-        )
+        got = f"the smallest eigenvalue of class {c} is {values[0]:.3g} with a largest of {values[-1]:.3g}"
+        fail("embeddings", "must have a covariance matrix of full rank in each class", got, remedy, code="undefined")
     return x.mean(axis=0), vectors * np.sqrt(values)
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, check_rows, row_chunks, tolerance_of
+from uqassay.checks import fail
 from uqassay.credal.events import check_enumerable, event_sizes, zeta_transform
-from uqassay.errors import InputError
 from uqassay.native import kernel
 
 __all__ = [
@@ -39,20 +39,13 @@ CHUNK_BYTES = 2**18  # fits the cache: memory traffic costs more than the arithm
 
 @dataclass(frozen=True)
 class CertifiedEntropy:
-    """Extreme entropies of n credal sets with certified gaps.
+    """Extreme entropies of n credal sets with certified gaps."""
 
-    Attributes
-    ----------
-    values : (n,) float64
-        Entropy (nats) of a distribution in the set.
-    gap : (n,) float64
-        The true extreme is at most this far (nats) from `values`.
-    steps : (n,) int64
-        Number of nodes of the search tree, or of interior-point steps.
-    """
-
+    #: (n,) Entropy (nats) of a distribution in the set.
     values: Float
+    #: (n,) The true extreme is at most this far (nats) from `values`.
     gap: Float
+    #: (n,) Number of nodes of the search tree, or of interior-point steps.
     steps: NDArray[np.int64]
 
 
@@ -60,9 +53,7 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[Any], NDArray[A
     """Two arrays of numbers of one shape (n, K), values unchecked."""
     l, u = (as_numeric(a, name, ndim=2) for a, name in ((lower, "lower"), (upper, "upper")))
     if l.shape != u.shape:
-        raise InputError(
-            "upper", f"must have the shape of lower, {l.shape}", f"got {u.shape}", "pass both as (n, K)", code="shape"
-        )
+        fail("upper", f"must have the shape of lower, {l.shape}", f"got {u.shape}", "pass both as (n, K)", code="shape")
     return l, u
 
 
@@ -76,14 +67,12 @@ def _as_box(l: NDArray[Any], u: NDArray[Any]) -> tuple[Float, Float]:
     empty = np.maximum(np.maximum(l.sum(axis=1) - 1.0, 1.0 - u.sum(axis=1)), crossed) > SET_TOLERANCE
     if empty.any():
         i = int(np.flatnonzero(empty)[0])
-        raise InputError(
-            "lower, upper",
-            "must contain a distribution between them",
+        rule = "must contain a distribution between them"
+        got = (
             f"row {i} has lower probabilities that sum to {float(l[i].sum()):.6g}, upper ones to "
-            f"{float(u[i].sum()):.6g} and max(lower - upper) {float(crossed[i]):.6g}",
-            "widen the bounds of the row or drop it",
-            code="range",
+            f"{float(u[i].sum()):.6g} and max(lower - upper) {float(crossed[i]):.6g}"
         )
+        fail("lower, upper", rule, got, "widen the bounds of the row or drop it", code="range")
     u = np.maximum(u, l)
     room = np.maximum(1.0 - l.sum(axis=1, keepdims=True), 0.0)  # (n, 1)
     excess = np.maximum(u.sum(axis=1, keepdims=True) - 1.0, 0.0)
@@ -157,9 +146,7 @@ def box_lower_entropy(lower: ArrayLike, upper: ArrayLike, *, max_nodes: int | No
     [0.3251]
     """
     if max_nodes is not None and max_nodes < 1:
-        raise InputError(
-            "max_nodes", "must be at least 1", f"got {max_nodes}", "leave it out for the exact minimum", code="range"
-        )
+        fail("max_nodes", "must be at least 1", f"got {max_nodes}", "leave it out for the exact minimum", code="range")
     given = _bounds(lower, upper)
     if max_nodes is None and (found := _compiled("box_lower_entropy", *given)) is not None:
         return CertifiedEntropy(found[0], np.zeros(len(found[0])), found[1])
@@ -413,13 +400,8 @@ MAX_STEPS = 100
 def _as_points(points: ArrayLike) -> NDArray[Any]:
     array = as_numeric(points, "points", ndim=3)
     if array.shape[1] == 0:
-        raise InputError(
-            "points",
-            "must have at least one point per instance",
-            f"got shape {array.shape}",
-            "pass shape (n, V, K)",
-            code="shape",
-        )
+        rule = "must have at least one point per instance"
+        fail("points", rule, f"got shape {array.shape}", "pass shape (n, V, K)", code="shape")
     tolerance = max(SET_TOLERANCE, tolerance_of(array))
     check_rows(array, "points", tolerance=tolerance, remedy="pass points that are distributions")
     return array
@@ -455,13 +437,8 @@ def hull_upper_entropy(points: ArrayLike, tolerance: float = 1e-9) -> CertifiedE
     [0.6931]
     """
     if not tolerance >= 1e-12:
-        raise InputError(
-            "tolerance",
-            "must be at least 1e-12 nats",
-            f"got {tolerance}",
-            "pass 1e-12 or more: rounding allows no smaller gap",
-            code="range",
-        )
+        remedy = "pass 1e-12 or more: rounding allows no smaller gap"
+        fail("tolerance", "must be at least 1e-12 nats", f"got {tolerance}", remedy, code="range")
     array = _as_points(points)
     n = array.shape[0]
     values, gap, steps = np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)

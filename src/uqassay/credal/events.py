@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, generator, tolerance_of
-from uqassay.checks import matrix, whole
+from uqassay.checks import fail, matrix, whole
 from uqassay.credal.budget import best_overlapping_sets, ellipsoid_cells
 from uqassay.credal.intervals import intersection_probability
 from uqassay.errors import InputError, TooManyClassesError
@@ -153,13 +153,8 @@ def _subset_sums(values: NDArray[np.float64], combine: np.ufunc) -> NDArray[np.f
     n_events = out.shape[0]
     n_classes = n_events.bit_length() - 1
     if n_events != 2**n_classes or n_events < 2:
-        raise InputError(
-            "values",
-            "must have all 2^K events on the first axis",
-            f"got length {n_events}",
-            "number the events in binary",
-            code="shape",
-        )
+        rule = "must have all 2^K events on the first axis"
+        fail("values", rule, f"got length {n_events}", "number the events in binary", code="shape")
     for c in range(n_classes):
         pairs = out.reshape(2 ** (n_classes - 1 - c), 2, 2**c, *out.shape[1:])  # [.., bit c, ..]
         combine(pairs[:, 1], pairs[:, 0], out=pairs[:, 1])
@@ -252,13 +247,8 @@ def interval_event_bounds(lower: ArrayLike, upper: ArrayLike, events: ArrayLike)
     """
     l, u = _float_array("lower", lower, "(n, K)", 2), _float_array("upper", upper, "(n, K)", 2)
     if l.shape != u.shape:
-        raise InputError(
-            "upper",
-            f"must have the shape of lower, {l.shape}",
-            f"got {u.shape}",
-            "pass both bounds of every class",
-            code="shape",
-        )
+        rule = f"must have the shape of lower, {l.shape}"
+        fail("upper", rule, f"got {u.shape}", "pass both bounds of every class", code="shape")
     chosen = _indicators("events", events, l.shape[1])
     least = np.empty((l.shape[0], len(chosen)))
     most = np.empty_like(least)
@@ -296,13 +286,8 @@ def mass_event_bounds(masses: ArrayLike, focal_sets: ArrayLike, events: ArrayLik
     m = _float_array("masses", masses, "(n, F)", 2)
     sets = _indicators("focal_sets", focal_sets, None)
     if m.shape[1] != len(sets):
-        raise InputError(
-            "masses",
-            f"must have one column for each of the {len(sets)} focal sets",
-            f"got shape {m.shape}",
-            "pass masses and focal_sets in the same order",
-            code="mismatch",
-        )
+        rule = f"must have one column for each of the {len(sets)} focal sets"
+        fail("masses", rule, f"got shape {m.shape}", "pass masses and focal_sets in the same order", code="mismatch")
     chosen = _indicators("events", events, sets.shape[1])
     belief = np.empty((m.shape[0], len(chosen)))
     plausibility = np.empty_like(belief)
@@ -325,7 +310,7 @@ def sum_over(values: Array, chosen: NDArray[np.bool_]) -> Array:
 def _float_array(name: str, values: ArrayLike, shape: str, ndim: int) -> Array:
     array = as_numeric(values, name)
     if array.ndim != ndim:
-        raise InputError(name, f"must have shape {shape}", f"got {array.shape}", "add or drop an axis", code="shape")
+        fail(name, f"must have shape {shape}", f"got {array.shape}", "add or drop an axis", code="shape")
     return array.astype(np.float64, copy=False)
 
 
@@ -340,18 +325,14 @@ def _indicators(name: str, sets: ArrayLike, n_classes: int | None) -> NDArray[np
         ) from problem
     if matrix.ndim != 2 or (n_classes is not None and matrix.shape[1] != n_classes):
         columns = "K columns" if n_classes is None else f"{n_classes} columns, one per class"
-        raise InputError(
-            name, f"must be a matrix of booleans with {columns}", f"got shape {matrix.shape}", remedy, code="shape"
-        )
+        fail(name, f"must be a matrix of booleans with {columns}", f"got shape {matrix.shape}", remedy, code="shape")
     if matrix.dtype == np.bool_:
         return matrix
     flags = matrix == 1
     wrong = ~(flags | (matrix == 0))
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise InputError(
-            name, "must contain booleans, or 0 and 1", f"row {row} holds {matrix[row, column]!s}", remedy, code="type"
-        )
+        fail(name, "must contain booleans, or 0 and 1", f"row {row} holds {matrix[row, column]!s}", remedy, code="type")
     return flags
 
 
@@ -496,22 +477,19 @@ def as_focal_sets(focal_sets: ArrayLike | Iterable[Any], n_classes: int | None =
     else:
         sets = _from_indices(focal_sets, n_classes)
     if len(sets) == 0:
-        raise InputError(
-            "focal_sets", "must contain at least one set", "got 0", "pass at least the singletons", code="empty"
-        )
+        fail("focal_sets", "must contain at least one set", "got 0", "pass at least the singletons", code="empty")
     empty = np.flatnonzero(~sets.any(axis=1))
     if len(empty):
-        raise InputError(
-            "focal_sets", "must not contain an empty set", f"set {empty[0]} is empty", "remove it", code="empty"
-        )
+        fail("focal_sets", "must not contain an empty set", f"set {empty[0]} is empty", "remove it", code="empty")
     _, first, inverse = np.unique(np.packbits(sets, axis=1), axis=0, return_index=True, return_inverse=True)
     original = first[inverse.reshape(-1)]  # (F,) position of the first set with the same classes
     repeated = np.flatnonzero(original != np.arange(len(sets)))
     if len(repeated):
-        raise InputError(
+        got = f"sets {original[repeated[0]]} and {repeated[0]} are the same"
+        fail(
             "focal_sets",
             "must not contain a set twice",
-            f"sets {original[repeated[0]]} and {repeated[0]} are the same",
+            got,
             "remove one of them and add their masses",
             code="duplicate",
         )
@@ -612,9 +590,7 @@ def budget_from_embeddings(
     x = matrix(embeddings, "embeddings")
     y, n_classes = _labels(labels, len(x), n_classes)
     if not 0 < level < 1:
-        raise InputError(
-            "level", "must lie strictly between 0 and 1", f"got {level}", "pass 0.95, the usual level", code="range"
-        )
+        fail("level", "must lie strictly between 0 and 1", f"got {level}", "pass 0.95, the usual level", code="range")
     random = generator(rng)
     inside, volumes = ellipsoid_cells(
         x, y, n_classes, level, whole(n_points, "n_points", "pass 1 or more", least=1), random
@@ -665,13 +641,9 @@ def budget_from_confusion(
     tolerance = tolerance_of(given)
     bad = np.flatnonzero(~((np.abs(total - 1) <= tolerance) & (u.min(axis=1) >= 0)))
     if len(bad):
-        raise InputError(
-            "mean_probs",
-            f"must have rows that are not negative and sum to 1 within {tolerance:g}",
-            f"row {bad[0]} has minimum {u[bad[0]].min():g} and sum {total[bad[0]]:g}",
-            "normalise the row",
-            code="sum",
-        )
+        rule = f"must have rows that are not negative and sum to 1 within {tolerance:g}"
+        got = f"row {bad[0]} has minimum {u[bad[0]].min():g} and sum {total[bad[0]]:g}"
+        fail("mean_probs", rule, got, "normalise the row", code="sum")
     if labels is not None:
         u[np.arange(len(u)), _labels(labels, len(u), u.shape[1])[0]] = 1.0
     return _budget(np.ascontiguousarray(u.T), np.ones(len(u)), n_sets, max_size)
@@ -724,71 +696,45 @@ def paper_masses(
 
 def _from_matrix(matrix: NDArray[Any], n_classes: int | None) -> NDArray[np.bool_]:
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-        raise InputError(
-            "focal_sets",
-            "must be a boolean or 0/1 matrix (F, K) if it is an array",
-            f"got {matrix.dtype} of shape {matrix.shape}",
-            "pass class indices as a list of lists, with n_classes",
-            code="shape",
-        )
+        rule = "must be a boolean or 0/1 matrix (F, K) if it is an array"
+        remedy = "pass class indices as a list of lists, with n_classes"
+        fail("focal_sets", rule, f"got {matrix.dtype} of shape {matrix.shape}", remedy, code="shape")
     if n_classes is not None and matrix.shape[1] != n_classes:
-        raise InputError(
-            "focal_sets",
-            f"must have one column per class, {n_classes} in all",
-            f"got {matrix.shape[1]}",
-            "pass the family that belongs to these classes",
-            code="shape",
+        rule = f"must have one column per class, {n_classes} in all"
+        fail(
+            "focal_sets", rule, f"got {matrix.shape[1]}", "pass the family that belongs to these classes", code="shape"
         )
     bad = np.argwhere((matrix != 0) & (matrix != 1))
     if len(bad):
-        raise InputError(
-            "focal_sets",
-            "must contain only 0 and 1 if it is a matrix",
-            f"row {bad[0, 0]} holds {matrix[tuple(bad[0])]}",
-            "pass class indices as a list of lists, with n_classes",
-            code="type",
-        )
+        got = f"row {bad[0, 0]} holds {matrix[tuple(bad[0])]}"
+        remedy = "pass class indices as a list of lists, with n_classes"
+        fail("focal_sets", "must contain only 0 and 1 if it is a matrix", got, remedy, code="type")
     return matrix.astype(bool)
 
 
 def _from_indices(collections: Any, n_classes: int | None) -> NDArray[np.bool_]:
     if not _is_collection(collections):
-        raise InputError(
-            "focal_sets",
-            "must be a matrix (F, K) or a list of collections of class indices",
-            f"got {shown(collections)}",
-            "give a boolean array (F, K), or the classes of each set, such as [[0], [1], [0, 1]], with n_classes",
-            code="type",
-        )
+        rule = "must be a matrix (F, K) or a list of collections of class indices"
+        remedy = "give a boolean array (F, K), or the classes of each set, such as [[0], [1], [0, 1]], with n_classes"
+        fail("focal_sets", rule, f"got {shown(collections)}", remedy, code="type")
     families = list(collections)
     if n_classes is None:
         raise _no_class_count(families)
     sets = np.zeros((len(families), n_classes), dtype=bool)
     for position, members in enumerate(families):
         if not _is_collection(members):
-            raise InputError(
-                "focal_sets",
-                "each set must be a collection of class indices",
-                f"set {position} is {shown(members)}",
-                "give the classes of each set, such as [[0], [1], [0, 1]], with n_classes",
-                code="type",
-            )
+            rule = "each set must be a collection of class indices"
+            remedy = "give the classes of each set, such as [[0], [1], [0, 1]], with n_classes"
+            fail("focal_sets", rule, f"set {position} is {shown(members)}", remedy, code="type")
         for member in members:
             if isinstance(member, bool | np.bool_) or not _is_index(member):
-                raise InputError(
-                    "focal_sets",
-                    "must contain collections of integer class indices if it is a list",
-                    f"set {position} holds {shown(member)}",
-                    "pass a boolean matrix as a NumPy array",
-                    code="type",
-                )
+                rule = "must contain collections of integer class indices if it is a list"
+                remedy = "pass a boolean matrix as a NumPy array"
+                fail("focal_sets", rule, f"set {position} holds {shown(member)}", remedy, code="type")
             if not 0 <= member < n_classes:
-                raise InputError(
-                    "focal_sets",
-                    f"must contain class indices in 0..{n_classes - 1}",
-                    f"set {position} holds {member}",
-                    "correct the index or n_classes",
-                    code="range",
+                rule = f"must contain class indices in 0..{n_classes - 1}"
+                fail(
+                    "focal_sets", rule, f"set {position} holds {member}", "correct the index or n_classes", code="range"
                 )
             sets[position, member] = True
     return sets
@@ -815,23 +761,13 @@ def _is_collection(value: Any) -> bool:
 def _labels(labels: ArrayLike, n: int, n_classes: int | None) -> tuple[NDArray[np.intp], int]:
     y = np.asarray(labels)
     if y.shape != (n,) or y.dtype.kind not in "iu":
-        raise InputError(
-            "labels",
-            f"must be {n} integers, one per row",
-            f"got {y.dtype} of shape {y.shape}",
-            "pass class indices",
-            code="shape",
-        )
+        rule = f"must be {n} integers, one per row"
+        fail("labels", rule, f"got {y.dtype} of shape {y.shape}", "pass class indices", code="shape")
     top = int(y.max()) + 1 if n_classes is None else whole(n_classes, "n_classes", "pass 1 or more", least=1)
     bad = np.flatnonzero((y < 0) | (y >= top))
     if len(bad):
-        raise InputError(
-            "labels",
-            f"must lie in 0..{top - 1}",
-            f"row {bad[0]} holds {y[bad[0]]}",
-            "correct the index or n_classes",
-            code="range",
-        )
+        got = f"row {bad[0]} holds {y[bad[0]]}"
+        fail("labels", f"must lie in 0..{top - 1}", got, "correct the index or n_classes", code="range")
     return y.astype(np.intp), top
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.native import kernel
 
 __all__ = [
@@ -174,7 +174,7 @@ def _points(points: ArrayLike) -> Floats:
     """Validated finite points (n, M, K) as float64."""
     p = np.ascontiguousarray(points, dtype=np.float64)
     if p.ndim != 3 or p.shape[1] == 0 or p.shape[2] == 0:
-        raise InputError(
+        fail(
             "points",
             "must have shape (n, M, K) with M, K >= 1",
             f"found {p.shape}",
@@ -183,13 +183,7 @@ def _points(points: ArrayLike) -> Floats:
         )
     bad = ~np.isfinite(p).all(axis=(1, 2))
     if bad.any():
-        raise InputError(
-            "points",
-            "must be finite",
-            f"row {int(bad.argmax())} is not",
-            "drop or repair the row",
-            code="finite",
-        )
+        fail("points", "must be finite", f"row {int(bad.argmax())} is not", "drop or repair the row", code="finite")
     return p
 
 
@@ -198,22 +192,10 @@ def _rows(name: str, values: ArrayLike, points: Floats) -> Floats:
     y = np.ascontiguousarray(values, dtype=np.float64)
     n, _, k = points.shape
     if y.shape != (n, k):
-        raise InputError(
-            name,
-            f"must have shape (n, K) = ({n}, {k}), as points",
-            f"found {y.shape}",
-            "reshape it",
-            code="shape",
-        )
+        fail(name, f"must have shape (n, K) = ({n}, {k}), as points", f"found {y.shape}", "reshape it", code="shape")
     bad = ~np.isfinite(y).all(axis=1)
     if bad.any():
-        raise InputError(
-            name,
-            "must be finite",
-            f"row {int(bad.argmax())} is not",
-            "drop or repair the row",
-            code="finite",
-        )
+        fail(name, "must be finite", f"row {int(bad.argmax())} is not", "drop or repair the row", code="finite")
     return y
 
 
@@ -271,7 +253,7 @@ def in_hull(points: ArrayLike, p: ArrayLike, *, tolerance: float | None = None) 
     if tolerance is None:
         tolerance = _rounding(points, p)
     if not tolerance >= 0:
-        raise InputError(
+        fail(
             "tolerance",
             "must be a number >= 0",
             f"found {tolerance!r}",
@@ -319,43 +301,20 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
     for name, array in (("points", members.min(axis=1)), ("start", y)):
         bad = (array < 0).any(axis=1)
         if bad.any():
-            raise InputError(
-                name,
-                "must be >= 0",
-                f"row {int(bad.argmax())} has a negative one",
-                "correct the row",
-                code="range",
-            )
+            fail(name, "must be >= 0", f"row {int(bad.argmax())} has a negative one", "correct the row", code="range")
     classes = np.asarray(corner)
     if classes.shape != (n,) or not np.issubdtype(classes.dtype, np.integer):
-        raise InputError(
-            "corner",
-            f"must be one integer class per row, shape ({n},)",
-            "",
-            f"found {classes.dtype} {classes.shape}",
-            code="shape",
-        )
+        rule = f"must be one integer class per row, shape ({n},)"
+        fail("corner", rule, "", f"found {classes.dtype} {classes.shape}", code="shape")
     bad = (classes < 0) | (classes >= k)
     if bad.any():
         row = int(bad.argmax())
-        raise InputError(
-            "corner",
-            f"must lie in 0..{k - 1}",
-            f"row {row} has {classes[row]}",
-            "recode the labels",
-            code="range",
-        )
+        fail("corner", f"must lie in 0..{k - 1}", f"row {row} has {classes[row]}", "recode the labels", code="range")
 
     sums = members.sum(axis=-1), y.sum(axis=-1)
     bad = (sums[0] <= 0).any(axis=1) | (sums[1] <= 0)
     if bad.any():
-        raise InputError(
-            "points",
-            "must not sum to 0",
-            f"row {int(bad.argmax())} has one",
-            "drop the row",
-            code="sum",
-        )
+        fail("points", "must not sum to 0", f"row {int(bad.argmax())} has one", "drop the row", code="sum")
     members = members / sums[0][..., None]
     y = y / sums[1][:, None]
     direction = -y
@@ -367,13 +326,9 @@ def boundary_towards_corner(points: ArrayLike, start: ArrayLike, corner: ArrayLi
         outside, t[rows], weights[rows] = _longest_step(members[rows], y[rows], direction[rows])
         if (outside > allowed).any():
             row = int((outside > allowed).argmax())
-            raise InputError(
-                "start",
-                f"must lie in the hull of its points within {allowed:g}",
-                f"row {rows.start + row} lies {outside[row]:.3g} outside",
-                "start from the mean of the members",
-                code="range",
-            )
+            rule = f"must lie in the hull of its points within {allowed:g}"
+            got = f"row {rows.start + row} lies {outside[row]:.3g} outside"
+            fail("start", rule, got, "start from the mean of the members", code="range")
     return HullBoundary(t=t, point=y + t[:, None] * direction, weights=weights)
 
 
@@ -443,23 +398,15 @@ OTHERWISE = ("mean", "corner")
 @final
 @dataclass(frozen=True, eq=False)
 class OutsideSegment:
-    """Segments from the boundary of credal sets to corners of the simplex.
+    """Segments from the boundary of credal sets to corners of the simplex."""
 
-    Attributes
-    ----------
-    boundary : array (n, K)
-        Last point inside the set on the way to the corner.
-    corner : int array (n,)
-        Class of the corner.
-    t : array (n,)
-        Position of the boundary point on the way from the start (0) to the corner (1).
-    inside : bool array (n,)
-        True if the given start lies in the set; otherwise a replacement was used.
-    """
-
+    #: (n, K) Last point inside the set on the way to the corner.
     boundary: Floats
+    #: (n,) Class of the corner.
     corner: NDArray[np.intp]
+    #: (n,) Position of the boundary point on the way from the start (0) to the corner (1).
     t: Floats
+    #: (n,) True if the given start lies in the set; otherwise a replacement was used.
     inside: NDArray[np.bool_]
 
     def points(self, shares: ArrayLike) -> Floats:
@@ -473,17 +420,12 @@ class OutsideSegment:
         """
         share = np.asarray(shares, dtype=np.float64)
         if share.shape != self.t.shape:
-            raise InputError(
-                "shares",
-                f"must have one value per row, shape {self.t.shape}",
-                f"got shape {share.shape}",
-                "reshape it",
-                code="shape",
-            )
+            rule = f"must have one value per row, shape {self.t.shape}"
+            fail("shares", rule, f"got shape {share.shape}", "reshape it", code="shape")
         bad = ~((share >= 0) & (share <= 1))
         if bad.any():
             row = int(bad.argmax())
-            raise InputError(
+            fail(
                 "shares", "must lie in [0, 1]", f"row {row} has {share[row]:g}", "pass 0.5 for the middle", code="range"
             )
         points = (1.0 - share)[:, None] * self.boundary
@@ -531,7 +473,7 @@ def outside_segment(
     [[0.9, 0.1], [1.0, 0.0]]
     """
     if otherwise not in OTHERWISE:
-        raise InputError(
+        fail(
             "otherwise",
             'must be "mean" or "corner"',
             f"got {otherwise!r}",

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric
-from uqassay.errors import InputError
+from uqassay.checks import fail
 
 __all__ = ["intersection_probability", "reachable"]
 
@@ -41,15 +41,10 @@ def reachable(lower: ArrayLike, upper: ArrayLike) -> tuple[Array, Array]:
     l = as_numeric(lower, "lower").astype(np.float64, copy=False)
     u = as_numeric(upper, "upper").astype(np.float64, copy=False)
     if l.ndim != 2:
-        raise InputError("lower", "must have shape (n, K)", f"got {l.shape}", "pass one row per instance", code="shape")
+        fail("lower", "must have shape (n, K)", f"got {l.shape}", "pass one row per instance", code="shape")
     if l.shape != u.shape:
-        raise InputError(
-            "upper",
-            f"must have the shape of lower, {l.shape}",
-            f"got {u.shape}",
-            "pass both bounds of every class",
-            code="shape",
-        )
+        rule = f"must have the shape of lower, {l.shape}"
+        fail("upper", rule, f"got {u.shape}", "pass both bounds of every class", code="shape")
     spare = 1.0 - l.sum(axis=1, keepdims=True)  # (n, 1) mass left above the lower bounds
     short = 1.0 - u.sum(axis=1, keepdims=True)  # (n, 1) ≤ 0: minus the excess of the upper bounds
     _check_not_empty(l, u, spare[:, 0], short[:, 0])
@@ -63,26 +58,16 @@ def _check_not_empty(l: Array, u: Array, spare: Array, short: Array) -> None:
     ordered = l <= u + TOLERANCE
     if not ordered.all():
         row, c = np.argwhere(~ordered)[0]
-        raise InputError(
-            "lower",
-            "must not exceed upper",
-            f"row {row} has lower {l[row, c]:.6g} and upper {u[row, c]:.6g} for class {c}",
-            "swap or repair the bounds",
-            code="range",
-        )
+        got = f"row {row} has lower {l[row, c]:.6g} and upper {u[row, c]:.6g} for class {c}"
+        fail("lower", "must not exceed upper", got, "swap or repair the bounds", code="range")
     for name, holds, sums, bound in (
         ("lower", spare >= -TOLERANCE, 1.0 - spare, "at most"),
         ("upper", short <= TOLERANCE, 1.0 - short, "at least"),
     ):
         if not holds.all():
             row = int(np.flatnonzero(~holds)[0])
-            raise InputError(
-                name,
-                f"must sum to {bound} 1 in each row, so that a distribution lies between the bounds",
-                f"row {row} sums to {sums[row]:.6g}",
-                "widen the bounds",
-                code="sum",
-            )
+            rule = f"must sum to {bound} 1 in each row, so that a distribution lies between the bounds"
+            fail(name, rule, f"row {row} sums to {sums[row]:.6g}", "widen the bounds", code="sum")
 
 
 def intersection_probability(lower: NDArray[np.float64], upper: NDArray[np.float64]) -> NDArray[np.float64]:

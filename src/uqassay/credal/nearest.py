@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import rel_entr, xlog1py, xlogy
 
+from uqassay.checks import fail
 from uqassay.credal.events import as_focal_sets
 from uqassay.credal.hull import l1_projection
 from uqassay.errors import InputError
@@ -39,7 +40,7 @@ LN2 = float(np.log(2.0))
 def check_distance(distance: str, floor: float) -> None:
     """Refuse an unknown distance and a floor outside [0, 1)."""
     if distance not in DISTANCES:
-        raise InputError(
+        fail(
             "distance",
             f"must be one of {', '.join(DISTANCES)}",
             f"got {distance!r}",
@@ -47,7 +48,7 @@ def check_distance(distance: str, floor: float) -> None:
             code="choice",
         )
     if not 0 <= floor < 1:
-        raise InputError(
+        fail(
             "floor",
             "must lie in [0, 1)",
             f"got {floor!r}",
@@ -61,13 +62,8 @@ def check_values(name: str, values: Floats, low: float, high: float) -> None:
     bad = ~((values >= low) & (values <= high) & np.isfinite(values))
     if bad.any():
         at = np.unravel_index(int(bad.argmax()), bad.shape)
-        raise InputError(
-            name,
-            f"must lie in [{low:g}, {high:g}]",
-            f"row {at[0]} has {values[at]:g}",
-            "drop or repair the row",
-            code="range",
-        )
+        rule = f"must lie in [{low:g}, {high:g}]"
+        fail(name, rule, f"row {at[0]} has {values[at]:g}", "drop or repair the row", code="range")
 
 
 def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> Floats:
@@ -103,13 +99,8 @@ def one_hot_distance(upper: ArrayLike, distance: str, *, floor: float = 0.0) -> 
     """
     check_distance(distance, floor)
     if distance == "brier":
-        raise InputError(
-            "distance",
-            "must have a closed form in the upper probability",
-            "got 'brier'",
-            "use nearest_in_hull, nearest_in_box or nearest_in_core with one-hot rows as target",
-            code="missing",
-        )
+        remedy = "use nearest_in_hull, nearest_in_box or nearest_in_core with one-hot rows as target"
+        fail("distance", "must have a closed form in the upper probability", "got 'brier'", remedy, code="missing")
     u = np.atleast_1d(np.asarray(upper, dtype=np.float64))
     check_values("upper", u, 0.0, 1.001)
     u = np.minimum(u, 1.0).reshape(np.shape(upper))
@@ -530,18 +521,13 @@ def _distributions(name: str, values: ArrayLike, n_axes: int, like: Floats | Non
     p = np.ascontiguousarray(values, dtype=np.float64)
     if p.ndim != n_axes or 0 in p.shape[1:] or (like is not None and (len(p), p.shape[-1]) != like.shape):
         wanted = {2: "(n, K)", 3: "(n, V, K)"}[n_axes] + ("" if like is None else f" with (n, K) = {like.shape}")
-        raise InputError(name, f"must have shape {wanted}", f"got {p.shape}", "pass one row per instance", code="shape")
+        fail(name, f"must have shape {wanted}", f"got {p.shape}", "pass one row per instance", code="shape")
     check_values(name, p, 0.0, np.inf)
     off = np.abs(p.sum(axis=-1) - 1.0) > SUM_TOLERANCE
     if off.any():
         at = np.unravel_index(int(off.argmax()), off.shape)
-        raise InputError(
-            name,
-            f"must have rows that sum to 1 within {SUM_TOLERANCE:g}",
-            f"row {at[0]} sums to {p[at].sum():.6g}",
-            "divide the row by its sum",
-            code="sum",
-        )
+        rule = f"must have rows that sum to 1 within {SUM_TOLERANCE:g}"
+        fail(name, rule, f"row {at[0]} sums to {p[at].sum():.6g}", "divide the row by its sum", code="sum")
     return p
 
 
@@ -671,18 +657,17 @@ def nearest_in_box(
     l, u = (np.ascontiguousarray(bound, dtype=np.float64) for bound in (lower, upper))
     for name, bound in (("lower", l), ("upper", u)):
         if bound.shape != y.shape:
-            raise InputError(
-                name, f"must have the shape of target, {y.shape}", f"got {bound.shape}", "reshape it", code="shape"
-            )
+            fail(name, f"must have the shape of target, {y.shape}", f"got {bound.shape}", "reshape it", code="shape")
         check_values(name, bound, -SUM_TOLERANCE, 1.0 + SUM_TOLERANCE)
     bad = (l > u + SUM_TOLERANCE).any(axis=-1)
     bad |= (l.sum(axis=-1) > 1.0 + SUM_TOLERANCE) | (u.sum(axis=-1) < 1.0 - SUM_TOLERANCE)
     if bad.any():
         row = int(bad.argmax())
-        raise InputError(
+        got = f"none does in row {row}, where they sum to {l[row].sum():.6g} and {u[row].sum():.6g}"
+        fail(
             "lower",
             "must leave a distribution between lower and upper",
-            f"none does in row {row}, where they sum to {l[row].sum():.6g} and {u[row].sum():.6g}",
+            got,
             "correct the bounds of the row",
             code="range",
         )
@@ -757,13 +742,8 @@ def nearest_in_core(
     sets = as_focal_sets(focal_sets, y.shape[1])
     m = _distributions("masses", masses, 2)
     if m.shape != (len(y), len(sets)):
-        raise InputError(
-            "masses",
-            f"must have shape (n, F) = ({len(y)}, {len(sets)})",
-            f"got {m.shape}",
-            "pass one mass per focal set",
-            code="shape",
-        )
+        rule = f"must have shape (n, F) = ({len(y)}, {len(sets)})"
+        fail("masses", rule, f"got {m.shape}", "pass one mass per focal set", code="shape")
     upper = np.stack([(m * inside).sum(axis=-1) for inside in sets.T], axis=-1)  # (n, K) plausibility
     seen = _seen(y, upper, distance, floor)
     point, gap = np.empty_like(y), np.empty(len(y))

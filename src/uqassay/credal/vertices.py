@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import tolerance_of
-from uqassay.checks import matrix, whole
+from uqassay.checks import fail, matrix, whole
 from uqassay.credal.events import as_focal_sets
-from uqassay.errors import InputError, TooManyClassesError
+from uqassay.errors import TooManyClassesError
 
 __all__ = [
     "MAX_BOX_CLASSES",
@@ -158,24 +158,15 @@ def lower_probability_vertices(lower: ArrayLike, *, permutations: ArrayLike | st
     given = np.asarray(lower)
     n_events = given.shape[1] if given.ndim == 2 else 0
     if n_events < 2 or n_events & (n_events - 1):
-        raise InputError(
-            "lower",
-            "must have shape (n, 2^K), one column per event",
-            f"got {given.shape}",
-            "pass all events in binary order",
-            code="shape",
-        )
+        rule = "must have shape (n, 2^K), one column per event"
+        fail("lower", rule, f"got {given.shape}", "pass all events in binary order", code="shape")
     l = matrix(given, "lower", columns=n_events)
     tolerance = tolerance_of(given)
     bad = np.flatnonzero((np.abs(l[:, 0]) > tolerance) | (np.abs(l[:, -1] - 1) > tolerance))
     if len(bad):
-        raise InputError(
-            "lower",
-            "must be 0 for the empty event (first column) and 1 for the sure event (last)",
-            f"row {bad[0]} has {l[bad[0], 0]:g} and {l[bad[0], -1]:g}",
-            "pass the events in binary order",
-            code="range",
-        )
+        rule = "must be 0 for the empty event (first column) and 1 for the sure event (last)"
+        got = f"row {bad[0]} has {l[bad[0], 0]:g} and {l[bad[0], -1]:g}"
+        fail("lower", rule, got, "pass the events in binary order", code="range")
     orders = _orders(permutations, n_events.bit_length() - 1)
     after = n_events - 1 - np.cumsum(1 << orders, axis=1)  # (P, K) code of the classes that follow the i-th
     by_class = np.argsort(orders, axis=1)
@@ -262,18 +253,11 @@ def unique_vertices(vertices: ArrayLike, *, decimals: int = 12) -> tuple[NDArray
     """
     v = np.asarray(vertices, dtype=np.float64)
     if v.ndim != 3 or v.size == 0:
-        raise InputError(
-            "vertices",
-            "must have shape (n, V, K) without an axis of length 0",
-            f"got {v.shape}",
-            "pass at least one vertex",
-            code="shape",
-        )
+        rule = "must have shape (n, V, K) without an axis of length 0"
+        fail("vertices", rule, f"got {v.shape}", "pass at least one vertex", code="shape")
     bad = np.flatnonzero(~np.isfinite(v).all(axis=(1, 2)))
     if len(bad):
-        raise InputError(
-            "vertices", "must be finite", f"row {bad[0]} holds nan or inf", "drop or repair the row", code="finite"
-        )
+        fail("vertices", "must be finite", f"row {bad[0]} holds nan or inf", "drop or repair the row", code="finite")
     rounded = np.round(v, decimals)
     order = np.lexsort(np.moveaxis(rounded, 2, 0), axis=-1)  # (n, V), stable: the first of equal points comes first
     ordered = np.take_along_axis(rounded, order[:, :, None], axis=1)
@@ -300,43 +284,30 @@ def _orders(permutations: ArrayLike | str | None, n_classes: int) -> NDArray[np.
         return np.array(list(all_orders(range(n_classes))), dtype=np.intp)
     if isinstance(permutations, str):
         if permutations != "outermost":
-            raise InputError(
-                "permutations",
-                'must be "outermost", an array (P, K) or None',
-                f"got {permutations!r}",
-                "choose one of them",
-                code="choice",
-            )
+            rule = 'must be "outermost", an array (P, K) or None'
+            fail("permutations", rule, f"got {permutations!r}", "choose one of them", code="choice")
         return outermost_permutations(n_classes)
     orders = np.asarray(permutations)
     if orders.ndim != 2 or orders.shape[0] == 0 or orders.shape[1] != n_classes or orders.dtype.kind not in "iu":
-        raise InputError(
-            "permutations",
-            f"must be integers of shape (P, {n_classes}) with P at least 1",
-            f"got {orders.dtype} of shape {orders.shape}",
-            "pass one order of the classes per row",
-            code="shape",
-        )
+        rule = f"must be integers of shape (P, {n_classes}) with P at least 1"
+        got = f"got {orders.dtype} of shape {orders.shape}"
+        fail("permutations", rule, got, "pass one order of the classes per row", code="shape")
     bad = np.flatnonzero((np.sort(orders, axis=1) != np.arange(n_classes)).any(axis=1))
     if len(bad):
-        raise InputError(
-            "permutations",
-            f"must contain every class 0..{n_classes - 1} once in each row",
-            f"row {bad[0]} is {orders[bad[0]].tolist()}",
-            "correct the row",
-            code="choice",
-        )
+        rule = f"must contain every class 0..{n_classes - 1} once in each row"
+        fail("permutations", rule, f"row {bad[0]} is {orders[bad[0]].tolist()}", "correct the row", code="choice")
     return orders.astype(np.intp)
 
 
 def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     given = np.asarray(lower), np.asarray(upper)
     if given[0].ndim != 2 or given[0].size == 0 or given[0].shape != given[1].shape:
-        raise InputError(
+        remedy = "pass one lower and one upper bound per class"
+        fail(
             "lower, upper",
             "must both have shape (n, K)",
             f"got {given[0].shape} and {given[1].shape}",
-            "pass one lower and one upper bound per class",
+            remedy,
             code="shape",
         )
     l, u = (matrix(a, name, columns=given[0].shape[1]) for name, a in zip(("lower", "upper"), given, strict=True))
@@ -344,14 +315,11 @@ def _bounds(lower: ArrayLike, upper: ArrayLike) -> tuple[NDArray[np.float64], ND
     bad = np.flatnonzero((l > u).any(axis=1) | (l.sum(axis=1) > 1 + tolerance) | (u.sum(axis=1) < 1 - tolerance))
     if len(bad):
         row = bad[0]
-        raise InputError(
-            "lower, upper",
-            "must have l ≤ u and Σ l ≤ 1 ≤ Σ u in each row",
+        got = (
             f"row {row} has Σ l = {l[row].sum():g}, Σ u = {u[row].sum():g} and a smallest width "
-            f"of {(u[row] - l[row]).min():g}",
-            "correct the bounds",
-            code="range",
+            f"of {(u[row] - l[row]).min():g}"
         )
+        fail("lower, upper", "must have l ≤ u and Σ l ≤ 1 ≤ Σ u in each row", got, "correct the bounds", code="range")
     return l, u
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, as_numeric
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.frames import Frame, FromFile, as_frame, columns_of, rows_in_order, same_ids
 from uqassay.losses import counts_of_votes
 from uqassay.measures.registry import SCORES, score_names
@@ -54,50 +54,26 @@ Runs = dict[str, tuple[Prediction, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """Models on the same n instances. The models may be views of the caller's arrays; everything else is a copy.
+    """Models on the same n instances. The models may be views of the caller's arrays; everything else is a copy."""
 
-    Attributes
-    ----------
-    models : dict of str to tuple of Prediction
-        The training runs of each model, rows and columns in the same order.
-    labels : int array (n,), or array (n, K)
-        Labels or label distributions; (n, 0) where none were asked for.
-    silent : str
-        A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
-    vote_totals : array (n,) or None
-        As the function of that name.
-    by_position : bool
-        Whether the labels are numbers that were taken by the order of named columns.
-    ignored : int
-        Number of instances that were left out by their label.
-    class_names : tuple of str, length K
-        The names given, else "0", "1", …
-    named : bool
-        Whether names were given.
-    ids, groups : array (n,) or None
-    class_order : str
-        What the order of the class names rests on, a key of `labels.CLASS_ORDERS`.
-    keys : dict of str to array (n,)
-        Columns that may identify the rows, in the order of the result.
-    moved : str
-        The model whose rows were put into another order; values without ids have no place then. Empty if none was.
-    silent : str
-        A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
-    """
-
-    models: Runs
-    labels: NDArray[Any]
-    class_names: tuple[str, ...]
-    named: bool
+    models: Runs  #: The training runs of each model, rows and columns in the same order.
+    labels: NDArray[Any]  #: (n,): Labels or label distributions; (n, 0) where none were asked for.
+    class_names: tuple[str, ...]  #: The names given, else "0", "1", …
+    named: bool  #: Whether names were given.
+    #: ids, groups: (n,)
     ids: NDArray[Any] | None
     groups: NDArray[Any] | None
-    class_order: str = "stated"
+    class_order: str = "stated"  #: What the order of the class names rests on, a key of `labels.CLASS_ORDERS`.
+    #: (n,): Columns that may identify the rows, in the order of the result.
     keys: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    #: The model whose rows were put into another order; values without ids have no place then. Empty if none was.
     moved: str = ""
+    #: A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
+    #: A model that stands by its position, because nothing that others have identifies its rows; nothing moves then.
     silent: str = ""
-    vote_totals: NDArray[np.float64] | None = None
-    by_position: bool = False
-    ignored: int = 0
+    vote_totals: NDArray[np.float64] | None = None  #: (n,): As the function of that name.
+    by_position: bool = False  #: Whether the labels are numbers that were taken by the order of named columns.
+    ignored: int = 0  #: Number of instances that were left out by their label.
 
     @property
     def n_instances(self) -> int:
@@ -243,19 +219,13 @@ def without_label(
     uncertainties: Any = None,
     first_row: int = 0,
 ) -> Kept:
-    """Leave out the instances whose label is `label`, such as −1, from everything; draws keep the numbers of their rows.
-
-    Raises
-    ------
-    InputError
-        Labels that are votes, or no instance with another label.
-    """
+    """Leave out the instances whose label is `label`, such as −1, from everything; draws keep the numbers of their rows."""
     models = {n: [numbered(run, first_row) for run in runs] for n, runs in as_runs(predictions).items()}
     found = align_models(models, groups=groups, class_names=class_names)
     y_true, _ = labels_in_order(y_true, found)
     array = as_array(take_index(y_true)[0], "y_true")
     if array.ndim != 1:
-        raise InputError(
+        fail(
             "ignore_label",
             "is for one label for each instance",
             f"got labels of shape {array.shape}",
@@ -264,9 +234,7 @@ def without_label(
         )
     rows = np.flatnonzero(array != label)
     if not rows.size:
-        raise InputError(
-            "ignore_label", "must leave some instances", f"all labels are {label!r}", "check the labels", code="empty"
-        )
+        fail("ignore_label", "must leave some instances", f"all labels are {label!r}", "check the labels", code="empty")
     known, n = found.known, found.n_instances
     parts = {
         str(name): align_values(values, n, known, f"subgroups[{str(name)!r}]")[rows]
@@ -307,7 +275,7 @@ def _classes_of(ordered: Any, found: Aligned, n: int | None = None) -> NDArray[A
     given = len(ordered) if hasattr(ordered, "__len__") else 0
     runs = next((len(r) for r in found.models.values() if len(r) > 1 and len(r) * found.n_instances == given), 0)
     if runs:
-        raise InputError(
+        fail(
             "y_true",
             f"needs one label for each of the {found.n_instances} instances",
             f"got {given}, as many as the {runs} arrays of a list have together",
@@ -327,13 +295,7 @@ def _classes_of(ordered: Any, found: Aligned, n: int | None = None) -> NDArray[A
 def labels_in_order(
     y_true: Any, found: Aligned, *, votes_are: str | None = None, name: str = "y_true"
 ) -> tuple[Any, NDArray[np.float64] | None]:
-    """Labels with their rows in the order of the models, and the numbers of votes of each instance, if they are votes.
-
-    Raises
-    ------
-    InputError
-        Labels whose rows cannot be told; a table of whole numbers that may be single votes.
-    """
+    """Labels with their rows in the order of the models, and the numbers of votes of each instance, if they are votes."""
     if votes_are is not None:
         check_choice(votes_are, "votes_are", ("counts", "single"))
     y_true = in_order(y_true, found.n_instances, found.known, name)
@@ -352,13 +314,7 @@ def labels_in_order(
 
 
 def in_order(y_true: Any, n: int, known: Known, name: str) -> Any:
-    """Labels with their rows in the order of the models, as values that carry no ids any more.
-
-    Raises
-    ------
-    InputError
-        Labels whose rows cannot be told.
-    """
+    """Labels with their rows in the order of the models, as values that carry no ids any more."""
     if isinstance(y_true, FromFile):
         return in_rows_of(y_true, known, name)
     frame = as_frame(y_true, name)
@@ -378,7 +334,7 @@ def align_values(values: Any, n: int, known: Known, parameter: str) -> NDArray[A
         rows = rows_of_file(values, known, parameter)
         array = array if rows is None else array[rows]
     if array.shape != (n,):
-        raise InputError(
+        fail(
             parameter,
             f"needs one value for each of the {n} instances",
             f"got shape {array.shape}",
@@ -418,7 +374,7 @@ def spanned_by(run: Prediction, n_points: int, seed: int) -> Prediction:
 def as_runs(predictions: Any, argument: str = "predictions") -> Runs:
     """The training runs of every model by name, converted to predictions."""
     if not isinstance(predictions, Mapping):
-        raise InputError(
+        fail(
             argument,
             "must map names to predictions",
             f"got {type(predictions).__name__}",
@@ -426,9 +382,9 @@ def as_runs(predictions: Any, argument: str = "predictions") -> Runs:
             code="type",
         )
     if not predictions:
-        raise InputError(argument, "needs at least one model", "got none", "write {name: prediction}", code="empty")
+        fail(argument, "needs at least one model", "got none", "write {name: prediction}", code="empty")
     if len({str(name) for name in predictions}) < len(predictions):
-        raise InputError(
+        fail(
             argument,
             "names of models must differ from each other as text",
             f"got {listed([repr(name) for name in predictions], most=8)}",
@@ -443,7 +399,7 @@ def as_runs(predictions: Any, argument: str = "predictions") -> Runs:
         elif len(name.splitlines()) > 1:
             rule = "the name of a model must be one line of text"
         if rule:
-            raise InputError(argument, rule, f"got {name!r}", "rename it", code="choice")
+            fail(argument, rule, f"got {name!r}", "rename it", code="choice")
     return {str(name): _runs(str(name), value, argument) for name, value in predictions.items()}
 
 
@@ -455,7 +411,7 @@ def _runs(name: str, value: Any, argument: str) -> tuple[Prediction, ...]:
     spanned = "GaussianLogits spanned by {}".format
     kinds = {spanned(r.spanned_by) if isinstance(r, GaussianLogits) else type(r).__name__ for r in runs}
     if len(kinds) > 1:
-        raise InputError(
+        fail(
             _place(argument, name),
             "the runs of a model must be of one kind",
             f"got {', '.join(sorted(kinds))}",
@@ -472,7 +428,7 @@ def _check_batches(runs: Sequence[Prediction], place: str) -> None:
         return
     members = {getattr(run, "n_members", 0) for run in runs}
     first = len(members) == 1 and members != {0}  # arrays (M, n, K) with another M in each
-    raise InputError(
+    fail(
         place,
         "a list holds training runs on the same instances",
         f"they have {listed([str(size) for size in sizes], most=6)} instances",
@@ -488,7 +444,7 @@ def _listed_runs(name: str, value: Any, argument: str) -> list[Any]:
     if any(isinstance(v, Prediction) or len(getattr(v, "shape", ())) > 1 for v in value):
         return list(value)
     if any(isinstance(v, (list, tuple)) and any(isinstance(row, (list, tuple)) for row in v) for v in value):
-        raise InputError(
+        fail(
             _place(argument, name),
             "nested lists with three axes could hold training runs or members",
             "",
@@ -509,7 +465,7 @@ def _place(argument: str, name: str, run: int = 0, runs: Sequence[Any] = ()) -> 
 
 def _check_same_size(run: Prediction, place: str, first: Prediction, first_name: str) -> None:
     if run.n_classes != first.n_classes:
-        raise InputError(
+        fail(
             place,
             "all models need the same classes",
             f"K = {run.n_classes}, and {first_name} has K = {first.n_classes}",
@@ -520,7 +476,7 @@ def _check_same_size(run: Prediction, place: str, first: Prediction, first_name:
         members = [getattr(r, "n_members", 0) for r in (run, first)]
         # (M, n, K) in place of (n, M, K): one model's members are the other's instances, or both have n as members
         members_first = {run.n_instances, first.n_instances} & set(members) or (members[0] and members[0] == members[1])
-        raise InputError(
+        fail(
             place,
             "all models need the same instances",
             f"{run.n_instances} instances, and {first_name} has {first.n_instances}",
@@ -549,7 +505,7 @@ def _names(
         return (tuple(earlier), "stated") if earlier else (None, "stated")
     for place, run in named:
         if run.class_names is not None and set(run.class_names) != set(names):
-            raise InputError(
+            fail(
                 f"{place}.class_names",
                 "all models need the same class names",
                 first_difference(run.class_names, "here", names, others),
@@ -564,7 +520,7 @@ def _names(
     numbered = tuple(str(k) for k in range(n_classes))  # names that say no more than the position of an unnamed column
     if len(named) < len(every) and names != numbered:
         place = next(place for place, run in every if run.class_names is None)
-        raise InputError(
+        fail(
             f"{place}.class_names",
             "must be given, because another model names its classes, and the columns may be in another order",
             f"{named[0][0]} has {listed(list(names), most=8)}",
@@ -582,13 +538,7 @@ def _names(
 
 
 def _in_one_order(every: Sequence[tuple[str, Prediction]]) -> tuple[list[Prediction], Known]:
-    """The models with their rows in the order of the first one with ids, else of the first; and what identifies these rows.
-
-    Raises
-    ------
-    InputError
-        Ids or keys with different values; a model that stands by its position beside models in different orders.
-    """
+    """The models with their rows in the order of the first one with ids, else of the first; and what identifies these rows."""
     stated = (i for i, pair in enumerate(every) if _known_of(*pair).stated is not None)
     first = next(stated, next((i for i, (_, run) in enumerate(every) if run.ids is not None), 0))
     place, run = every[first]
@@ -601,7 +551,7 @@ def _in_one_order(every: Sequence[tuple[str, Prediction]]) -> tuple[list[Predict
         rows = order_like(other, known)
         if not other.tells(known):
             if known.stated is not None:
-                raise InputError(
+                fail(
                     f"{there}.ids",
                     "are needed where other models have ids, because their rows may be in another order",
                     f"got none, and {place} has some",
@@ -665,7 +615,7 @@ def _common(run: Prediction, n_points: int, seed: int, name: str) -> Prediction:
     elif isinstance(run, Drawn) and run.has_shared_points:
         found, what = run.n_points, run.spanned_by
     if found < n_points:
-        raise InputError(
+        fail(
             "common_members",
             "cannot be more than any model has",
             f"got {n_points}, and {name!r} has {found} {what}",
@@ -712,7 +662,7 @@ def given_scores(
 ) -> dict[str, dict[str, Array]]:
     """Check the scores given: by model and name, ``(R, n)`` each."""
     if uncertainties is not None and not isinstance(uncertainties, Mapping):
-        raise InputError(
+        fail(
             "uncertainties",
             "must be a dict from models to dicts of scores",
             f"got {type(uncertainties).__name__}",
@@ -722,7 +672,7 @@ def given_scores(
     found: dict[str, dict[str, Array]] = {}
     for model, scores in (uncertainties or {}).items():
         if model not in aligned.models:
-            raise InputError(
+            fail(
                 "uncertainties",
                 f"must name models among {', '.join(aligned.models)}",
                 f"got {model!r}",
@@ -730,7 +680,7 @@ def given_scores(
                 code="choice",
             )
         if not isinstance(scores, Mapping):
-            raise InputError(
+            fail(
                 f"uncertainties[{model!r}]",
                 "must be a dict of scores by name",
                 f"got {type(scores).__name__}",
@@ -757,7 +707,7 @@ def score_list(
 
 def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligned: Aligned) -> Array:
     if name in TAKEN or not name.strip():
-        raise InputError(
+        fail(
             f"uncertainties[{model!r}]",
             "names must not be empty, nor those of scores and metrics that uqassay computes",
             f"got {name!r}",
@@ -768,14 +718,12 @@ def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligne
     taken, index = take_index(values, parameter, axis=-1)
     array = as_array(taken, parameter)
     if array.dtype.kind not in "biuf":
-        raise InputError(
-            parameter, "must hold numbers", f"got dtype {array.dtype}", "convert it to float first", code="type"
-        )
+        fail(parameter, "must hold numbers", f"got dtype {array.dtype}", "convert it to float first", code="type")
     if array.ndim == 1 and runs == 1:
         array = array[np.newaxis]
     if array.shape != (runs, n):
         shape = f"({n},)" if runs == 1 else f"({runs}, {n})"
-        raise InputError(
+        fail(
             parameter,
             f"needs one value for each instance and run, shape {shape}",
             f"got shape {np.shape(taken)}",
@@ -785,7 +733,7 @@ def _checked(values: ArrayLike, model: str, name: str, runs: int, n: int, aligne
     undefined = np.isnan(array)
     if undefined.any():
         row = int(np.argwhere(undefined)[0][1])
-        raise InputError(
+        fail(
             parameter,
             "must not hold nan",
             f"{int(undefined.sum())} of {array.size} values are nan, the first at row {row}",

@@ -61,31 +61,17 @@ def colour_order(assay: "Assay") -> tuple[str, ...]:
 @final
 @dataclass(frozen=True)
 class Recommendation:
-    """A range of λ, the models to choose there, and what is known of the others there.
+    """A range of λ, the models to choose there, and what is known of the others there."""
 
-    Attributes
-    ----------
-    low, high : float
-        Rounded inwards; `high` may be infinite.
-    models : tuple of str
-        The models with the lowest mean E, each at some λ of the range. Where each of several is better cannot be told.
-    tied : tuple of str
-        Other models that cannot be told from these at any λ of the range, by their mean E.
-    partly : tuple of str
-        Other models that can be told from these only at some λ of the range, by their mean E.
-    told : dict of str to (float, float)
-        Of each model of `partly`, the least and the greatest of these λ.
-    worse : tuple of str
-        The remaining models, which are worse at every λ of the range, by their mean E.
-    """
-
+    #: low, high: Rounded inwards; `high` may be infinite.
     low: float
     high: float
+    #: The models with the lowest mean E, each at some λ of the range. Where each of several is better cannot be told.
     models: tuple[str, ...]
-    tied: tuple[str, ...]
-    partly: tuple[str, ...]
-    told: dict[str, tuple[float, float]]
-    worse: tuple[str, ...]
+    tied: tuple[str, ...]  #: Other models that cannot be told from these at any λ of the range, by their mean E.
+    partly: tuple[str, ...]  #: Other models that can be told from these only at some λ of the range, by their mean E.
+    told: dict[str, tuple[float, float]]  #: Of each model of `partly`, the least and the greatest of these λ.
+    worse: tuple[str, ...]  #: The remaining models, which are worse at every λ of the range, by their mean E.
 
 
 class Stretch(NamedTuple):
@@ -100,40 +86,24 @@ class Stretch(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Answer:
-    """What the headline and the first card of the page say, as data; made from the claims of an assay alone.
+    """What the headline and the first card of the page say, as data; made from the claims of an assay alone."""
 
-    Attributes
-    ----------
-    kind : {"choose", "none", "open", "one-unit", "infinite"}
-        Whether there is a model to choose, none is worth using at any λ, nothing can be told, there is one instance or group
-        alone, or every mean E is infinite.
-    models : tuple of str
-        All models, without the baselines, in the order of their colours.
-    choices : tuple of Recommendation
-        From the least λ; empty but for "choose".
-    condition : {"", "unseen", "groups"}
-        What the choices rest on: that no rare huge losses are missing from the test set, or that none strike whole groups.
-    none : tuple of (float, float)
-        Ranges of λ in which no model is worth using, because each is worse than a baseline; rounded inwards.
-    lowest : tuple of (float, float, tuple of str)
-        For "one-unit", which models or baselines have the lowest E there, by ranges of λ; else empty.
-    n_instances, n_units : int
-    grouped : bool
-        Whether the units are groups.
-    top : float
-        The greatest usual λ; the answer does not tell what happens only beyond it.
-    """
-
+    #: Whether there is a model to choose, none is worth using at any λ, nothing can be told, there is one instance or
+    #: group alone, or every mean E is infinite.
     kind: Literal["choose", "none", "open", "one-unit", "infinite"]
-    models: tuple[str, ...]
-    choices: tuple[Recommendation, ...]
+    models: tuple[str, ...]  #: All models, without the baselines, in the order of their colours.
+    choices: tuple[Recommendation, ...]  #: From the least λ; empty but for "choose".
+    #: What the choices rest on: that no rare huge losses are missing from the test set, or that none strike whole
+    #: groups.
     condition: Literal["", "unseen", "groups"]
+    #: Ranges of λ in which no model is worth using, because each is worse than a baseline; rounded inwards.
     none: tuple[tuple[float, float], ...]
+    #: For "one-unit", which models or baselines have the lowest E there, by ranges of λ; else empty.
     lowest: tuple[tuple[float, float, tuple[str, ...]], ...]
     n_instances: int
     n_units: int
-    grouped: bool
-    top: float
+    grouped: bool  #: Whether the units are groups.
+    top: float  #: The greatest usual λ; the answer does not tell what happens only beyond it.
 
     @property
     def stretches(self) -> tuple[Stretch, ...]:

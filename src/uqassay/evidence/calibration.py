@@ -33,6 +33,7 @@ from uqassay.calibration.single import (
     undefined_notes,
     unseen_notes,
 )
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_reaching
 from uqassay.evidence.scoring import PART_BYTES, holding
@@ -429,44 +430,27 @@ def _monte_carlo(
 
 
 class CalibrationPlan(NamedTuple):
-    """How tests are made.
+    """How tests are made."""
 
-    Attributes
-    ----------
-    null, resample, convention
-        Of `credal_calibration_test`.
-    n_draws : int
-        Draws in which the minimum over all mixtures is taken again, and those of the tests of single members.
-    n_more : int
-        Further draws for the smallest p-values of sets. With 0, p-values come from `n_draws` draws alone, those of single
-        distributions too; otherwise these take `point_draws`, and finer p-values where no draw reaches the statistic.
-    level : float
-        Of the intervals in reliability diagrams.
-    seed : int
-    members : bool
-        Whether single members are tested too.
-    """
-
+    #: null, resample, convention: Of `credal_calibration_test`.
     null: Null = "minimised"
     resample: bool = False
     convention: Convention = "exact"
+    #: Draws in which the minimum over all mixtures is taken again, and those of the tests of single members.
     n_draws: int = 99
+    #: Further draws for the smallest p-values of sets. With 0, p-values come from `n_draws` draws alone, those of
+    #: single distributions too; otherwise these take `point_draws`, and finer p-values where no draw reaches the
+    #: statistic.
     n_more: int = 19_900
-    level: float = 0.95
+    level: float = 0.95  #: Of the intervals in reliability diagrams.
     seed: int = 0
-    members: bool = True
+    members: bool = True  #: Whether single members are tested too.
 
 
 def check_measures(measures: Sequence[str | CalibrationMeasure], name: str) -> tuple[CalibrationMeasure, ...]:
-    """The measures of these names, each once.
-
-    Raises
-    ------
-    InputError
-        A name alone instead of several, or one that there is not.
-    """
+    """The measures of these names, each once."""
     if isinstance(measures, str) or not isinstance(measures, Sequence):
-        raise InputError(
+        fail(
             name,
             "must be a sequence of names of measures",
             f"got {measures!r}",
@@ -516,84 +500,59 @@ ROW_FIELDS = (
 
 @dataclass(frozen=True, eq=False)
 class ModelCalibration:
-    """One calibration test of one run of one model.
-
-    Attributes
-    ----------
-    model : str
-    run : int
-        0 for the first.
-    measure, notion : str
-        What was measured, and the notion of calibration that it looks at: "confidence", "classwise" or "strong".
-    tested : {"mixtures", "mean", "nothing"}
-        Every mixture of the members (vertices), the one distribution that stands for the statement, or nothing: see `notes`.
-    n_instances, n_tested : int
-        Instances there are, and those that were tested.
-    n_members : int
-        What was mixed (or would have been), M; 1 where the mean was tested.
-    statistic : float
-        Least value of the measure over all mixtures, or its value at the mean.
-    pvalue : float
-        Small where nothing that was tested is calibrated. It is that of this test alone, the same in every assay with this
-        model; `adjusted_pvalues` adjusts it for the number of tests.
-    n_draws : int
-        Draws behind the p-value. Where none of those in `null` reaches the statistic, so that the p-value is as small as they
-        allow, a set has more; they are judged on some mixtures only, which bounds their minimum from above and so the p-value.
-    null : array (D,)
-        The statistic for labels that a calibrated mixture (the mean) gave. The draws end early if the p-value is not small.
-    null_kind : str
-        "single", "signs", or a null of `credal_calibration_test`; with "sequential", `null` holds upper bounds of most values
-        below the statistic.
-    weights : array (M,)
-        The mixture with the least value; nan where no value is defined.
-    mean_value, mean_pvalue : float
-        The measure at `mean_probs` of the prediction, and the test of it alone.
-    member_values, member_pvalues : array (M,)
-        Of every member alone; empty where there are no members (points, intervals, masses).
-    accuracy_mean, accuracy_weighted : float
-        Accuracy of the mean and of the mixture, on the instances that the weights were fitted to.
-    before, after : Reliability or None
-        Reliability diagrams of the mean and of the mixture, on the same instances; None where nothing was tested, `after` also
-        where no weights are defined.
-    width : float
-        Mean over instances and classes of the upper minus the lower probability.
-    notes : tuple of Note
-        What limits the result.
-    noun : {"members", "vertices"}
-        What is mixed.
-    n_parts : int
-        Parts of the instances whose p-values are combined by Fisher's method, where no draw reaches the statistic of a single
-        distribution; otherwise 0.
-    gap, gap_pvalue : float
-        Mean confidence of the mean prediction minus its accuracy, and the p-value of a difference of 0 by `confidence_gap`.
-    """
+    """One calibration test of one run of one model."""
 
     model: str
-    run: int
+    run: int  #: 0 for the first.
+    #: measure, notion: What was measured, and the notion of calibration that it looks at: "confidence", "classwise" or
+    #: "strong".
     measure: str
     notion: str
+    #: Every mixture of the members (vertices), the one distribution that stands for the statement, or nothing: see
+    #: `notes`.
     tested: str
+    #: n_instances, n_tested: Instances there are, and those that were tested.
     n_instances: int
     n_tested: int
-    n_members: int
-    statistic: float
+    n_members: int  #: What was mixed (or would have been), M; 1 where the mean was tested.
+    statistic: float  #: Least value of the measure over all mixtures, or its value at the mean.
+    #: Small where nothing that was tested is calibrated. It is that of this test alone, the same in every assay with
+    #: this model; `adjusted_pvalues` adjusts it for the number of tests.
     pvalue: float
+    #: Draws behind the p-value. Where none of those in `null` reaches the statistic, so that the p-value is as small as
+    #: they allow, a set has more; they are judged on some mixtures only, which bounds their minimum from above and so
+    #: the p-value.
     n_draws: int
+    #: The statistic for labels that a calibrated mixture (the mean) gave. The draws end early if the p-value is not
+    #: small.
     null: Floats = field(repr=False)
+    #: "single", "signs", or a null of `credal_calibration_test`; with "sequential", `null` holds upper bounds of most
+    #: values below the statistic.
     null_kind: str
-    weights: Floats = field(repr=False)
+    weights: Floats = field(repr=False)  #: (M,): The mixture with the least value; nan where no value is defined.
+    #: mean_value, mean_pvalue: The measure at `mean_probs` of the prediction, and the test of it alone.
     mean_value: float
     mean_pvalue: float
+    #: member_values, member_pvalues: (M,): Of every member alone; empty where there are no members (points, intervals,
+    #: masses).
     member_values: Floats = field(repr=False)
     member_pvalues: Floats = field(repr=False)
+    #: accuracy_mean, accuracy_weighted: Accuracy of the mean and of the mixture, on the instances that the weights were
+    #: fitted to.
     accuracy_mean: float
     accuracy_weighted: float
+    #: before, after: Reliability diagrams of the mean and of the mixture, on the same instances; None where nothing was
+    #: tested, `after` also where no weights are defined.
     before: Reliability | None = field(repr=False)
     after: Reliability | None = field(repr=False)
-    width: float
-    notes: tuple[Note, ...]
-    noun: str = "members"
+    width: float  #: Mean over instances and classes of the upper minus the lower probability.
+    notes: tuple[Note, ...]  #: What limits the result.
+    noun: str = "members"  #: What is mixed.
+    #: Parts of the instances whose p-values are combined by Fisher's method, where no draw reaches the statistic of a
+    #: single distribution; otherwise 0.
     n_parts: int = 0
+    #: gap, gap_pvalue: Mean confidence of the mean prediction minus its accuracy, and the p-value of a difference of 0
+    #: by `confidence_gap`.
     gap: float = math.nan
     gap_pvalue: float = math.nan
 
@@ -722,26 +681,14 @@ def tested_part(n_tested: int, n_instances: int) -> Note:
 
 
 class TestedSample(NamedTuple):
-    """One run of a model on the instances to test.
-
-    Attributes
-    ----------
-    model : str
-    run : int
-        0 for the first.
-    prediction : Prediction
-    labels : int array (n,)
-    groups : array (n,) or None
-    n_instances : int
-        Number of instances from which those tested were chosen.
-    """
+    """One run of a model on the instances to test."""
 
     model: str
-    run: int
+    run: int  #: 0 for the first.
     prediction: Prediction
-    labels: NDArray[Any]
-    groups: NDArray[Any] | None
-    n_instances: int
+    labels: NDArray[Any]  #: (n,)
+    groups: NDArray[Any] | None  #: (n,)
+    n_instances: int  #: Number of instances from which those tested were chosen.
 
 
 def tested_run(
@@ -1022,26 +969,15 @@ MARGIN = 1e-12  # rounding of p-values next to alpha
 @final
 @dataclass(frozen=True, eq=False)
 class JudgedTest:
-    """A test with what follows from it.
-
-    Attributes
-    ----------
-    test : ModelCalibration
-    adjusted : float
-        The p-value adjusted for all tests that were made together; nan where the test is undefined.
-    outcome : {"rejected", "passed", "undefined"}
-        See `outcome_of`.
-    of_mean : bool
-        Whether the model says more than one distribution, so that a test of one is a test of its mean.
-    direction : {"overconfident", "underconfident", ""}
-        Of a rejected single distribution: the sign of mean confidence minus accuracy, where it differs from 0 at the same
-        level, adjusted by Holm for all models and runs.
-    """
+    """A test with what follows from it."""
 
     test: ModelCalibration
-    adjusted: float
-    outcome: Outcome
+    adjusted: float  #: The p-value adjusted for all tests that were made together; nan where the test is undefined.
+    outcome: Outcome  #: See `outcome_of`.
+    #: Whether the model says more than one distribution, so that a test of one is a test of its mean.
     of_mean: bool = False
+    #: Of a rejected single distribution: the sign of mean confidence minus accuracy, where it differs from 0 at the
+    #: same level, adjusted by Holm for all models and runs.
     direction: Direction = ""
 
     @property
@@ -1105,51 +1041,30 @@ def point_models(assay: "Assay") -> frozenset[str]:
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationClaim:
-    """What the tests of one model by one measure say, over all runs that were tested.
-
-    Attributes
-    ----------
-    model, measure, notion : str
-    tested : {"point", "mean", "mixtures", "nothing"}
-        The single distribution that the model predicts, the mean of its set, or every mixture of its members (vertices).
-    outcome : {"rejected", "passed", "undefined"}
-        "rejected": at least one run is not calibrated, at the level of the assay and for all tests together. "passed" claims
-        nothing.
-    pvalue : float
-        The adjusted p-value: the least over the runs of those adjusted by Holm for all tests of the assay.
-    n_tested, n_instances : int
-        Instances tested, and all.
-    n_runs, n_runs_given : int
-        Runs tested, and all.
-    runs_rejected : tuple of int
-        Runs that are rejected, 0 for the first; each of them is claimed.
-    direction : {"overconfident", "underconfident", ""}
-        The same in all rejected runs, see `JudgedTest`.
-    n_members : int
-        What was mixed, M; 1 where one distribution was tested.
-    noun : {"members", "vertices"}
-    reason : str
-        Why a test is undefined; empty if none is.
-    ignores_groups : bool
-        Whether there are groups, but the test takes labels as independent.
-    """
+    """What the tests of one model by one measure say, over all runs that were tested."""
 
     model: str
     measure: str
     notion: str
+    #: The single distribution that the model predicts, the mean of its set, or every mixture of its members (vertices).
     tested: str
+    #: "rejected": at least one run is not calibrated, at the level of the assay and for all tests together. "passed"
+    #: claims nothing.
     outcome: Outcome
+    #: The adjusted p-value: the least over the runs of those adjusted by Holm for all tests of the assay.
     pvalue: float
+    #: n_tested, n_instances: Instances tested, and all.
     n_tested: int
     n_instances: int
+    #: n_runs, n_runs_given: Runs tested, and all.
     n_runs: int
     n_runs_given: int
-    runs_rejected: tuple[int, ...]
-    direction: Direction
-    n_members: int
+    runs_rejected: tuple[int, ...]  #: Runs that are rejected, 0 for the first; each of them is claimed.
+    direction: Direction  #: The same in all rejected runs, see `JudgedTest`.
+    n_members: int  #: What was mixed, M; 1 where one distribution was tested.
     noun: str
-    reason: str
-    ignores_groups: bool = False
+    reason: str  #: Why a test is undefined; empty if none is.
+    ignores_groups: bool = False  #: Whether there are groups, but the test takes labels as independent.
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, the runs counted from 1."""

@@ -68,40 +68,25 @@ KINDS: Mapping[str, str] = MappingProxyType(
 @final
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """One thing that may be said about the models of an assay.
+    """One thing that may be said about the models of an assay."""
 
-    Attributes
-    ----------
-    kind : str
-        One of `KINDS`.
-    models, others : tuple of str
-        Subject and object, see `KINDS`.
-    low, high : float
-        Range of λ in which the claim holds, of which `high` may be infinite; both are the same for a single λ, and nan if the
-        claim does not depend on λ.
-    metric : str
-        "unified" for E; else the metric or score.
-    estimate : Estimate or None
-        The number that the claim is about, such as a difference of means, with its interval.
-    pvalue : float
-        Adjusted p-value of the claim, over its whole range the greatest; nan if there is no test.
-    limited_by : str
-        What limits the claim: "skewness", "unseen" losses, huge losses of whole "groups", one of the "units", "infinite" means,
-        what "refusal" gains, or "".
-    facts : mapping
-        Further numbers and names, by the kind of claim.
-    """
-
-    kind: str
+    kind: str  #: One of `KINDS`.
+    #: models, others: Subject and object, see `KINDS`.
     models: tuple[str, ...]
     others: tuple[str, ...] = ()
+    #: low, high: Range of λ in which the claim holds, of which `high` may be infinite; both are the same for a single
+    #: λ, and nan if the claim does not depend on λ.
     low: float = float("nan")
     high: float = float("nan")
-    metric: str = "unified"
+    metric: str = "unified"  #: "unified" for E; else the metric or score.
+    #: The number that the claim is about, such as a difference of means, with its interval.
     estimate: Estimate | None = None
+    #: Adjusted p-value of the claim, over its whole range the greatest; nan if there is no test.
     pvalue: float = float("nan")
+    #: What limits the claim: "skewness", "unseen" losses, huge losses of whole "groups", one of the "units", "infinite"
+    #: means, what "refusal" gains, or "".
     limited_by: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)  #: Further numbers and names, by the kind of claim.
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as plain values, the interval spread out."""
@@ -129,13 +114,7 @@ BOUNDED = ("brier", "accuracy")  # metrics that one more instance cannot change 
 
 
 def order_claims(assay: "Assay") -> tuple[Claim, ...]:
-    """What can be told at the default λ: the winner and its rivals, models with the same losses, and the baselines.
-
-    Raises
-    ------
-    InputError
-        If no model has a finite mean E.
-    """
+    """What can be told at the default λ: the winner and its rivals, models with the same losses, and the baselines."""
     rows = assay.ranked(DEFAULT_TRADEOFF)
     ranked = [r for r in rows if r.rank is not None]
     winner, rivals = ranked[0], ranked[1:]
@@ -521,32 +500,20 @@ class Led(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Choice:
-    """A range of λ and the models to choose there.
-
-    Attributes
-    ----------
-    low, high : float
-    leaders : tuple of Led
-        The models with the lowest mean E, from below; several if they cannot be told apart in the whole range.
-    level_with : tuple of str
-        Other models that cannot be told from the leaders at any of these λ.
-    partly : tuple of (str, float, float)
-        Other models that are worse at some of these λ only, and the range in which they are.
-    worse : tuple of (str, float)
-        The remaining models and the p-values of the claim that they are worse at all these λ.
-    among : tuple of (str, str, float, float)
-        A leader, a later leader that it is shown to be better than at some λ where it leads, and the range of these λ.
-    conditional : bool
-        Whether better than the baselines only if no greater loss is missing from the test set.
-    """
+    """A range of λ and the models to choose there."""
 
     low: float
     high: float
+    #: The models with the lowest mean E, from below; several if they cannot be told apart in the whole range.
     leaders: tuple[Led, ...]
-    level_with: tuple[str, ...] = ()
+    level_with: tuple[str, ...] = ()  #: Other models that cannot be told from the leaders at any of these λ.
+    #: Other models that are worse at some of these λ only, and the range in which they are.
     partly: tuple[tuple[str, float, float], ...] = ()
+    #: The remaining models and the p-values of the claim that they are worse at all these λ.
     worse: tuple[tuple[str, float], ...] = ()
+    #: A leader, a later leader that it is shown to be better than at some λ where it leads, and the range of these λ.
     among: tuple[tuple[str, str, float, float], ...] = ()
+    #: Whether better than the baselines only if no greater loss is missing from the test set.
     conditional: bool = False
 
     @property
@@ -600,13 +567,7 @@ def _hull(ranges: Sequence[Range]) -> tuple[Range, ...]:
 
 
 def choices(assay: "Assay") -> tuple[Choice, ...]:
-    """The models to choose and the ranges of λ, from below; empty if no model is shown to be better than all baselines.
-
-    Raises
-    ------
-    InputError
-        If no model has a finite mean E.
-    """
+    """The models to choose and the ranges of λ, from below; empty if no model is shown to be better than all baselines."""
     winners = [(low, high, names[0]) for low, high, names in assay.winners()]
     for conditional in (False, True):
         led = _led(assay, winners, conditional=conditional)

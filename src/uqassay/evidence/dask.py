@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from uqassay._workers import packed, unpacked
 from uqassay.arrays import as_array, limited_cores, row_chunks
+from uqassay.checks import fail
 from uqassay.errors import InputError, UqassayError
 from uqassay.evidence.align import Aligned, align_values, as_runs, in_order, rows_of_index
 from uqassay.evidence.findings import subgroup_values
@@ -60,22 +61,12 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class WorkerRun:
-    """How one run of a model is made from its arguments, which come with each chunk.
+    """How one run of a model is made from its arguments, which come with each chunk."""
 
-    Attributes
-    ----------
-    kind : callable or None
-        Makes the prediction; None: the single argument is the array itself, or a packed prediction.
-    names : tuple of str
-        Parameters of `kind` for the arguments.
-    settings : mapping
-        Its further parameters.
-    packed : bool
-    """
-
+    #: Makes the prediction; None: the single argument is the array itself, or a packed prediction.
     kind: Callable[..., Any] | None
-    names: tuple[str, ...]
-    settings: Mapping[str, Any]
+    names: tuple[str, ...]  #: Parameters of `kind` for the arguments.
+    settings: Mapping[str, Any]  #: Its further parameters.
     packed: bool = False
 
     def make(self, arguments: Sequence[Any], rows: slice) -> Any:
@@ -224,13 +215,7 @@ class Engine(Protocol):
 
 @contextmanager
 def open_engine(client: Any, say: Say) -> Iterator[Engine]:
-    """The engine of a client or an address; None: that of the current client, else dask's scheduler in this process.
-
-    Raises
-    ------
-    InputError
-        No scheduler at the address, no worker, or something else than a client.
-    """
+    """The engine of a client or an address; None: that of the current client, else dask's scheduler in this process."""
     dask = optional_package("dask", "dask", "an assay over dask arrays")
     if client is None and (client := _current_client(dask)) is None:
         yield _Here(dask)
@@ -244,7 +229,7 @@ def open_engine(client: Any, say: Say) -> Iterator[Engine]:
                 yield _Cluster(distributed, own)
         return
     if not isinstance(client, distributed.Client) or client.asynchronous:
-        raise InputError(
+        fail(
             "client",
             "must be a distributed.Client that is not asynchronous, or the address of a scheduler",
             f"got {type(client).__name__}",
@@ -252,7 +237,7 @@ def open_engine(client: Any, say: Say) -> Iterator[Engine]:
             code="type",
         )
     if client.status != "running":
-        raise InputError(
+        fail(
             "client",
             "must be connected to its scheduler",
             f"it is {client.status}",
@@ -276,13 +261,7 @@ def _current_client(dask: Any) -> Any:
 
 @contextmanager
 def connected(distributed: Any, address: str, parameter: str = "client") -> Iterator[Any]:
-    """A client of the scheduler at an address; a wrong address is given up within 15 seconds.
-
-    Raises
-    ------
-    InputError
-        No scheduler answers.
-    """
+    """A client of the scheduler at an address; a wrong address is given up within 15 seconds."""
     try:
         _reach(distributed, address)
         client = distributed.Client(address, set_as_default=False, timeout=f"{CONNECT_SECONDS}s")
@@ -346,13 +325,7 @@ def _wait_for_workers(client: Any, address: str, say: Say) -> None:
 
 
 def _check_installed(client: Any) -> None:
-    """Ask scheduler and workers, by a function of Python's own, whether uqassay is there: without it no task can be read.
-
-    Raises
-    ------
-    InputError
-        One of them lacks it.
-    """
+    """Ask scheduler and workers, by a function of Python's own, whether uqassay is there: without it no task can be read."""
     try:
         found = {"the scheduler": client.run_on_scheduler(find_spec, "uqassay")}
     except ValueError:  # a package that was made to fail on import
@@ -360,7 +333,7 @@ def _check_installed(client: Any) -> None:
     found |= client.run(find_spec, "uqassay", on_error="return")
     lacking = [place for place, spec in found.items() if spec is None or isinstance(spec, Exception)]
     if lacking:
-        raise InputError(
+        fail(
             "client",
             "must have uqassay at the scheduler and at all workers",
             f"it is missing at {lacking[0]}" + (f" and at {len(lacking) - 1} more" if len(lacking) > 1 else ""),
@@ -456,17 +429,9 @@ class InputChunk(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class DaskInputs:
-    """Models, labels, groups and so on of n instances.
+    """Models, labels, groups and so on of n instances."""
 
-    Attributes
-    ----------
-    models : dict of str to tuple of WorkerRun
-        How workers make each run from its arguments.
-    n_instances : int
-    y_true, groups : array or None
-    """
-
-    models: Mapping[str, tuple[WorkerRun, ...]]
+    models: Mapping[str, tuple[WorkerRun, ...]]  #: How workers make each run from its arguments.
     n_instances: int
     y_true: Any
     groups: NDArray[Any] | None
@@ -614,7 +579,7 @@ def _lazy_run(value: Any, place: str, here: Callable[[Any], Any]) -> _Run:
         arguments = dict(value.arrays) | ({} if ids is None else {"ids": ids})
         return _Run(WorkerRun(value.kind, tuple(arguments), value.settings), list(arguments.values()), ids, groups)
     if not is_dask_array(value):
-        raise InputError(
+        fail(
             place,
             "must be a dask array, or a DaskPrediction",
             f"got {type(value).__name__}",
@@ -623,7 +588,7 @@ def _lazy_run(value: Any, place: str, here: Callable[[Any], Any]) -> _Run:
         )
     check_chunks(value, place)
     if value.ndim not in (2, 3):
-        raise InputError(
+        fail(
             place,
             "needs shape (n, K), or (n, M, K) for members",
             f"got shape {value.shape}",
@@ -636,7 +601,7 @@ def _lazy_run(value: Any, place: str, here: Callable[[Any], Any]) -> _Run:
 def _run_in_memory(run: Prediction, place: str) -> _Run:
     size = sum(getattr(run, name).nbytes for name in run.array_names())
     if size > MOST_SENT:
-        raise InputError(
+        fail(
             place,
             f"in memory must take less than {MOST_SENT >> 20} MiB beside dask arrays or with a client, because it is sent",
             f"it takes {size >> 20} MiB",
@@ -654,7 +619,7 @@ def _in_order(run: _Run, known: Known, place: str) -> _Run:
     if run.how.packed:
         moved = run.arguments[0][order]
         return replace(run, arguments=[moved], ids=moved.ids, groups=moved.groups, keys=moved.keys)
-    raise InputError(
+    fail(
         f"{place}.ids",
         "must be in the order of the first model, because rows of dask arrays are not moved",
         f"row {int(np.flatnonzero(order != np.arange(len(order)))[0])} differs",
@@ -665,11 +630,11 @@ def _in_order(run: _Run, known: Known, place: str) -> _Run:
 
 def _common_rows(every: Sequence[tuple[str, _Run]]) -> int:
     if not every:
-        raise InputError("predictions", "needs at least one model", "got none", "name the models", code="empty")
+        fail("predictions", "needs at least one model", "got none", "name the models", code="empty")
     (first, run), *others = every
     for place, other in others:
         if other.n_instances != run.n_instances:
-            raise InputError(
+            fail(
                 place,
                 "all models need the same instances",
                 f"{other.n_instances} instances, and {first} has {run.n_instances}",
@@ -711,7 +676,7 @@ def _labels(y_true: Any, n: int, known: Known) -> Any:
     """Labels as a dask array, a table, or an array in the order of the ids."""
     if is_dask_array(y_true):
         if check_chunks(y_true, "y_true") != n:
-            raise InputError(
+            fail(
                 "y_true",
                 f"needs one label for each of the {n} instances",
                 f"got {y_true.shape[0]}",
@@ -720,7 +685,7 @@ def _labels(y_true: Any, n: int, known: Known) -> Any:
             )
         return y_true
     if _is_dask(y_true):
-        raise InputError(
+        fail(
             "y_true",
             "must be an array, or a dask array",
             f"got {type(y_true).__name__}",
@@ -756,7 +721,7 @@ def _uncertainties(given: Any, n: int, known: Known) -> Any:
             taken, index = take_index(values, parameter, axis=-1)
             array = as_array(taken, parameter)
             if not array.ndim or array.shape[-1] != n:
-                raise InputError(
+                fail(
                     parameter,
                     f"needs one value for each of the {n} instances in its last axis",
                     f"got shape {array.shape}",
@@ -795,15 +760,10 @@ def assay_on_dask(
         A client, or the address of a scheduler. By default the current client, or dask's scheduler in this process.
     uncertainties, groups, subgroups
         As for `assay`; dask arrays among them are computed first.
-
-    Raises
-    ------
-    InputError
-        As `assay`; chunks of unknown size, a cluster that does not answer or has other versions, workers that end.
     """
     started = time.perf_counter()
     if options.ignore_label is not None:
-        raise InputError(
+        fail(
             "ignore_label",
             "is not for dask arrays, whose rows are not moved",
             f"got {options.ignore_label!r}",
@@ -905,7 +865,7 @@ def _checked(chunk: ScoredChunk | None) -> StreamState:
     own = versions()
     differs = next((name for name in own if chunk.versions[name] != own[name]), None)
     if differs is not None:
-        raise InputError(
+        fail(
             "client",
             "must have workers with the versions of this process",
             f"{differs} is {chunk.versions[differs]} there and {own[differs]} here",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from uqassay.evidence.scoring import ModelScores
 from uqassay.statistics import Estimate, mean_estimate
-from uqassay.statistics.pairs import mean_estimates
+from uqassay.statistics.estimate import mean_estimates
 
 if TYPE_CHECKING:
     from uqassay.evidence.result import Assay

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, as_numeric
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.ranking import metric_label
 from uqassay.evidence.result import Assay
 from uqassay.evidence.tables import as_table
@@ -73,48 +73,24 @@ TABLES = {
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class DataSetComparison(Shown):
-    """J models compared over N data sets by one metric.
-
-    Attributes
-    ----------
-    models, data_sets : tuple of str
-        J and N names.
-    values : array (N, J)
-        The metric of each model on each data set, its mean over training runs.
-    data_set_ranks : array (N, J)
-        Rank of each model on each data set, 1 for the best.
-    label : str
-        The metric in words.
-    greater_is_better : bool
-    level : float
-        The probability that a sentence names no false pair is at least this.
-    friedman : FriedmanTest
-        Of all models together, with the average ranks.
-    tests : SignedRankPairs
-        Of all pairs, on which the sentences rest.
-    critical_difference : float
-        Nemenyi's, of average ranks.
-    rope : float or None
-        Differences up to it are practically none; None if there was no Bayesian test.
-    posterior : array (J, J, 3) or None
-        Probabilities that the model of the row is practically better than, equal to and worse than that of the column; nan on
-        the diagonal.
-    notes : tuple of Note
-    """
+    """J models compared over N data sets by one metric."""
 
     _shown_more: ClassVar[str] = 'summary(), table("models"), table("pairs"), to_latex()'
 
+    #: models, data_sets: J and N names.
     models: tuple[str, ...]
     data_sets: tuple[str, ...]
-    values: Array
-    data_set_ranks: Array
-    label: str
+    values: Array  #: The metric of each model on each data set, its mean over training runs.
+    data_set_ranks: Array  #: Rank of each model on each data set, 1 for the best.
+    label: str  #: The metric in words.
     greater_is_better: bool
-    level: float
-    friedman: FriedmanTest
-    tests: SignedRankPairs
-    critical_difference: float
-    rope: float | None = None
+    level: float  #: The probability that a sentence names no false pair is at least this.
+    friedman: FriedmanTest  #: Of all models together, with the average ranks.
+    tests: SignedRankPairs  #: Of all pairs, on which the sentences rest.
+    critical_difference: float  #: Nemenyi's, of average ranks.
+    rope: float | None = None  #: Differences up to it are practically none; None if there was no Bayesian test.
+    #: Probabilities that the model of the row is practically better than, equal to and worse than that of the column;
+    #: nan on the diagonal.
     posterior: Array | None = None
     notes: tuple[Note, ...] = ()
 
@@ -205,16 +181,9 @@ class DataSetComparison(Shown):
         ----------
         name : {"models", "pairs", "values"}
             One row per model, best average rank first; per pair; per data set and model.
-
-        Raises
-        ------
-        InputError
-            Another name.
         """
         if name not in TABLES:
-            raise InputError(
-                "name", f"must be one of {', '.join(TABLES)}", f"got {name!r}", "choose one of them", code="choice"
-            )
+            fail("name", f"must be one of {', '.join(TABLES)}", f"got {name!r}", "choose one of them", code="choice")
         if name == "values":
             return [
                 dict(zip(TABLES[name], (data_set, model, self.values[r, k], self.data_set_ranks[r, k]), strict=True))
@@ -412,11 +381,6 @@ def compare_over_data_sets(
     -------
     DataSetComparison
 
-    Raises
-    ------
-    InputError
-        A model that is missing or has no finite value on some data set, assays of other settings, an unknown metric.
-
     Examples
     --------
     >>> import uqassay as uq
@@ -427,7 +391,7 @@ def compare_over_data_sets(
     3 data sets cannot tell a and b apart by accuracy: p ≥ .25 at best; it takes at least 6 data sets.
     """
     if not isinstance(assays, Mapping) or not assays:
-        raise InputError(
+        fail(
             "assays",
             "must be a dict of assays, or their folders, by the names of the data sets",
             f"got {type(assays).__name__}" if not isinstance(assays, Mapping) else "got none",
@@ -445,7 +409,7 @@ def compare_over_data_sets(
         for name in names:
             if not any(name in one.model_names for one in found.values()):
                 known = ", ".join(dict.fromkeys(n for one in found.values() for n in one.model_names))
-                raise InputError("models", f"must be among {known}", f"got {name!r}", "choose from them", code="choice")
+                fail("models", f"must be among {known}", f"got {name!r}", "choose from them", code="choice")
     values = np.array([_values(one, names, metric, tradeoff, score) for one in found.values()])
     label = metric_label(metric, score or "")
     return compare_table(
@@ -498,11 +462,6 @@ def compare_table(
     Returns
     -------
     DataSetComparison
-
-    Raises
-    ------
-    InputError
-        A cell that is missing or not finite, by model and data set; fewer than two models or data sets; names that do not fit.
 
     Notes
     -----
@@ -563,16 +522,12 @@ def _greater_is_better(metric: str) -> bool:
 def _check_metric(metric: str, score: str | None, assay: Assay) -> None:
     known = ("unified", assay.settings.distance_metric, *METRICS[1:])
     if metric not in known:
-        raise InputError(
-            "metric", f"must be one of {', '.join(known)}", f"got {metric!r}", "choose one of them", code="choice"
-        )
+        fail("metric", f"must be one of {', '.join(known)}", f"got {metric!r}", "choose one of them", code="choice")
     ranked = metric in tuple(RANKING_METRICS)
     if ranked and score is None:
-        raise InputError(
-            "score", f"is needed for {metric!r}", "got none", "write score='total-entropy'", code="missing"
-        )
+        fail("score", f"is needed for {metric!r}", "got none", "write score='total-entropy'", code="missing")
     if not ranked and score is not None:
-        raise InputError("score", f"has no effect on {metric!r}", f"got {score!r}", "leave it out", code="conflict")
+        fail("score", f"has no effect on {metric!r}", f"got {score!r}", "leave it out", code="conflict")
 
 
 def _check_alike(assays: Mapping[str, Assay], metric: str) -> None:
@@ -584,7 +539,7 @@ def _check_alike(assays: Mapping[str, Assay], metric: str) -> None:
         for setting in ALIKE:
             a, b = getattr(one.settings, setting), getattr(other.settings, setting)
             if a != b:
-                raise InputError(
+                fail(
                     "assays",
                     f"must have one {setting}",
                     f"got {a!r} on {first} and {b!r} on {name}",
@@ -619,7 +574,7 @@ def _named(
     frame = as_frame(values, "values")
     if frame is not None and frame.columns is not None:
         if models is not None or data_sets is not None:
-            raise InputError(
+            fail(
                 "models" if models is not None else "data_sets",
                 "has no effect on a DataFrame, which has its own names",
                 "",
@@ -635,9 +590,9 @@ def _named(
         names = tuple(str(k + 1) for k in range(size)) if given is None else tuple(map(str, given))
         if len(names) != size or len(set(names)) < size:
             got = f"got {len(names)} names" if len(names) != size else "some are equal"
-            raise InputError(name, f"must be {size} different names", got, "name each once", code="mismatch")
+            fail(name, f"must be {size} different names", got, "name each once", code="mismatch")
         if size < 2:
-            raise InputError(name, "needs at least two", f"got {size}", "pass more", code="shape")
+            fail(name, "needs at least two", f"got {size}", "pass more", code="shape")
         named.append(names)
     return table, named[0], named[1]
 
@@ -648,7 +603,7 @@ def _check_cells(table: Array, models: Sequence[str], data_sets: Sequence[str]) 
         row, column = bad[0].tolist()
         value = table[row, column]
         more = f", and {counted(len(bad) - 1, 'other cell')} too" if len(bad) > 1 else ""
-        raise InputError(
+        fail(
             "values",
             "each model needs a finite value on each data set",
             f"{models[column]} has {'none' if np.isnan(value) else value} on {data_sets[row]}{more}",
@@ -662,7 +617,7 @@ def _grouped(table: Array, groups: Sequence[Any]) -> tuple[Array, tuple[str, ...
     """Means of the rows of each group, in the order in which the groups appear."""
     labels = list(map(str, groups))
     if len(labels) != len(table):
-        raise InputError(
+        fail(
             "groups",
             "must have one label for each row",
             f"got {len(labels)} for {len(table)} rows",
@@ -671,7 +626,7 @@ def _grouped(table: Array, groups: Sequence[Any]) -> tuple[Array, tuple[str, ...
         )
     names = tuple(dict.fromkeys(labels))
     if len(names) < 2:
-        raise InputError("groups", "needs at least two", f"got {len(names)}", "pass more data sets", code="shape")
+        fail("groups", "needs at least two", f"got {len(names)}", "pass more data sets", code="shape")
     places = np.array([names.index(label) for label in labels])
     return np.stack([table[places == k].mean(axis=0) for k in range(len(names))]), names
 

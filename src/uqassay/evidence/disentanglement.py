@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.disentanglement_runs import (
     EXPERIMENTS,
     PARTS,
@@ -132,48 +132,26 @@ def read_study(folder: str | Path, build: "type[DisentanglementStudy]") -> "Dise
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class DisentanglementStudy(Shown):
-    """The three experiments of one method on one data set.
-
-    Attributes
-    ----------
-    method, dataset : str
-    seeds : tuple of R int
-        One for each run.
-    class_names : tuple of K str
-    measured : dict of str to Measured
-        By the name of the experiment, one of `EXPERIMENTS`; not all need to be there.
-    facts : dict
-        Plain values for the reader: options, sizes, times.
-    notes : tuple of Note
-
-    Raises
-    ------
-    InputError
-        For unknown experiments, numbers of runs or classes that differ, or a seed that occurs twice.
-    """
+    """The three experiments of one method on one data set."""
 
     _shown_more: ClassVar[str] = "summary(), error(decomposition), table(name)"
 
     method: str
     dataset: str
-    seeds: tuple[int, ...]
+    seeds: tuple[int, ...]  #: One for each run.
     class_names: tuple[str, ...]
-    measured: Mapping[str, Measured]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    measured: Mapping[str, Measured]  #: By the name of the experiment, one of `EXPERIMENTS`; not all need to be there.
+    facts: Mapping[str, Any] = field(default_factory=dict)  #: Plain values for the reader: options, sizes, times.
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         seeds, names = tuple(_whole(seed) for seed in self.seeds), tuple(str(name) for name in self.class_names)
         if len(set(seeds)) < len(seeds):
-            raise InputError(
-                "seeds", "must differ from run to run", f"got {seeds}", "count every run once", code="duplicate"
-            )
+            fail("seeds", "must differ from run to run", f"got {seeds}", "count every run once", code="duplicate")
         if not self.measured:
-            raise InputError("measured", "needs at least one experiment", "got none", "run one first", code="empty")
+            fail("measured", "needs at least one experiment", "got none", "run one first", code="empty")
         if not isinstance(self.facts, Mapping):
-            raise InputError(
-                "facts", "must be a mapping", f"got {shown(self.facts)}", 'pass {"epochs": 100}', code="type"
-            )
+            fail("facts", "must be a mapping", f"got {shown(self.facts)}", 'pass {"epochs": 100}', code="type")
         for name, found in self.measured.items():
             chosen("measured", name, EXPERIMENTS)
             _check_experiment(name, found, len(seeds), len(names))
@@ -193,13 +171,7 @@ class DisentanglementStudy(Shown):
         return tuple(name for name in first if all(name in parts for parts in others))
 
     def experiment(self, name: str) -> Measured:
-        """The results of one experiment.
-
-        Raises
-        ------
-        InputError
-            The study has no such experiment.
-        """
+        """The results of one experiment."""
         return self.measured[chosen("experiment", name, tuple(self.measured))]
 
     def error(self, decomposition: str, *, aggregate: str = "mean", level: float = 0.95) -> Disentanglement:
@@ -251,42 +223,24 @@ class DisentanglementStudy(Shown):
         return [note.text for note in self.notes]
 
     def save(self, folder: str | Path) -> Path:
-        """Write the study into a folder, whole or not at all; nothing is pickled.
-
-        Raises
-        ------
-        FileFormatError
-            A path that holds something else than a study, or cannot be written.
-        """
+        """Write the study into a folder, whole or not at all; nothing is pickled."""
         return save_study(self, folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> "DisentanglementStudy":
-        """Read the study that `save` wrote.
-
-        Raises
-        ------
-        FileFormatError
-            A folder without a study, or with a damaged one, or one of another version.
-        """
+        """Read the study that `save` wrote."""
         return read_study(folder, cls)
 
 
 def joined(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:
-    """Studies of the same method, data and conditions as one, with the runs one after another.
-
-    Raises
-    ------
-    InputError
-        For studies that differ in something else than their runs, or share a seed.
-    """
+    """Studies of the same method, data and conditions as one, with the runs one after another."""
     studies = list(studies)
     if not studies:
-        raise InputError("studies", "needs at least one study", "got none", "pass a list of studies", code="empty")
+        fail("studies", "needs at least one study", "got none", "pass a list of studies", code="empty")
     first = studies[0]
     for study in studies[1:]:
         if (different := _first_difference(first, study)) is not None:
-            raise InputError(
+            fail(
                 "studies",
                 "must be of the same method, data set, classes, conditions and decompositions",
                 different,
@@ -316,15 +270,13 @@ def joined(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:
 
 def _whole(seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, Integral):
-        raise InputError(
-            "seeds", "must be whole numbers", f"got {shown(seed)}", "give the seed of each run", code="type"
-        )
+        fail("seeds", "must be whole numbers", f"got {shown(seed)}", "give the seed of each run", code="type")
     return int(seed)
 
 
 def _check_experiment(name: str, found: Measured, n_runs: int, n_classes: int) -> None:
     if not isinstance(found, Measured):
-        raise InputError(
+        fail(
             f"measured[{name!r}]",
             "must be a Measured",
             f"got {shown(found)}",
@@ -333,7 +285,7 @@ def _check_experiment(name: str, found: Measured, n_runs: int, n_classes: int) -
         )
     got = (found.n_runs, found.n_classes)
     if got != (n_runs, n_classes):
-        raise InputError(
+        fail(
             f"measured[{name!r}]",
             "must have one run for each seed and one probability for each class name",
             f"got {counted(got[0], 'run')} of {counted(got[1], 'class', 'classes')} for {counted(n_runs, 'seed')} "
@@ -343,7 +295,7 @@ def _check_experiment(name: str, found: Measured, n_runs: int, n_classes: int) -
         )
     classes = found.labels if name != "left-out-class" else np.append(found.labels.ravel(), found.conditions)
     if classes.min() < 0 or classes.max() >= n_classes or (classes % 1 != 0).any():
-        raise InputError(
+        fail(
             f"measured[{name!r}]",
             f"must have class indices from 0 to {n_classes - 1} as labels and as classes left out",
             f"found {classes.min():g} to {classes.max():g}",
@@ -388,44 +340,22 @@ SOURCE_TEXT = {
 @final
 @dataclass(frozen=True, eq=False)
 class DisentanglementBehaviour:
-    """Trend, correlations and sources of doubt of one method by one decomposition.
-
-    Attributes
-    ----------
-    method, dataset, decomposition : str
-    trend : EpistemicTrend or None
-    correlations : EstimateCorrelations or None
-        Of all decompositions of the study.
-    doubts : DoubtSources or None
-    sentences : tuple of str
-        The claims that the intervals and tests hold.
-    level : float
-    notes : tuple of Note
-        Why a finding is None, and the notes of the findings.
-    """
+    """Trend, correlations and sources of doubt of one method by one decomposition."""
 
     method: str
     dataset: str
     decomposition: str
     trend: EpistemicTrend | None
-    correlations: EstimateCorrelations | None
+    correlations: EstimateCorrelations | None  #: Of all decompositions of the study.
     doubts: DoubtSources | None
-    sentences: tuple[str, ...]
+    sentences: tuple[str, ...]  #: The claims that the intervals and tests hold.
     level: float
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  #: Why a finding is None, and the notes of the findings.
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """One finding as rows of plain values: "trend", "correlations" or "doubts"; none where it could not be computed.
-
-        Raises
-        ------
-        InputError
-            Another name.
-        """
+        """One finding as rows of plain values: "trend", "correlations" or "doubts"; none where it could not be computed."""
         if name not in FINDINGS:
-            raise InputError(
-                "name", f"must be {listed(FINDINGS, last='or')}", f"got {name!r}", "choose one", code="choice"
-            )
+            fail("name", f"must be {listed(FINDINGS, last='or')}", f"got {name!r}", "choose one", code="choice")
         found = getattr(self, name)
         return [] if found is None else list(found.rows())
 
@@ -447,11 +377,6 @@ def disentanglement_behaviour(
     Returns
     -------
     DisentanglementBehaviour
-
-    Raises
-    ------
-    InputError
-        The study has no such decomposition.
     """
     notes: list[Note] = []
     trend = doubts = None

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
 from uqassay.arrays import as_numeric
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.tables import as_table
 from uqassay.measures import Decomposition
 from uqassay.metrics.disentanglement import (
@@ -63,35 +63,18 @@ ROUNDING = 1e-3  # by which a probability in half precision may leave [0, 1]
 @final
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Predictions of one method in one experiment: R runs × C conditions × n test instances, K classes.
+    """Predictions of one method in one experiment: R runs × C conditions × n test instances, K classes."""
 
-    Attributes
-    ----------
-    conditions : tuple of C numbers
-        Shares of the training instances, shares of permuted labels, or indices of the classes left out.
-    labels : int array (R, C, n)
-        Of the test instances; label noise permutes them too.
-    probs : array (R, C, n, K)
-        Mean probabilities.
-    parts : dict of str to Decomposition
-        By the name of the decomposition; its arrays are (R, C, n).
-
-    Raises
-    ------
-    InputError
-        For shapes that do not fit together, values that are not finite, conditions that are no numbers or occur twice, or no
-        decomposition.
-    """
-
+    #: Shares of the training instances, shares of permuted labels, or indices of the classes left out.
     conditions: tuple[float, ...]
-    labels: NDArray[np.int64]
-    probs: NDArray[Any]
-    parts: Mapping[str, Decomposition]
+    labels: NDArray[np.int64]  #: (R, C, n): Of the test instances; label noise permutes them too.
+    probs: NDArray[Any]  #: (R, C, n, K): Mean probabilities.
+    parts: Mapping[str, Decomposition]  #: By the name of the decomposition; its arrays are (R, C, n).
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels)
         if labels.ndim != 3 or labels.size == 0 or labels.dtype.kind not in "iu":
-            raise InputError(
+            fail(
                 "labels",
                 "must be class indices of shape (R, C, n): runs, conditions, test instances",
                 f"got shape {labels.shape} of {labels.dtype}",
@@ -101,7 +84,7 @@ class Measured:
         conditions = _different_numbers(self.conditions, labels.shape[1])
         probs = _checked("probs", self.probs, (*labels.shape, -1))
         if probs.min() < -ROUNDING or probs.max() > 1 + ROUNDING:
-            raise InputError(
+            fail(
                 "probs",
                 "must be probabilities",
                 f"values from {probs.min():g} to {probs.max():g}",
@@ -109,10 +92,10 @@ class Measured:
                 code="not-probabilities",
             )
         if not self.parts:
-            raise InputError("parts", "needs at least one decomposition", "got none", "decompose first", code="empty")
+            fail("parts", "needs at least one decomposition", "got none", "decompose first", code="empty")
         for name, found in self.parts.items():
             if not isinstance(found, Decomposition):
-                raise InputError(
+                fail(
                     f"parts[{name!r}]",
                     "must be a Decomposition",
                     f"got {shown(found)}",
@@ -150,13 +133,7 @@ class Measured:
         return np.asarray(self.probs.argmax(axis=-1) == self.labels)
 
     def curves(self, decomposition: str) -> Curves:
-        """Accuracy and mean estimates of each run and condition.
-
-        Raises
-        ------
-        InputError
-            The experiment has no such decomposition.
-        """
+        """Accuracy and mean estimates of each run and condition."""
         parts = self.decomposed(decomposition)
         return Curves(
             accuracy=self.correct.mean(axis=-1),
@@ -166,13 +143,7 @@ class Measured:
         )
 
     def decomposed(self, decomposition: str) -> Decomposition:
-        """Total, aleatoric and epistemic estimates of every test instance by one decomposition.
-
-        Raises
-        ------
-        InputError
-            The experiment has no such decomposition.
-        """
+        """Total, aleatoric and epistemic estimates of every test instance by one decomposition."""
         return self.parts[chosen("decomposition", decomposition, tuple(self.parts))]
 
 
@@ -180,7 +151,7 @@ def _different_numbers(conditions: Any, n: int) -> tuple[float, ...]:
     """The conditions, one for each of n."""
     array = as_numeric(conditions, "conditions", ndim=1)
     if len(array) != n or not np.isfinite(array).all() or len(np.unique(array)) < n:
-        raise InputError(
+        fail(
             "conditions",
             "must be different numbers, one for each condition",
             f"got {array.tolist()} for {counted(n, 'condition')}",
@@ -202,7 +173,7 @@ def _checked(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[An
     array = np.asarray(values)
     fits = array.ndim == len(shape) and all(b in (-1, a) for a, b in zip(array.shape, shape, strict=True))
     if not fits or array.dtype.kind not in "fiu":
-        raise InputError(
+        fail(
             name,
             f"must be numbers of shape {str(shape).replace('-1', 'K')}, as labels",
             f"got shape {array.shape} of {array.dtype}",
@@ -211,7 +182,7 @@ def _checked(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[An
         )
     if not np.isfinite(array).all():
         where = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
-        raise InputError(
+        fail(
             name,
             "must be finite",
             f"{int((~np.isfinite(array)).sum())} of {array.size} values are not, the first at index {where}",
@@ -222,20 +193,10 @@ def _checked(name: str, values: ArrayLike, shape: tuple[int, ...]) -> NDArray[An
 
 
 def chosen(parameter: str, name: str, known: tuple[str, ...]) -> str:
-    """The name, if it is known.
-
-    Raises
-    ------
-    InputError
-        It is not one of `known`.
-    """
+    """The name, if it is known."""
     if name not in known:
-        raise InputError(
-            parameter,
-            f"must be {listed(known, last='or')}",
-            f"got {name!r}",
-            "choose one that is there",
-            code="choice",
+        fail(
+            parameter, f"must be {listed(known, last='or')}", f"got {name!r}", "choose one that is there", code="choice"
         )
     return name
 
@@ -366,13 +327,7 @@ STUDY_TABLES: Mapping[str, tuple[Callable[["DisentanglementStudy", float], Rows]
 
 
 def study_rows(study: "DisentanglementStudy", name: str, *, level: float = 0.95) -> Rows:
-    """The rows of one finding; see `DisentanglementStudy.rows`.
-
-    Raises
-    ------
-    InputError
-        There is no such finding.
-    """
+    """The rows of one finding; see `DisentanglementStudy.rows`."""
     make = STUDY_TABLES[chosen("name", name, tuple(STUDY_TABLES))][0]
     return make(study, level)
 
@@ -390,26 +345,18 @@ Array = NDArray[np.float64]
 @final
 @dataclass(frozen=True, eq=False)
 class ClassDetection:
-    """How well each estimate separates the instances of a class left out of the training from those of the others.
-
-    Attributes
-    ----------
-    classes : tuple of C int
-    aleatoric, epistemic : array (R, C)
-        ROC-AUC of each run and class; .5 is no separation. nan for a class without test instances.
-    aleatoric_mean, epistemic_mean : Estimate
-        Of the mean over the classes, with a t interval over the runs, cut to [0, 1]; a note says so.
-    difference : Estimate
-        Mean over the runs of the epistemic minus the aleatoric mean, cut to [−1, 1].
-    notes : tuple of Note
-    """
+    """How well each estimate separates the instances of a class left out of the training from those of the others."""
 
     classes: tuple[int, ...]
+    #: aleatoric, epistemic: (R, C): ROC-AUC of each run and class; .5 is no separation. nan for a class without test
+    #: instances.
     aleatoric: Array
     epistemic: Array
+    #: aleatoric_mean, epistemic_mean: Of the mean over the classes, with a t interval over the runs, cut to [0, 1]; a
+    #: note says so.
     aleatoric_mean: Estimate
     epistemic_mean: Estimate
-    difference: Estimate
+    difference: Estimate  #: Mean over the runs of the epistemic minus the aleatoric mean, cut to [−1, 1].
     notes: tuple[Note, ...] = ()
 
     def of_class(self, index: int, kind: str) -> Estimate:
@@ -494,28 +441,15 @@ NAN = float("nan")
 @final
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """A study and the decomposition by which it is judged, with the name that the reader sees.
-
-    Attributes
-    ----------
-    label : str
-    study : DisentanglementStudy
-    decomposition : str
-        One of `study.decompositions`.
-
-    Raises
-    ------
-    InputError
-        The study does not have this decomposition; a label without letters.
-    """
+    """A study and the decomposition by which it is judged, with the name that the reader sees."""
 
     label: str
     study: "DisentanglementStudy"
-    decomposition: str
+    decomposition: str  #: One of `study.decompositions`.
 
     def __post_init__(self) -> None:
         if not isinstance(self.label, str) or not self.label.strip():
-            raise InputError(
+            fail(
                 "label",
                 "must name the contender",
                 f"got {shown(self.label)}",
@@ -563,31 +497,18 @@ class Contender:
 @final
 @dataclass(frozen=True, eq=False)
 class RankedContender:
-    """One contender's place among those of its data set.
-
-    Attributes
-    ----------
-    contender : Contender
-    rank : int or None
-        1 for the lowest disentanglement error; None where an experiment is missing.
-    found : Disentanglement or None
-    difference : Estimate or None
-        Error minus that of the best one, with its interval; None for the best one and without a rank.
-    pvalue, pvalue_adjusted : float
-        Two-sided test of that difference; adjusted by Holm over the comparisons, and for the choice of the best one from the
-        same runs. nan where there is no test.
-    paired : bool or None
-        Whether the test pairs runs with the same seeds; Welch's test otherwise.
-    notes : tuple of Note
-    """
+    """One contender's place among those of its data set."""
 
     contender: Contender
-    rank: int | None
+    rank: int | None  #: 1 for the lowest disentanglement error; None where an experiment is missing.
     found: Disentanglement | None
+    #: Error minus that of the best one, with its interval; None for the best one and without a rank.
     difference: Estimate | None
+    #: pvalue, pvalue_adjusted: Two-sided test of that difference; adjusted by Holm over the comparisons, and for the
+    #: choice of the best one from the same runs. nan where there is no test.
     pvalue: float
     pvalue_adjusted: float
-    paired: bool | None
+    paired: bool | None  #: Whether the test pairs runs with the same seeds; Welch's test otherwise.
     notes: tuple[Note, ...] = ()
 
     def told_apart(self, level: float = 0.95) -> bool:
@@ -654,21 +575,13 @@ def contenders_of(
 
 
 def by_dataset(contenders: Sequence[Contender]) -> dict[str, tuple[Contender, ...]]:
-    """The contenders of each data set, in the order given.
-
-    Raises
-    ------
-    InputError
-        No contenders, or one label twice on one data set.
-    """
+    """The contenders of each data set, in the order given."""
     if not contenders:
-        raise InputError(
-            "contenders", "needs at least one contender", "got none", "pass a study and a decomposition", code="empty"
-        )
+        fail("contenders", "needs at least one contender", "got none", "pass a study and a decomposition", code="empty")
     groups: dict[str, tuple[Contender, ...]] = {}
     for one in contenders:
         if not isinstance(one, Contender):
-            raise InputError(
+            fail(
                 "contenders",
                 "must hold contenders",
                 f"got {shown(one)}",
@@ -677,7 +590,7 @@ def by_dataset(contenders: Sequence[Contender]) -> dict[str, tuple[Contender, ..
             )
         group = groups.get(one.study.dataset, ())
         if one.label in [other.label for other in group]:
-            raise InputError(
+            fail(
                 "contenders",
                 f"must have different labels on {one.study.dataset!r}",
                 f"got {one.label!r} twice",
@@ -702,11 +615,6 @@ def rank_disentanglement(contenders: Sequence[Contender], *, level: float = 0.95
     tuple of RankedContender
         Contenders of one data set are compared with its best one: over the same runs where the seeds agree, by Welch's test
         where they do not.
-
-    Raises
-    ------
-    InputError
-        No contenders, or one label twice on one data set.
 
     Notes
     -----

@@ -68,59 +68,36 @@ AS_CLOSELY = 0.1  # correlations whose difference surely lies within ± this are
 @final
 @dataclass(frozen=True, eq=False)
 class TermReading:
-    """One of the four correlations and whether it differs from 0.
-
-    Attributes
-    ----------
-    kind : {"aleatoric", "epistemic"}
-    ideal : float
-        1 or 0.
-    correlation : Estimate
-        Of confidence and accuracy, with its joint interval.
-    movement : str
-        "follows" (the interval lies above 0: the estimate rises where the accuracy falls), "against" (below 0), "unclear"
-        (it holds 0), "flat" (the estimate is constant in all runs), or "single-run" (no interval over runs). With two
-        conditions, where r is 0 or ±1, few runs that agree are "unclear", because they agree by chance too often.
-    flat_runs : int
-        Runs in which the estimate is constant, and the accuracy is not.
-    """
+    """One of the four correlations and whether it differs from 0."""
 
     kind: str
-    ideal: float
-    correlation: Estimate
+    ideal: float  #: 1 or 0.
+    correlation: Estimate  #: Of confidence and accuracy, with its joint interval.
+    #: "follows" (the interval lies above 0: the estimate rises where the accuracy falls), "against" (below 0),
+    #: "unclear" (it holds 0), "flat" (the estimate is constant in all runs), or "single-run" (no interval over runs).
+    #: With two conditions, where r is 0 or ±1, few runs that agree are "unclear", because they agree by chance too
+    #: often.
     movement: Movement
-    flat_runs: int
+    flat_runs: int  #: Runs in which the estimate is constant, and the accuracy is not.
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ExperimentReading:
-    """What one of the two experiments of the disentanglement error shows.
-
-    Attributes
-    ----------
-    experiment : {"dataset-size", "label-noise"}
-    n_runs : int
-    level : float
-        At which its claims hold together.
-    target, other : TermReading
-        The estimate that should follow the accuracy, and the one that should not.
-    difference : Estimate
-        Mean over the runs of the correlation of `other` minus that of `target`, with its joint interval.
-    comparison : str or None
-        Whether `other` follows the accuracy "less", "as-closely" or "more" than `target`; "unclear" where the interval does
-        not say; None where not both follow it.
-    accuracy_change : Estimate
-        Mean over the runs of the accuracy in the largest condition minus that in the smallest.
-    """
+    """What one of the two experiments of the disentanglement error shows."""
 
     experiment: str
     n_runs: int
-    level: float
+    level: float  #: At which its claims hold together.
+    #: target, other: The estimate that should follow the accuracy, and the one that should not.
     target: TermReading
     other: TermReading
+    #: Mean over the runs of the correlation of `other` minus that of `target`, with its joint interval.
     difference: Estimate
+    #: Whether `other` follows the accuracy "less", "as-closely" or "more" than `target`; "unclear" where the interval
+    #: does not say; None where not both follow it.
     comparison: Comparison | None
+    #: Mean over the runs of the accuracy in the largest condition minus that in the smallest.
     accuracy_change: Estimate
 
     @property
@@ -134,30 +111,16 @@ class ExperimentReading:
 @final
 @dataclass(frozen=True, eq=False)
 class ClassReading:
-    """What the classes left out of the training show: mean ROC-AUC of both estimates against ½.
-
-    Attributes
-    ----------
-    n_runs : int
-    level : float
-    aleatoric, epistemic : Estimate
-        With joint intervals.
-    sides : dict of str to str
-        By kind: "above" ½, "below" it, "unclear", or "single-run".
-    difference : Estimate
-        Epistemic minus aleatoric.
-    better : {"epistemic", "aleatoric"} or None
-        The estimate with the greater ROC-AUC, where the interval of the difference says so.
-    notes : tuple of Note
-    """
+    """What the classes left out of the training show: mean ROC-AUC of both estimates against ½."""
 
     n_runs: int
     level: float
+    #: aleatoric, epistemic: With joint intervals.
     aleatoric: Estimate
     epistemic: Estimate
-    sides: dict[str, Side]
-    difference: Estimate
-    better: str | None
+    sides: dict[str, Side]  #: By kind: "above" ½, "below" it, "unclear", or "single-run".
+    difference: Estimate  #: Epistemic minus aleatoric.
+    better: str | None  #: The estimate with the greater ROC-AUC, where the interval of the difference says so.
     notes: tuple[Note, ...]
 
 

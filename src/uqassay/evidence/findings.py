@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.align import align_values
 from uqassay.evidence.calibration import ModelCalibration, adjusted_tests, model_groups
 from uqassay.evidence.data import ChosenColumns, one_run, units_of_runs
@@ -255,7 +255,7 @@ def _parts(assay: "Assay", by: str, model: ModelScores) -> list[tuple[str, Mask]
         return [(name, np.broadcast_to(assay.classes == c, shape)) for c, name in enumerate(assay.class_names)]
     if by not in assay.subgroups:
         known = ", ".join([*SUBSETS, *assay.subgroups])
-        raise InputError(
+        fail(
             "by",
             f"must be one of {known}",
             f"got {by!r}",
@@ -329,19 +329,13 @@ def extremeness(columns: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, Arra
 
 
 def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Known) -> dict[str, NDArray[Any]]:
-    """Values (n,) of each subgroup, from a mapping or from the columns of a DataFrame.
-
-    Raises
-    ------
-    InputError
-        Names that occur twice or belong to other parts, or values that are missing.
-    """
+    """Values (n,) of each subgroup, from a mapping or from the columns of a DataFrame."""
     given = _columns(subgroups)
     out = {}
     for key, values in given.items():
         name, parameter = str(key), f"subgroups[{str(key)!r}]"
         if name in SUBSETS or name in out:
-            raise InputError(
+            fail(
                 "subgroups",
                 f"names must differ from each other and from {listed(SUBSETS)}, which are parts of every assay",
                 f"got {name!r}",
@@ -353,7 +347,7 @@ def subgroup_values(subgroups: Mapping[str, ArrayLike] | Any, n: int, known: Kno
             array = array.astype(str)
         if array.dtype.kind == "f" and np.isnan(array).any():
             rows = np.flatnonzero(np.isnan(array))
-            raise InputError(
+            fail(
                 parameter,
                 "must not hold nan",
                 f"row {rows[0]} is nan, the first of {len(rows)}",
@@ -390,7 +384,7 @@ def _columns(subgroups: Any) -> Mapping[Any, Any]:
         return subgroups or {}
     columns = columns_of(subgroups, "subgroups")
     if columns is None:
-        raise InputError(
+        fail(
             "subgroups",
             "must map names to values, or be a DataFrame",
             f"got {type(subgroups).__name__}",

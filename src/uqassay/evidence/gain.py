@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.calibration.epistemic_map import CrossFittedMap, EpistemicMap, cross_fitted_map
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.align import align
 from uqassay.evidence.gain_words import gain_sentences, result_sentences
@@ -73,25 +74,6 @@ TRUE_PARTS = ("total", "aleatoric", "epistemic")
 class GainSample:
     """n instances: the gain from more data, and the epistemic uncertainty that the model stated before.
 
-    Attributes
-    ----------
-    gain : dict of str to array (n,)
-        By the loss, of `uqassay.metrics.GAIN_LOSSES`: loss before minus loss after more data. Zero-one gains are −1, 0, 1.
-    epistemic : dict of str to array (n,)
-        Estimates by the name of the score; greater values mean more doubt. Entropies are in nats.
-    correct_before, correct_after : bool array (n,)
-        Whether the class predicted without and with more data is the label.
-    truth : TrueUncertainty, optional
-        Total, aleatoric and epistemic uncertainty of the model before, under the zero-one loss, where P(y|x) is known.
-    groups : array (n,), optional
-        Instances of one group (patient, site, video) may depend on each other; groups are independent.
-
-    Raises
-    ------
-    InputError
-        For lengths that differ, values that are not finite, an unknown loss, no loss, no score, or zero-one gains that
-        contradict `correct_before` and `correct_after`.
-
     Examples
     --------
     >>> sample = GainSample({"zero-one": [0, 1]}, {"entropy": [0.1, 0.6]}, [True, False], [True, True])
@@ -99,11 +81,17 @@ class GainSample:
     (2, 0.5, 1.0)
     """
 
+    #: (n,): By the loss, of `uqassay.metrics.GAIN_LOSSES`: loss before minus loss after more data. Zero-one gains are
+    #: −1, 0, 1.
     gain: Mapping[str, Array]
+    #: (n,): Estimates by the name of the score; greater values mean more doubt. Entropies are in nats.
     epistemic: Mapping[str, Array]
+    #: correct_before, correct_after: (n,): Whether the class predicted without and with more data is the label.
     correct_before: NDArray[np.bool_]
     correct_after: NDArray[np.bool_]
+    #: Total, aleatoric and epistemic uncertainty of the model before, under the zero-one loss, where P(y|x) is known.
     truth: TrueUncertainty | None = None
+    #: (n,): Instances of one group (patient, site, video) may depend on each other; groups are independent.
     groups: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
@@ -115,7 +103,7 @@ class GainSample:
         gain = _by_name("gain", self.gain, n)
         for name in gain:
             if name not in GAIN_LOSSES:
-                raise InputError(
+                fail(
                     "gain",
                     f"must be of the losses {listed(GAIN_LOSSES, last='or')}",
                     f"got {name!r}",
@@ -125,7 +113,7 @@ class GainSample:
         known = after.astype(float) - before
         if "zero-one" in gain and (gain["zero-one"] != known).any():
             at = int(np.flatnonzero(gain["zero-one"] != known)[0])
-            raise InputError(
+            fail(
                 "gain['zero-one']",
                 "must be correct_after − correct_before",
                 f"row {at} has {gain['zero-one'][at]:g}, and is {_word(before[at])} before and {_word(after[at])} after",
@@ -162,39 +150,22 @@ class GainSample:
 @final
 @dataclass(frozen=True, eq=False)
 class GainRun:
-    """One run: a split of the data, a training with less and one with more of it.
-
-    Attributes
-    ----------
-    seed : int
-    test : GainSample
-        Of the test instances.
-    calibration : GainSample, optional
-        Of the instances that the map of the estimates to gains is fitted on; never the test instances.
-    sizes : dict of str to int
-        Numbers of instances, such as those of D_train, D_aug and D_test.
-    notes : tuple of Note
-
-    Raises
-    ------
-    InputError
-        If the calibration sample lacks a loss or a score of the test sample, or a field has another type.
-    """
+    """One run: a split of the data, a training with less and one with more of it."""
 
     seed: int
-    test: GainSample
+    test: GainSample  #: Of the test instances.
+    #: Of the instances that the map of the estimates to gains is fitted on; never the test instances.
     calibration: GainSample | None = None
+    #: Numbers of instances, such as those of D_train, D_aug and D_test.
     sizes: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.seed, bool) or not isinstance(self.seed, Integral):
-            raise InputError(
-                "seed", "must be a whole number", f"got {shown(self.seed)}", "give the seed of the run", code="type"
-            )
+            fail("seed", "must be a whole number", f"got {shown(self.seed)}", "give the seed of the run", code="type")
         for name, sample in (("test", self.test), ("calibration", self.calibration)):
             if not isinstance(sample, GainSample) and not (name == "calibration" and sample is None):
-                raise InputError(
+                fail(
                     name,
                     "must be a GainSample",
                     f"got {shown(sample)}",
@@ -202,12 +173,10 @@ class GainRun:
                     code="type",
                 )
         if not isinstance(self.sizes, Mapping):
-            raise InputError(
-                "sizes", "must be a mapping", f"got {shown(self.sizes)}", 'pass {"train": 1000}', code="type"
-            )
+            fail("sizes", "must be a mapping", f"got {shown(self.sizes)}", 'pass {"train": 1000}', code="type")
         for name, size in self.sizes.items():
             if isinstance(size, bool) or not isinstance(size, Integral) or size < 0:
-                raise InputError(
+                fail(
                     f"sizes[{name!r}]", "must be a number of instances", f"got {shown(size)}", "count them", code="type"
                 )
         if self.calibration is not None:
@@ -230,7 +199,7 @@ def _word(correct: Any) -> str:
 def _truth_values(name: str, values: Any) -> NDArray[np.bool_]:
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0 or array.dtype != bool:
-        raise InputError(
+        fail(
             name,
             "must be truth values of shape (n,)",
             f"got shape {array.shape} of {array.dtype}",
@@ -243,16 +212,16 @@ def _truth_values(name: str, values: Any) -> NDArray[np.bool_]:
 def _by_name(parameter: str, values: Any, n: int) -> dict[str, Array]:
     rule = "must be arrays by their names, at least one"
     if not isinstance(values, Mapping):
-        raise InputError(parameter, rule, f"got {shown(values)}", "pass a dictionary of arrays", code="type")
+        fail(parameter, rule, f"got {shown(values)}", "pass a dictionary of arrays", code="type")
     if not values:
-        raise InputError(parameter, rule, f"got {shown(values)}", "pass a dictionary of arrays", code="empty")
+        fail(parameter, rule, f"got {shown(values)}", "pass a dictionary of arrays", code="empty")
     return {str(name): _numbers(f"{parameter}[{name!r}]", array, n) for name, array in values.items()}
 
 
 def _numbers(name: str, values: Any, n: int) -> Array:
     array = np.asarray(values)
     if array.ndim != 1 or array.dtype.kind not in "fiu":
-        raise InputError(
+        fail(
             name,
             "must be numbers of shape (n,)",
             f"got shape {array.shape} of {array.dtype}",
@@ -264,7 +233,7 @@ def _numbers(name: str, values: Any, n: int) -> Array:
     array = array.astype(np.float64)
     if not np.isfinite(array).all():
         at = int(np.flatnonzero(~np.isfinite(array))[0])
-        raise InputError(
+        fail(
             name,
             "must be finite",
             f"{int((~np.isfinite(array)).sum())} of {n} values are not, the first in row {at}",
@@ -288,7 +257,7 @@ def _checked_truth(truth: Any, n: int) -> TrueUncertainty | None:
     if truth is None:
         return None
     if not isinstance(truth, TrueUncertainty):
-        raise InputError(
+        fail(
             "truth",
             "must be a TrueUncertainty",
             f"got {shown(truth)}",
@@ -304,7 +273,7 @@ def _checked_groups(groups: Any, n: int) -> NDArray[Any] | None:
         return None
     array = np.asarray(groups)
     if array.ndim != 1 or len(array) != n:
-        raise InputError(
+        fail(
             "groups",
             "must have one label for each instance",
             f"got shape {array.shape} for {counted(n, 'instance')}",
@@ -318,7 +287,7 @@ def _check_same_names(test: GainSample, calibration: GainSample) -> None:
     for name in ("gain", "epistemic"):
         missing = [key for key in getattr(test, name) if key not in getattr(calibration, name)]
         if missing:
-            raise InputError(
+            fail(
                 f"calibration.{name}",
                 "must have the names of the test sample",
                 f"it lacks {listed(missing)}",
@@ -380,12 +349,6 @@ def sample_of_pair(
     -------
     GainSample
 
-    Raises
-    ------
-    InputError
-        Predictions and labels that do not fit together; class names of one prediction alone, whose columns may stand in
-        another order than those of the other; a score that `before` does not have; votes instead of labels.
-
     Examples
     --------
     >>> members = [[[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.8, 0.2]]]
@@ -398,7 +361,7 @@ def sample_of_pair(
     aligned = align(both, y_true, groups=groups)
     y = aligned.labels
     if y.ndim == 2:
-        raise InputError(
+        fail(
             "y_true",
             "must be one label for each instance",
             "got label distributions or votes",
@@ -407,7 +370,7 @@ def sample_of_pair(
         )
     (first,), (second,) = aligned.models["before"], aligned.models["after"]
     if len(set(losses)) < len(losses) or not losses:
-        raise InputError(
+        fail(
             "losses", "must be different names, at least one", f"got {list(losses)}", "name each once", code="duplicate"
         )
     if aligned.named and label_probs is not None:  # the predictions have lost their names to the labels
@@ -427,7 +390,7 @@ def _check_named(both: Mapping[str, Prediction]) -> None:
     unnamed = [side for side, one in both.items() if one.class_names is None]
     if len(unnamed) == 1:
         (names,) = (one.class_names for one in both.values() if one.class_names is not None)
-        raise InputError(
+        fail(
             f"models[{unnamed[0]!r}]",
             "must name the classes if the other prediction does, because its columns may be in another order",
             f"got none, and the other has {listed_names(names, most=5)}",
@@ -444,13 +407,13 @@ def _estimates(prediction: Prediction, scores: Sequence[str] | Mapping[str, Arra
     if scores is None:
         names = list(default_scores(prediction))
     elif isinstance(scores, str):
-        raise InputError("scores", "must be a list of names", f"got {scores!r}", f"write [{scores!r}]", code="type")
+        fail("scores", "must be a list of names", f"got {scores!r}", f"write [{scores!r}]", code="type")
     else:
         names = list(dict.fromkeys(scores))
     for name in names:
         if SCORE_NAMES.get(name, name) not in offered:
             near = difflib.get_close_matches(name, [*SCORE_NAMES, *offered], n=1)
-            raise InputError(
+            fail(
                 "scores",
                 f"must be scores that this prediction has ({listed([*SCORE_NAMES, *offered])})",
                 f"got {name!r}",
@@ -472,80 +435,43 @@ COUNTED = ("left-out", "assumption")  # notes of a map that are told once for al
 @final
 @dataclass(frozen=True)
 class GainOptions:
-    """What is computed, and how.
-
-    Attributes
-    ----------
-    score, loss : str
-    bins : int
-        Number of intervals of the estimates.
-    binning : {"equal-mass", "equal-width"}
-    map_bins : {"paper", "own"}
-        Intervals of the calibration map; see `uqassay.calibration.EpistemicMap`.
-    level : float
-        Confidence level of all intervals.
-    shares : tuple of float
-        Of the cases that wait, on the delay curve.
-    cross_fit : int
-        Folds of the test instances on which the map is cross-fitted in a run without a calibration sample; 0 for no map.
-    """
+    """What is computed, and how."""
 
     score: str
     loss: str = "zero-one"
-    bins: int = 20
+    bins: int = 20  #: Number of intervals of the estimates.
     binning: Literal["equal-mass", "equal-width"] = "equal-mass"
+    #: Intervals of the calibration map; see `uqassay.calibration.EpistemicMap`.
     map_bins: Literal["paper", "own"] = "paper"
-    level: float = 0.95
-    shares: tuple[float, ...] = SHARES
+    level: float = 0.95  #: Confidence level of all intervals.
+    shares: tuple[float, ...] = SHARES  #: Of the cases that wait, on the delay curve.
+    #: Folds of the test instances on which the map is cross-fitted in a run without a calibration sample; 0 for no map.
     cross_fit: int = FOLDS
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class RunGain:
-    """The numbers of one run and one score; intervals are over its instances or groups.
-
-    Attributes
-    ----------
-    seed, n_instances : int
-    mean_gain, mean_epistemic : Estimate
-    excess : Estimate
-        Mean of estimate − gain: positive where the estimates are too large on average.
-    correlation : Estimate
-        Spearman's correlation of estimate and gain.
-    raw : EpistemicCalibration
-        EECE (gain) of the estimates.
-    calibrated : EpistemicCalibration or None
-        EECE (gain) of the mapped estimates: in the same intervals of instances if the map is of a calibration sample, in fewer
-        intervals of each fold if it is cross-fitted. None without a map.
-    excess_calibrated : Estimate or None
-        Mean of mapped estimate − gain; None also for a cross-fitted map, where it is near 0 for any estimates.
-    gain_map : EpistemicMap or None
-        Of the calibration sample; of all test instances if it is cross-fitted.
-    cross_fit : CrossFittedMap or None
-        The maps of the folds, without a calibration sample.
-    delay : DelayCurve
-    above_random : tuple of S Estimate
-        Gain above that of a random choice at each share of the delay curve.
-    means : dict of str to array (M,)
-        In the intervals of the estimates: "epistemic", "gain", "calibrated" (with a map), "true" (true epistemic uncertainty,
-        where P(y|x) is known).
-    notes : tuple of Note
-    """
+    """The numbers of one run and one score; intervals are over its instances or groups."""
 
     seed: int
     n_instances: int
     mean_gain: Estimate
     mean_epistemic: Estimate
-    excess: Estimate
-    correlation: Estimate
-    raw: EpistemicCalibration
+    excess: Estimate  #: Mean of estimate − gain: positive where the estimates are too large on average.
+    correlation: Estimate  #: Spearman's correlation of estimate and gain.
+    raw: EpistemicCalibration  #: EECE (gain) of the estimates.
+    #: EECE (gain) of the mapped estimates: in the same intervals of instances if the map is of a calibration sample, in
+    #: fewer intervals of each fold if it is cross-fitted. None without a map.
     calibrated: EpistemicCalibration | None
+    #: Mean of mapped estimate − gain; None also for a cross-fitted map, where it is near 0 for any estimates.
     excess_calibrated: Estimate | None
-    gain_map: EpistemicMap | None
-    cross_fit: CrossFittedMap | None
+    gain_map: EpistemicMap | None  #: Of the calibration sample; of all test instances if it is cross-fitted.
+    cross_fit: CrossFittedMap | None  #: The maps of the folds, without a calibration sample.
     delay: DelayCurve
-    above_random: tuple[Estimate, ...]
+    above_random: tuple[Estimate, ...]  #: Gain above that of a random choice at each share of the delay curve.
+    #: (M,): In the intervals of the estimates: "epistemic", "gain", "calibrated" (with a map), "true" (true epistemic
+    #: uncertainty, where P(y|x) is known).
     means: Mapping[str, Array]
     notes: tuple[Note, ...]
 
@@ -730,17 +656,9 @@ GAIN_TABLES: Mapping[str, tuple[Callable[["GainResult"], Rows], Sequence[str]]] 
 
 
 def gain_rows(results: Sequence["GainResult"], name: str) -> Rows:
-    """The rows of one finding for several results; see `GainStudy.rows`.
-
-    Raises
-    ------
-    InputError
-        There is no such finding.
-    """
+    """The rows of one finding for several results; see `GainStudy.rows`."""
     if name not in GAIN_TABLES:
-        raise InputError(
-            "name", f"must be {listed(list(GAIN_TABLES), last='or')}", f"got {name!r}", "choose one", code="choice"
-        )
+        fail("name", f"must be {listed(list(GAIN_TABLES), last='or')}", f"got {name!r}", "choose one", code="choice")
     return [row for result in results for row in GAIN_TABLES[name][0](result)]
 
 
@@ -776,26 +694,13 @@ RARE = ("few", "none")  # notes on gains other than 0
 @final
 @dataclass(frozen=True, eq=False)
 class GainBins:
-    """Means in M intervals of the estimates, from the least to the greatest; see `Curve` for their bands.
+    """Means in M intervals of the estimates, from the least to the greatest; see `Curve` for their bands."""
 
-    Attributes
-    ----------
-    epistemic : Curve
-        Mean estimate.
-    gain : Curve
-        Mean gain; for one run its interval is over the instances of the interval.
-    calibrated : Curve or None
-        Mean mapped estimate; None without a map.
-    true : Curve or None
-        Mean true epistemic uncertainty, where P(y|x) is known.
-    count : array (R, M)
-        Instances. A run with fewer intervals than others, because of ties, has none in the first ones.
-    """
-
-    epistemic: Curve
-    gain: Curve
-    calibrated: Curve | None
-    true: Curve | None
+    epistemic: Curve  #: Mean estimate.
+    gain: Curve  #: Mean gain; for one run its interval is over the instances of the interval.
+    calibrated: Curve | None  #: Mean mapped estimate; None without a map.
+    true: Curve | None  #: Mean true epistemic uncertainty, where P(y|x) is known.
+    #: (R, M): Instances. A run with fewer intervals than others, because of ties, has none in the first ones.
     count: NDArray[np.int64]
 
     @property
@@ -807,23 +712,12 @@ class GainBins:
 @final
 @dataclass(frozen=True, eq=False)
 class GainDelay:
-    """Gain in mean loss over all instances where the most uncertain share of them waits for more data.
-
-    Attributes
-    ----------
-    shares : array (S,)
-    gained : Curve
-        For the zero-one loss: gain in accuracy.
-    random : Curve
-        The same for a random choice of as many.
-    above : Curve
-        The difference of the two.
-    """
+    """Gain in mean loss over all instances where the most uncertain share of them waits for more data."""
 
     shares: Array
-    gained: Curve
-    random: Curve
-    above: Curve
+    gained: Curve  #: For the zero-one loss: gain in accuracy.
+    random: Curve  #: The same for a random choice of as many.
+    above: Curve  #: The difference of the two.
 
     def at(self, share: float) -> tuple[float, float, float]:
         """Gain with the ends of its interval at the nearest share of the curve."""
@@ -838,28 +732,6 @@ class GainResult(Shown):
 
     With several runs an interval is Student's t over the runs; with one run it is over the instances or groups of that run.
     `Estimate.method` says which.
-
-    Attributes
-    ----------
-    method, dataset : str
-    options : GainOptions
-    runs : tuple of R RunGain
-    correlation : OverRuns
-        Epistemic correlation: Spearman's correlation of estimate and gain.
-    error, debiased : OverRuns
-        EECE (gain) of the estimates, and the same without its bias.
-    calibrated_error, calibrated_debiased : OverRuns or None
-        Those of the mapped estimates; None without a map. In the same intervals as `error` if the map is of calibration
-        samples; in fewer intervals of each fold if it is cross-fitted (`n_folds`).
-    reduction : OverRuns or None
-        Error before the map, in the intervals of `calibrated_error`, − calibrated_error. One run gives no interval.
-    mean_gain, mean_epistemic, excess : OverRuns
-        `excess` is the mean of estimate − gain.
-    excess_calibrated : OverRuns or None
-        None also for a cross-fitted map.
-    bins : GainBins
-    delay : GainDelay
-    notes : tuple of Note
     """
 
     _shown_more: ClassVar[str] = "summary(), correlation, error, bins, delay"
@@ -868,16 +740,22 @@ class GainResult(Shown):
     dataset: str
     options: GainOptions
     runs: tuple[RunGain, ...]
-    correlation: OverRuns
+    correlation: OverRuns  #: Epistemic correlation: Spearman's correlation of estimate and gain.
+    #: error, debiased: EECE (gain) of the estimates, and the same without its bias.
     error: OverRuns
     debiased: OverRuns
+    #: calibrated_error, calibrated_debiased: Those of the mapped estimates; None without a map. In the same intervals
+    #: as `error` if the map is of calibration samples; in fewer intervals of each fold if it is cross-fitted
+    #: (`n_folds`).
     calibrated_error: OverRuns | None
     calibrated_debiased: OverRuns | None
+    #: Error before the map, in the intervals of `calibrated_error`, − calibrated_error. One run gives no interval.
     reduction: OverRuns | None
+    #: mean_gain, mean_epistemic, excess: `excess` is the mean of estimate − gain.
     mean_gain: OverRuns
     mean_epistemic: OverRuns
     excess: OverRuns
-    excess_calibrated: OverRuns | None
+    excess_calibrated: OverRuns | None  #: None also for a cross-fitted map.
     bins: GainBins
     delay: GainDelay
     notes: tuple[Note, ...]
@@ -1132,51 +1010,33 @@ MOST_FOLDS = 100
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class GainStudy(Shown):
-    """The runs of one method on one data set.
-
-    Attributes
-    ----------
-    method, dataset : str
-    runs : tuple of R GainRun
-    facts : dict
-        Plain values for the reader: options, sizes, times.
-    notes : tuple of Note
-
-    Raises
-    ------
-    InputError
-        Without runs, for a seed that occurs twice, or for runs without a common loss or score.
-    """
+    """The runs of one method on one data set."""
 
     _shown_more: ClassVar[str] = "summary(), result(score, loss), table(name)"
 
     method: str
     dataset: str
     runs: tuple[GainRun, ...]
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)  #: Plain values for the reader: options, sizes, times.
     notes: tuple[Note, ...] = ()
     _found: dict[GainOptions, GainResult] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         runs = tuple(self.runs)
         if not runs:
-            raise InputError("runs", "needs at least one run", "got none", "pass a GainRun for each", code="empty")
+            fail("runs", "needs at least one run", "got none", "pass a GainRun for each", code="empty")
         for r, run in enumerate(runs):
             if not isinstance(run, GainRun):
-                raise InputError(
-                    f"runs[{r}]", "must be a GainRun", f"got {shown(run)}", "pass GainRun(seed, test)", code="type"
-                )
+                fail(f"runs[{r}]", "must be a GainRun", f"got {shown(run)}", "pass GainRun(seed, test)", code="type")
         seeds = [run.seed for run in runs]
         if len(set(seeds)) < len(seeds):
-            raise InputError(
-                "runs", "must have different seeds", f"got {seeds}", "count every run once", code="duplicate"
-            )
+            fail("runs", "must have different seeds", f"got {seeds}", "count every run once", code="duplicate")
         if not isinstance(self.facts, Mapping):
-            raise InputError("facts", "must be a mapping", f"got {shown(self.facts)}", 'pass {"runs": 6}', code="type")
+            fail("facts", "must be a mapping", f"got {shown(self.facts)}", 'pass {"runs": 6}', code="type")
         object.__setattr__(self, "runs", runs)
         for name, names in (("score", self.scores), ("loss", self.losses)):
             if not names:
-                raise InputError(
+                fail(
                     "runs",
                     f"must have a {name} in common",
                     "got none",
@@ -1251,19 +1111,11 @@ class GainStudy(Shown):
         -------
         GainResult
             Kept, so that asking again costs nothing.
-
-        Raises
-        ------
-        InputError
-            A score or loss that the study does not have, or an option that `uqassay.metrics.epistemic_calibration_error`
-            refuses.
         """
         score = self.scores[0] if score is None else score
         for name, given, known in (("score", score, self.scores), ("loss", loss, self.losses)):
             if given not in known:
-                raise InputError(
-                    name, f"must be {listed(known, last='or')}", f"got {given!r}", "choose one of them", code="choice"
-                )
+                fail(name, f"must be {listed(known, last='or')}", f"got {given!r}", "choose one of them", code="choice")
         check_folds(cross_fit)
         folds = 0 if any(run.calibration is not None for run in self.runs) else int(cross_fit)
         options = GainOptions(score, loss, bins, binning, map_bins, level, tuple(shares), folds)
@@ -1314,37 +1166,20 @@ class GainStudy(Shown):
         return "zero-one" if "zero-one" in self.losses else self.losses[0]
 
     def save(self, folder: str | Path) -> Path:
-        """Write the study into a folder, whole or not at all; nothing is pickled.
-
-        Raises
-        ------
-        FileFormatError
-            A path that holds something else than a study, or cannot be written.
-        """
+        """Write the study into a folder, whole or not at all; nothing is pickled."""
         return save_gain_study(self, folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> "GainStudy":
-        """Read the study that `save` wrote.
-
-        Raises
-        ------
-        FileFormatError
-            A folder without a study of the gain, or with a damaged one, or one of another version.
-        """
+        """Read the study that `save` wrote."""
         return read_gain_study(folder, cls)
 
 
 def check_folds(cross_fit: Any) -> None:
-    """Refuse a number of folds other than 0 or at least 2.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse a number of folds other than 0 or at least 2."""
     whole = isinstance(cross_fit, Integral) and not isinstance(cross_fit, bool)
     if not whole or int(cross_fit) not in (0, *range(2, MOST_FOLDS + 1)):
-        raise InputError(
+        fail(
             "cross_fit",
             f"must be 0, or a number of folds from 2 to {MOST_FOLDS}",
             f"got {shown(cross_fit)}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.over_runs import OverRuns
 from uqassay.metrics.epistemic_gain import EpistemicCalibration
 from uqassay.notes import reason
@@ -53,79 +53,46 @@ GREATEST = 0.99  # p-value in a combination
 @final
 @dataclass(frozen=True)
 class CalibrationReading:
-    """Whether estimates are calibrated within what the test sets can show.
-
-    Attributes
-    ----------
-    error : OverRuns
-    debiased : OverRuns
-    null_low, null_high, null_mean : float
-        Where the error of perfectly calibrated estimates lies in a run, means over the runs.
-    pvalue : float
-        Of perfect calibration in all runs; nan if no run has an interval. P-values of several runs are combined by the Cauchy
-        test of Liu and Xie (2020), which allows small ones to depend on each other: the runs of a study split the same
-        instances.
-    shown : bool
-        True if the estimates are shown not to be calibrated: a p-value of at most 1 − level.
-    excess : Side
-        "above" if the estimates are shown to be too large on average, "below" if too small; "undefined" for a cross-fitted map.
-    """
+    """Whether estimates are calibrated within what the test sets can show."""
 
     error: OverRuns
     debiased: OverRuns
+    #: null_low, null_high, null_mean: Where the error of perfectly calibrated estimates lies in a run, means over the
+    #: runs.
     null_low: float
     null_high: float
     null_mean: float
+    #: Of perfect calibration in all runs; nan if no run has an interval. P-values of several runs are combined by the
+    #: Cauchy test of Liu and Xie (2020), which allows small ones to depend on each other: the runs of a study split the
+    #: same instances.
     pvalue: float
-    shown: bool
+    shown: bool  #: True if the estimates are shown not to be calibrated: a p-value of at most 1 − level.
+    #: "above" if the estimates are shown to be too large on average, "below" if too small; "undefined" for a cross-
+    #: fitted map.
     excess: Side
 
 
 @final
 @dataclass(frozen=True)
 class DelayReading:
-    """Gain where a share of the cases waits for more data.
-
-    Attributes
-    ----------
-    share : float
-    gained : Estimate
-    random : float
-        Gain of a random choice of as many cases.
-    side : Side
-        "above" if the gain is shown to be greater than that of the random choice.
-    """
+    """Gain where a share of the cases waits for more data."""
 
     share: float
     gained: Estimate
-    random: float
-    side: Side
+    random: float  #: Gain of a random choice of as many cases.
+    side: Side  #: "above" if the gain is shown to be greater than that of the random choice.
 
 
 @final
 @dataclass(frozen=True)
 class GainReading:
-    """The conclusions from one result.
+    """The conclusions from one result."""
 
-    Attributes
-    ----------
-    gain : Side
-        "above" if more data are shown to help on average.
-    order : Side
-        "above" if the estimates are shown to order the gain, "below" if in the wrong direction.
-    raw : CalibrationReading
-    mapped : CalibrationReading or None
-        Of the mapped estimates.
-    reduction : Side
-        "above" if the map is shown to lower the error; "undefined" for one run, and without a map.
-    delay : DelayReading
-    """
-
-    gain: Side
-    order: Side
+    gain: Side  #: "above" if more data are shown to help on average.
+    order: Side  #: "above" if the estimates are shown to order the gain, "below" if in the wrong direction.
     raw: CalibrationReading
-    mapped: CalibrationReading | None
-    reduction: Side
+    mapped: CalibrationReading | None  #: Of the mapped estimates.
+    reduction: Side  #: "above" if the map is shown to lower the error; "undefined" for one run, and without a map.
     delay: DelayReading
 
 
@@ -311,18 +278,13 @@ def by_dataset(studies: "Sequence[GainStudy]") -> "Mapping[str, list[GainStudy]]
 
 
 def check_studies(studies: "Sequence[GainStudy]") -> None:
-    """Refuse no study, and one method twice on one data set.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse no study, and one method twice on one data set."""
     if not studies:
-        raise InputError("studies", "needs at least one study", "got none", "pass a list of studies", code="empty")
+        fail("studies", "needs at least one study", "got none", "pass a list of studies", code="empty")
     keys = [(study.dataset, study.method) for study in studies]
     twice = [key for i, key in enumerate(keys) if key in keys[:i]]
     if twice:
-        raise InputError(
+        fail(
             "studies",
             "must be of different methods on each data set",
             f"{twice[0][1]!r} occurs twice{f' on {twice[0][0]!r}' if twice[0][0] else ''}",

@@ -107,11 +107,6 @@ Kept = NDArray[np.int64] | None  # ascending row numbers of the instances that a
 def rows_of(run: Prediction, rows: NDArray[Any], kept: Kept) -> Prediction:
     """The instances of these row numbers, of a prediction that holds those in `kept`.
 
-    Raises
-    ------
-    LookupError
-        An instance that was not kept.
-
     Examples
     --------
     >>> import uqassay as uq

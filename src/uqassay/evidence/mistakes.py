@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import available_cores
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.names import metric_name
@@ -80,23 +80,14 @@ IN_PARTS = ("uq-auc", "uq-c-index")  # of those, the ones also found on parts of
 
 @dataclass(frozen=True)
 class MistakeRanking:
-    """One ranking metric of one score of one model.
-
-    Attributes
-    ----------
-    model, score, metric : str
-    run : int or None
-        None: over all runs.
-    estimate : Estimate
-    statistic : AveragedStatistic or None
-        What paired tests take from it (metrics of `TESTED`, over all runs); None where it would take too much memory.
-    """
+    """One ranking metric of one score of one model."""
 
     model: str
     score: str
     metric: str
-    run: int | None
+    run: int | None  #: None: over all runs.
     estimate: Estimate
+    #: What paired tests take from it (metrics of `TESTED`, over all runs); None where it would take too much memory.
     statistic: AveragedStatistic | None = field(default=None, repr=False, compare=False)
 
 
@@ -180,9 +171,7 @@ def compare_two_rankings(
     chosen = _metric(metric)
     for name, pair in (("a", a), ("b", b)):
         if not _is_pair(pair):
-            raise InputError(
-                name, "must be a pair (model, score)", f"got {pair!r}", "write ('DE', 'total-entropy')", code="type"
-            )
+            fail(name, "must be a pair (model, score)", f"got {pair!r}", "write ('DE', 'total-entropy')", code="type")
     first, second = (_linearised(assay, *pair, chosen) for pair in (a, b))
     return paired_statistic_test(
         _one(first), _one(second), groups=assay.groups, level=assay.settings.level, bound=chosen.bound
@@ -211,7 +200,7 @@ def compare_rankings(
     """
     chosen = _metric(metric)
     if isinstance(pairs, str) or not all(_is_pair(pair) for pair in pairs):
-        raise InputError(
+        fail(
             "pairs",
             "must be a list of pairs (model, score)",
             f"got {pairs!r}",
@@ -316,7 +305,7 @@ def truths_and_scores(assay: "Assay", model: str, score: str, truth: str) -> tup
     """Errors or gaps, and a score, of every run and instance, ``(R, n)`` each."""
     columns, known = assay[model].columns, scores_of(assay[model], assay)
     if score not in known:
-        raise InputError(
+        fail(
             "score",
             f"must be one that {model!r} has: {', '.join(known) or 'none'}",
             f"got {score!r}",
@@ -349,7 +338,7 @@ def _one(runs: list[Linearised]) -> Statistics:
 def _metric(name: str) -> RankingMetric:
     name = metric_name(name)
     if name not in RANKING_METRICS:
-        raise InputError(
+        fail(
             "metric",
             f"must be one of {', '.join(RANKING_METRICS)}",
             f"got {name!r}",
@@ -373,32 +362,17 @@ class BackwardScore:
     """A score whose UQ-AUC is shown to lie below ½: the model's right predictions are the more uncertain ones.
 
     Both intervals hold together for all `n_tests` scores (Bonferroni), so their level is 1 − (1 − level) / n_tests.
-
-    Attributes
-    ----------
-    model, score : str
-    uq_auc : Estimate
-        UQ-AUC over all runs; its simultaneous interval lies below ½.
-    pvalue : float
-        Two-sided p-value of UQ-AUC = ½, adjusted by Bonferroni for `n_tests`.
-    n_tests : int
-        Number of scores looked at, over all models.
-    coverage : float
-        Share of the instances that is kept.
-    gain : Estimate
-        Accuracy of the instances kept minus accuracy of all, with its simultaneous interval; negative if refusing costs.
-    level : float
-        Joint confidence level of all scores.
     """
 
     model: str
     score: str
-    uq_auc: Estimate
-    pvalue: float
-    n_tests: int
-    coverage: float
+    uq_auc: Estimate  #: UQ-AUC over all runs; its simultaneous interval lies below ½.
+    pvalue: float  #: Two-sided p-value of UQ-AUC = ½, adjusted by Bonferroni for `n_tests`.
+    n_tests: int  #: Number of scores looked at, over all models.
+    coverage: float  #: Share of the instances that is kept.
+    #: Accuracy of the instances kept minus accuracy of all, with its simultaneous interval; negative if refusing costs.
     gain: Estimate
-    level: float
+    level: float  #: Joint confidence level of all scores.
 
     @property
     def costs(self) -> bool:
@@ -447,11 +421,6 @@ def backward_scores(assay: "Assay", *, coverage: float = 0.9) -> tuple[BackwardS
     -------
     found : tuple of BackwardScore
         By model, and by UQ-AUC within a model, the lowest first. Empty if no UQ-AUC is shown to lie below ½.
-
-    Raises
-    ------
-    InputError
-        For a coverage outside (0, 1].
 
     Notes
     -----
@@ -584,45 +553,29 @@ def _cost(record: BackwardScore, which: str) -> str:
 
 
 class Considered(NamedTuple):
-    """One score of one model in the choosing part.
-
-    Attributes
-    ----------
-    model, score : str
-    coverage : float
-        Share kept at the highest threshold that is likely to be certified; 0 if none is. It is no estimate for new data.
-    evidence : float
-        At the first threshold: the power of the binomial test, or the expected evidence of the test for groups (1 suffices).
-    """
+    """One score of one model in the choosing part."""
 
     model: str
     score: str
+    #: Share kept at the highest threshold that is likely to be certified; 0 if none is. It is no estimate for new data.
     coverage: float
+    #: At the first threshold: the power of the binomial test, or the expected evidence of the test for groups (1
+    #: suffices).
     evidence: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelRefusal(Shown):
-    """A threshold on one score of one model; made by `Assay.certified_refusal`.
-
-    Attributes
-    ----------
-    model, score : str
-        Chosen on the choosing part, if there were several.
-    run : int or None
-        The training run, counted from 0, of a model that has several.
-    refusal : CertifiedRefusal
-    considered : tuple of Considered
-        All scores that could be chosen, the best first.
-    """
+    """A threshold on one score of one model; made by `Assay.certified_refusal`."""
 
     _shown_more: ClassVar[str] = "summary(), sentence(), refusal, considered, to_dict()"
 
+    #: model, score: Chosen on the choosing part, if there were several.
     model: str
     score: str
-    run: int | None
+    run: int | None  #: The training run, counted from 0, of a model that has several.
     refusal: CertifiedRefusal
-    considered: tuple[Considered, ...]
+    considered: tuple[Considered, ...]  #: All scores that could be chosen, the best first.
 
     @property
     def threshold(self) -> float:
@@ -708,9 +661,7 @@ def expected_cost_of(
     """See `Assay.expected_cost`."""
     chosen = reference_score(assay, model) if score is None else score
     if chosen is None:
-        raise InputError(
-            "score", f"{model!r} has none", "", "compute one by the argument measures of assay", code="missing"
-        )
+        fail("score", f"{model!r} has none", "", "compute one by the argument measures of assay", code="missing")
     errors, uncertainty = errors_and_score(assay, model, chosen, run)
     return expected_cost_curve(
         errors, uncertainty, prices=prices, groups=assay.groups, level=assay.settings.level, rng=rng
@@ -718,15 +669,9 @@ def expected_cost_of(
 
 
 def errors_and_score(assay: "Assay", model: str, score: str, run: int | None) -> tuple[Floats, Floats]:
-    """Errors of 0 and 1, and a score, of one training run, (n,) each.
-
-    Raises
-    ------
-    InputError
-        A model of several runs where none is chosen, a run that it does not have, label distributions.
-    """
+    """Errors of 0 and 1, and a score, of one training run, (n,) each."""
     if assay.labels.ndim == 2:
-        raise InputError(
+        fail(
             "y_true",
             "a threshold on mistakes needs one label for each instance",
             "got label distributions",
@@ -736,7 +681,7 @@ def errors_and_score(assay: "Assay", model: str, score: str, run: int | None) ->
     errors, scores = truths_and_scores(assay, model, score, "errors")
     n = len(errors)
     if n > 1 and run is None:
-        raise InputError(
+        fail(
             "run",
             "a threshold belongs to one training run",
             f"{model!r} has {n}",
@@ -745,7 +690,7 @@ def errors_and_score(assay: "Assay", model: str, score: str, run: int | None) ->
             facts={"runs": n},
         )
     if run is not None and n > 1 and run not in range(n):
-        raise InputError(
+        fail(
             "run",
             f"must be one of the {n} runs of {model!r}",
             f"got {run!r}",
@@ -766,7 +711,7 @@ def _offered(
     known = {name: scores_of(assay[name], assay) for name in names}
     every = list(dict.fromkeys(one for of_model in known.values() for one in of_model))
     if not any(assay[name].predicts_classes for name in names):
-        raise InputError(
+        fail(
             "model",
             "must predict one class for each instance, so that there are mistakes",
             f"got class sets of {', '.join(names)}",
@@ -775,7 +720,7 @@ def _offered(
         )
     unknown = [one for one in wanted or () if one not in every]
     if unknown or not (wanted if wanted is not None else every):
-        raise InputError(
+        fail(
             "score",
             f"must be among {', '.join(every) or 'none'}",
             f"got {unknown[0]!r}" if unknown else "got none",

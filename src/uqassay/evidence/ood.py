@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.align import Aligned, align_models, first_difference, given_scores, labels_in_order, spanned_by
 from uqassay.evidence.findings import FINDING_COLUMNS, estimate_fields
@@ -60,49 +61,29 @@ _OF_SETS = {*OF_THE_SPREAD, "nonspecificity"}  # scores that a single distributi
 
 @dataclass(frozen=True, eq=False)
 class SideModel:
-    """Scores of one model on one sample.
-
-    Attributes
-    ----------
-    kind : str
-    n_points : int or None
-        Points that span each set; None for intervals and masses.
-    n_runs : int
-    columns : dict of str to array (R, n)
-    offered : tuple of str
-        Scores that could be asked for, also those outside the default list.
-    spanned_by : str
-        As in `ModelScores`.
-    errors : array (R, n) or None
-        1 where the predicted class is wrong, 0 where it is right, or the share of the other labels; None without labels.
-    """
+    """Scores of one model on one sample."""
 
     kind: str
-    n_points: int | None
+    n_points: int | None  #: Points that span each set; None for intervals and masses.
     n_runs: int
-    columns: dict[str, Array] = field(repr=False)
+    columns: dict[str, Array] = field(repr=False)  #: (R, n)
+    #: Scores that could be asked for, also those outside the default list.
     offered: tuple[str, ...] = field(default=(), repr=False)
-    spanned_by: str = ""
+    spanned_by: str = ""  #: As in `ModelScores`.
+    #: (R, n): 1 where the predicted class is wrong, 0 where it is right, or the share of the other labels; None without
+    #: labels.
     errors: Array | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Scores of several models on the same inputs.
-
-    Attributes
-    ----------
-    models : dict of str to SideModel
-    n_instances, n_classes : int
-    class_names : tuple of str or None
-    groups : array (n,) or None
-    """
+    """Scores of several models on the same inputs."""
 
     models: dict[str, SideModel]
     n_instances: int
     n_classes: int
     class_names: tuple[str, ...] | None
-    groups: NDArray[Any] | None
+    groups: NDArray[Any] | None  #: (n,)
 
     @classmethod
     def of_assay(cls, assay: "Assay", scores: Mapping[str, Sequence[str]]) -> "Side":
@@ -281,7 +262,7 @@ def check_sides(inside: Side, outside: Side) -> None:
     """Refuse two samples of other models, classes, kinds, runs or members."""
     check_names(inside.models, set(outside.models))
     if inside.n_classes != outside.n_classes:
-        raise InputError(
+        fail(
             "outside",
             "needs the same classes",
             f"K = {inside.n_classes} in distribution, K = {outside.n_classes} out of it",
@@ -289,7 +270,7 @@ def check_sides(inside: Side, outside: Side) -> None:
             code="mismatch",
         )
     if inside.class_names and outside.class_names and inside.class_names != outside.class_names:
-        raise InputError(
+        fail(
             "outside",
             "needs the same class names in the same order",
             first_difference(outside.class_names, "out of distribution", inside.class_names, "in distribution"),
@@ -306,7 +287,7 @@ def check_sides(inside: Side, outside: Side) -> None:
             ("number of members or draws", model.n_points, other.n_points),
         ):
             if own_value != other_value:
-                raise InputError(
+                fail(
                     "outside",
                     f"{name!r} needs the same {what} as in distribution",
                     f"{own_value} in distribution, {other_value} out of it",
@@ -321,7 +302,7 @@ def check_offered(scores: Sequence[str], inside: Side, outside: Side) -> None:
     absent = [name for name in scores if not any(name in model.columns for model in models)]
     if absent:
         known = ", ".join(name for name in SCORES if any(name in model.offered for model in models))
-        raise InputError(
+        fail(
             "scores",
             "must be scores that some model has",
             f"got {absent[0]!r}, and the scores there are {known}",
@@ -334,7 +315,7 @@ def check_names(models: Mapping[str, Any], names: set[str]) -> None:
     """Refuse names of models out of distribution that differ from those in distribution."""
     missing = [name for name in models if name not in names]
     if missing:
-        raise InputError(
+        fail(
             "outside",
             "needs every model that is judged in distribution",
             f"it lacks {listed([repr(name) for name in missing])}",
@@ -343,7 +324,7 @@ def check_names(models: Mapping[str, Any], names: set[str]) -> None:
         )
     extra = sorted(names - set(models))
     if extra:
-        raise InputError(
+        fail(
             "outside",
             "must have no model that is missing in distribution",
             f"it has {listed([repr(name) for name in extra])}; those are {listed([repr(name) for name in models])}",
@@ -357,7 +338,7 @@ def check_settings(inside: Settings, outside: Settings) -> None:
     for name in ("nonspecificity", "convention"):
         own, other = getattr(inside, name), getattr(outside, name)
         if own != other:
-            raise InputError(
+            fail(
                 "outside",
                 "needs the settings used in distribution",
                 f"{name} is {own!r} in distribution, {other!r} out of it",
@@ -366,7 +347,7 @@ def check_settings(inside: Settings, outside: Settings) -> None:
             )
     families = [s.focal_sets for s in (inside, outside) if s.focal_sets is not None]
     if len(families) == 1 or (families and not np.array_equal(families[0], families[1])):
-        raise InputError(
+        fail(
             "outside",
             "needs the settings used in distribution",
             "focal_sets differ",
@@ -382,36 +363,21 @@ NAN = float("nan")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OodDetection(Shown):
-    """How well each score of each model tells two samples apart; made by `detect_ood`.
-
-    Attributes
-    ----------
-    inside, outside : Side
-        Every score of every model on both samples.
-    positive : {"out", "in"}
-        What a false-positive rate and an average precision take for positive, see `metrics.fpr_at_tpr_error`.
-    level : float
-        Confidence level of the intervals.
-    convention : str
-        That of the non-specificity.
-    ties : {"shared", "whole"}
-        How the false-positive rate takes ties at its threshold, see `metrics.fpr_at_tpr_error`.
-    error_cost : float
-        What a kept error costs; a kept input out of distribution costs 1 minus that, see `metrics.scod_aurc_loss`.
-    share_out : float or None
-        Share of inputs out of distribution in use; None for that of the samples.
-    """
+    """How well each score of each model tells two samples apart; made by `detect_ood`."""
 
     _shown_more: ClassVar[str] = "summary(), table(), estimate(model, score), compare(a, b)"
 
+    #: inside, outside: Every score of every model on both samples.
     inside: Side
     outside: Side
+    #: What a false-positive rate and an average precision take for positive, see `metrics.fpr_at_tpr_error`.
     positive: Positive
-    level: float
-    convention: str
-    ties: Ties = "shared"
+    level: float  #: Confidence level of the intervals.
+    convention: str  #: That of the non-specificity.
+    ties: Ties = "shared"  #: How the false-positive rate takes ties at its threshold, see `metrics.fpr_at_tpr_error`.
+    #: What a kept error costs; a kept input out of distribution costs 1 minus that, see `metrics.scod_aurc_loss`.
     error_cost: float = 0.5
-    share_out: float | None = None
+    share_out: float | None = None  #: Share of inputs out of distribution in use; None for that of the samples.
 
     @property
     def model_names(self) -> tuple[str, ...]:
@@ -488,17 +454,11 @@ class OodDetection(Shown):
         a, b : (str, str)
         metric : str
             As in `estimate`.
-
-        Raises
-        ------
-        InputError
-            A model, score or metric that is not there, or a false-positive rate with whole ties, which jumps from level to
-            level so that no test of it is valid.
         """
         chosen = self._metric(metric)
         statistic = chosen.statistic
         if statistic is None:
-            raise InputError(
+            fail(
                 "metric",
                 "needs a metric whose differences can be tested",
                 f"{metric} jumps where ties pass whole",
@@ -509,7 +469,7 @@ class OodDetection(Shown):
         for name, (model, score) in (("a", a), ("b", b)):
             problem = self._problem(model, score)
             if problem:
-                raise InputError(
+                fail(
                     name,
                     "must be a score that is defined on both sides",
                     f"{score} of {model!r} is not: {problem}",
@@ -571,7 +531,7 @@ class OodDetection(Shown):
     def _problem(self, model: str, score: str) -> str:
         """Why a score of a model cannot be judged; empty where it can."""
         if score not in self.score_names(model):
-            raise InputError(
+            fail(
                 "score",
                 f"must be one that {model!r} has: {', '.join(self.score_names(model)) or 'none'}",
                 f"got {score!r}",
@@ -610,7 +570,7 @@ class OodDetection(Shown):
 
     def _check_model(self, model: str) -> None:
         if model not in self.inside.models:
-            raise InputError(
+            fail(
                 "model",
                 f"must be one of {', '.join(self.model_names)}",
                 f"got {model!r}",
@@ -620,11 +580,8 @@ class OodDetection(Shown):
 
     def _metric(self, name: str) -> OodMetric | ScodMetric:
         if name in SCOD_METRICS and not self.has_errors:
-            raise InputError(
-                "metric",
-                f"{name} needs the labels in distribution",
-                remedy="pass labels=, or an assay",
-                code="missing",
+            fail(
+                "metric", f"{name} needs the labels in distribution", remedy="pass labels=, or an assay", code="missing"
             )
         check_choice(name, "metric", (*OOD_METRICS, *(SCOD_METRICS if self.has_errors else ())))
         return OOD_METRICS[name] if name in OOD_METRICS else SCOD_METRICS[name]
@@ -673,11 +630,6 @@ def detect_ood(
     -------
     OodDetection
 
-    Raises
-    ------
-    InputError
-        Models, runs, classes or members that differ between the two.
-
     Examples
     --------
     >>> import numpy as np, uqassay as uq
@@ -691,7 +643,7 @@ def detect_ood(
     own = Side.of_assay(inside, {m.name: stated_scores(m, inside) for m in inside.candidates})
     if _is_assay(outside):
         if uncertainties is not None or groups is not None:
-            raise InputError(
+            fail(
                 "uncertainties" if groups is None else "groups",
                 "mean nothing where outside is an assay, which has its scores and groups",
                 remedy="pass them to assay",
@@ -711,7 +663,7 @@ def detect_ood(
             uncertainties=uncertainties,
         )
     else:
-        raise InputError(
+        fail(
             "outside",
             "must be an assay, or map the names of the models to predictions",
             f"got {type(outside).__name__}",
@@ -764,11 +716,6 @@ def detect_ood_in_predictions(
     -------
     OodDetection
 
-    Raises
-    ------
-    InputError
-        As in `detect_ood`; also for a score that no model has.
-
     Examples
     --------
     >>> import numpy as np, uqassay as uq
@@ -780,9 +727,7 @@ def detect_ood_in_predictions(
     """
     unknown = [name for name in scores or () if name not in SCORES]
     if unknown:
-        raise InputError(
-            "scores", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice"
-        )
+        fail("scores", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice")
     settings = Settings(level=level)
     check_names({str(name): None for name in inside}, {str(name) for name in outside})
     with _groups_named("groups_in"):

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, check_rows
+from uqassay.checks import fail
 from uqassay.credal.events import as_focal_sets
-from uqassay.errors import InputError
 from uqassay.evidence.align import Aligned, score_list
 from uqassay.evidence.calibration import CalibrationPlan, check_measures
 from uqassay.evidence.scale import SCALES, check_scales
@@ -40,13 +40,7 @@ COPIED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AssayOptions:
-    """Options of `assay` and of `AssayStream` that do not belong to single instances; `assay` describes them.
-
-    Raises
-    ------
-    InputError
-        A value out of range, or a name that is unknown.
-    """
+    """Options of `assay` and of `AssayStream` that do not belong to single instances; `assay` describes them."""
 
     class_names: Sequence[str] | None = None
     tradeoffs: Sequence[float] = TRADEOFFS
@@ -78,14 +72,14 @@ class AssayOptions:
                 object.__setattr__(self, name, deepcopy(getattr(self, name)))
         _ = self.lambdas, self.seed
         if not (isinstance(self.level, (int, float)) and 0 < self.level < 1):
-            raise InputError("level", "must lie between 0 and 1", f"got {self.level!r}", "0.95 is usual", code="range")
+            fail("level", "must lie between 0 and 1", f"got {self.level!r}", "0.95 is usual", code="range")
         check_options(self.distance, self.nonspecificity, self.convention, self.focal_sets, self.floor)
         if self.margin is not None:
             check_margin(self.margin, self.level)
         check_draws(self.n_draws, "n_draws")
         tolerance = self.tolerance
         if tolerance is not None and not (isinstance(tolerance, (int, float)) and tolerance > 0):
-            raise InputError(
+            fail(
                 "tolerance",
                 "must be a positive number",
                 f"got {tolerance!r}",
@@ -94,7 +88,7 @@ class AssayOptions:
             )
         _check_names(self.measures)
         if not isinstance(self.repair, bool):
-            raise InputError("repair", "must be True or False", f"got {self.repair!r}", "pass one of them", code="type")
+            fail("repair", "must be True or False", f"got {self.repair!r}", "pass one of them", code="type")
         _ = self.calibration_measures, self.factors
 
     @cached_property
@@ -109,7 +103,7 @@ class AssayOptions:
             return 0
         if isinstance(self.rng, (int, np.integer)) and self.rng >= 0:
             return int(self.rng)
-        raise InputError(
+        fail(
             "rng",
             "must be a whole number ≥ 0, because the report states it",
             f"got {self.rng!r}",
@@ -155,7 +149,7 @@ class AssayOptions:
         shares = values_of_classes(self.prior, class_names, n_classes, "prior")
         shares = as_numeric(shares, "prior", ndim=1).astype(np.float64)
         if shares.shape != (n_classes,):
-            raise InputError(
+            fail(
                 "prior",
                 f"needs one share for each of the {n_classes} classes",
                 f"got shape {shares.shape}",
@@ -171,7 +165,7 @@ def _check_names(measures: Sequence[str] | None) -> None:
     if measures is None:
         return
     if isinstance(measures, str) or not isinstance(measures, Sequence):
-        raise InputError(
+        fail(
             "measures",
             "must be a sequence of names of scores",
             f"got {type(measures).__name__}",
@@ -180,6 +174,4 @@ def _check_names(measures: Sequence[str] | None) -> None:
         )
     unknown = [m for m in measures if not isinstance(m, str) or m not in SCORES]
     if unknown:
-        raise InputError(
-            "measures", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice"
-        )
+        fail("measures", f"must be among {', '.join(SCORES)}", f"got {unknown[0]!r}", "choose from them", code="choice")

@@ -22,19 +22,12 @@ OVER_RUNS = "student-t over runs"
 @final
 @dataclass(frozen=True, eq=False)
 class OverRuns:
-    """One number of each of R runs, and its mean.
+    """One number of each of R runs, and its mean."""
 
-    Attributes
-    ----------
-    estimate : Estimate
-        Mean with Student's t interval over the runs; for one run, the estimate with the interval over its instances. `method`
-        says which.
-    per_run : tuple of R Estimate
-        With their intervals over the instances.
-    """
-
+    #: Mean with Student's t interval over the runs; for one run, the estimate with the interval over its instances.
+    #: `method` says which.
     estimate: Estimate
-    per_run: tuple[Estimate, ...]
+    per_run: tuple[Estimate, ...]  #: With their intervals over the instances.
 
     def __float__(self) -> float:
         return float(self.estimate)
@@ -53,20 +46,14 @@ class OverRuns:
 @final
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One curve of M points for each of R runs, and its mean; nan where a run has no value.
+    """One curve of M points for each of R runs, and its mean; nan where a run has no value."""
 
-    Attributes
-    ----------
-    per_run : array (R, M)
-    mean, sd : array (M,)
-        Over the runs that have a value; sd is nan for one.
-    low, high : array (M,)
-        Student's t interval over the runs at each point; for one run, the interval over its instances if there is one.
-    """
-
-    per_run: Array
+    per_run: Array  #: (R, M)
+    #: mean, sd: (M,): Over the runs that have a value; sd is nan for one.
     mean: Array
     sd: Array
+    #: low, high: (M,): Student's t interval over the runs at each point; for one run, the interval over its instances
+    #: if there is one.
     low: Array
     high: Array
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr, stdtrit
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import widened
 from uqassay.evidence.mistakes import compare_rankings, scores_of
@@ -32,8 +32,6 @@ from uqassay.statistics import (
     VarianceShare,
     agreeing_comparisons,
     agreeing_pvalues,
-    detectable_differences,
-    margin_tests,
     no_worse_than_best,
     paired_mean_test,
     pairwise_mean_tests,
@@ -216,8 +214,8 @@ class LossLines:
         """`statistics.paired_margin_test` of readings against another one, with bounds (P,) of these and of the other."""
         names, one = [self._name(r) for r in readings], self._name(other)
         extra = tradeoff * self._errors[self._places[one], [self._places[name] for name in names]]
-        return margin_tests(
-            self._lines, (1.0, tradeoff), names, one, margin=margin, level=self._level, bounds=bounds, extra=extra
+        return self._lines.margin_tests(
+            (1.0, tradeoff), names, one, margin=margin, level=self._level, bounds=bounds, extra=extra
         )
 
     def detectable(
@@ -233,8 +231,8 @@ class LossLines:
         """`statistics.detectable_difference` of readings from another one, each with its bound and level."""
         names, one = [self._name(r) for r in readings], self._name(other)
         extra = tradeoff * self._errors[self._places[one], [self._places[name] for name in names]]
-        return detectable_differences(
-            self._lines, (1.0, tradeoff), names, one, alphas=alphas, bounds=bounds, extra=extra, plans=plans
+        return self._lines.detectable(
+            (1.0, tradeoff), names, one, alphas=alphas, bounds=bounds, extra=extra, plans=plans
         )
 
     def _name(self, reading: LossReading) -> str:
@@ -270,7 +268,7 @@ def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None
         return assay.shared.once(("rank-sets", metric, score), lambda: _of_ranking_metric(assay, metric, score))
     known = mean_metrics(assay)
     if metric not in known:
-        raise InputError(
+        fail(
             "metric",
             f"must be one of {', '.join((*known, *RANKING_METRICS))}",
             f"got {metric!r}",
@@ -278,7 +276,7 @@ def rank_sets_of(assay: "Assay", tradeoff: float, metric: str, score: str | None
             code="choice",
         )
     if score is not None:
-        raise InputError(
+        fail(
             "score",
             f"has no effect on {metric!r}",
             f"got {score!r}",
@@ -517,15 +515,11 @@ def _values(model: ModelScores, metric: str, *, held_out: bool = False) -> Array
 
 def _of_ranking_metric(assay: "Assay", metric: str, score: str | None) -> RankSets:
     if score is None:
-        raise InputError(
-            "score", f"is needed for {metric!r}", "got none", "write score='total-entropy'", code="missing"
-        )
+        fail("score", f"is needed for {metric!r}", "got none", "write score='total-entropy'", code="missing")
     having = [m.name for m in assay.candidates if score in scores_of(m, assay)]
     if not having:
         known = dict.fromkeys(name for m in assay.candidates for name in scores_of(m, assay))
-        raise InputError(
-            "score", f"must be one of {', '.join(known)}", f"got {score!r}", "choose one of them", code="choice"
-        )
+        fail("score", f"must be one of {', '.join(known)}", f"got {score!r}", "choose one of them", code="choice")
     found = compare_rankings(assay, [(name, score) for name in having], metric=metric, names=having)
     return rank_sets(found, greater_is_better=RANKING_METRICS[metric].higher_is_better)
 
@@ -642,50 +636,29 @@ def _detectable(
 
 @dataclass(frozen=True)
 class Ranked:
-    """One model's place at one λ.
-
-    Attributes
-    ----------
-    model : str
-    rank : int or None
-        1 for the lowest mean E; None for a baseline.
-    rank_low, rank_high : int or None
-        First and last rank that the model can have, see `Assay.rank_sets`; None for a baseline.
-    top : bool or None
-        Whether no model is significantly better; None for a baseline.
-    estimate : Estimate
-        Mean E with its interval.
-    win_share : float or None
-        Share of resamples in which the model has the lowest mean E; None for a baseline.
-    difference : Estimate
-        Mean E minus that of the best model.
-    pvalue, pvalue_adjusted : float
-        Test of that difference; adjusted for all pairs of models and baselines. nan for the best model.
-    limited_by : str
-        What alone keeps the difference from being significant: "skewness", "unseen" losses, too few "runs", or "".
-    below : tuple of str
-        Baselines with a lower mean E: the model is no better than saying that.
-    detectable : float
-        The smallest difference from the best model that these tests could have shown with probability 0.8; nan for models that
-        are shown to be worse, and for baselines.
-    pvalue_no_worse : float
-        Of the claim that the model is no worse than any other by more than the assay's margin, adjusted for all models; nan
-        without a margin, and for baselines.
-    """
+    """One model's place at one λ."""
 
     model: str
-    rank: int | None
+    rank: int | None  #: 1 for the lowest mean E; None for a baseline.
+    #: rank_low, rank_high: First and last rank that the model can have, see `Assay.rank_sets`; None for a baseline.
     rank_low: int | None
     rank_high: int | None
-    top: bool | None
-    estimate: Estimate
-    win_share: float | None
-    difference: Estimate
+    top: bool | None  #: Whether no model is significantly better; None for a baseline.
+    estimate: Estimate  #: Mean E with its interval.
+    win_share: float | None  #: Share of resamples in which the model has the lowest mean E; None for a baseline.
+    difference: Estimate  #: Mean E minus that of the best model.
+    #: pvalue, pvalue_adjusted: Test of that difference; adjusted for all pairs of models and baselines. nan for the
+    #: best model.
     pvalue: float
     pvalue_adjusted: float
+    #: What alone keeps the difference from being significant: "skewness", "unseen" losses, too few "runs", or "".
     limited_by: str
-    below: tuple[str, ...]
+    below: tuple[str, ...]  #: Baselines with a lower mean E: the model is no better than saying that.
+    #: The smallest difference from the best model that these tests could have shown with probability 0.8; nan for
+    #: models that are shown to be worse, and for baselines.
     detectable: float = float("nan")
+    #: Of the claim that the model is no worse than any other by more than the assay's margin, adjusted for all models;
+    #: nan without a margin, and for baselines.
     pvalue_no_worse: float = float("nan")
 
     def to_dict(self) -> dict[str, Any]:
@@ -838,7 +811,7 @@ def _agreeing_places(first: PairedComparison, second: PairedComparison) -> Paire
 def scale_of_tradeoff(assay: "Assay") -> float:
     """Factor by which λ shrinks from KL to the assay's distance; see `Assay.tradeoff_scale`."""
     if assay.labels.ndim == 2:
-        raise InputError(
+        fail(
             "y_true",
             "the scale of λ needs one label per instance",
             "got label distributions",
@@ -967,21 +940,12 @@ MARKED = "Bold: the lowest mean; underlined: no model is shown to be better."
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking(Shown):
-    """Models and baselines by their mean E at one λ; made by `Assay.ranking`.
-
-    Attributes
-    ----------
-    tradeoff : float
-        λ.
-    models : tuple of Ranked
-        Models and baselines, best first.
-    assay : Assay
-    """
+    """Models and baselines by their mean E at one λ; made by `Assay.ranking`."""
 
     _shown_more: ClassVar[str] = "table(), plot(), to_latex(), to_markdown()"
 
-    tradeoff: float
-    models: tuple[Ranked, ...]
+    tradeoff: float  #: λ.
+    models: tuple[Ranked, ...]  #: Models and baselines, best first.
     assay: "Assay" = field(repr=False)
 
     @classmethod
@@ -1008,11 +972,6 @@ class Ranking(Shown):
         ----------
         spread : {"interval", "runs"}
             What stands after each mean: its confidence interval, or ± the standard deviation over the training runs.
-
-        Raises
-        ------
-        InputError
-            Another spread; "runs" where no model has two runs.
         """
         return Text(ranking_table(self, spread).as_latex())
 
@@ -1044,13 +1003,7 @@ class Ranking(Shown):
 
 
 def ranking_table(ranking: Ranking, spread: Spread = "interval") -> ShownTable:
-    """The ranking with rank sets, mean E and p-values, to be read.
-
-    Raises
-    ------
-    InputError
-        As `Ranking.to_latex`.
-    """
+    """The ranking with rank sets, mean E and p-values, to be read."""
     assay, models = ranking.assay, ranking.models
     own = [r for r in models if r.rank is not None]
     runs = {r.model: assay.loss(r.model, ranking.tradeoff).mean(axis=1) for r in models}
@@ -1089,22 +1042,14 @@ def _caption(ranking: Ranking, spread: Spread) -> str:
 
 
 def run_deviations(spread: str, runs: Mapping[str, Any]) -> dict[str, float]:
-    """Standard deviations over the runs of models that have several; none where intervals are asked for.
-
-    Raises
-    ------
-    InputError
-        An unknown spread; "runs" where no model has two runs.
-    """
+    """Standard deviations over the runs of models that have several; none where intervals are asked for."""
     if spread not in SPREADS:
-        raise InputError(
-            "spread", f"must be {' or '.join(SPREADS)}", f"got {spread!r}", "choose one of them", code="choice"
-        )
+        fail("spread", f"must be {' or '.join(SPREADS)}", f"got {spread!r}", "choose one of them", code="choice")
     if spread == "interval":
         return {}
     found = {name: float(np.std(values, ddof=1)) for name, values in runs.items() if np.size(values) > 1}
     if not found:
-        raise InputError(
+        fail(
             "spread",
             "needs a model with two training runs",
             "got 'runs' where each model has one",
@@ -1167,7 +1112,7 @@ def _column(assay: "Assay", metric: str, at: float, score: str | None, spread: S
     """Cells of all models and baselines."""
     ranking = metric in tuple(RANKING_METRICS)
     if not ranking and metric not in mean_metrics(assay):
-        raise InputError(
+        fail(
             "metrics",
             f"must be among {', '.join((*mean_metrics(assay), *RANKING_METRICS))}",
             f"got {metric!r}",
@@ -1230,9 +1175,7 @@ def variance_of(
     check_tradeoff(tradeoff)
     known = mean_metrics(assay)
     if metric not in known:
-        raise InputError(
-            "metric", f"must be one of {', '.join(known)}", f"got {metric!r}", "choose one of them", code="choice"
-        )
+        fail("metric", f"must be one of {', '.join(known)}", f"got {metric!r}", "choose one of them", code="choice")
     names = [model, *([] if other is None else [other])]
     values = [one_run(mean_values(assay, name, metric, tradeoff)) for name in names]
     return variance_components(

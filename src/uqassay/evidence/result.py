@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.checks import fail
 from uqassay.credal.undominated import CLASS_RULES
-from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.calibration import ModelCalibration
 from uqassay.evidence.claims import Claim, claims_of
@@ -85,11 +85,6 @@ class PresentedAssay(Shown):
         """Draw the ranking at one λ: mean E with intervals, and the ranks that each model can have.
 
         `uqassay.report.figures` has this figure and all others.
-
-        Raises
-        ------
-        MissingDependencyError
-            Without matplotlib (uqassay[figures]).
         """
         from uqassay.report.figures.assay import plot_ranking
 
@@ -140,11 +135,6 @@ class PresentedAssay(Shown):
             For ranking metrics such as "uq-auc", the uncertainty that ranks the mistakes.
         spread : {"interval", "runs"}
             What stands after each mean: its confidence interval, or ± the standard deviation over the training runs.
-
-        Raises
-        ------
-        InputError
-            An unknown metric, score or spread; "runs" where no model has two runs.
         """
         return Text(metric_table(self._assay, tradeoff, metrics, score, spread).as_latex())
 
@@ -204,11 +194,6 @@ class DecidingAssay(PresentedAssay):
         ModelRefusal
             The threshold to deploy, the sentence about it, and the refusal that both belong to.
 
-        Raises
-        ------
-        InputError
-            As in `metrics.certified_refusal`; a model, score or run that is not there; label distributions.
-
         Examples
         --------
         >>> import uqassay as uq
@@ -259,11 +244,6 @@ class DecidingAssay(PresentedAssay):
         -------
         ExpectedCost
             `figures.plot_expected_cost` draws it.
-
-        Raises
-        ------
-        InputError
-            As in `metrics.expected_cost_curve`; a model, score or run that is not there.
 
         Examples
         --------
@@ -387,51 +367,30 @@ class Assay(ComparedAssay):
     What was given, named or counted is an attribute. What is computed is a method, also where it takes no choice; results are
     kept, so that asking again costs little. Every table is a pandas DataFrame and comes from `table(name)`, for which
     `findings()`, `scores()` and `breakpoints()` are short; `rows(name)` gives the same as plain values, without pandas.
-
-    Attributes
-    ----------
-    models : tuple of ModelScores
-        The models in the order given, then the baselines "vacuous" and "class-prior".
-    labels : int array (n,) or array (n, K)
-    class_names : tuple of str
-    ids, groups : array (n,) or None
-    subgroups : dict of str to array (n,)
-    tradeoffs : tuple of float
-        The λ of the findings.
-    settings : Settings
-    sets : dict of str to SetSample
-        Credal sets of some instances of each model's first run.
-    warnings : tuple of Note
-        What should change how much the numbers are believed; each text is one sentence, codes are those of `evidence.CAUTIONS`.
-    provenance : dict
-        Versions, input hashes, time taken.
-    calibration : tuple of ModelCalibration
-        The calibration tests of every model and measure.
-    classwise_error : dict of str to tuple of float
-        Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
-    scaled : dict of str to ScaledScores
-        Both terms of E with the spread of the sets scaled, of the models that state sets.
-    votes : dict of str to VoteTests
-        Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes.
-    backward : tuple of BackwardScore
-        The scores that are shown to rank the mistakes backwards, where 10 % are refused.
     """
 
-    models: tuple[ModelScores, ...]
-    labels: NDArray[Any]
+    models: tuple[ModelScores, ...]  #: The models in the order given, then the baselines "vacuous" and "class-prior".
+    labels: NDArray[Any]  #: (n,)
     class_names: tuple[str, ...]
+    #: ids, groups: (n,)
     ids: NDArray[Any] | None
     groups: NDArray[Any] | None
-    subgroups: dict[str, NDArray[Any]]
-    tradeoffs: tuple[float, ...]
+    subgroups: dict[str, NDArray[Any]]  #: (n,)
+    tradeoffs: tuple[float, ...]  #: The λ of the findings.
     settings: Settings
-    sets: dict[str, SetSample]
+    sets: dict[str, SetSample]  #: Credal sets of some instances of each model's first run.
+    #: What should change how much the numbers are believed; each text is one sentence, codes are those of
+    #: `evidence.CAUTIONS`.
     warnings: tuple[Note, ...]
-    provenance: dict[str, Any]
-    calibration: tuple[ModelCalibration, ...] = ()
+    provenance: dict[str, Any]  #: Versions, input hashes, time taken.
+    calibration: tuple[ModelCalibration, ...] = ()  #: The calibration tests of every model and measure.
+    #: Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
     classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    #: Both terms of E with the spread of the sets scaled, of the models that state sets.
     scaled: dict[str, ScaledScores] = field(default_factory=dict)
+    #: Tests of whether people's votes could come from the sets, where the labels were given as numbers of votes.
     votes: dict[str, VoteTests] = field(default_factory=dict)
+    #: The scores that are shown to rank the mistakes backwards, where 10 % are refused.
     backward: tuple[BackwardScore, ...] = ()
 
     # -- sizes and names ----------------------------------------------------------------------------------------------
@@ -490,7 +449,7 @@ class Assay(ComparedAssay):
             if m.name == name:
                 return m
         known = ", ".join(repr(m.name) for m in self.models)
-        raise InputError("model", f"must be one of {known}", f"got {name!r}", "choose one of them", code="choice")
+        fail("model", f"must be one of {known}", f"got {name!r}", "choose one of them", code="choice")
 
     # -- ranking ------------------------------------------------------------------------------------------------------
 
@@ -636,11 +595,6 @@ class Assay(ComparedAssay):
             "subsets": `by`: "correct" (each model's own correct and wrong predictions), "class" (the true class) or the name of
             a subgroup; `ranking=False` leaves out how the scores rank the mistakes.
 
-        Raises
-        ------
-        InputError
-            An unknown name or option.
-
         Examples
         --------
         >>> import uqassay as uq
@@ -671,7 +625,7 @@ class Assay(ComparedAssay):
     def reliability(self, model: str, *, n_bins: int = 10) -> Reliability:
         """Bins of one model's reliability diagram, all runs together, with intervals that keep groups and runs together."""
         if not self[model].predicts_classes:
-            raise InputError(
+            fail(
                 "model",
                 "must state probabilities",
                 f"{model!r} states class sets",

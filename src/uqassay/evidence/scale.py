@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, row_chunks
+from uqassay.checks import fail
 from uqassay.credal.undominated import CLASS_RULES, admissible_in_hull
-from uqassay.errors import InputError
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import estimate_fields
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
@@ -47,7 +47,7 @@ from uqassay.statistics import (
     rank_sets,
     student_draws,
 )
-from uqassay.statistics.pairs import row_products
+from uqassay.statistics.spreads import row_products
 from uqassay.text import (
     count,
     counted,
@@ -118,50 +118,29 @@ SCALE_COLUMNS = (
 @final
 @dataclass(frozen=True, eq=False)
 class ModelScale:
-    """E of one model with its spread scaled.
-
-    Attributes
-    ----------
-    model : str
-    n : int
-        Instances that were scaled.
-    scales, losses, clipped : array (S,)
-        Mean E at each scale s, and the share of the sets that would leave the simplex there.
-    loss : float
-        Mean E at s = 1.
-    best, best_low, best_high : float
-        The scale of lowest mean E, by a parabola through the lowest of the grid and its neighbours, and its interval.
-    best_loss : float
-        Mean E at `best`, by the same parabola.
-    scale : float
-        The scale of the test: of those significantly better than s = 1 the one with the lowest mean E; if there is none, the
-        lowest of the grid.
-    difference : Estimate
-        Mean E at `scale` minus that at s = 1, with the interval of this one difference.
-    pvalue : float
-        Of this difference, adjusted for all scales and models of the check; nan if there is no test.
-    wider : bool
-        Whether sets scaled by `scale` are shown to score better, it is above 1, and the best scale is not near 1.
-    own_loss : float
-        Mean E when one half of the instances has the scale that is best on the other.
-    notes : tuple of Note
-    """
+    """E of one model with its spread scaled."""
 
     model: str
-    n: int
+    n: int  #: Instances that were scaled.
+    #: scales, losses, clipped: Mean E at each scale s, and the share of the sets that would leave the simplex there.
     scales: Array
     losses: Array
     clipped: Array
-    loss: float
+    loss: float  #: Mean E at s = 1.
+    #: best, best_low, best_high: The scale of lowest mean E, by a parabola through the lowest of the grid and its
+    #: neighbours, and its interval.
     best: float
     best_low: float
     best_high: float
-    best_loss: float
+    best_loss: float  #: Mean E at `best`, by the same parabola.
+    #: The scale of the test: of those significantly better than s = 1 the one with the lowest mean E; if there is none,
+    #: the lowest of the grid.
     scale: float
-    difference: Estimate
-    pvalue: float
+    difference: Estimate  #: Mean E at `scale` minus that at s = 1, with the interval of this one difference.
+    pvalue: float  #: Of this difference, adjusted for all scales and models of the check; nan if there is no test.
+    #: Whether sets scaled by `scale` are shown to score better, it is above 1, and the best scale is not near 1.
     wider: bool
-    own_loss: float
+    own_loss: float  #: Mean E when one half of the instances has the scale that is best on the other.
     notes: tuple[Note, ...] = ()
 
     @property
@@ -173,27 +152,17 @@ class ModelScale:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ScaleCheck(Shown):
-    """Scale check of all models at one λ.
-
-    Attributes
-    ----------
-    tradeoff, level : float
-    models : tuple of ModelScale
-        The models that state sets.
-    ranking : RankSets or None
-        Of all models when each has its own best scale, which is chosen on the other half of the instances; None without a
-        model that states sets.
-    notes : tuple of Note
-        Among them the models without sets.
-    """
+    """Scale check of all models at one λ."""
 
     _shown_more: ClassVar[str] = "summary(), rows(), models"
 
     tradeoff: float
     level: float
-    models: tuple[ModelScale, ...]
+    models: tuple[ModelScale, ...]  #: The models that state sets.
+    #: Of all models when each has its own best scale, which is chosen on the other half of the instances; None without
+    #: a model that states sets.
     ranking: RankSets | None
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  #: Among them the models without sets.
 
     @property
     def wider(self) -> tuple[ModelScale, ...]:
@@ -370,32 +339,18 @@ NEAR_BYTES = 2**19  # of points that several passes go through
 
 @dataclass(frozen=True, eq=False)
 class ScaledScores:
-    """Both terms of E of one model at S scales of the spread, on R runs and n' instances.
+    """Both terms of E of one model at S scales of the spread, on R runs and n' instances."""
 
-    Attributes
-    ----------
-    rows : int array (n',)
-        The instances: all, or whole units in a random order that all models share.
-    scales : array (S,)
-    distance, nonspecificity : array (R, S, n')
-    clipped : array (S,)
-        Share of the sets that would leave the simplex at each scale.
-    order_deviations : array (S, 32) or (S, 0)
-        As `ModelScores.order_deviations`.
-    judged : int array (c,)
-        Places in `rows` of the instances of `covered`.
-    covered : array (R, S, c)
-        As `labels_covered`.
-    """
-
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  #: (n',): The instances: all, or whole units in a random order that all models share.
     scales: Array
+    #: distance, nonspecificity: (R, S, n')
     distance: Array = field(repr=False)
     nonspecificity: Array = field(repr=False)
-    clipped: Array
-    order_deviations: Array = field(repr=False)
+    clipped: Array  #: Share of the sets that would leave the simplex at each scale.
+    order_deviations: Array = field(repr=False)  #: As `ModelScores.order_deviations`.
+    #: Places in `rows` of the instances of `covered`.
     judged: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
-    covered: Array = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)
+    covered: Array = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)  #: (R, S, c): As `labels_covered`.
 
     @property
     def own(self) -> int:
@@ -413,9 +368,7 @@ def check_scales(scales: Any) -> tuple[float, ...]:
     """
     values = as_numeric(scales, "scales", ndim=1) if np.size(scales) else np.empty(0)
     if not (np.isfinite(values).all() and (values >= 0).all()):
-        raise InputError(
-            "scales", "must be finite and at least 0", f"got {scales!r}", "(0.5, 2, 3) is a start", code="range"
-        )
+        fail("scales", "must be finite and at least 0", f"got {scales!r}", "(0.5, 2, 3) is a start", code="range")
     return tuple(sorted({1.0, *(float(v) for v in values)})) if len(values) else ()
 
 
@@ -438,11 +391,6 @@ def scaled_prediction(prediction: Prediction, scale: float) -> tuple[Prediction,
     clipped : bool array (n,)
         Whether the scaled set would leave the simplex.
 
-    Raises
-    ------
-    InputError
-        A point, which has no spread.
-
     Notes
     -----
     The centre c is the mean prediction, of draws their mean.
@@ -460,7 +408,7 @@ def scaled_prediction(prediction: Prediction, scale: float) -> tuple[Prediction,
     ([[[0.875, 0.125], [0.375, 0.625]]], [False])
     """
     if points_of_sets(prediction) == 1:
-        raise InputError("prediction", "must be a set", "got points", "pass members or bounds", code="undefined")
+        fail("prediction", "must be a set", "got points", "pass members or bounds", code="undefined")
     credal = prediction.credal()
     return _scaled(credal, scale, credal.mean_probs())
 
@@ -900,29 +848,13 @@ def _second_half(assay: "Assay", rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class CoverageCurve(Shown):
-    """Coverage and size of the sets of one model at S scales; made by `coverage_curve`.
+    """Coverage and size of the sets of one model at S scales; made by `coverage_curve`."""
 
-    Attributes
-    ----------
-    scales : array (S,)
-        s, ascending; 1 is among them.
-    coverage : tuple of S Estimate
-        Share of the labels that the scaled sets do not rule out.
-    nonspecificity : tuple of S Estimate
-        Mean generalised Hartley measure, nats.
-    size : tuple of S Estimate
-        Mean number of classes that are not ruled out.
-    clipped : array (S,)
-        Share of the sets that would leave the simplex.
-    rule : str
-    notes : tuple of Note
-    """
-
-    scales: NDArray[np.float64]
-    coverage: tuple[Estimate, ...]
-    nonspecificity: tuple[Estimate, ...]
-    size: tuple[Estimate, ...]
-    clipped: NDArray[np.float64]
+    scales: NDArray[np.float64]  #: s, ascending; 1 is among them.
+    coverage: tuple[Estimate, ...]  #: Share of the labels that the scaled sets do not rule out.
+    nonspecificity: tuple[Estimate, ...]  #: Mean generalised Hartley measure, nats.
+    size: tuple[Estimate, ...]  #: Mean number of classes that are not ruled out.
+    clipped: NDArray[np.float64]  #: Share of the sets that would leave the simplex.
     rule: str
     notes: tuple[Note, ...] = ()
 
@@ -1005,11 +937,6 @@ def coverage_curve(
     -------
     CoverageCurve
 
-    Raises
-    ------
-    InputError
-        A point, labels that do not fit, no scale, or negative ones.
-
     Examples
     --------
     >>> import uqassay as uq
@@ -1021,7 +948,7 @@ def coverage_curve(
     given = as_prediction(prediction)
     values = check_scales(scales)
     if not values:
-        raise InputError("scales", "needs at least one scale", "got none", "leave it out for the default", code="empty")
+        fail("scales", "needs at least one scale", "got none", "leave it out for the default", code="empty")
     y = labels_of(y_true, given)
     units = given.groups if groups is None else groups
     found: list[tuple[Estimate, Estimate, Estimate]] = []

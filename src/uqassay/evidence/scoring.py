@@ -167,39 +167,21 @@ DRAWS_HELD_BYTES = 256 * 2**20
 
 @dataclass(frozen=True)
 class Settings:
-    """How an assay is computed; all of it is written into the report.
+    """How an assay is computed; all of it is written into the report."""
 
-    Attributes
-    ----------
-    distance, nonspecificity, convention
-        As in `unified_loss`.
-    focal_sets : bool array (F, K) or None
-    floor : float or None
-        Least probability in logarithms; None: that of the convention.
-    measures : tuple of str
-        Uncertainty scores: those of `measures.SCORES` asked for or offered by a model, and those given.
-    tolerance : float or None
-        Standard error wanted of an estimated non-specificity.
-    level : float
-        Confidence level of all intervals.
-    n_draws : int
-        Draws behind the shares of resamples.
-    seed : int
-    margin : float or None
-        Greatest difference of mean E that does not matter.
-    """
-
+    #: distance, nonspecificity, convention: As in `unified_loss`.
     distance: str = "kl"
     nonspecificity: str = "hartley"
     convention: str = "exact"
-    focal_sets: NDArray[np.bool_] | None = None
-    floor: float | None = None
+    focal_sets: NDArray[np.bool_] | None = None  #: (F, K)
+    floor: float | None = None  #: Least probability in logarithms; None: that of the convention.
+    #: Uncertainty scores: those of `measures.SCORES` asked for or offered by a model, and those given.
     measures: tuple[str, ...] = ("total-entropy", "epistemic-entropy", "credal-width")
-    tolerance: float | None = None
-    level: float = 0.95
-    n_draws: int = 2000
+    tolerance: float | None = None  #: Standard error wanted of an estimated non-specificity.
+    level: float = 0.95  #: Confidence level of all intervals.
+    n_draws: int = 2000  #: Draws behind the shares of resamples.
     seed: int = 0
-    margin: float | None = None
+    margin: float | None = None  #: Greatest difference of mean E that does not matter.
 
     @property
     def distance_metric(self) -> str:
@@ -209,68 +191,36 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class SetSample:
-    """Credal sets of some instances, for pictures.
+    """Credal sets of some instances, for pictures."""
 
-    Attributes
-    ----------
-    rows : int array (k,)
-        The instances.
-    lower, upper, mean : float32 array (k, K)
-    points : float32 array (k', V, K)
-        Points whose hull is the set, for the first k' of the rows; empty for intervals and masses.
-    """
-
-    rows: NDArray[np.int64]
+    rows: NDArray[np.int64]  #: The instances.
     lower: NDArray[np.float32]
     upper: NDArray[np.float32]
     mean: NDArray[np.float32]
+    #: Points whose hull is the set, for the first k' of the rows; empty for intervals and masses.
     points: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """Scores of one model on every instance.
-
-    Attributes
-    ----------
-    name, kind : str
-    baseline : bool
-    n_points : int or None
-        Points that span each set; None for intervals and masses.
-    columns : dict of str to array (R, n)
-        "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label", and the
-        measures; of models with sets `SET_COLUMNS`; nan where a measure does not apply. "label" is -1 where a class set does
-        not have a single class.
-    nonspecificity_error : float
-        Standard error that the estimator adds to the mean non-specificity (0 where exact).
-    order_deviations : sequence of float
-        See `measures.Nonspecificity`; empty where exact.
-    floored : int
-        Rows (of all runs) whose upper probability of the label was below the floor.
-    floor : float
-    gap : float
-        Largest certified gap of a solved distance.
-    fingerprint : str
-        SHA-256 of the predictions, see `fingerprint`.
-    notes : tuple of Note
-        What was done to the predictions on their way in.
-    spanned_by : str
-        "draws" or "passes" of second-order distributions; empty for other kinds.
-    """
+    """Scores of one model on every instance."""
 
     name: str
     kind: str
     baseline: bool
-    n_points: int | None
+    n_points: int | None  #: Points that span each set; None for intervals and masses.
+    #: (R, n): "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-
+    #: label", and the measures; of models with sets `SET_COLUMNS`; nan where a measure does not apply. "label" is -1
+    #: where a class set does not have a single class.
     columns: dict[str, Array] = field(repr=False)
-    nonspecificity_error: float
-    order_deviations: Sequence[float] = field(repr=False)
-    floored: int
+    nonspecificity_error: float  #: Standard error that the estimator adds to the mean non-specificity (0 where exact).
+    order_deviations: Sequence[float] = field(repr=False)  #: See `measures.Nonspecificity`; empty where exact.
+    floored: int  #: Rows (of all runs) whose upper probability of the label was below the floor.
     floor: float
-    gap: float
-    fingerprint: str
-    notes: tuple[Note, ...]
-    spanned_by: str = ""
+    gap: float  #: Largest certified gap of a solved distance.
+    fingerprint: str  #: SHA-256 of the predictions, see `fingerprint`.
+    notes: tuple[Note, ...]  #: What was done to the predictions on their way in.
+    spanned_by: str = ""  #: "draws" or "passes" of second-order distributions; empty for other kinds.
 
     @property
     def n_runs(self) -> int:
@@ -304,31 +254,18 @@ def score_model(
 
 @dataclass(frozen=True, eq=False)
 class ScoredPart:
-    """Scores of one model on consecutive instances; `joined_scores` makes those of all instances from several parts.
-
-    Attributes
-    ----------
-    name : str
-    heads : tuple of R Prediction
-        The first instance of every run, which shows its kind.
-    columns : dict of str to array (R, n)
-        As in `ModelScores`.
-    nonspecificities : tuple of R Nonspecificity
-    floored, floor, gap, notes
-        As in `ModelScores`.
-    digests : tuple of R bytes
-        See `fingerprint.digests_of_rows`.
-    """
+    """Scores of one model on consecutive instances; `joined_scores` makes those of all instances from several parts."""
 
     name: str
-    heads: tuple[Prediction, ...]
-    columns: dict[str, Array]
+    heads: tuple[Prediction, ...]  #: The first instance of every run, which shows its kind.
+    columns: dict[str, Array]  #: (R, n): As in `ModelScores`.
     nonspecificities: tuple[Nonspecificity, ...]
+    #: floored, floor, gap, notes: As in `ModelScores`.
     floored: int
     floor: float
     gap: float
     notes: tuple[Note, ...]
-    digests: tuple[bytes, ...]
+    digests: tuple[bytes, ...]  #: See `fingerprint.digests_of_rows`.
 
 
 def score_part(

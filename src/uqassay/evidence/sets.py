@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from uqassay._workers import Workers
 from uqassay.calibration.votes import compatible_share, vote_compatibility_test
+from uqassay.checks import fail
 from uqassay.credal.undominated import CLASS_RULES
-from uqassay.errors import InputError
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import estimate_fields
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
@@ -72,7 +72,7 @@ def set_rows(assay: "Assay", *, rule: str | None = None) -> list[dict[str, Any]]
         check_choice(rule, "rule", CLASS_RULES)
     known = rules_for(assay.n_classes)
     if rule is not None and rule not in known:
-        raise InputError(
+        fail(
             "rule",
             f"an assay of {assay.n_classes} classes uses {' and '.join(known)} alone",
             f"got {rule!r}",
@@ -114,24 +114,12 @@ VOTE_COLUMNS = ("model", "of", "estimate", "low", "high", "level", "n", "votes",
 @final
 @dataclass(frozen=True, eq=False)
 class VoteTests:
-    """Which instances have votes that could come from the first run of one model; tests of level `ALPHA`.
+    """Which instances have votes that could come from the first run of one model; tests of level `ALPHA`."""
 
-    Attributes
-    ----------
-    rows : int array (n',)
-        The instances tested: of a random part, those with two votes or more.
-    of_set : bool array (n',), or (0,) of a point
-        Instances whose votes could come from some point of the set.
-    of_mean : bool array (n',)
-        Instances whose votes could come from the mean prediction.
-    votes : array (n',)
-        Numbers of votes.
-    """
-
-    rows: NDArray[np.int64]
-    of_set: NDArray[np.bool_]
-    of_mean: NDArray[np.bool_]
-    votes: Floats
+    rows: NDArray[np.int64]  #: (n',): The instances tested: of a random part, those with two votes or more.
+    of_set: NDArray[np.bool_]  #: (n',): Instances whose votes could come from some point of the set.
+    of_mean: NDArray[np.bool_]  #: (n',): Instances whose votes could come from the mean prediction.
+    votes: Floats  #: (n',): Numbers of votes.
 
 
 class _Part(NamedTuple):

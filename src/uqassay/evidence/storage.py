@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.evidence.align import BASELINES
 from uqassay.evidence.calibration import ModelCalibration
@@ -65,20 +66,11 @@ DAMAGED = (
 @final
 @dataclass(frozen=True)
 class SavedKind:
-    """What a folder holds.
+    """What a folder holds."""
 
-    Attributes
-    ----------
-    schema : str
-        Name and version, such as "uqassay.gain-study/1".
-    writer : str
-        Name of the method that writes such folders, for errors.
-    a, thing : str
-        "a" and "study", for errors; THING.json holds the plain values.
-    """
-
-    schema: str
-    writer: str
+    schema: str  #: Name and version, such as "uqassay.gain-study/1".
+    writer: str  #: Name of the method that writes such folders, for errors.
+    #: a, thing: "a" and "study", for errors; THING.json holds the plain values.
     a: str = "a"
     thing: str = "study"
 
@@ -109,11 +101,6 @@ def save_folder(folder: str | Path, facts: Mapping[str, Any], arrays: Mapping[st
     arrays : mapping of str to array
         Without object arrays, which would be pickled.
     kind : SavedKind
-
-    Raises
-    ------
-    FileFormatError
-        A path that holds something else, or cannot be written.
     """
     target = Path(folder)
     if target.exists() and not (target / kind.facts).is_file():
@@ -153,11 +140,6 @@ def read_folder(
     assemble : callable
         Whatever it raises for want of a value, or of a fitting one, is reported as damage to the folder.
     kind : SavedKind
-
-    Raises
-    ------
-    FileFormatError
-        A folder that holds no such thing, one of another version or kind, or a damaged one.
     """
     source = Path(folder)
     try:
@@ -195,17 +177,11 @@ def read_folder(
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an archive that `numpy.savez` wrote; together they take no more memory than the archive has bytes.
-
-    Raises
-    ------
-    FileFormatError
-        No plain file, no archive, arrays that are compressed, damaged or objects, or that overlap in the file.
-    """
+    """The arrays of an archive that `numpy.savez` wrote; together they take no more memory than the archive has bytes."""
     with problems_named(path):
         check_exists(path)
         if not path.is_file():
-            raise InputError("file", "must be a file", "it is a folder", "check the path", code="not-a-file")
+            fail("file", "must be a file", "it is a folder", "check the path", code="not-a-file")
         with zipfile.ZipFile(path) as archive:
             needed = sum(info.file_size for info in archive.infolist())
         check_fits("arrays", (needed,), 1, path.stat().st_size)  # entries may be compressed, or share their bytes
@@ -235,24 +211,19 @@ def checked_array(
     low, high : float, optional
         Bounds of the values; nan passes unless they must be finite.
     finite : bool
-
-    Raises
-    ------
-    InputError
-        It is missing, or of another type, shape or range.
     """
     if name not in arrays:
-        raise InputError(name, "is missing", "", "", code="missing")
+        fail(name, "is missing", "", "", code="missing")
     array = arrays[name]
     if array.dtype.kind not in kinds:
-        raise InputError(name, f"must have a dtype of kind {' or '.join(kinds)}", f"got {array.dtype}", "", code="type")
+        fail(name, f"must have a dtype of kind {' or '.join(kinds)}", f"got {array.dtype}", "", code="type")
     if array.ndim != len(shape) or any(b is not None and a != b for a, b in zip(array.shape, shape, strict=True)):
         wanted = ", ".join("any" if length is None else str(length) for length in shape)
-        raise InputError(name, f"must have shape ({wanted})", f"got {array.shape}", "", code="shape")
+        fail(name, f"must have shape ({wanted})", f"got {array.shape}", "", code="shape")
     if finite and not np.isfinite(array).all():
-        raise InputError(name, "must hold finite numbers", "", "", code="finite")
+        fail(name, "must hold finite numbers", "", "", code="finite")
     if (low is not None and (array < low).any()) or (high is not None and (array > high).any()):
-        raise InputError(name, f"must lie between {low} and {high}", "", "", code="range")
+        fail(name, f"must lie between {low} and {high}", "", "", code="range")
     if set(kinds) <= {"i", "u"}:
         return array.astype(np.int64, copy=False)
     if kinds == "f" and array.dtype != np.float32:
@@ -339,13 +310,7 @@ def calibration_json(assay: "Assay") -> list[dict[str, Any]]:
 
 
 def save_assay(assay: "Assay", folder: str | Path) -> Path:
-    """Write the assay into a folder, whole or not at all; what was there stays until then.
-
-    Raises
-    ------
-    FileFormatError
-        A path that holds something else than an assay, or cannot be written.
-    """
+    """Write the assay into a folder, whole or not at all; what was there stays until then."""
     arrays = {key: _without_objects(values) for key, values in _arrays(assay).items()}
     return save_folder(folder, _facts(assay), arrays, KIND)
 
@@ -414,13 +379,7 @@ def _without_objects(values: np.ndarray) -> np.ndarray:
 
 
 def read_assay(folder: str | Path) -> dict[str, Any]:
-    """Read the fields of the assay that `Assay.save` wrote.
-
-    Raises
-    ------
-    FileFormatError
-        A folder that holds no assay, one of another version, or a damaged or incomplete one.
-    """
+    """Read the fields of the assay that `Assay.save` wrote."""
     return read_folder(folder, _assemble, KIND)
 
 
@@ -434,26 +393,24 @@ def _assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[str,
     ]
     names = [m.name for m in models]
     if len(set(names)) < len(names) or [m.name for m in models if m.baseline] != list(BASELINES):
-        raise InputError(
-            "models", "must have different names, and both baselines", f"got {names!r:.80}", "", code="choice"
-        )
+        fail("models", "must have different names, and both baselines", f"got {names!r:.80}", "", code="choice")
     held = sum(array.nbytes for array in arrays.values())
     check_expansion("settings.n_draws", (settings.n_draws, len(models)), 8, held)
     known = tuple(m.name for m in models if not m.baseline)
     if not known:
-        raise InputError("models", "needs at least one model", "got none", "", code="empty")
+        fail("models", "needs at least one model", "got none", "", code="empty")
     subgroups, sets, scaled, votes = (
         entry_of(facts, name, tuple[str, ...]) for name in ("subgroups", "sets", "scaled", "votes")
     )
     for name, given in (("sets", sets), ("scaled", scaled), ("votes", votes)):
         if len(set(given)) < len(given) or not set(given) <= set(known):
-            raise InputError(name, "must name models", f"got {given!r:.80}", "", code="choice")
+            fail(name, "must name models", f"got {given!r:.80}", "", code="choice")
     runs = {m.name: m.n_runs for m in models}
     if len(set(subgroups)) < len(subgroups) or set(subgroups) & set(SUBSETS):
-        raise InputError("subgroups", "must have names that are free", f"got {subgroups!r:.80}", "", code="choice")
+        fail("subgroups", "must have names that are free", f"got {subgroups!r:.80}", "", code="choice")
     errors = entry_of(facts, "classwise_error", dict[str, tuple[float, ...]])
     if any(len(errors.get(name, ())) != runs[name] + 1 for name in (*known, "class-prior")):
-        raise InputError("classwise_error", "needs a value of all runs and of each run", "", "", code="shape")
+        fail("classwise_error", "needs a value of all runs and of each run", "", "", code="shape")
     return {
         "models": tuple(models),
         "labels": labels,
@@ -483,13 +440,13 @@ def _labels(arrays: dict[str, np.ndarray]) -> tuple[np.ndarray, tuple[str, ...]]
     """The labels (n,), or distributions (n, K), and the names of the classes."""
     names = tuple(checked_array(arrays, "class_names", "U", (None,)).tolist())
     if len(names) < 2 or len(set(names)) < len(names):
-        raise InputError("class_names", "must be two different names at least", f"got {names!r:.80}", "", code="range")
+        fail("class_names", "must be two different names at least", f"got {names!r:.80}", "", code="range")
     if "labels" not in arrays or arrays["labels"].ndim == 1:
         labels = checked_array(arrays, "labels", "iu", (None,), low=0, high=len(names) - 1)
     else:
         labels = checked_array(arrays, "labels", "f", (None, len(names)), low=0, high=1, finite=True)
     if not len(labels):
-        raise InputError("labels", "needs at least one instance", "got none", "", code="empty")
+        fail("labels", "needs at least one instance", "got none", "", code="empty")
     return labels, names
 
 
@@ -501,7 +458,7 @@ def _settings(facts: dict[str, Any], arrays: dict[str, np.ndarray], n_classes: i
     check_draws(settings.n_draws, "n_draws")
     if not (0 < settings.level < 1 and settings.seed >= 0):
         got = f"got {settings.level!r} and {settings.seed!r}"
-        raise InputError("settings", "must have a level between 0 and 1, and a seed from 0 up", got, "", code="range")
+        fail("settings", "must have a level between 0 and 1, and a seed from 0 up", got, "", code="range")
     if settings.margin is not None:
         check_margin(settings.margin, settings.level)
     return settings
@@ -511,17 +468,15 @@ def _model(i: int, entry: Any, arrays: dict[str, np.ndarray], n: int, settings: 
     prefix = f"model/{i}/"
     values = checked_fields(ModelScores, entry, f"models[{i}]", without=("columns", "notes"))
     if not 0 <= values["floor"] < 1:
-        raise InputError(
+        fail(
             f"models[{i}].floor", "must lie in [0, 1)", f"got {values['floor']!r}", "make the assay again", code="range"
         )
     runs = checked_array(arrays, f"{prefix}distance", "f", (None, n)).shape[0]
     if not runs:
-        raise InputError(f"{prefix}distance", "needs at least one run", "got none", "", code="empty")
+        fail(f"{prefix}distance", "needs at least one run", "got none", "", code="empty")
     names = [name.removeprefix(prefix) for name in arrays if name.startswith(prefix)]
     if sorted(names) != sorted(entry_of(entry, "columns", tuple[str, ...])):
-        raise InputError(
-            f"models[{i}].columns", "must be those of the arrays", f"got {sorted(names)!r:.80}", "", code="missing"
-        )
+        fail(f"models[{i}].columns", "must be those of the arrays", f"got {sorted(names)!r:.80}", "", code="missing")
     wanted = dict.fromkeys([*COLUMNS, *settings.measures, *names])
     columns = {}
     for name in wanted:
@@ -548,7 +503,7 @@ def _set_sample(prefix: str, arrays: dict[str, np.ndarray], n: int, n_classes: i
     sides = {k: checked_array(arrays, prefix + k, "f", (len(rows), n_classes)) for k in ("lower", "upper", "mean")}
     points = checked_array(arrays, f"{prefix}points", "f", (None, None, None))
     if len(points) > len(rows) or (len(points) and points.shape[2] != n_classes):
-        raise InputError(f"{prefix}points", "must be points of the rows", f"got shape {points.shape}", "", code="shape")
+        fail(f"{prefix}points", "must be points of the rows", f"got shape {points.shape}", "", code="shape")
     return SetSample(rows=rows, points=points, **sides)
 
 
@@ -558,7 +513,7 @@ def _scaled(prefix: str, arrays: dict[str, np.ndarray], n: int, runs: int) -> Sc
         checked_array(arrays, f"{prefix}scales", "f", (None,), finite=True),
     )
     if (scales == 1).sum() != 1:
-        raise InputError(f"{prefix}scales", "must hold 1 once", f"got {scales.tolist()!r:.80}", "", code="range")
+        fail(f"{prefix}scales", "must hold 1 once", f"got {scales.tolist()!r:.80}", "", code="range")
     judged = _rows(f"{prefix}judged", arrays, len(rows)) if f"{prefix}judged" in arrays else np.empty(0, np.int64)
     shape = (runs, len(scales), len(rows))
     return ScaledScores(
@@ -591,10 +546,10 @@ def _test(i: int, entry: Any, arrays: dict[str, np.ndarray], level: float, runs:
     from_arrays = (*TEST_ARRAYS, *DIAGRAMS, "notes")
     values = checked_fields(ModelCalibration, entry, place, without=from_arrays)
     if not 0 <= values["run"] < runs.get(values["model"], 0) or values["tested"] not in TESTED:
-        raise InputError(place, "must be of a run of a model", "", "", code="choice")
+        fail(place, "must be of a run of a model", "", "", code="choice")
     held: dict[str, Any] = {name: checked_array(arrays, prefix + name, "f", (None,)) for name in TEST_ARRAYS}
     if len({len(held[name]) for name in TEST_ARRAYS[2:]}) > 1:
-        raise InputError(place, "needs as many p-values of members as values", "", "", code="shape")
+        fail(place, "needs as many p-values of members as values", "", "", code="shape")
     nothing = values["tested"] == "nothing"
     absent = {"before": nothing, "after": nothing or bool(np.isnan(held["weights"]).any())}
     diagrams: dict[str, Any] = {
@@ -623,7 +578,7 @@ def _backward(i: int, entry: Any, known: tuple[str, ...], settings: Settings) ->
     estimates: dict[str, Any] = {name: _estimate(given.get(name), f"{place}.{name}") for name in ("uq_auc", "gain")}
     values = checked_fields(BackwardScore, given, place, without=tuple(estimates))
     if values["model"] not in known or values["score"] not in (*settings.measures, "nonspecificity"):
-        raise InputError(place, "must be of a score of a model", f"got {values['score']!r:.60}", "", code="choice")
+        fail(place, "must be of a score of a model", f"got {values['score']!r:.60}", "", code="choice")
     return BackwardScore(**values, **estimates)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay._workers import Workers
 from uqassay.arrays import available_cores
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.align import Aligned, align, as_runs, given_scores, without_label
 from uqassay.evidence.calibration import (
     Gaps,
@@ -145,27 +145,15 @@ PICTURED_POINTS = 30  # instances of each interesting kind whose points are kept
 
 @dataclass(frozen=True, eq=False)
 class AssayParts:
-    """What an assay is made of once every model is scored and tested.
-
-    Attributes
-    ----------
-    aligned : Aligned
-    subgroups : dict of str to array (n,)
-    settings : Settings
-    scored : sequence of ScoredModel
-    tests : tuple of ModelCalibration
-    votes : dict of str to VoteTests
-    pictured : mapping of str to (Prediction, Kept)
-        The first run of each model, and the rows that it holds.
-    """
+    """What an assay is made of once every model is scored and tested."""
 
     aligned: Aligned
-    subgroups: dict[str, NDArray[Any]]
+    subgroups: dict[str, NDArray[Any]]  #: (n,)
     settings: Settings
     scored: Sequence[ScoredModel]
     tests: tuple[ModelCalibration, ...]
     votes: dict[str, VoteTests]
-    pictured: Mapping[str, tuple[Prediction, Kept]]
+    pictured: Mapping[str, tuple[Prediction, Kept]]  #: The first run of each model, and the rows that it holds.
 
 
 def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
@@ -241,25 +229,15 @@ OF_INSTANCES = ("ids", "groups", "row_numbers", "notes", "class_names", "drawn")
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Consecutive instances.
-
-    Attributes
-    ----------
-    aligned : Aligned
-    given : dict of str to dict of str to array (R, n)
-        Further uncertainty scores by model.
-    subgroups : dict of str to array (n,)
-    settings : Settings
-    first_row : int
-    signed : dict of str to tuple of R bool
-        Whether the runs given are masses that are not known to be those of belief functions; these are repaired as a whole.
-    """
+    """Consecutive instances."""
 
     aligned: Aligned
-    given: Mapping[str, Mapping[str, NDArray[np.float64]]]
-    subgroups: Mapping[str, NDArray[Any]]
+    given: Mapping[str, Mapping[str, NDArray[np.float64]]]  #: (R, n): Further uncertainty scores by model.
+    subgroups: Mapping[str, NDArray[Any]]  #: (n,)
     settings: Settings
     first_row: int
+    #: Whether the runs given are masses that are not known to be those of belief functions; these are repaired as a
+    #: whole.
     signed: Mapping[str, tuple[bool, ...]]
 
     def form(self) -> dict[str, Any]:
@@ -286,17 +264,11 @@ class Chunk:
 
 
 def check_same_form(found: Mapping[str, Any], first: Mapping[str, Any], argument: str) -> None:
-    """Refuse a chunk, or a stream, that cannot be joined to the first.
-
-    Raises
-    ------
-    InputError
-        A part of the form differs.
-    """
+    """Refuse a chunk, or a stream, that cannot be joined to the first."""
     for what in (*first, *found):
         here, there = found.get(what, "missing"), first.get(what, "missing")
         if not _same(here, there):
-            raise InputError(
+            fail(
                 argument,
                 f"{what} must be as in the first chunk",
                 f"got {_shown(here)}, and there {_shown(there)}",
@@ -337,19 +309,11 @@ def with_own_constants(run: Prediction) -> Prediction:
 
 
 def refuse_mixed(groups: Any, models: Mapping[str, Sequence[Prediction]]) -> None:
-    """Refuse groups that mix numbers and text, which an assay numbers as they come.
-
-    Raises
-    ------
-    InputError
-        Such groups, given or carried by a prediction.
-    """
+    """Refuse groups that mix numbers and text, which an assay numbers as they come."""
     carried = (run.groups for runs in models.values() for run in runs if run.groups is not None)
     values = np.asarray(next(carried, None) if groups is None else groups)
     if values.dtype.kind == "O" and not all(isinstance(value, (str, type(None))) for value in values.ravel().tolist()):
-        raise InputError(
-            "groups", "of a stream must be numbers or text, not both", "got both", "make them text", code="type"
-        )
+        fail("groups", "of a stream must be numbers or text, not both", "got both", "make them text", code="type")
 
 
 def _constants(run: Prediction) -> dict[str, Any]:
@@ -370,9 +334,7 @@ def _kind(values: NDArray[Any] | None, name: str) -> str:
     if values is None:
         return "none"
     if values.dtype.kind == "O":
-        raise InputError(
-            name, "of a stream must be numbers or text, not both", "got mixed values", "make them text", code="type"
-        )
+        fail(name, "of a stream must be numbers or text, not both", "got mixed values", "make them text", code="type")
     return {"U": "text", "S": "text", "b": "truth values", "f": "decimal numbers"}.get(
         values.dtype.kind, "whole numbers"
     )
@@ -536,16 +498,9 @@ ROUNDED = 1.1  # numbers of instances tested are rounded down to two digits, by 
 
 
 class GreatestKeys(NamedTuple):
-    """Random keys of the last instances that are kept, where the number of all instances is known; see `random_order`.
+    """Random keys of the last instances that are kept, where the number of all instances is known; see `random_order`."""
 
-    Attributes
-    ----------
-    tested : dict of str to uint64
-        By model, for calibration tests and scale check.
-    pictured : uint64
-    """
-
-    tested: dict[str, np.uint64]
+    tested: dict[str, np.uint64]  #: By model, for calibration tests and scale check.
     pictured: np.uint64
 
 
@@ -712,11 +667,6 @@ class AssayStream(AssayOptions):
     **options
         Those of `assay` that do not belong to single instances.
 
-    Raises
-    ------
-    InputError
-        As `assay`; a chunk that differs in its form from the first, in its models, classes, members or dtypes.
-
     Examples
     --------
     >>> import numpy as np
@@ -738,7 +688,7 @@ class AssayStream(AssayOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.first_row, (int, np.integer)) or isinstance(self.first_row, bool) or self.first_row < 0:
-            raise InputError(
+            fail(
                 "first_row",
                 "must be a whole number ≥ 0",
                 f"got {self.first_row!r}",
@@ -819,20 +769,13 @@ class AssayStream(AssayOptions):
         """Take over the instances of another stream, whose rows must follow these. Returns the stream; `other` stays as it is.
 
         A merge that raises, or is interrupted, leaves the stream as it was.
-
-        Raises
-        ------
-        InputError
-            Other options, another form, or a stream that does not begin where this one ends.
         """
         if not isinstance(other, AssayStream):
-            raise InputError(
-                "other", "must be an AssayStream", f"got {type(other).__name__}", "update it by a chunk", code="type"
-            )
+            fail("other", "must be an AssayStream", f"got {type(other).__name__}", "update it by a chunk", code="type")
         names = [f.name for f in fields(AssayOptions) if f.name != "progress"]
         differing = [name for name in names if _differ(getattr(self, name), getattr(other, name))]
         if differing:
-            raise InputError(
+            fail(
                 "other",
                 "must have the same options",
                 f"{differing[0]} is {getattr(other, differing[0])!r} and here {getattr(self, differing[0])!r}",
@@ -841,7 +784,7 @@ class AssayStream(AssayOptions):
             )
         end = self.first_row + self.n_instances
         if other.first_row != end:
-            raise InputError(
+            fail(
                 "other",
                 "must begin where this stream ends",
                 f"it begins at row {other.first_row}, and this stream ends before row {end}",
@@ -857,18 +800,12 @@ class AssayStream(AssayOptions):
         return self
 
     def compute(self) -> Assay:
-        """The assay of all instances so far; the stream can be updated further.
-
-        Raises
-        ------
-        InputError
-            No instance yet, a stream that does not begin at row 0, or ids that occur twice.
-        """
+        """The assay of all instances so far; the stream can be updated further."""
         started, state = time.perf_counter(), self._state
         if state.settings is None:
-            raise InputError("chunk", "needs at least one", "got none", "call update first", code="empty")
+            fail("chunk", "needs at least one", "got none", "call update first", code="empty")
         if self.first_row:
-            raise InputError(
+            fail(
                 "first_row",
                 "must be 0 to compute an assay",
                 f"this stream begins at row {self.first_row}",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import lone_surrogates
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.calibration import ROW_FIELDS, adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
@@ -97,14 +97,12 @@ TABLES: Mapping[str, tuple[Callable[..., Rows], Sequence[str]]] = MappingProxyTy
 def rows_of(assay: "Assay", name: str, **options: Any) -> Rows:
     """The rows of one finding; see `Assay.rows`."""
     if name not in TABLES:
-        raise InputError(
-            "name", f"must be one of {', '.join(TABLES)}", f"got {name!r}", "choose one of them", code="choice"
-        )
+        fail("name", f"must be one of {', '.join(TABLES)}", f"got {name!r}", "choose one of them", code="choice")
     make = TABLES[name][0]
     known = [option for option in signature(make).parameters if option != "assay"]
     unknown = [option for option in options if option not in known]
     if unknown:
-        raise InputError(
+        fail(
             unknown[0],
             f"is not an option of {name!r}",
             f"its options are {', '.join(known) or 'none'}",
@@ -112,9 +110,7 @@ def rows_of(assay: "Assay", name: str, **options: Any) -> Rows:
             code="conflict",
         )
     if name == "subsets" and "by" not in options:
-        raise InputError(
-            "by", "is needed", "got none", 'write by="correct", by="class" or the name of a subgroup', code="missing"
-        )
+        fail("by", "is needed", "got none", 'write by="correct", by="class" or the name of a subgroup', code="missing")
     return make(assay, **options)
 
 

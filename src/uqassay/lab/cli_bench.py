@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, final
 import typer
 from rich.text import Text
 
+from uqassay.checks import fail
 from uqassay.cli import report
 from uqassay.cli.checks import CHECK_FAILED, Check, Outcome, end, outcome_of, parse_check
 from uqassay.cli.inputs import HOLDS, OUTPUT, SURE, Json, OnIntervals, check_page, named_file, option
@@ -188,15 +189,7 @@ class WrittenStudies:
 
 
 def check_studies(plan: "BenchConfig", cells: "Sequence[Cell]") -> bool:
-    """Whether there will be a page on disentanglement; refuses what it needs and lacks before anything is trained.
-
-    Raises
-    ------
-    InputError
-        Decompositions without the conditions of the benchmark.
-    MissingDependencyError
-        matplotlib, which draws the page, is not installed.
-    """
+    """Whether there will be a page on disentanglement; refuses what it needs and lacks before anything is trained."""
     from uqassay.lab.bench.disentanglement import holds_experiments
 
     if holds_experiments(cells):
@@ -205,7 +198,7 @@ def check_studies(plan: "BenchConfig", cells: "Sequence[Cell]") -> bool:
         matplotlib_module()
         return True
     if plan.decomposition is not None:
-        raise InputError(
+        fail(
             "decomposition",
             "needs the conditions of the disentanglement benchmark",
             "",
@@ -380,9 +373,9 @@ def bench(
     if context.invoked_subcommand is not None:
         return
     if output is None:
-        raise InputError("--output", "the results need a folder", "", "give it by -o FOLDER", code="missing")
+        fail("--output", "the results need a folder", "", "give it by -o FOLDER", code="missing")
     if first and not dry_run:
-        raise InputError("--first", "needs --dry-run", "", "leave it out", code="conflict")
+        fail("--first", "needs --dry-run", "", "leave it out", code="conflict")
     _check_text(dataset=dataset, method=method, param=param, condition=condition)
     given = {
         "dataset": _split(dataset),
@@ -477,7 +470,7 @@ def _config(given: dict[str, Any], file: Path | None, output: Path) -> "BenchCon
     for name in ("dataset", "method"):
         if name not in found:
             if given[name] is None:
-                raise InputError(
+                fail(
                     f"--{name}",
                     "at least one is needed",
                     "",
@@ -493,7 +486,7 @@ def _check_folder(output: Path, *, alone: bool) -> None:
     from uqassay.lab.bench.store import holds_benchmark
 
     if not alone and (output / "config.toml").is_file() and not holds_benchmark(output):
-        raise InputError(
+        fail(
             "--output",
             f"{output} has another config.toml, which would be replaced",
             "",
@@ -507,9 +500,7 @@ def _check_text(**given: Sequence[str] | None) -> None:
     for name, texts in given.items():
         for text in texts or ():
             if text.encode(errors="replace").decode() != text:
-                raise InputError(
-                    f"--{name}", "must be text in UTF-8", f"got {text!r}", "write it in UTF-8", code="type"
-                )
+                fail(f"--{name}", "must be text in UTF-8", f"got {text!r}", "write it in UTF-8", code="type")
 
 
 def _split(texts: Sequence[str] | None) -> list[str] | None:
@@ -687,11 +678,6 @@ def data_set_folders(texts: Sequence[str]) -> dict[str, Path]:
     """Folders of saved assays by the name of the data set, from ``NAME=FOLDER`` or ``FOLDER``.
 
     A bare folder is named by its last part; where several end alike, as digits/assay and wine/assay do, by the part before.
-
-    Raises
-    ------
-    InputError
-        A folder that holds no saved assay, or two data sets of one name.
     """
     bare = [Path(os.path.abspath(text)) for text in texts if "=" not in text or os.path.exists(text)]
     ends = Counter(path.name for path in bare)
@@ -703,7 +689,7 @@ def data_set_folders(texts: Sequence[str]) -> dict[str, Path]:
             whole = Path(os.path.abspath(text))
             name, path = unicode_text(whole.name if ends[whole.name] == 1 else whole.parent.name), text
         if not (Path(path) / HOLDS).is_file():
-            raise InputError(
+            fail(
                 "folders",
                 "must be saved assays, or one folder of a benchmark",
                 f"{path} holds neither",
@@ -711,9 +697,7 @@ def data_set_folders(texts: Sequence[str]) -> dict[str, Path]:
                 code="missing",
             )
         if name in found:
-            raise InputError(
-                "folders", f"two data sets are named {name!r}", "", f"name them: NAME={path}", code="duplicate"
-            )
+            fail("folders", f"two data sets are named {name!r}", "", f"name them: NAME={path}", code="duplicate")
         found[name] = Path(path)
     return found
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from uqassay.checks import fail, one_of
 from uqassay.cli.screen import is_terminal, print_json, print_text, progress
 from uqassay.errors import InputError
 from uqassay.text import listed
@@ -115,9 +116,8 @@ def usage_lines(name: str, flags: Collection[str], width: int) -> Iterator[str]:
         text = option.text
         if option.name == "preset":
             text = f"{listed(register.presets_of(name), last='or')}. {text}"
-        elif option.kind.startswith("{"):
-            choices = [choice.strip(' "') for choice in option.kind.strip("{}").split(",")]
-            text = f"{listed(choices, last='or')}. {option.text}".rstrip()
+        elif option.choices:
+            text = f"{listed(option.choices, last='or')}. {text}"
         if option.default not in (None, "", ()):
             text = f"{text} [default: {_shown(option.default)}]"
         spelt = flag(option.name) if option.name in flags else f"--set {option.name}="
@@ -154,11 +154,6 @@ def set_options(name: str, given: Collection[str], flags: Collection[str]) -> Ma
     flags : collection of str
         Options that have a flag.
 
-    Raises
-    ------
-    InputError
-        No name, an unknown one, one with a flag, one twice, or a value of another type.
-
     Examples
     --------
     >>> set_options("ranking-synthetic", ["bayes_error=.2", "one_sample=true"], ["seed"])
@@ -171,14 +166,14 @@ def set_options(name: str, given: Collection[str], flags: Collection[str]) -> Ma
         option, equals, text = words.partition("=")
         option = option.strip().replace("-", "_")
         if not equals or not option:
-            raise InputError("--set", "must be NAME=VALUE", f"got {words!r}", _choose(name, known), code="syntax")
+            fail("--set", "must be NAME=VALUE", f"got {words!r}", _choose(name, known), code="syntax")
         if option in register.options_of(name) and option in flags:
-            raise InputError("--set", f"{option} has a flag", f"got {words!r}", f"use {flag(option)}", code="conflict")
+            fail("--set", f"{option} has a flag", f"got {words!r}", f"use {flag(option)}", code="conflict")
         if option not in known:
             rule = f"must name an option of {name} that has no flag"
-            raise InputError("--set", rule, f"got {option!r}", _choose(name, known), code="choice")
+            fail("--set", rule, f"got {option!r}", _choose(name, known), code="choice")
         if option in found:
-            raise InputError("--set", "must name an option once", f"got {option} twice", "remove one", code="duplicate")
+            fail("--set", "must name an option once", f"got {option} twice", "remove one", code="duplicate")
         try:
             found[option] = register.typed_option(name, option, text)
         except InputError as problem:
@@ -224,14 +219,8 @@ def chosen_tables(name: str, tables: Sequence[str], format: str | None, *, as_js
         A protocol.
     tables : sequence of str
         Their numbers, or "all".
-    format : str or None
     as_json : bool
         Whether --json was given.
-
-    Raises
-    ------
-    InputError
-        No such table, one named twice, or options that exclude each other.
 
     Examples
     --------
@@ -242,21 +231,19 @@ def chosen_tables(name: str, tables: Sequence[str], format: str | None, *, as_js
 
     if not tables:
         if format is not None:
-            raise InputError("--format", "is of --table", f"got {format!r} without it", "add --table", code="conflict")
+            fail("--format", "is of --table", f"got {format!r} without it", "add --table", code="conflict")
         return {}
     if as_json:
-        raise InputError("--table", "excludes --json", "got both", "--format csv is for machines", code="conflict")
+        fail("--table", "excludes --json", "got both", "--format csv is for machines", code="conflict")
     if ALL in tables and len(tables) > 1:
-        raise InputError(
-            "--table", "all stands alone", f"got {listed(list(tables))}", "leave the others out", code="conflict"
-        )
+        fail("--table", "all stands alone", f"got {listed(list(tables))}", "leave the others out", code="conflict")
     try:
         known_format("text" if format is None else format)
         found: dict[str, Layout] = {}
         for table in LAYOUTS.get(name, {}) if list(tables) == [ALL] else tables:
             key = f"table{table.removeprefix('table')}"
             if key in found:
-                raise InputError("table", "must be named once", f"got {table} twice", "remove one", code="duplicate")
+                fail("table", "must be named once", f"got {table} twice", "remove one", code="duplicate")
             found[key] = layout_of(name, table)
     except InputError as problem:
         raise problem.replace(parameter=flag(problem.parameter)) from problem
@@ -268,14 +255,8 @@ def selected_by(tables: "Mapping[str, Layout]", options: Mapping[str, Any]) -> d
 
     Parameters
     ----------
-    tables : dict of str to Layout
     options : dict
         Those that were given.
-
-    Raises
-    ------
-    InputError
-        Another value was given, or two tables need different values.
 
     Examples
     --------
@@ -288,7 +269,7 @@ def selected_by(tables: "Mapping[str, Layout]", options: Mapping[str, Any]) -> d
             given = found.get(option, options.get(option, value))
             if given != value:
                 number = name.removeprefix("table")
-                raise InputError(
+                fail(
                     "--table",
                     f"excludes {flag(option)}"
                     if option in options
@@ -304,14 +285,7 @@ def selected_by(tables: "Mapping[str, Layout]", options: Mapping[str, Any]) -> d
 
 
 def table_lines(result: "Reproduction", tables: Sequence[str], format: str) -> str:
-    """The tables, each after an empty line, and in text the notes on them; in a terminal no line is too long.
-
-    Parameters
-    ----------
-    result : Reproduction
-    tables : sequence of str
-    format : str
-    """
+    """The tables, each after an empty line, and in text the notes on them; in a terminal no line is too long."""
     width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     texts = [result.table(table, format=format, width=width) for table in tables]
     about = [note for note in result.notes if _is_about(note, tables)]
@@ -469,7 +443,7 @@ def _reproduced(name: str, options: dict[str, Any], *, with_progress: bool) -> "
 def _check(name: str | None, protocols: Collection[str]) -> None:
     """Refuse a command line without a protocol."""
     if name is None:
-        raise InputError(
+        fail(
             "name",
             "a protocol is needed",
             f"those known are {', '.join(protocols)}",
@@ -479,14 +453,7 @@ def _check(name: str | None, protocols: Collection[str]) -> None:
 
 
 def _check_preset(preset: str, known: Collection[str]) -> None:
-    if preset not in known:
-        raise InputError(
-            "--preset",
-            f"must be {listed(list(known), last='or')}",
-            f"got {preset!r}",
-            "cpu is the default",
-            code="choice",
-        )
+    one_of(preset, "--preset", known, "cpu is the default")
 
 
 def _split(names: list[str] | None) -> list[str] | None:
@@ -502,7 +469,7 @@ def _given(asked: Mapping[str, Any], taken: Collection[str], name: str) -> dict[
         if option not in taken:
             known = [flag(other) for other in ("preset", *(other for other in asked if other in taken))]
             known += [f"--set {other}=" for other in settable(name, ("preset", *asked))]
-            raise InputError(
+            fail(
                 flag(option),
                 f"means nothing to {name}, which takes {', '.join(known)}",
                 "",

@@ -12,10 +12,10 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from uqassay.checks import fail, whole
 from uqassay.cli.inputs import AssayRequest
 from uqassay.cli.report import write_report
 from uqassay.cli.screen import print_text, progress, shell_line
-from uqassay.errors import InputError
 from uqassay.files import optional_package, whole_file
 from uqassay.predictions import Dirichlet, Members, Point, Prediction
 from uqassay.predictions.files import file_hash, save
@@ -53,21 +53,11 @@ COMMON_MEMBERS = N_NETWORKS  # sets compare only if the same number of members s
 
 @dataclass(frozen=True)
 class DemoFiles:
-    """The files of the demonstration.
+    """The files of the demonstration."""
 
-    Attributes
-    ----------
-    predictions : dict of str to Path
-        The prediction file of each model.
-    labels : Path
-        Labels of the test instances.
-    trained : bool
-        False if the files of an earlier run with the same settings were there, unchanged.
-    """
-
-    predictions: dict[str, Path]
-    labels: Path
-    trained: bool
+    predictions: dict[str, Path]  #: The prediction file of each model
+    labels: Path  #: Labels of the test instances
+    trained: bool  #: False if the files of an earlier run with the same settings were there, unchanged
 
 
 @dataclass(frozen=True)
@@ -94,25 +84,11 @@ def prepare_demo(
         Fixes the split and the training.
     progress : callable, optional
         Called with the name of each model before it is trained.
-
-    Returns
-    -------
-    DemoFiles
-
-    Raises
-    ------
-    InputError
-        A negative seed, or a file where the folder should be.
-    MissingDependencyError
-        scikit-learn is not installed.
     """
     folder = Path(folder)
-    if not 0 <= seed < 2**31:
-        raise InputError("seed", f"must lie in 0 … {2**31 - 1}", f"got {seed}", "choose such a number", code="range")
+    whole(seed, "seed", "choose such a number", least=0, most=2**31 - 1)
     if folder.exists() and not folder.is_dir():
-        raise InputError(
-            "folder", "must be a folder", f"{folder} is a file", "give the name of a folder", code="unwritable"
-        )
+        fail("folder", "must be a folder", f"{folder} is a file", "give the name of a folder", code="unwritable")
     settings = _settings(seed)
     labels = folder / "labels.npy"
     predictions = {name: folder / "predictions" / f"{name.lower().replace(' ', '-')}.npz" for name in _names()}

@@ -22,7 +22,7 @@ from uqassay.arrays import (
     scratch,
     tolerance_of,
 )
-from uqassay.checks import is_number
+from uqassay.checks import between, fail, is_number, one_of, same_length, whole
 from uqassay.errors import InputError
 from uqassay.native import kernel
 from uqassay.one_order import in_one_order
@@ -47,15 +47,12 @@ __all__ = [
     "bins_of_first_class",
     "bins_of_groups",
     "bins_of_ranks",
-    "bins_of_values",
     "check_bins",
     "classes_apart",
-    "edges_of_equal_width",
     "expected_calibration_error",
     "inner_edges",
     "instance_weights",
     "labels_and_probs",
-    "ranges_sentence",
     "reliability",
     "reliability_diagram",
     "sums_of_equal_mass",
@@ -139,11 +136,6 @@ def labels_and_probs(
         no such option.
     apart : bool
         As in `as_probs`.
-
-    Raises
-    ------
-    InputError
-        Input that `as_prediction` refuses, no instances, labels that do not fit.
     """
     if batched:
         p = as_probs(probs, batched=True, apart=apart)
@@ -164,7 +156,7 @@ def labels_and_probs(
     n, n_classes = prediction.n_instances, prediction.n_classes
     shape = as_array(y_true, "y_true").shape
     if len(shape) != 1:
-        raise InputError(
+        fail(
             "y_true",
             f"must be one class for each instance, shape ({n},)",
             f"got shape {shape}",
@@ -202,7 +194,7 @@ def as_probs(probs: PredictionLike, *, batched: bool = False, apart: bool = True
     is_batch = batched and not isinstance(probs, Prediction)
     given = _batch(probs) if is_batch else _mean_probs(probs)
     if given.size == 0:
-        raise InputError(
+        fail(
             "probs", "must hold at least one instance", f"got shape {given.shape}", "check the selection", code="shape"
         )
     if not apart:
@@ -225,7 +217,7 @@ def _batch(probs: ArrayLike) -> NDArray[Any]:
     """Checked probabilities of a batch of data sets, (..., n, K)."""
     given = as_numeric(take_table(probs, "probs")[0], "probs")
     if given.ndim < 2:
-        raise InputError(
+        fail(
             "probs",
             "must have shape (..., n, K)",
             f"got shape {given.shape}",
@@ -250,7 +242,7 @@ def instance_weights(sample_weight: ArrayLike | None, n: int) -> Floats | None:
 
 def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
     if labels.ndim == 0 or labels.shape[-1] != n:
-        raise InputError(
+        fail(
             "y_true",
             f"must have one label for each of the {n} instances in its last axis",
             f"got shape {labels.shape}",
@@ -262,7 +254,7 @@ def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
             broken = ~(labels == np.floor(labels)) | np.isinf(labels)
         if broken.any():
             at = tuple(np.argwhere(broken)[0].tolist())
-            raise InputError(
+            fail(
                 "y_true",
                 "must be whole numbers",
                 f"{_row(at)} holds {float(labels[at]):g}",
@@ -272,7 +264,7 @@ def _labels(labels: NDArray[Any], n: int, n_classes: int) -> Labels:
     outside = (labels < 0) | (labels >= n_classes)
     if outside.any():
         at = tuple(np.argwhere(outside)[0].tolist())
-        raise InputError(
+        fail(
             "y_true",
             f"must lie in 0 … {n_classes - 1}",
             f"{_row(at)} holds {labels[at]:g}",
@@ -303,27 +295,13 @@ SLACK = 1e-12  # relative; a sum of weights this close to the share of a bin has
 @final
 @dataclass(frozen=True, eq=False)
 class CalibrationBins:
-    """Bins for the events "the label is class k", or for the event "the label is the predicted class".
+    """Bins for the events "the label is class k", or for the event "the label is the predicted class"."""
 
-    Attributes
-    ----------
-    event : int array (..., n), or None
-        Class whose probability is binned; None: every class has bins.
-    values : array (..., n), or (..., K, n) for every class
-        The probabilities.
-    division : array of uint (..., n) or (..., K, n), or Edges
-        Bin of each probability, or the edges that divide the bins.
-    expected : array (..., B), or (..., K, B)
-        Sum of the probabilities in each bin: the expected number of events.
-    weights : array (n,) or None
-        Weight of each instance; None: 1.
-    """
-
-    event: NDArray[np.integer] | None
-    values: Floats
-    division: "Places | Edges"
-    expected: Floats
-    weights: Floats | None = None
+    event: NDArray[np.integer] | None  #: (..., n): class whose probability is binned; None: every class has bins
+    values: Floats  #: (..., n) or (..., K, n): the probabilities
+    division: "Places | Edges"  #: (..., n) or (..., K, n): or Edges Bin of each probability, or the edges that divide the bins
+    expected: Floats  #: (..., B) or (..., K, B): sum of the probabilities in each bin: the expected number of events
+    weights: Floats | None = None  #: (n,): weight of each instance; None: 1
 
     @cached_property
     def place(self) -> Places:
@@ -405,18 +383,10 @@ class CalibrationBins:
 @final
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Edges between bins of equal width or equal mass.
+    """Edges between bins of equal width or equal mass."""
 
-    Attributes
-    ----------
-    edges : array (B − 1,), or (B − 1, ...)
-        In rising order; the same for all rows, or separate for each row.
-    including : bool
-        True if an edge belongs to the bin above it.
-    """
-
-    edges: Floats
-    including: bool
+    edges: Floats  #: (B − 1,) or (B − 1, ...): in rising order; the same for all rows, or separate for each row
+    including: bool  #: True if an edge belongs to the bin above it
 
     @property
     def compare(self) -> np.ufunc:
@@ -532,21 +502,8 @@ def sums_of_equal_mass(values: Floats, n_bins: int, *, overwrite: bool = False) 
 
 def check_bins(n_bins: int, binning: str) -> None:
     """Refuse an invalid number of bins or an unknown binning."""
-    if not is_number(n_bins) or n_bins != n_bins // 1 or not 1 <= n_bins <= 2**15:
-        raise InputError(
-            "n_bins",
-            "must be a whole number from 1 to 32768",
-            f"got {n_bins!r}",
-            "pass 10, the usual number",
-            code="range",
-        )
-    if binning not in ("width", "mass"):
-        raise InputError(
-            "binning", 'must be "width" or "mass"', f"got {binning!r}", 'pass "width", the usual one', code="choice"
-        )
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
+    whole(n_bins, "n_bins", "pass 10, the usual number", least=1, most=2**15)
+    one_of(binning, "binning", ("width", "mass"), 'pass "width", the usual one')
 
 
 def _binned(
@@ -737,9 +694,6 @@ def ranges_sentence(edges: Floats, over: Mask, under: Mask) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-# -- helpers ----------------------------------------------------------------------------------------------------------
-
-
 def _clopper_pearson(hits: Floats, count: Floats, tail: float) -> tuple[Floats, Floats]:
     """Exact interval with this probability in each tail; nan where there is no instance."""
     with np.errstate(invalid="ignore"):
@@ -793,19 +747,6 @@ ROUNDING = 1e-3  # a confidence may exceed 1 by this much
 class Reliability:
     """Bins of a reliability diagram.
 
-    Attributes
-    ----------
-    edges : array (B + 1,)
-        Bin edges. Bins of equal width include their right edge; the first one includes both. Bins of equal mass include their
-        left edge, their least value, and end at the next bin; the last one ends at the greatest value. Empty ones have width 0.
-    count : int array (B,)
-    confidence, accuracy : array (B,)
-        Mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty.
-    low, high : array (B,)
-        Wilson interval of the accuracy; nan if the bin is empty.
-    band_low, band_high : array (B,)
-        Intervals that hold for the accuracies of all bins together; nan if the bin is empty.
-
     Examples
     --------
     >>> r = reliability([1] * 90 + [0] * 60, [0.95] * 100 + [0.65] * 50)
@@ -815,12 +756,18 @@ class Reliability:
     'Overconfident where it states 60 to 70 %; nowhere shown to be underconfident.'
     """
 
+    #: (B + 1,): bin edges. Bins of equal width include their right edge; the first one includes both. Bins of equal mass
+    #: include their left edge, their least value, and end at the next bin; the last one ends at the greatest value. Empty ones
+    #: have width 0.
     edges: Array
-    count: NDArray[np.int64]
+    count: NDArray[np.int64]  #: (B,)
+    #: (B,): mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty
     confidence: Array
     accuracy: Array
+    #: (B,): Wilson interval of the accuracy; nan if the bin is empty
     low: Array
     high: Array
+    #: (B,): intervals that hold for the accuracies of all bins together; nan if the bin is empty
     band_low: Array
     band_high: Array
 
@@ -868,15 +815,6 @@ def reliability_diagram(
     level : float
         Confidence level of the single intervals, and of all intervals of the band together.
 
-    Returns
-    -------
-    Reliability
-
-    Raises
-    ------
-    InputError
-        An unknown class, invalid labels or probabilities.
-
     Notes
     -----
     Wilson's interval assumes one probability for all instances of a bin. Probabilities that differ within a bin make the
@@ -902,13 +840,8 @@ def reliability_diagram(
         return _diagram(bins, np.asarray(bins.event == labels, dtype=np.float64), binning, groups, level)
     n_classes = checked.shape[-1]
     if not is_number(event) or event != event // 1 or not 0 <= event < n_classes:
-        raise InputError(
-            "event",
-            f'must be "predicted" or a class from 0 to {n_classes - 1}',
-            f"got {event!r}",
-            'pass "predicted" for the confidence',
-            code="choice",
-        )
+        rule = f'must be "predicted" or a class from 0 to {n_classes - 1}'
+        fail("event", rule, f"got {event!r}", 'pass "predicted" for the confidence', code="choice")
     bins = bins_of_values(np.ascontiguousarray(checked[:, int(event)]), int(n_bins), binning)
     return _diagram(bins, (labels == event).astype(np.float64), binning, groups, level)
 
@@ -975,27 +908,14 @@ def bins_of_hits(correct: ArrayLike, confidence: ArrayLike, n_bins: int) -> tupl
     refuse_swapped(correct, confidence, "correct", "confidence")
     hit = as_numeric(correct, "correct", ndim=1).astype(np.float64)
     conf = as_numeric(confidence, "confidence", ndim=1).astype(np.float64)
-    if hit.shape != conf.shape:
-        raise InputError(
-            "confidence",
-            f"must have one value for each of the {len(hit)} entries of correct",
-            f"got {len(conf)}",
-            "pass both for the same instances",
-            code="mismatch",
-        )
+    same_length(conf, "confidence", len(hit), "pass both for the same instances")
     # a confidence of 0 is impossible for the predicted class
     if ((conf == 0) | (conf == 1)).all() and (conf == 0).any() and ((hit > 0) & (hit < 1)).any():
         raise swapped_arguments("correct", "confidence")
-    if n_bins < 1:
-        raise InputError("n_bins", "must be at least 1", f"got {n_bins}", "pass 10, the usual number", code="range")
     check_bins(n_bins, "width")
-    for values, name, high in ((hit, "correct", 1.0), (conf, "confidence", 1.0 + ROUNDING)):
-        inside = (values >= 0) & (values <= high)
-        if not inside.all():
-            row = int(np.flatnonzero(~inside)[0])
-            raise InputError(
-                name, "must lie in [0, 1]", f"row {row} holds {values[row]:.6g}", "pass probabilities", code="range"
-            )
+    between(hit, "correct", "pass probabilities")
+    # sums of rounded probabilities may exceed 1 a little
+    between(np.where(conf <= 1 + ROUNDING, np.minimum(conf, 1.0), conf), "confidence", "pass probabilities")
     bins = bins_of_values(conf, int(n_bins), "width")
     return bins, hit
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 
 from uqassay.arrays import argmax_of_rows, generator
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of
 from uqassay.metrics.bins import (
     Binning,
     CalibrationBins,
@@ -31,8 +30,8 @@ from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
 from uqassay.statistics import Estimate
 from uqassay.statistics.estimate import single_unit, unit_notes
-from uqassay.statistics.units import Units, check_choice, check_level, make_units
-from uqassay.text import number
+from uqassay.statistics.units import Units, check_level, make_units
+from uqassay.text import number as written
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -42,14 +41,12 @@ __all__ = [
     "GroupProducts",
     "GroupSums",
     "Groupwise",
-    "Inversion",
     "PrepareCalibrationError",
     "PrepareCumulative",
     "PrepareHosmerLemeshow",
     "Signed",
     "SignedMeasure",
     "Statistic",
-    "binned_hits",
     "bins_of_events",
     "calibration_error_estimate",
     "check_least_expected",
@@ -57,8 +54,6 @@ __all__ = [
     "classwise_calibration_error",
     "confidence_calibration_error",
     "cumulative_calibration_error",
-    "drawn_of_groups",
-    "drawn_of_instances",
     "error_estimate_of_hits",
     "hosmer_lemeshow_statistic",
     "merged_bins",
@@ -100,18 +95,10 @@ class Groupwise(Protocol):
 @final
 @dataclass(frozen=True, eq=False)
 class GroupSums:
-    """A function of the sums over groups of deviations of events from their probabilities.
+    """A function of the sums over groups of deviations of events from their probabilities."""
 
-    Attributes
-    ----------
-    sums : array or sparse array (G, C)
-        Sum of the deviations of each group in each cell, such as a bin.
-    value : callable
-        Maps sums over all groups (D, C) to the measure (D,).
-    """
-
-    sums: "Floats | csr_array"
-    value: Callable[[Floats], Floats]
+    sums: "Floats | csr_array"  #: (G, C): sum of the deviations of each group in each cell, such as a bin
+    value: Callable[[Floats], Floats]  #: maps sums over all groups (D, C) to the measure (D,)
 
     def values(self, signs: Floats) -> Floats:
         """The measure for signs (D, G)."""
@@ -130,14 +117,9 @@ def summed(groups: Rows, cells: Rows, amounts: Floats, shape: tuple[int, int]) -
 @final
 @dataclass(frozen=True, eq=False)
 class GroupProducts:
-    """A sum over pairs of groups: wᵀ Q w for signs w.
+    """A sum over pairs of groups: wᵀ Q w for signs w."""
 
-    Attributes
-    ----------
-    products : array or sparse array (G, G)
-        Q: sum over the pairs of instances of two groups, divided by the number of all pairs.
-    """
-
+    #: (G, G): Q: sum over the pairs of instances of two groups, divided by the number of all pairs
     products: "Floats | csr_array"
 
     def values(self, signs: Floats) -> Floats:
@@ -158,21 +140,13 @@ HALF_NORMAL_MEAN = float(np.sqrt(2 / np.pi))
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedBins:
-    """Bins of the probabilities, with the rule that combines their counts into one number.
-
-    Attributes
-    ----------
-    bins : CalibrationBins
-    combine : callable
-        Maps the bins, the excess of expected over observed counts in them (..., B) or (..., K, B), and the sums of squared
-        deviations or None, to the measure (...). It may overwrite the excess.
-    squared : bool
-        Whether the rule needs the squared deviations.
-    """
+    """Bins of the probabilities, with the rule that combines their counts into one number."""
 
     bins: CalibrationBins
+    #: maps the bins, the excess of expected over observed counts in them (..., B) or (..., K, B), and the sums of squared
+    #: deviations or None, to the measure (...). It may overwrite the excess.
     combine: Combine
-    squared: bool = False
+    squared: bool = False  #: whether the rule needs the squared deviations
 
     def values(self, labels: Labels) -> Floats:
         """The measure for labels (..., n)."""
@@ -244,15 +218,6 @@ def confidence_calibration_error(
     batched : bool
         True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
 
-    Returns
-    -------
-    float, or array of the shape of the leading axes of a batch
-
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities; options that exclude each other.
-
     Notes
     -----
     Accuracies in bins are noisy. Every form except the signed and debiased ones is therefore above 0 on average even for a
@@ -314,15 +279,6 @@ def classwise_calibration_error(
         "over" keeps the bins where a class is less frequent than predicted, "under" the others. Signed gaps cancel over
         the classes, because probabilities and frequencies both sum to 1.
 
-    Returns
-    -------
-    float, or array of the shape of the leading axes of a batch
-
-    Raises
-    ------
-    InputError
-        As in `confidence_calibration_error`.
-
     Notes
     -----
     With many classes most probabilities are near 0, where gaps are small, so the value falls with K. With 100 classes, judge
@@ -341,7 +297,7 @@ def classwise_calibration_error(
     check_bins(n_bins, binning)
     _check_options(norm, direction, debiased, sample_weight)
     if direction == "signed":
-        raise InputError(
+        fail(
             "direction",
             'must be "both", "over" or "under", since signed gaps cancel over the classes',
             'got "signed"',
@@ -473,10 +429,10 @@ def _over_bins(terms: Floats, bins: CalibrationBins) -> Floats:
 
 
 def _check_options(norm: str, direction: str, debiased: bool, sample_weight: ArrayLike | None) -> None:
-    check_choice(norm, "norm", ("l1", "l2", "squared", "max"))
-    check_choice(direction, "direction", ("both", "over", "under", "signed"))
+    one_of(norm, "norm", ("l1", "l2", "squared", "max"))
+    one_of(direction, "direction", ("both", "over", "under", "signed"))
     if direction == "signed" and norm not in ("l1", "max"):
-        raise InputError(
+        fail(
             "direction",
             'can be "signed" only with the norm "l1" or "max"',
             f"got norm {norm!r}",
@@ -486,7 +442,7 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
     if not debiased:
         return
     if norm not in ("l1", "squared"):
-        raise InputError(
+        fail(
             "debiased",
             'can be set only with the norm "l1" or "squared"',
             f"got norm {norm!r}",
@@ -494,21 +450,11 @@ def _check_options(norm: str, direction: str, debiased: bool, sample_weight: Arr
             code="conflict",
         )
     if direction != "both":
-        raise InputError(
-            "debiased",
-            'can be set only with direction "both"',
-            f"got {direction!r}",
-            "leave one of the two out",
-            code="conflict",
-        )
+        remedy = "leave one of the two out"
+        fail("debiased", 'can be set only with direction "both"', f"got {direction!r}", remedy, code="conflict")
     if sample_weight is not None:
-        raise InputError(
-            "debiased",
-            "cannot be combined with sample_weight",
-            "got both",
-            "leave one of the two out: a weighted instance is not several independent ones",
-            code="conflict",
-        )
+        remedy = "leave one of the two out: a weighted instance is not several independent ones"
+        fail("debiased", "cannot be combined with sample_weight", "got both", remedy, code="conflict")
 
 
 # Inverted test of a binned calibration error: which errors could have given the gaps that were found?
@@ -531,29 +477,16 @@ UNSURE = 0.25  # share of the variance of a gap that is added to its square, so 
 @final
 @dataclass(frozen=True, eq=False)
 class BinnedHits:
-    """Sums in the filled bins.
+    """Sums in the filled bins."""
 
-    Attributes
-    ----------
-    place : int array (n,)
-        Filled bin of each instance.
-    difference : array (n,)
-        Confidence minus hit, d.
-    size, expected, excess : array (B,)
-        Number of instances, sum of the confidences, and sum of d in each bin.
-    chance : array (B,)
-        Sum of c (1 − c): the variance of the sum of d if the classifier is calibrated.
-    binary : bool
-        Whether every hit is 0 or 1.
-    """
-
-    place: Rows
-    difference: Floats
+    place: Rows  #: (n,): filled bin of each instance
+    difference: Floats  #: (n,): confidence minus hit, d
+    #: (B,): number of instances, sum of the confidences, and sum of d in each bin
     size: Floats
     expected: Floats
     excess: Floats
-    chance: Floats
-    binary: bool
+    chance: Floats  #: (B,): sum of c (1 − c): the variance of the sum of d if the classifier is calibrated
+    binary: bool  #: whether every hit is 0 or 1
 
     @property
     def n(self) -> int:
@@ -709,21 +642,12 @@ def _dense(matrix: object) -> Floats:
 @final
 @dataclass(frozen=True, eq=False)
 class Inversion:
-    """The errors that a two-sided test does not reject.
-
-    Attributes
-    ----------
-    bins : BinnedHits
-    drawn : DrawnSums
-    norm : {"l1", "squared"}
-    shaken : array (D,)
-        Standard normal draws for the shares of the bins.
-    """
+    """The errors that a two-sided test does not reject."""
 
     bins: BinnedHits
     drawn: DrawnSums
-    norm: str
-    shaken: Floats
+    norm: str  #: "l1" or "squared"
+    shaken: Floats  #: (D,): standard normal draws for the shares of the bins
 
     @property
     def found(self) -> float:
@@ -857,11 +781,6 @@ def calibration_error_estimate(
         "l2" the root of it, and 0 with a note ("edge") if it is negative. With groups the debiased value takes pairs of
         instances of different groups only. The interval always includes the value and is nan for a single group.
 
-    Raises
-    ------
-    InputError
-        Invalid labels, probabilities or groups, or unknown options.
-
     Notes
     -----
     The interval is for the error in these bins, which is at most the error without bins. It is an inverted test: it keeps an
@@ -893,7 +812,7 @@ def calibration_error_estimate(
     >>> round(error, 3), error.low < 0.1 < error.high, error.notes[0].code
     (0.123, True, 'bias')
     """
-    check_choice(norm, "norm", NORMS)
+    one_of(norm, "norm", NORMS)
     check_bins(n_bins, binning)
     check_level(level)
     labels, checked = labels_and_probs(y_true, probs)
@@ -926,9 +845,6 @@ def error_estimate_of_hits(
     return _estimate(found, norm, make_units(len(hits), groups, None), level, _method(n_bins, "width"), rng)
 
 
-# -- helpers ----------------------------------------------------------------------------------------------------------
-
-
 def _method(n_bins: int, binning: Binning) -> str:
     return f"inverted test, {int(n_bins)} {WORDS[binning]} bin{'s' if n_bins > 1 else ''}"
 
@@ -955,7 +871,7 @@ def _estimate(
         if norm == "l1":
             calibrated = inversion.of_calibrated()
             text = (
-                f"noise is included: a calibrated classifier has {number(calibrated, 3)} on average on these instances"
+                f"noise is included: a calibrated classifier has {written(calibrated, 3)} on average on these instances"
             )
             notes.insert(0, Note("bias", text, {"calibrated": calibrated}))
     return Estimate(value, low=low, high=high, level=level, n=bins.n, method=method, notes=notes)
@@ -1034,15 +950,6 @@ def cumulative_calibration_error(
     batched : bool
         True if leading axes of an array `probs` (..., n, K) and of `y_true` (..., n) are data sets. They are broadcast.
 
-    Returns
-    -------
-    float, or array of the shape of the leading axes of a batch
-
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities.
-
     Notes
     -----
     If all bins are too confident, or all are not confident enough, the values by confidence are |mean confidence − accuracy|,
@@ -1059,8 +966,8 @@ def cumulative_calibration_error(
     >>> print(cumulative_calibration_error([0, 1, 1, 1], probs).round(6))
     0.075
     """
-    check_choice(by, "by", ("confidence", "classwise"))
-    check_choice(statistic, "statistic", ("ks", "kuiper"))
+    one_of(by, "by", ("confidence", "classwise"))
+    one_of(statistic, "statistic", ("ks", "kuiper"))
     labels, checked = labels_and_probs(y_true, probs, batched=batched)
     return PrepareCumulative(by, statistic)(checked).values(labels)[()]
 
@@ -1083,24 +990,12 @@ class PrepareCumulative:
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedConfidence:
-    """Confidences in rising order.
+    """Confidences in rising order."""
 
-    Attributes
-    ----------
-    event : int array (..., n)
-        Predicted class of each instance.
-    order : int array (..., n)
-        Instances in rising order of confidence.
-    rising : array (..., n)
-        Their confidences.
-    ends : bool array (..., n)
-        Whether the next confidence is greater: between equal ones C(t) is not evaluated.
-    statistic : str
-    """
-
-    event: Labels
-    order: Labels
-    rising: Floats
+    event: Labels  #: (..., n): predicted class of each instance
+    order: Labels  #: (..., n): instances in rising order of confidence
+    rising: Floats  #: (..., n): their confidences
+    #: (..., n): whether the next confidence is greater: between equal ones C(t) is not evaluated
     ends: NDArray[np.bool_]
     statistic: Statistic
 
@@ -1141,21 +1036,11 @@ class PreparedConfidence:
 @final
 @dataclass(frozen=True, eq=False)
 class OrderedDeviations:
-    """Confidence minus hit in rising order of the confidence, as a function of the signs of the groups.
+    """Confidence minus hit in rising order of the confidence, as a function of the signs of the groups."""
 
-    Attributes
-    ----------
-    groups : int array (n,)
-        Group 0 … G − 1 of each.
-    deviations : array (n,)
-    ends : bool array (n,)
-        As in `PreparedConfidence`.
-    statistic : str
-    """
-
-    groups: Labels
-    deviations: Floats
-    ends: NDArray[np.bool_]
+    groups: Labels  #: (n,): group 0 … G − 1 of each
+    deviations: Floats  #: (n,)
+    ends: NDArray[np.bool_]  #: (n,): as in `PreparedConfidence`
     statistic: Statistic
 
     def values(self, signs: Floats) -> Floats:
@@ -1170,25 +1055,15 @@ class OrderedDeviations:
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedClasses:
-    """Probabilities of every class in rising order.
+    """Probabilities of every class in rising order."""
 
-    Attributes
-    ----------
-    by_class : array (..., K, n)
-    below : int array (..., K, n)
-        Number of smaller probabilities of the same class.
-    before, until : array (..., K, n)
-        At place j: the sum of the j smallest probabilities of the class; and the sum with all that equal the next one.
-    total : array (..., K)
-        Sum of the probabilities of the class.
-    statistic : str
-    """
-
-    by_class: Floats
-    below: Labels
+    by_class: Floats  #: (..., K, n)
+    below: Labels  #: (..., K, n): number of smaller probabilities of the same class
+    #: (..., K, n): at place j: the sum of the j smallest probabilities of the class; and the sum with all that equal the next
+    #: one
     before: Floats
     until: Floats
-    total: Floats
+    total: Floats  #: (..., K): sum of the probabilities of the class
     statistic: Statistic
 
     @classmethod
@@ -1247,9 +1122,6 @@ class PreparedClasses:
             return GroupSums(summed(own, places, (rising - happened).ravel(), (n_groups, n_classes * n)), value)
 
         return of
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _ordered(values: Floats) -> tuple[Labels, Floats, NDArray[np.bool_]]:
@@ -1328,11 +1200,6 @@ def hosmer_lemeshow_statistic(
         +inf if an event occurred in a bin where all its probabilities are 0. A bin with probabilities 0 and no event adds 0,
         as does an empty bin.
 
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities.
-
     References
     ----------
     Hosmer, Lemeshow (1980), Goodness of fit tests for the multiple logistic regression model; Fagerland, Hosmer, Bofin
@@ -1345,8 +1212,8 @@ def hosmer_lemeshow_statistic(
     0.881
     """
     check_bins(n_bins, "mass")
-    check_choice(form, "form", ("counts", "proportions"))
-    check_choice(bins, "bins", ("classwise", "common"))
+    one_of(form, "form", ("counts", "proportions"))
+    one_of(bins, "bins", ("classwise", "common"))
     labels, checked = labels_and_probs(y_true, probs, batched=batched)
     check_least_expected(least_expected, form)
     return statistic_of_bins(bins_of_events(checked, int(n_bins), bins), labels, form, least_expected)[()]
@@ -1380,22 +1247,10 @@ def bins_of_events(probs: Floats, n_bins: int, bins: Bins) -> CalibrationBins:
 
 def check_least_expected(least_expected: float, form: str) -> None:
     """Refuse a negative number of events, or one that has no effect."""
-    if not (is_number(least_expected) and 0.0 <= least_expected < np.inf):
-        raise InputError(
-            "least_expected",
-            "must be a finite number that is not negative",
-            f"got {least_expected!r}",
-            "pass 1, or 0 for no merging",
-            code="range",
-        )
+    number(least_expected, "least_expected", "pass 1, or 0 for no merging", low=0, ends="[)")
     if least_expected and form != "counts":
-        raise InputError(
-            "least_expected",
-            "can be set only with counts",
-            f"got form={form!r}",
-            "leave one of the two out",
-            code="conflict",
-        )
+        remedy = "leave one of the two out"
+        fail("least_expected", "can be set only with counts", f"got form={form!r}", remedy, code="conflict")
 
 
 def statistic_of_bins(bins: CalibrationBins, labels: Labels, form: Form, least_expected: float = 0.0) -> Floats:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise, permutations
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, final
 
@@ -13,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import as_numeric, check_class_count, check_rows, generator, precision_of, tolerance_of
-from uqassay.errors import InputError
+from uqassay.checks import a, between, different, fail, mapping, number, one_of, same_length, vector, whole
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.predictions.labels import labels_for, take_table
-from uqassay.results import plain
+from uqassay.results import plain_of
 from uqassay.statistics import (
     Estimate,
     PermutationTest,
@@ -37,8 +36,8 @@ from uqassay.statistics.components import (
     sign_flip_pvalues,
 )
 from uqassay.statistics.pairs import check_alpha
-from uqassay.statistics.units import as_floats, check_choice, check_draws, check_level
-from uqassay.text import counted, shown
+from uqassay.statistics.units import as_floats, check_draws, check_level
+from uqassay.text import counted
 
 __all__ = [
     "DOUBT_SOURCES",
@@ -55,7 +54,6 @@ __all__ = [
     "Term",
     "TrendStep",
     "below_chance_test",
-    "curve_correlations",
     "disentanglement_error",
     "doubt_sources",
     "epistemic_trend_test",
@@ -93,16 +91,6 @@ class Curves:
         Relative size of a variation that counts as rounding error, so that the curve is constant. 0 means: by the precision
         of the arrays given, 1e-12 for float64. Below 1.
 
-    Attributes
-    ----------
-    accuracy, aleatoric, epistemic : float64 array (R, C)
-    conditions : tuple of C float
-
-    Raises
-    ------
-    InputError
-        Curves of different shapes, values or conditions that are not finite, a wrong number of conditions.
-
     Examples
     --------
     >>> curves = Curves([0.5, 0.7, 0.9], [0.3, 0.3, 0.3], [0.6, 0.4, 0.1], conditions=[0.1, 0.5, 1.0])
@@ -110,6 +98,7 @@ class Curves:
     (1, 3)
     """
 
+    #: (R, C)
     accuracy: Array
     aleatoric: Array
     epistemic: Array
@@ -118,14 +107,8 @@ class Curves:
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in ("accuracy", "aleatoric", "epistemic")}
-        if not isinstance(self.rounding, Real) or not 0 <= self.rounding < 1:
-            raise InputError(
-                "rounding",
-                "must be a number from 0 to below 1",
-                f"got {shown(self.rounding)}",
-                "leave it out: it follows from the precision of the arrays",
-                code="range",
-            )
+        remedy = "leave it out: it follows from the precision of the arrays"
+        number(self.rounding, "rounding", remedy, low=0, high=1, ends="[)")
         if not self.rounding:
             rounding = max(_ROUNDING.get(precision_of(values), _ROUNDING_FLOAT64) for values in given.values())
             object.__setattr__(self, "rounding", rounding)
@@ -134,31 +117,13 @@ class Curves:
             curves = _as_curves(values, name)
             shape = shape or curves.shape
             if curves.shape != shape:
-                raise InputError(
-                    name,
-                    "needs the runs and conditions of accuracy",
-                    f"got shape {curves.shape} against {shape}",
-                    "pass arrays of the same shape (R, C)",
-                    code="mismatch",
-                )
+                got, remedy = f"got shape {curves.shape} against {shape}", "pass arrays of the same shape (R, C)"
+                fail(name, "needs the runs and conditions of accuracy", got, remedy, code="mismatch")
             object.__setattr__(self, name, curves)
-        conditions = as_numeric(self.conditions, "conditions", ndim=1)
-        if len(conditions) != self.n_conditions:
-            raise InputError(
-                "conditions",
-                f"needs one value for each of the {self.n_conditions} conditions",
-                f"got {len(conditions)}",
-                "pass one number for each column of the curves",
-                code="mismatch",
-            )
-        if not np.isfinite(conditions).all():
-            raise InputError(
-                "conditions",
-                "must be finite",
-                f"got {conditions.tolist()}",
-                "pass one number for each column of the curves",
-                code="finite",
-            )
+        remedy = "pass one number for each column of the curves"
+        conditions = vector(
+            as_numeric(self.conditions, "conditions", ndim=1), "conditions", remedy, n=self.n_conditions
+        )
         object.__setattr__(self, "conditions", tuple(float(value) for value in conditions))
 
     @property
@@ -184,13 +149,7 @@ class Curves:
 
 
 def curve_correlations(dataset_size: Curves, label_noise: Curves) -> tuple[Array, NDArray[np.bool_]]:
-    """The four correlations of every run, and whether a constant curve makes them 0, both ``(R, 4)``.
-
-    Raises
-    ------
-    InputError
-        As `disentanglement_error`.
-    """
+    """The four correlations of every run, and whether a constant curve makes them 0, both ``(R, 4)``."""
     both = checked(dataset_size, label_noise)
     correlations = [confidence_correlations(*standardised(curves)) for curves in both]
     constant = [np.logical_or(*constant_curves(curves)) for curves in both]
@@ -200,18 +159,12 @@ def curve_correlations(dataset_size: Curves, label_noise: Curves) -> tuple[Array
 def expected_absolute_correlation(n: int) -> float:
     """Mean |r| of two unrelated series of n values, one of them normal: Γ((n − 1)/2) / (√π Γ(n/2)).
 
-    Raises
-    ------
-    InputError
-        n is below 2.
-
     Examples
     --------
     >>> [round(expected_absolute_correlation(n), 3) for n in (2, 7, 11)]
     [1.0, 0.34, 0.259]
     """
-    if n < 2:
-        raise InputError("n", "must be at least 2", f"got {n}", "pass the number of conditions", code="range")
+    whole(n, "n", "pass the number of conditions", least=2)
     return float(np.exp(special.gammaln((n - 1) / 2) - special.gammaln(n / 2)) / np.pi**0.5)
 
 
@@ -222,34 +175,20 @@ def checked(dataset_size: Curves, label_noise: Curves) -> tuple[Curves, Curves]:
     """Both experiments, after their checks. For use inside this room."""
     for name, curves in (("dataset_size", dataset_size), ("label_noise", label_noise)):
         if curves is None:
-            raise InputError(
-                name,
-                "must be given, because the error compares both experiments",
-                "it is None",
-                "run the experiment, or use the correlations of the other one alone",
-                code="missing",
+            remedy = "run the experiment, or use the correlations of the other one alone"
+            fail(
+                name, "must be given, because the error compares both experiments", "it is None", remedy, code="missing"
             )
-        if not isinstance(curves, Curves):
-            raise InputError(
-                name,
-                "must be curves",
-                f"got {shown(curves)}",
-                "pass Curves(accuracy, aleatoric, epistemic, conditions)",
-                code="type",
-            )
+        a(Curves, curves, name, "pass Curves(accuracy, aleatoric, epistemic, conditions)")
         if curves.n_conditions < 2:
-            raise InputError(
-                name,
-                "needs at least two conditions",
-                "got 1",
-                "a correlation needs a series of conditions",
-                code="empty",
-            )
+            remedy = "a correlation needs a series of conditions"
+            fail(name, "needs at least two conditions", "got 1", remedy, code="empty")
     if dataset_size.n_runs != label_noise.n_runs:
-        raise InputError(
+        got = f"got {counted(label_noise.n_runs, 'run')} against {dataset_size.n_runs}"
+        fail(
             "label_noise",
             "needs the runs of dataset_size",
-            f"got {counted(label_noise.n_runs, 'run')} against {dataset_size.n_runs}",
+            got,
             "pass the same runs in the same order",
             code="mismatch",
         )
@@ -295,11 +234,11 @@ def _as_curves(values: Any, name: str) -> Array:
     array = as_numeric(values, name, ndim=(1, 2))
     curves = np.atleast_2d(array.astype(np.float64))
     if curves.size == 0:
-        raise InputError(name, "needs at least one condition", f"got shape {array.shape}", "", code="shape")
+        fail(name, "needs at least one condition", f"got shape {array.shape}", "", code="shape")
     broken = np.argwhere(~np.isfinite(curves))
     if broken.size:
         run, condition = broken[0].tolist()
-        raise InputError(
+        fail(
             name,
             "values must be finite",
             f"run {run}, condition {condition} holds {curves[run, condition]}",
@@ -328,102 +267,53 @@ IDEALS = (
 @final
 @dataclass(frozen=True, eq=False)
 class Term:
-    """One of the four correlations of the disentanglement error.
+    """One of the four correlations of the disentanglement error."""
 
-    Attributes
-    ----------
-    experiment : {"dataset-size", "label-noise"}
-    estimate : {"aleatoric", "epistemic"}
-    ideal : float
-        1 for an estimate that should move, 0 for one that should not.
-    per_run : array (R,)
-        Pearson's correlation of accuracy and confidence (the negative estimate) over the conditions of each run.
-    correlation : Estimate
-        tanh of the mean of artanh r over the runs, with a t interval on that scale; of one run: Fisher's interval.
-    bootstrap : Estimate
-        Mean of r over the runs, with the bootstrap interval over runs (expanded percentiles); nan for one run. It never
-        leaves the range of the runs, so it covers about 75 % with three.
-    deviation : Estimate
-        Mean of |r − ideal| over the runs, with a t interval.
-    constant : bool array (R,)
-        True where the estimate or the accuracy is constant, so that the correlation is undefined and counts as 0.
-    """
-
-    experiment: str
-    estimate: str
-    ideal: float
+    experiment: str  #: "dataset-size" or "label-noise"
+    estimate: str  #: "aleatoric" or "epistemic"
+    ideal: float  #: 1 for an estimate that should move, 0 for one that should not
+    #: (R,): Pearson's correlation of accuracy and confidence (the negative estimate) over the conditions of each run
     per_run: Array
+    #: tanh of the mean of artanh r over the runs, with a t interval on that scale; of one run: Fisher's interval
     correlation: Estimate
+    #: mean of r over the runs, with the bootstrap interval over runs (expanded percentiles); nan for one run. It never leaves
+    #: the range of the runs, so it covers about 75 % with three.
     bootstrap: Estimate
-    deviation: Estimate
+    deviation: Estimate  #: mean of |r − ideal| over the runs, with a t interval
+    #: (R,): True where the estimate or the accuracy is constant, so that the correlation is undefined and counts as 0
     constant: NDArray[np.bool_]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "experiment": self.experiment,
-            "estimate": self.estimate,
-            "ideal": self.ideal,
-            "per_run": plain(self.per_run),
-            "correlation": self.correlation.to_dict(),
-            "bootstrap": self.bootstrap.to_dict(),
-            "deviation": self.deviation.to_dict(),
-            "constant": self.constant.tolist(),
-        }
+        return plain_of(self)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class PooledDisentanglement:
-    """Correlations of the run-averaged curves (Tables 3 and 4 of the paper) and their disentanglement error.
-
-    Attributes
-    ----------
-    error : float
-    correlations : tuple of 4 float
-        In the order of the terms.
-    """
+    """Correlations of the run-averaged curves (Tables 3 and 4 of the paper) and their disentanglement error."""
 
     error: float
-    correlations: tuple[float, ...]
+    correlations: tuple[float, ...]  #: in the order of the terms
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Disentanglement:
-    """Result of `disentanglement_error`.
+    """Result of `disentanglement_error`."""
 
-    Attributes
-    ----------
-    error : Estimate
-        Mean of `per_run`, with a t interval over the runs, cut at the range of possible values.
-    per_run : array (R,)
-        The error of each run.
-    terms : tuple of 4 Term
-        Dataset size and aleatoric, dataset size and epistemic, label noise and aleatoric, label noise and epistemic.
-    pooled : PooledDisentanglement
-        From the run-averaged curves. It differs from `error`, because averaging removes jitter.
-    floor : float
-        Expected error if the estimates that should move follow the accuracy exactly and the other two are pure jitter.
-    chance : float
-        Expected error if no estimate is related to the accuracy.
-    together : float
-        Error of an estimate that follows the accuracy exactly and is given as both. It lies below `chance`.
-    aggregate : {"mean", "sum"}
-    conditions : pair of tuples of float
-        Of the dataset-size and of the label-noise experiment.
-    notes : tuple of Note
-    """
-
-    error: Estimate
-    per_run: Array
+    error: Estimate  #: mean of `per_run`, with a t interval over the runs, cut at the range of possible values
+    per_run: Array  #: (R,): the error of each run
+    #: dataset size and aleatoric, dataset size and epistemic, label noise and aleatoric, label noise and epistemic
     terms: tuple[Term, Term, Term, Term]
-    pooled: PooledDisentanglement
+    pooled: PooledDisentanglement  #: from the run-averaged curves. It differs from `error`, because averaging removes jitter.
+    #: expected error if the estimates that should move follow the accuracy exactly and the other two are pure jitter
     floor: float
-    chance: float
+    chance: float  #: expected error if no estimate is related to the accuracy
+    #: error of an estimate that follows the accuracy exactly and is given as both. It lies below `chance`.
     together: float
-    aggregate: str
-    conditions: tuple[tuple[float, ...], tuple[float, ...]]
+    aggregate: str  #: "mean" or "sum"
+    conditions: tuple[tuple[float, ...], tuple[float, ...]]  #: of the dataset-size and of the label-noise experiment
     notes: tuple[Note, ...] = ()
 
     @property
@@ -433,18 +323,7 @@ class Disentanglement:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "error": self.error.to_dict(),
-            "per_run": plain(self.per_run),
-            "terms": [term.to_dict() for term in self.terms],
-            "pooled": {"error": plain(self.pooled.error), "correlations": plain(np.array(self.pooled.correlations))},
-            "floor": self.floor,
-            "chance": self.chance,
-            "together": self.together,
-            "aggregate": self.aggregate,
-            "conditions": [list(conditions) for conditions in self.conditions],
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        return plain_of(self)
 
 
 def disentanglement_error(
@@ -467,15 +346,6 @@ def disentanglement_error(
     level : float
     n_draws, rng
         For the bootstrap over runs; None means seed 0.
-
-    Returns
-    -------
-    Disentanglement
-
-    Raises
-    ------
-    InputError
-        An experiment is missing or has a single condition, or the experiments have different numbers of runs.
 
     Notes
     -----
@@ -505,7 +375,7 @@ def disentanglement_error(
     >>> round(float(disentanglement_error(size, noise).error), 12)
     0.0
     """
-    check_choice(aggregate, "aggregate", ("mean", "sum"))
+    one_of(aggregate, "aggregate", ("mean", "sum"))
     check_level(level)
     correlations, constant = curve_correlations(dataset_size, label_noise)  # (R, 4) both
     factor = 1.0 if aggregate == "mean" else 4.0
@@ -538,23 +408,16 @@ def recombined_error(correlations: ArrayLike, *, aggregate: str = "mean") -> flo
         Dataset size and aleatoric, dataset size and epistemic, label noise and aleatoric, label noise and epistemic.
     aggregate : {"mean", "sum"}
 
-    Raises
-    ------
-    InputError
-        Not four numbers from −1 to 1.
-
     Examples
     --------
     >>> recombined_error([0.0, 1.0, 1.0, 0.0]), recombined_error([1.0, 1.0, 1.0, 1.0], aggregate="sum")
     (0.0, 2.0)
     """
-    check_choice(aggregate, "aggregate", ("mean", "sum"))
+    one_of(aggregate, "aggregate", ("mean", "sum"))
     r = as_numeric(correlations, "correlations", ndim=1).astype(np.float64)
     remedy = "pass those of dataset size (aleatoric, epistemic) and of label noise (aleatoric, epistemic)"
-    if r.shape != (4,):
-        raise InputError("correlations", "must be four numbers", f"got shape {r.shape}", remedy, code="shape")
-    if not (np.abs(r) <= 1).all():
-        raise InputError("correlations", "must lie in −1 … 1", f"got {r.tolist()}", remedy, code="range")
+    same_length(r, "correlations", 4, remedy, of="curve")
+    between(r, "correlations", remedy, low=-1, of="number")
     return float(error_of(r)) * (1.0 if aggregate == "mean" else 4.0)
 
 
@@ -635,26 +498,15 @@ _BLOCK = 512  # random rearrangements at a time
 @final
 @dataclass(frozen=True, eq=False)
 class PairedDisentanglementTest:
-    """Result of `paired_disentanglement_test`.
+    """Result of `paired_disentanglement_test`."""
 
-    Attributes
-    ----------
-    difference : Estimate
-        Mean over the runs of the error of a minus that of b, with a t interval.
-    statistic, pvalue : float
-        Of the paired t test, two-sided; nan for one run. If all differences are equal, the p-value is that of the sign flips.
-    sign_flips : PermutationTest
-        The two-sided sign-flip test of the same differences, exact up to 15 runs. Five runs cannot reach p < .0625.
-    per_run : array (R,)
-        The differences.
-    notes : tuple of Note
-    """
-
-    difference: Estimate
+    difference: Estimate  #: mean over the runs of the error of a minus that of b, with a t interval
+    #: of the paired t test, two-sided; nan for one run. If all differences are equal, the p-value is that of the sign flips.
     statistic: float
     pvalue: float
+    #: the two-sided sign-flip test of the same differences, exact up to 15 runs. Five runs cannot reach p < .0625.
     sign_flips: PermutationTest
-    per_run: Array
+    per_run: Array  #: (R,): the differences
     notes: tuple[Note, ...] = ()
 
     def reject(self, alpha: float = 0.05) -> bool:
@@ -664,14 +516,7 @@ class PairedDisentanglementTest:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for a strict JSON writer."""
-        return {
-            "difference": self.difference.to_dict(),
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "sign_flips": self.sign_flips.to_dict(),
-            "per_run": plain(self.per_run),
-            "notes": [note.to_dict() for note in self.notes],
-        }
+        return plain_of(self, "difference", "statistic", "pvalue", "sign_flips", "per_run", "notes")
 
 
 def below_chance_test(
@@ -698,11 +543,6 @@ def below_chance_test(
     test : PermutationTest
         One-sided: a small p-value says that the error (the mean form) is below chance.
 
-    Raises
-    ------
-    InputError
-        As `disentanglement_error`.
-
     Notes
     -----
     The null hypothesis: the pair of estimates is exchangeable over the conditions relative to the accuracy. The
@@ -724,7 +564,7 @@ def below_chance_test(
     >>> round(test.statistic, 3), round(test.pvalue, 4), test.n_draws
     (0.224, 0.0295, 576)
     """
-    check_choice(permuted, "permuted", NULLS)
+    one_of(permuted, "permuted", NULLS)
     check_draws(n_draws)
     both = checked(dataset_size, label_noise)
     n_runs = dataset_size.n_runs
@@ -769,11 +609,6 @@ def swap_test(
         The statistic is the mean over the runs of the error minus the error with exchanged names. One-sided: a small
         p-value says that the names as given have the smaller error. Four runs or fewer cannot reach .05.
 
-    Raises
-    ------
-    InputError
-        As `disentanglement_error`.
-
     Notes
     -----
     The null hypothesis: in each run both ways to name the two estimates are equally likely, so the difference of a run is
@@ -812,15 +647,6 @@ def paired_disentanglement_test(
     n_draws, rng
         For the sign flips of more than 15 runs; None means seed 0.
 
-    Returns
-    -------
-    PairedDisentanglementTest
-
-    Raises
-    ------
-    InputError
-        Different numbers of runs, different conditions, or one mean and one sum.
-
     Examples
     --------
     >>> test = paired_disentanglement_test([0.41, 0.36, 0.44, 0.38, 0.40], [0.52, 0.49, 0.50, 0.55, 0.47])
@@ -834,14 +660,7 @@ def paired_disentanglement_test(
         as_floats(one.per_run if isinstance(one, Disentanglement) else one, name, ndim=(1,), shape="(R,)")
         for name, one in (("a", a), ("b", b))
     )
-    if first.size != second.size:
-        raise InputError(
-            "b",
-            "needs the runs of a",
-            f"got {second.size} against {first.size}",
-            "compare the runs that both methods have",
-            code="mismatch",
-        )
+    same_length(second, "b", first.size, "compare the runs that both methods have", of="run of a")
     found = paired_mean_test(first, second, level=level)
     notes = found.notes if first.size > 1 else (Note("no-test", "1 run: no interval and no test"),)
     d = found.difference
@@ -857,13 +676,8 @@ def paired_disentanglement_test(
 def _check_same(a: Disentanglement, b: Disentanglement) -> None:
     for name in ("aggregate", "conditions"):
         if getattr(a, name) != getattr(b, name):
-            raise InputError(
-                "b",
-                f"must have the same {name} as a",
-                f"got {getattr(b, name)} against {getattr(a, name)}",
-                "compute both errors in the same way",
-                code="mismatch",
-            )
+            got = f"got {getattr(b, name)} against {getattr(a, name)}"
+            fail("b", f"must have the same {name} as a", got, "compute both errors in the same way", code="mismatch")
 
 
 def _deviations(accuracy: Array, confidence: Array, k: int) -> Array:
@@ -896,22 +710,15 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 @final
 @dataclass(frozen=True)
 class TrendStep:
-    """The step from one share of the training instances to the next larger one.
+    """The step from one share of the training instances to the next larger one."""
 
-    Attributes
-    ----------
-    start, end : float
-        The two shares.
-    change : Estimate
-        Mean over runs and instances of the estimate at `end` minus that at `start`, with a t interval over the runs.
-    pvalue, pvalue_holm : float
-        One-sided, that the mean rises: t test over the runs (2^−R if it rises equally in all), and adjusted by Holm over the
-        steps. nan for one run.
-    """
-
+    #: the two shares
     start: float
     end: float
+    #: mean over runs and instances of the estimate at `end` minus that at `start`, with a t interval over the runs
     change: Estimate
+    #: one-sided, that the mean rises: t test over the runs (2^−R if it rises equally in all), and adjusted by Holm over the
+    #: steps. nan for one run.
     pvalue: float
     pvalue_holm: float
 
@@ -924,43 +731,22 @@ class TrendStep:
 @final
 @dataclass(frozen=True, eq=False)
 class EpistemicTrend:
-    """Whether epistemic uncertainty falls with more training data: R runs, C shares, n instances.
+    """Whether epistemic uncertainty falls with more training data: R runs, C shares, n instances."""
 
-    Attributes
-    ----------
-    shares : array (C,)
-        Ascending.
-    means : array (R, C)
-        Mean estimate over the instances.
-    quantiles : array (5, C)
-        Estimates of the instances of all runs: `QUANTILES`, 5, 25, 50, 75 and 95 %.
-    tau : array (R, n)
-        Kendall's τ-a of the estimate with the share, from −1 (falls at every step) to 1. A pair of shares with equal
-        estimates counts as neither, so a constant instance has τ = 0.
-    change : array (R, n)
-        Estimate at the largest share minus estimate at the smallest, in the unit of the estimate.
-    mean_tau, mean_change : Estimate
-        Means over runs and instances, with t intervals over the runs.
-    rising : Estimate
-        Share of the instances with τ > 0, mean over the runs.
-    constant : float
-        Share of the instances (of all runs) with the same estimate at all shares.
-    pvalue_falls, pvalue_rises : float
-        One-sided sign-flip tests over the runs of the mean τ: exact if the mean τ of a run is symmetric about 0. The least
-        possible value is 2^−R.
-    steps : tuple of C − 1 TrendStep
-    notes : tuple of Note
-    """
-
-    shares: Array
-    means: Array
-    quantiles: Array
+    shares: Array  #: (C,): ascending
+    means: Array  #: (R, C): mean estimate over the instances
+    quantiles: Array  #: (5, C): estimates of the instances of all runs: `QUANTILES`, 5, 25, 50, 75 and 95 %
+    #: (R, n): kendall's τ-a of the estimate with the share, from −1 (falls at every step) to 1. A pair of shares with equal
+    #: estimates counts as neither, so a constant instance has τ = 0.
     tau: Array
-    change: Array
+    change: Array  #: (R, n): estimate at the largest share minus estimate at the smallest, in the unit of the estimate
+    #: means over runs and instances, with t intervals over the runs
     mean_tau: Estimate
     mean_change: Estimate
-    rising: Estimate
-    constant: float
+    rising: Estimate  #: share of the instances with τ > 0, mean over the runs
+    constant: float  #: share of the instances (of all runs) with the same estimate at all shares
+    #: one-sided sign-flip tests over the runs of the mean τ: exact if the mean τ of a run is symmetric about 0. The least
+    #: possible value is 2^−R.
     pvalue_falls: float
     pvalue_rises: float
     steps: tuple[TrendStep, ...]
@@ -999,15 +785,6 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
         Different shares of the training instances, in any order.
     level : float
 
-    Returns
-    -------
-    EpistemicTrend
-
-    Raises
-    ------
-    InputError
-        Other shapes, values that are not finite, fewer than two shares, a share given twice.
-
     Notes
     -----
     Runs are the independent units: all instances of a run rest on one training per share. Intervals and tests are for other
@@ -1035,7 +812,7 @@ def epistemic_trend_test(epistemic: ArrayLike, shares: ArrayLike, *, level: floa
     s, values = s[order], values[:, order]
     r, c, n = values.shape
     if c < 2:
-        raise InputError("shares", "must be at least two", "got 1", "a trend needs two shares", code="empty")
+        fail("shares", "must be at least two", "got 1", "a trend needs two shares", code="empty")
     means = values.mean(axis=2)
     tau = _kendall_tau(values)
     change = values[:, -1] - values[:, 0]
@@ -1073,18 +850,8 @@ def check_shares(shares: ArrayLike, n_conditions: int) -> Array:
     InputError
     """
     s = finite_array(shares, "shares", "(C)")
-    if s.size != n_conditions:
-        raise InputError(
-            "shares",
-            "must have one value for each condition",
-            f"got {s.size} for {n_conditions}",
-            "give them in the order of the second axis",
-            code="mismatch",
-        )
-    if len(np.unique(s)) < s.size:
-        raise InputError(
-            "shares", "must be different", f"got {s.tolist()}", "average repeated shares", code="duplicate"
-        )
+    same_length(s, "shares", n_conditions, "give them in the order of the second axis", of="condition")
+    different(s.tolist(), "shares", "must be different", "average repeated shares")
     return s
 
 
@@ -1139,84 +906,44 @@ LEAST_RUNS = 3  # a run is held against the sources of the others, and their spr
 @final
 @dataclass(frozen=True)
 class SourceAtShare:
-    """One source of doubt at one share of the training instances, and how the epistemic estimate follows it.
-
-    Attributes
-    ----------
-    share : float
-    source : str
-        A name in `DOUBT_SOURCES`.
-    mean : float
-        Mean of the source over the instances: a squared distance between distributions, from 0 to 2.
-    correlation : Estimate
-        Correlation over the instances of the ranks of a run's estimate with the source in the other runs, mean over the runs
-        (of Fisher's z); the interval is for other runs and other instances.
-    slope : Estimate
-        Change of the estimate with the source, by least squares: in means of the estimate for each standard deviation of the
-        source; t interval over the runs.
-    repeatability : float
-        Correlation of the source from one half of the runs with the source from the other half. Where it is low, noise pulls
-        `correlation` towards 0. nan for fewer than four runs.
-    per_run : array (R,)
-        The correlations of the runs.
-    influence : array (n,)
-        Influence of every instance on the mean correlation, averaged over the runs.
-    """
+    """One source of doubt at one share of the training instances, and how the epistemic estimate follows it."""
 
     share: float
-    source: str
-    mean: float
+    source: str  #: a name in `DOUBT_SOURCES`
+    mean: float  #: mean of the source over the instances: a squared distance between distributions, from 0 to 2
+    #: correlation over the instances of the ranks of a run's estimate with the source in the other runs, mean over the runs (of
+    #: Fisher's z); the interval is for other runs and other instances
     correlation: Estimate
+    #: change of the estimate with the source, by least squares: in means of the estimate for each standard deviation of the
+    #: source; t interval over the runs
     slope: Estimate
+    #: correlation of the source from one half of the runs with the source from the other half. Where it is low, noise pulls
+    #: `correlation` towards 0. nan for fewer than four runs.
     repeatability: float
-    per_run: Array
-    influence: Array
+    per_run: Array  #: (R,): the correlations of the runs
+    influence: Array  #: (n,): influence of every instance on the mean correlation, averaged over the runs
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class DoubtSources:
-    """How an epistemic estimate follows each source of doubt, over shares of the training instances.
+    """How an epistemic estimate follows each source of doubt, over shares of the training instances."""
 
-    Attributes
-    ----------
-    shares : array (C,)
-        Ascending.
-    found : tuple of SourceAtShare
-        By share, then in the order of `DOUBT_SOURCES`.
-    overall : dict of str to Estimate
-        For each source, the correlation averaged over the shares at which it is defined.
-    follows_spread : Estimate
-        Correlation over the shares of a run's mean estimate with the mean spread of the other runs: whether the mean of the
-        estimate moves as the spread does.
-    notes : tuple of Note
-        The assumptions of every number among them.
-    """
-
-    shares: Array
-    found: tuple[SourceAtShare, ...]
-    overall: Mapping[str, Estimate]
+    shares: Array  #: (C,): ascending
+    found: tuple[SourceAtShare, ...]  #: by share, then in the order of `DOUBT_SOURCES`
+    overall: Mapping[str, Estimate]  #: for each source, the correlation averaged over the shares at which it is defined
+    #: correlation over the shares of a run's mean estimate with the mean spread of the other runs: whether the mean of the
+    #: estimate moves as the spread does
     follows_spread: Estimate
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  #: the assumptions of every number among them
 
     def at(self, share: float, source: str) -> SourceAtShare:
-        """One source at one share.
-
-        Raises
-        ------
-        InputError
-            No such share or source.
-        """
+        """One source at one share."""
         for one in self.found:
             if one.share == share and one.source == source:
                 return one
-        raise InputError(
-            "source",
-            "must be one that was measured at this share",
-            f"got {source!r} at {share:g}",
-            "see .rows()",
-            code="choice",
-        )
+        rule = "must be one that was measured at this share"
+        fail("source", rule, f"got {source!r} at {share:g}", "see .rows()", code="choice")
 
     def rows(self) -> list[dict[str, Any]]:
         """One row for each share and source."""
@@ -1254,15 +981,6 @@ def doubt_sources(
     shares : array (C,)
         Share of the training instances; every run draws its own subset, so that at 1 all runs have the same instances.
     level : float
-
-    Returns
-    -------
-    DoubtSources
-
-    Raises
-    ------
-    InputError
-        Invalid or misaligned arrays, fewer than three runs.
 
     Notes
     -----
@@ -1469,17 +1187,10 @@ def _checked(
     check_rows(p, "probs", tolerance=tolerance_of(probs))
     e = finite_array(epistemic, "epistemic", "(R, C, n)")
     if e.shape != p.shape[:3]:
-        raise InputError(
-            "epistemic",
-            f"must have the runs, shares and instances of probs, {p.shape[:3]}",
-            f"got {e.shape}",
-            "align them first",
-            code="mismatch",
-        )
+        rule = f"must have the runs, shares and instances of probs, {p.shape[:3]}"
+        fail("epistemic", rule, f"got {e.shape}", "align them first", code="mismatch")
     if len(p) < LEAST_RUNS:
-        raise InputError(
-            "probs", f"must have at least {LEAST_RUNS} runs", f"got {len(p)}", "train more runs", code="empty"
-        )
+        fail("probs", f"must have at least {LEAST_RUNS} runs", f"got {len(p)}", "train more runs", code="empty")
     given = labels_for(labels, n_instances=p.shape[2], n_classes=p.shape[3], class_names=names, name="labels")
     t = np.eye(p.shape[3])[given] if given.ndim == 1 else given.astype(np.float64)
     s = check_shares(shares, p.shape[1])
@@ -1498,24 +1209,12 @@ SCOPES = ("runs-and-instances", "runs")
 @final
 @dataclass(frozen=True, eq=False)
 class EstimateCorrelations:
-    """Spearman correlations of J estimates with one another, from R runs.
-
-    Attributes
-    ----------
-    names : tuple of J str
-    per_run : array (R, J, J)
-        nan where an estimate is constant in that run, on the diagonal too.
-    estimates : tuple of J tuples of J Estimate
-        Mean over the runs on the scale of Fisher's z, with its interval.
-    constant : bool array (R, J)
-        Estimates that are the same for all instances of a run.
-    notes : tuple of Note
-    """
+    """Spearman correlations of J estimates with one another, from R runs."""
 
     names: tuple[str, ...]
-    per_run: Array
-    estimates: tuple[tuple[Estimate, ...], ...]
-    constant: NDArray[np.bool_]
+    per_run: Array  #: (R, J, J): nan where an estimate is constant in that run, on the diagonal too
+    estimates: tuple[tuple[Estimate, ...], ...]  #: mean over the runs on the scale of Fisher's z, with its interval
+    constant: NDArray[np.bool_]  #: (R, J): estimates that are the same for all instances of a run
     notes: tuple[Note, ...] = ()
 
     @property
@@ -1524,15 +1223,9 @@ class EstimateCorrelations:
         return np.array([[float(value) for value in row] for row in self.estimates])
 
     def between(self, first: str, second: str) -> Estimate:
-        """Correlation of two estimates by name.
-
-        Raises
-        ------
-        InputError
-            No such estimate.
-        """
+        """Correlation of two estimates by name."""
         for name in (first, second):
-            check_choice(name, "estimate", self.names)
+            one_of(name, "estimate", self.names)
         return self.estimates[self.names.index(first)][self.names.index(second)]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -1564,15 +1257,6 @@ def estimate_correlations(
     scope : {"runs-and-instances", "runs"}
         Whether the intervals are for other runs on other instances, or for other runs on these instances.
 
-    Returns
-    -------
-    EstimateCorrelations
-
-    Raises
-    ------
-    InputError
-        Fewer than two estimates, different shapes, nan, or fewer than two instances.
-
     Notes
     -----
     The correlation is that of one run, averaged over the runs on the scale of Fisher's z. The correlation of run-averaged
@@ -1591,7 +1275,7 @@ def estimate_correlations(
     [[1.0, 0.746], [0.746, 1.0]]
     """
     check_level(level)
-    check_choice(scope, "scope", SCOPES)
+    one_of(scope, "scope", SCOPES)
     values = _checked_pair(estimates)  # (J, R, n)
     j, r, n = values.shape
     names = tuple(estimates)
@@ -1631,31 +1315,19 @@ def _cell(
 
 
 def _checked_pair(estimates: Mapping[str, ArrayLike]) -> Array:
-    if not isinstance(estimates, Mapping):
-        raise InputError(
-            "estimates",
-            "must be a mapping of names to arrays",
-            f"got {shown(estimates)}",
-            'pass {"aleatoric": …, "epistemic": …}',
-            code="type",
-        )
+    estimates = mapping(estimates, "estimates", 'pass {"aleatoric": …, "epistemic": …}')
     if len(estimates) < 2:
-        raise InputError(
-            "estimates", "must hold at least two", f"got {len(estimates)}", "add another one", code="empty"
-        )
+        fail("estimates", "must hold at least two", f"got {len(estimates)}", "add another one", code="empty")
     arrays: list[Array] = []
     for name, given in estimates.items():
         values = as_floats(given, f"estimates[{name!r}]", ndim=(1, 2), shape="(R, n) or (n,)")
         values = values if values.ndim == 2 else values[None]
         if arrays and values.shape != arrays[0].shape:
-            raise InputError(
-                f"estimates[{name!r}]",
-                f"must have the runs and instances of {next(iter(estimates))!r}, {arrays[0].shape}",
-                f"got {values.shape}",
-                "take the same runs and instances",
-                code="mismatch",
+            rule = f"must have the runs and instances of {next(iter(estimates))!r}, {arrays[0].shape}"
+            fail(
+                f"estimates[{name!r}]", rule, f"got {values.shape}", "take the same runs and instances", code="mismatch"
             )
         arrays.append(values)
     if arrays[0].shape[1] < 2:
-        raise InputError("estimates", "must have at least two instances", "got 1", "a rank needs two", code="empty")
+        fail("estimates", "must have at least two instances", "got 1", "a rank needs two", code="empty")
     return np.stack(arrays)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeGuard, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,7 @@ from scipy import special
 from scipy.special import ndtr, ndtri, rel_entr, xlogy
 
 from uqassay.arrays import RandomState, as_array, as_labels, check_rows, generator, tolerance_of
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import positions
 from uqassay.losses.unified import FLOORS, brier_loss, log_loss
 from uqassay.notes import Note
@@ -31,8 +30,9 @@ from uqassay.statistics.correlation import named_spearman_estimate
 from uqassay.statistics.estimate import Estimate, interval_notes
 from uqassay.statistics.linearised import Linearised, linearised_estimate
 from uqassay.statistics.risk_bounds import matched_difference_interval, rates_given_difference
-from uqassay.statistics.units import Units, as_floats, check_choice, check_level, make_units, spread_of_mean
-from uqassay.text import counted, number
+from uqassay.statistics.units import Units, as_floats, check_level, make_units, spread_of_mean
+from uqassay.text import counted
+from uqassay.text import number as written
 
 __all__ = [
     "GAIN_LOSSES",
@@ -53,7 +53,6 @@ __all__ = [
     "gain_bins",
     "gain_intervals",
     "gain_null",
-    "is_count",
     "mapped_calibration_error",
     "place_in_intervals",
     "true_uncertainty",
@@ -71,21 +70,11 @@ GAIN_LOSSES: tuple[GainLoss, ...] = ("zero-one", "log", "brier")
 @final
 @dataclass(frozen=True, eq=False)
 class TrueUncertainty:
-    """Uncertainty of a prediction where the label probabilities P(y|x) are known.
+    """Uncertainty of a prediction where the label probabilities P(y|x) are known."""
 
-    Attributes
-    ----------
-    total : array (n,)
-        U: expected loss of the prediction. Equals aleatoric + epistemic.
-    aleatoric : array (n,)
-        A: least expected loss of any prediction.
-    epistemic : array (n,)
-        EU: the difference, which more data can remove. Never negative.
-    """
-
-    total: Floats
-    aleatoric: Floats
-    epistemic: Floats
+    total: Floats  #: (n,): U: expected loss of the prediction. Equals aleatoric + epistemic.
+    aleatoric: Floats  #: (n,): a: least expected loss of any prediction
+    epistemic: Floats  #: (n,): EU: the difference, which more data can remove. Never negative.
 
 
 @in_one_order("before", "y_true", "after")
@@ -107,15 +96,6 @@ def gain(
     loss : {"zero-one", "log", "brier"}
         "zero-one": 1[after = y] − 1[before = y], which is −1, 0 or 1. "log": in nats. "brier": the sum of squares, from
         −2 to 2. Log loss and Brier loss are those of the mean prediction.
-
-    Returns
-    -------
-    gain : array (n,)
-
-    Raises
-    ------
-    InputError
-        Labels or predictions that are invalid or do not fit together; predicted labels with another loss.
 
     Notes
     -----
@@ -153,15 +133,6 @@ def true_uncertainty(
         "zero-one": U = 1 − P(ŷ|x), A = 1 − max P(y|x), EU = max P(y|x) − P(ŷ|x). "log", in nats: cross-entropy, entropy
         and Kullback-Leibler divergence of the mean prediction. "brier": EU = Σ (p̄ − P)² and A = 1 − Σ P².
 
-    Returns
-    -------
-    TrueUncertainty
-
-    Raises
-    ------
-    InputError
-        As in `gain`; label probabilities that do not sum to 1.
-
     References
     ----------
     Paper 002, definitions 1 to 3.
@@ -172,21 +143,19 @@ def true_uncertainty(
     >>> true.total.tolist(), true.aleatoric.tolist(), true.epistemic.tolist()
     ([0.25, 0.75], [0.25, 0.25], [0.0, 0.5])
     """
-    check_choice(loss, "loss", GAIN_LOSSES)
+    one_of(loss, "loss", GAIN_LOSSES)
     statement = _statement(predicted, "predicted", loss)
     table, names, _ = take_table(label_probs, "label_probs")
     given = as_array(table, "label_probs")
     if given.ndim != 2:
-        raise InputError(
-            "label_probs", "must have shape (n, K)", f"got shape {given.shape}", "give P(y|x) in rows", code="shape"
-        )
+        fail("label_probs", "must have shape (n, K)", f"got shape {given.shape}", "give P(y|x) in rows", code="shape")
     check_rows(given, "label_probs", tolerance=tolerance_of(label_probs))
     true = as_labels(given, given.shape[1], n_instances=_size(statement), name="label_probs")
     if isinstance(statement, np.ndarray):
         labels = _predicted_labels(statement, {"n_classes": true.shape[1], "class_names": names}, "predicted")
     else:
         if statement.n_classes != true.shape[1]:
-            raise InputError(
+            fail(
                 "predicted",
                 f"must have the {true.shape[1]} classes of label_probs",
                 f"got {statement.n_classes}",
@@ -210,26 +179,19 @@ def true_uncertainty(
     return TrueUncertainty(aleatoric + epistemic, aleatoric, epistemic)
 
 
-# -- parts ------------------------------------------------------------------------------------------------------------
-
-
 def losses_of_both(
     y_true: ArrayLike, before: PredictionLike, after: PredictionLike, loss: str
 ) -> tuple[Floats, Floats]:
     """Losses (n,) of both predictions, checked as in `gain`. For use inside this room."""
-    check_choice(loss, "loss", GAIN_LOSSES)
+    one_of(loss, "loss", GAIN_LOSSES)
     first, second = _statement(before, "before", loss), _statement(after, "after", loss)
     if _size(first) != _size(second):
-        raise InputError(
-            "after",
-            f"must have one prediction for each of the {_size(first)} of before",
-            f"got {_size(second)}",
-            "take both for the same instances in the same order",
-            code="mismatch",
-        )
+        remedy = "take both for the same instances in the same order"
+        rule = f"must have one prediction for each of the {_size(first)} of before"
+        fail("after", rule, f"got {_size(second)}", remedy, code="mismatch")
     columns = [one.n_classes for one in (first, second) if not isinstance(one, np.ndarray)]
     if len(set(columns)) > 1:
-        raise InputError(
+        fail(
             "after",
             f"must have the {columns[0]} classes of before",
             f"got {columns[1]}",
@@ -249,7 +211,7 @@ def _statement(value: Any, name: str, loss: str) -> Any:
     if array.ndim != 1:
         return as_prediction(value, name)
     if loss != "zero-one":
-        raise InputError(
+        fail(
             name,
             f'must be probabilities for loss="{loss}"',
             f"got predicted labels of shape {array.shape}",
@@ -317,44 +279,26 @@ GREATEST = 0.999  # correlation
 @final
 @dataclass(frozen=True, eq=False)
 class GainNull:
-    """Distribution of the deviation D_m, mean gain − mean estimate, in M bins, none of them empty.
+    """Distribution of the deviation D_m, mean gain − mean estimate, in M bins, none of them empty."""
 
-    Attributes
-    ----------
-    count : array (M,)
-        Instances n_m.
-    rates : tuple of two arrays (M,), or None
-        P(+1) and P(−1) of a calibrated estimate; None for gains other than −1, 0 and 1.
-    variance : array (M,)
-        Variance of gain − estimate of one instance, if the estimate is calibrated.
-    own_variance : array (M,)
-        The same without this condition: between the variance above, which is right if the bin is calibrated, and that of the
-        instances in the bin; the likelihood ratio of the two is the weight of the first.
-    correlation : float
-        Correlation in a group; 0 without groups. For gains of −1, 0 and 1 that of normal scores, else that of the deviations.
-    together : array (M, M)
-        Covariance of two instances of a group in bins m and k.
-    levels : array (M, L), or None
-        Deviation of the expected gain in each bin at L equally probable values of what a group has in common; None for other
-        gains and without groups.
-    members : array (G, M), or None
-        Instances n_gm of group g in bin m; None without groups.
-    dof : float
-        Degrees of freedom of the correlation: (Σ n_g²)² / Σ n_g⁴ − 1 for groups of n_g instances; infinite without groups.
-    spread : float
-        Effective number of groups that have the gains, (Σ a_g)² / Σ a_g² with a_g = Σ |gain| in group g; infinite without
-        groups. Ten gains in one group are one event, and say little about the chance of another.
-    """
-
-    count: Floats
+    count: Floats  #: (M,): instances n_m
+    #: (M,): p(+1) and P(−1) of a calibrated estimate; None for gains other than −1, 0 and 1
     rates: tuple[Floats, Floats] | None
-    variance: Floats
+    variance: Floats  #: (M,): variance of gain − estimate of one instance, if the estimate is calibrated
+    #: (M,): the same without this condition: between the variance above, which is right if the bin is calibrated, and that of
+    #: the instances in the bin; the likelihood ratio of the two is the weight of the first
     own_variance: Floats
+    #: correlation in a group; 0 without groups. For gains of −1, 0 and 1 that of normal scores, else that of the deviations.
     correlation: float
-    together: Floats
+    together: Floats  #: (M, M): covariance of two instances of a group in bins m and k
+    #: (M, L): deviation of the expected gain in each bin at L equally probable values of what a group has in common;
+    #: None for other gains and without groups
     levels: Floats | None
-    members: Floats | None
+    members: Floats | None  #: (G, M): instances n_gm of group g in bin m; None without groups
+    #: degrees of freedom of the correlation: (Σ n_g²)² / Σ n_g⁴ − 1 for groups of n_g instances; infinite without groups
     dof: float
+    #: effective number of groups that have the gains, (Σ a_g)² / Σ a_g² with a_g = Σ |gain| in group g; infinite without
+    #: groups. Ten gains in one group are one event, and say little about the chance of another.
     spread: float
 
     @property
@@ -652,11 +596,6 @@ def gain_bins(epistemic: ArrayLike, bins: int = 20, binning: GainBinning = "equa
         Interval m is [edge_m, edge_{m+1}); the last one includes its upper edge. It can be one value alone, so the last two
         edges can be equal. If all estimates are equal there is one interval.
 
-    Raises
-    ------
-    InputError
-        Estimates that are nan or infinite, or an invalid number of bins.
-
     References
     ----------
     Paper 002, section 5.2, step 3 (twenty intervals with roughly the same number of points).
@@ -671,11 +610,8 @@ def gain_bins(epistemic: ArrayLike, bins: int = 20, binning: GainBinning = "equa
     [0.0, 0.5, 1.0]
     """
     values = finite_values(epistemic, "epistemic")
-    check_choice(binning, "binning", BINNINGS)
-    if not is_count(bins):
-        raise InputError(
-            "bins", f"must be a whole number from 1 to {MOST_BINS}", f"got {bins!r}", "pass 20, say", code="range"
-        )
+    one_of(binning, "binning", BINNINGS)
+    whole(bins, "bins", "pass 20, say", least=1, most=MOST_BINS)
     m, n = int(bins), values.size
     rising = np.sort(values)
     if rising[0] == rising[-1]:
@@ -686,17 +622,12 @@ def gain_bins(epistemic: ArrayLike, bins: int = 20, binning: GainBinning = "equa
     return edges if m == 1 else np.append(np.unique(edges[:-1]), rising[-1])  # a range of few floats has fewer edges
 
 
-def is_count(bins: object) -> TypeGuard[int]:
-    """True for a valid number of intervals."""
-    return is_number(bins) and float(bins) % 1 == 0 and 1 <= float(bins) <= MOST_BINS  # type: ignore[arg-type]
-
-
 def checked_edges(edges: ArrayLike | Sequence[float], name: str = "bins") -> Floats:
     """Edges (M + 1,) that rise; the last two can be equal, and the outer two infinite."""
     array = as_floats(edges, name, ndim=(1,), shape="(M + 1,)")
     rising = array.size >= 2 and bool((array[1:-1] > array[:-2]).all()) and bool(array[-1] >= array[-2])
     if not rising or np.isinf(array[1:-1]).any():
-        raise InputError(
+        fail(
             name,
             "must be rising edges of at least one interval; the last two can be equal",
             f"got {array.size} values such as {array[:4].tolist()}",
@@ -716,17 +647,11 @@ def place_in_intervals(values: Floats, edges: Floats) -> tuple[NDArray[np.intp],
 def finite_values(values: Any, name: str, n: int | None = None, other: str = "") -> Floats:
     """Finite numbers (n,); `n` is the number of values of `other`."""
     array = as_floats(values, name, ndim=(1,), shape="(n,)")
-    if n is not None and array.size != n:
-        raise InputError(
-            name,
-            f"must have one value for each of the {n} values of {other}",
-            f"got {array.size}",
-            "take the same instances in the same order",
-            code="mismatch",
-        )
+    if n is not None:
+        same_length(array, name, n, "take the same instances in the same order", of=f"value of {other}")
     if np.isinf(array).any():
         row = int(np.isinf(array).argmax())
-        raise InputError(
+        fail(
             name,
             "values must be finite",
             f"row {row} holds {array[row]}",
@@ -748,54 +673,31 @@ ROUNDING = 1e-12  # relative; a null draw this close to the observed value reach
 @final
 @dataclass(frozen=True, eq=False)
 class EpistemicCalibration:
-    """Calibration of estimates of epistemic uncertainty in M bins.
+    """Calibration of estimates of epistemic uncertainty in M bins."""
 
-    Attributes
-    ----------
-    error : Estimate
-        EECE (gain), which lies above 0 on average even for calibrated estimates. Its interval is for the mean of this value
-        over test sets of n instances, which includes that excess.
-    debiased : Estimate
-        The same without the excess; it can be negative. Its interval is for the error of an infinite test set in these bins,
-        and its upper end allows for the greatest bias.
-    debiased_square : float
-        Σ w_m d_m² without the excess, and without bias at any d_m; it can be negative. From products of different instances (or
-        groups) of a bin; nan if no bin has two. Not scaled by the normalisation.
-    null_band : tuple of float
-        Where `error` of perfectly calibrated estimates lies with probability `level`; nan where there is no test.
-    null_mean : float
-        Mean of `error` of perfectly calibrated estimates.
-    pvalue : float
-        P-value of perfect calibration in the bins, against a greater `error`. nan if the gains lie in few groups.
-    edges : array (M + 1,)
-        Interval m is [edge_m, edge_{m+1}); the last one includes its upper edge.
-    count : int array (M,)
-        Instances in each bin.
-    mean_epistemic, mean_gain : array (M,)
-        Means in each bin; nan where it is empty.
-    gain_low, gain_high : array (M,)
-        Confidence interval of the mean gain of each bin (pointwise).
-    n_empty : int
-        Empty bins, which are left out of the sum.
-    binning, normalisation : str
-        The options. Given edges have the binning "given".
-    level : float
-    notes : tuple of Note
-    """
-
+    #: EECE (gain), which lies above 0 on average even for calibrated estimates. Its interval is for the mean of this value over
+    #: test sets of n instances, which includes that excess.
     error: Estimate
+    #: the same without the excess; it can be negative. Its interval is for the error of an infinite test set in these bins, and
+    #: its upper end allows for the greatest bias.
     debiased: Estimate
+    #: Σ w_m d_m² without the excess, and without bias at any d_m; it can be negative. From products of different instances (or
+    #: groups) of a bin; nan if no bin has two. Not scaled by the normalisation.
     debiased_square: float
+    #: where `error` of perfectly calibrated estimates lies with probability `level`; nan where there is no test
     null_band: tuple[float, float]
-    null_mean: float
-    pvalue: float
-    edges: Floats
-    count: NDArray[np.intp]
+    null_mean: float  #: mean of `error` of perfectly calibrated estimates
+    pvalue: float  #: P-value of perfect calibration in the bins, against a greater `error`. nan if the gains lie in few groups.
+    edges: Floats  #: (M + 1,): interval m is [edge_m, edge_{m+1}); the last one includes its upper edge
+    count: NDArray[np.intp]  #: (M,): instances in each bin
+    #: (M,): means in each bin; nan where it is empty
     mean_epistemic: Floats
     mean_gain: Floats
+    #: (M,): confidence interval of the mean gain of each bin (pointwise)
     gain_low: Floats
     gain_high: Floats
-    n_empty: int
+    n_empty: int  #: empty bins, which are left out of the sum
+    #: the options. Given edges have the binning "given".
     binning: str
     normalisation: str
     level: float
@@ -846,15 +748,6 @@ def epistemic_calibration_error(
     rng : int or numpy Generator, optional
         For the null draws; None means seed 0.
 
-    Returns
-    -------
-    EpistemicCalibration
-
-    Raises
-    ------
-    InputError
-        Values that are nan or infinite, lengths that differ, or an estimate outside the given edges.
-
     Notes
     -----
     d_m is the mean gain minus the mean estimate in bin m, s_m its standard error, and w_m = n_m/n.
@@ -894,7 +787,7 @@ def epistemic_calibration_error(
     (0.075, [0.1, 0.5, 0.5], [0.25, 0.5])
     """
     check_level(level)
-    check_choice(normalisation, "normalisation", ("points", "printed"))
+    one_of(normalisation, "normalisation", ("points", "printed"))
     e = finite_values(epistemic, "epistemic")
     g = finite_values(gain, "gain", e.size, "epistemic")
     units = make_units(e.size, groups, None)
@@ -930,15 +823,6 @@ def mapped_calibration_error(
     normalisation, groups, level, rng
         As in `epistemic_calibration_error`.
 
-    Returns
-    -------
-    EpistemicCalibration
-
-    Raises
-    ------
-    InputError
-        As `epistemic_calibration_error`.
-
     References
     ----------
     Paper 002, section 5.2, steps 3 to 5.
@@ -951,7 +835,7 @@ def mapped_calibration_error(
     ([0.25, 0.25], [0.0, 0.5])
     """
     check_level(level)
-    check_choice(normalisation, "normalisation", ("points", "printed"))
+    one_of(normalisation, "normalisation", ("points", "printed"))
     e = finite_values(epistemic, "epistemic")
     g, after = (finite_values(a, name, e.size, "epistemic") for a, name in ((gain, "gain"), (mapped, "mapped")))
     units, checked = make_units(e.size, groups, None), checked_edges(edges, "edges")
@@ -1022,7 +906,7 @@ def _placed(e: Floats, edges: Floats) -> NDArray[np.intp]:
     place, outside = place_in_intervals(e, edges)
     if outside.any():
         row = int(outside.argmax())
-        raise InputError(
+        fail(
             "epistemic",
             f"values must lie inside the edges, {edges[0]:g} to {edges[-1]:g}",
             f"{counted(int(outside.sum()), 'value')} outside, the first in row {row} is {e[row]:g}",
@@ -1049,7 +933,7 @@ def calibration_notes(g: Floats, mean_e: Floats, count: NDArray[np.intp], null: 
     if units.n_units > 1 and null.spread < LEAST_GROUPS:
         text = (
             f"no test of calibration, because the gains other than 0 lie in few groups (they count like "
-            f"{number(null.spread, 1)}, and {number(LEAST_GROUPS, 0)} are needed)"
+            f"{written(null.spread, 1)}, and {written(LEAST_GROUPS, 0)} are needed)"
         )
         notes.append(Note("no-test", text, {"groups": null.spread}))
     empty = int((count == 0).sum())
@@ -1096,11 +980,6 @@ def epistemic_correlation_score(
     estimate : Estimate
         nan with a note if all gains or all estimates are equal.
 
-    Raises
-    ------
-    InputError
-        When a value is nan or the lengths differ.
-
     Notes
     -----
     Most zero-one gains are 0, and ties get their average rank. So even estimates that order the instances perfectly have a
@@ -1130,35 +1009,17 @@ WINDOW = 0.05  # greatest half width, in shares, of the window for the mean gain
 @final
 @dataclass(frozen=True, eq=False)
 class DelayCurve:
-    """Gain from letting the most uncertain share of the cases wait.
+    """Gain from letting the most uncertain share of the cases wait."""
 
-    Attributes
-    ----------
-    gains, epistemic : array (n,)
-        Gain and estimate of each case.
-    shares : array (S,)
-        Shares that wait, from 0 to 1.
-    groups : int array (n,), optional
-        Number of the group of each case.
-    level : float
-    correct_before, correct_after : array (n,), optional
-        1 where the model without or with more data predicts the label, for `accuracy`.
-    gained, low, high : array (S,)
-        Decrease of the mean loss over all cases, and its confidence interval at each share (pointwise).
-    random : array (S,)
-        Expected decrease if the cases that wait are chosen at random: share times mean gain.
-    accuracy : array (S,)
-        Accuracy over all cases; nan where the predictions are not known.
-    notes : tuple of Note
-    """
-
-    gains: Floats
-    epistemic: Floats
-    shares: Floats
-    groups: NDArray[Any] | None = None
+    gains: Floats  #: (n,)
+    epistemic: Floats  #: (n,): estimate of each case
+    shares: Floats  #: (S,): shares that wait, from 0 to 1
+    groups: NDArray[Any] | None = None  #: (n,): number of the group of each case
     level: float = 0.95
+    #: (n,): 1 where the model without or with more data predicts the label, for `accuracy`
     correct_before: Floats | None = None
     correct_after: Floats | None = None
+    #: (S,): decrease of the mean loss over all cases, and its confidence interval at each share (pointwise)
     gained: Floats = field(init=False)
     low: Floats = field(init=False)
     high: Floats = field(init=False)
@@ -1187,14 +1048,8 @@ class DelayCurve:
         return self._waiting.notes
 
     def at(self, share: float) -> Estimate:
-        """Decrease of the mean loss over all cases if this share waits.
-
-        Raises
-        ------
-        InputError
-            A share outside [0, 1].
-        """
-        check_share(share)
+        """Decrease of the mean loss over all cases if this share waits."""
+        number(share, "share", "pass 0.1 to let the most uncertain tenth wait", low=0, high=1)
         value, low, high = (float(part[0]) for part in self._waiting.gained(np.array([float(share)]), self.level))
         return Estimate(
             value,
@@ -1207,14 +1062,8 @@ class DelayCurve:
         )
 
     def above_random(self, share: float) -> Estimate:
-        """Decrease of the mean loss minus that of a random choice of as many cases, on the same cases.
-
-        Raises
-        ------
-        InputError
-            A share outside [0, 1].
-        """
-        check_share(share)
+        """Decrease of the mean loss minus that of a random choice of as many cases, on the same cases."""
+        number(share, "share", "pass 0.1 to let the most uncertain tenth wait", low=0, high=1)
         return self._waiting.above_random(float(share), self.level)
 
     @cached_property
@@ -1247,15 +1096,6 @@ def delay_curve(
     groups : array of labels (n,), optional
         Instances of one group may depend on each other; groups are independent.
     level : float
-
-    Returns
-    -------
-    DelayCurve
-
-    Raises
-    ------
-    InputError
-        Values that are nan or infinite, lengths that differ, or a share outside [0, 1].
 
     Notes
     -----
@@ -1314,15 +1154,6 @@ def delay_curve_of_gains(
     correct_before, correct_after : array (n,), optional
         1 or True where the model predicts the label; both are needed for `DelayCurve.accuracy`.
 
-    Returns
-    -------
-    DelayCurve
-
-    Raises
-    ------
-    InputError
-        As in `delay_curve`.
-
     Examples
     --------
     >>> delay_curve_of_gains([1, 0, 0, 0], [0.9, 0.5, 0.5, 0.1], shares=[0.25, 0.5]).gained.tolist()
@@ -1333,24 +1164,13 @@ def delay_curve_of_gains(
     e = finite_values(epistemic, "epistemic", g.size, "gains")
     x = SHARES.copy() if shares is None else as_floats(shares, "shares", ndim=(1,), shape="(S,)")
     for share in x.tolist():
-        check_share(share, "shares")
+        number(share, "shares", "pass 0.1 to let the most uncertain tenth wait", low=0, high=1)
     hits = [
         None if given is None else finite_values(given, name, g.size, "gains")
         for name, given in (("correct_before", correct_before), ("correct_after", correct_after))
     ]
     codes = make_units(g.size, groups, None).codes
     return DelayCurve(g, e, x, codes, float(level), *hits)
-
-
-def check_share(share: float, name: str = "share") -> None:
-    """Refuse a share outside [0, 1]."""
-    if not (is_number(share) and 0.0 <= share <= 1.0):
-        raise InputError(
-            name, "must lie in [0, 1]", f"got {share}", "pass 0.1 to let the most uncertain tenth wait", code="range"
-        )
-
-
-# -- parts ------------------------------------------------------------------------------------------------------------
 
 
 class _Waiting:

@@ -10,26 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import row_chunks
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, whole
 from uqassay.metrics.bins import as_probs, labels_and_probs
 from uqassay.metrics.calibration import GroupProducts, Signed, summed
 from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
-from uqassay.statistics.units import check_choice
 
 __all__ = [
-    "CALIBRATION_KERNELS",
     "Bandwidth",
     "Estimator",
     "Kernel",
     "PrepareKernel",
     "SettledKernel",
-    "kernel_bandwidth",
     "kernel_calibration_error",
-    "prepare_biased",
-    "prepare_linear",
-    "prepare_quadratic",
     "settle_kernel",
 ]
 
@@ -50,27 +43,13 @@ MANY_TERMS = 2**13  # entries of a table times K; larger tables are computed one
 @final
 @dataclass(frozen=True)
 class CalibrationKernel:
-    """A named kernel.
+    """A named kernel."""
 
-    Attributes
-    ----------
-    formula : str
-        Formula, with TV = ½ Σ |p_c − p′_c|.
-    metric : {"l1", "l2", "l2-squared"}
-        Distance on which the kernel depends.
-    scale : callable
-        Maps distances to the scale of the bandwidth.
-    exponent : callable
-        Maps distances and the bandwidth to ln k.
-    default : float or None
-        Default bandwidth; None: the median heuristic.
-    """
-
-    formula: str
-    metric: Literal["l1", "l2", "l2-squared"]
-    scale: Callable[[Floats], Floats]
-    exponent: Callable[[Floats, Floats | float], Floats]
-    default: float | None
+    formula: str  #: formula, with TV = ½ Σ |p_c − p′_c|
+    metric: Literal["l1", "l2", "l2-squared"]  #: "l1", "l2" or "l2-squared": Distance on which the kernel depends
+    scale: Callable[[Floats], Floats]  #: maps distances to the scale of the bandwidth
+    exponent: Callable[[Floats, Floats | float], Floats]  #: maps distances and the bandwidth to ln k
+    default: float | None  #: default bandwidth; None: the median heuristic
 
 
 CALIBRATION_KERNELS = {
@@ -128,23 +107,17 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
     """
     if not isinstance(kernel, str):
         if not callable(kernel):
-            raise InputError(
-                "kernel", "must be a name or a function of two arrays", f"got {kernel!r}", "pass 'tv', say", code="type"
-            )
+            rule = "must be a name or a function of two arrays"
+            fail("kernel", rule, f"got {kernel!r}", "pass 'tv', say", code="type")
         if bandwidth is not None:
-            raise InputError(
-                "bandwidth",
-                "must be left out for a kernel given as a function",
-                f"got {bandwidth!r}",
-                "put it into the function",
-                code="conflict",
-            )
+            rule = "must be left out for a kernel given as a function"
+            fail("bandwidth", rule, f"got {bandwidth!r}", "put it into the function", code="conflict")
         return SettledKernel(kernel, np.array(1.0))
     form = _form(kernel)
     wanted = form.default if bandwidth is None else bandwidth
     if wanted is None or wanted == "median":
         if probs is None:
-            raise InputError(
+            fail(
                 "bandwidth",
                 "must be a number here, since every mixture would have a different median",
                 f"got {bandwidth!r} for kernel {kernel!r}",
@@ -152,14 +125,7 @@ def settle_kernel(kernel: Kernel, bandwidth: Bandwidth, probs: Floats | None) ->
                 code="type",
             )
         return SettledKernel(kernel, _median(form, probs))
-    if not is_number(wanted) or not 0 < float(wanted) < np.inf:
-        raise InputError(
-            "bandwidth",
-            'must be a positive number or "median"',
-            f"got {bandwidth!r}",
-            "pass None for the default",
-            code="range",
-        )
+    wanted = number(wanted, "bandwidth", 'pass "median", or None for the default', low=0, ends="()")
     return SettledKernel(kernel, np.array(float(wanted)))
 
 
@@ -182,11 +148,6 @@ def kernel_bandwidth(probs: PredictionLike, *, kernel: str = "rbf", batched: boo
     bandwidth : float, or array of the shape of the leading axes of a batch
         Exact for n ≤ 632, otherwise from 200,000 pairs drawn with a fixed seed. If more than half of the pairs are equal, the
         median of the positive distances; if all predictions are equal, 1.
-
-    Raises
-    ------
-    InputError
-        Rows that are not probabilities, or a kernel without a bandwidth.
 
     References
     ----------
@@ -256,15 +217,10 @@ def _own_values(function: Callable[[Floats, Floats], Floats], p: Floats, q: Floa
     values = np.array(function(p, q), dtype=np.float64)
     shape = np.broadcast_shapes(p.shape, q.shape)[:-1]
     if values.shape != shape:
-        raise InputError(
-            "kernel",
-            f"must map arrays {p.shape} and {q.shape} to one value per pair, {shape}",
-            f"got {values.shape}",
-            "sum over the last axis only",
-            code="shape",
-        )
+        rule = f"must map arrays {p.shape} and {q.shape} to one value per pair, {shape}"
+        fail("kernel", rule, f"got {values.shape}", "sum over the last axis only", code="shape")
     if not np.isfinite(values).all():
-        raise InputError(
+        fail(
             "kernel",
             "must return finite values",
             "got nan or inf",
@@ -307,7 +263,7 @@ def _median(form: CalibrationKernel, probs: Floats) -> Floats:
 def _form(kernel: str) -> CalibrationKernel:
     if kernel not in CALIBRATION_KERNELS:
         known = ", ".join(CALIBRATION_KERNELS)
-        raise InputError(
+        fail(
             "kernel",
             f"must be one of {known}, or a function",
             f"got {kernel!r}",
@@ -375,19 +331,11 @@ class PreparedPairs:
 @final
 @dataclass(frozen=True, eq=False)
 class PreparedBlocks:
-    """Blocks of predictions (..., b, B, K); all pairs inside each block are compared.
+    """Blocks of predictions (..., b, B, K); all pairs inside each block are compared."""
 
-    Attributes
-    ----------
-    probs : array (..., b, B, K)
-    kernel : SettledKernel
-    biased : bool
-        True if pairs of an instance with itself are included.
-    """
-
-    probs: Floats
+    probs: Floats  #: (..., b, B, K)
     kernel: SettledKernel
-    biased: bool
+    biased: bool  #: True if pairs of an instance with itself are included
 
     def values(self, labels: Labels) -> Floats:
         """The estimate for labels (..., n); nan if there is no pair."""
@@ -485,9 +433,6 @@ class PreparedBlocks:
                 own = np.arange(part.stop - part.start)
                 tile[..., own, own] = 0.0
             yield part, tile
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
 
 
 def _taken(by_class: Floats, labels: Labels) -> Floats:
@@ -596,11 +541,6 @@ def kernel_calibration_error(
     value : float, or array of the shape of the leading axes of a batch
         nan if there is no pair.
 
-    Raises
-    ------
-    InputError
-        Invalid labels or probabilities, or unknown options.
-
     Notes
     -----
     The unbiased estimators may be negative; their mean is 0 for a calibrated classifier. "linear" and "block" depend on the
@@ -676,9 +616,6 @@ def block_terms(labels: Labels, probs: Floats, kernel: SettledKernel, size: int)
     return _blocks(blocks, kernel, biased=False).values(labels[: n_blocks * size].reshape(n_blocks, size))
 
 
-# -- helpers ----------------------------------------------------------------------------------------------------------
-
-
 def _prepared(probs: Floats, estimator: Estimator, kernel: SettledKernel, block_size: int | None) -> PreparedKernel:
     if estimator == "linear":
         return prepare_linear(probs, kernel=kernel)
@@ -703,31 +640,11 @@ def _blocks(probs: Floats, kernel: SettledKernel, *, biased: bool) -> PreparedBl
 
 
 def checked_block_size(block_size: int | None, estimator: str, n: int | None) -> int | None:
-    check_choice(estimator, "estimator", ESTIMATORS)
+    one_of(estimator, "estimator", ESTIMATORS)
     if block_size is None:
         return None
     if estimator != "block":
-        raise InputError(
-            "block_size",
-            "can be set only for the block estimator",
-            f"got {block_size!r} for {estimator!r}",
-            "leave it out",
-            code="conflict",
-        )
-    if isinstance(block_size, bool) or not isinstance(block_size, int | np.integer) or block_size < 2:
-        raise InputError(
-            "block_size",
-            "must be a whole number of at least 2",
-            f"got {block_size!r}",
-            "pass 2 for pairs",
-            code="range",
-        )
-    if n is not None and 1 < n < block_size:
-        raise InputError(
-            "block_size",
-            f"must not exceed the {n} instances",
-            f"got {block_size}",
-            "pass a smaller block size",
-            code="range",
-        )
+        rule, got = "can be set only for the block estimator", f"got {block_size!r} for {estimator!r}"
+        fail("block_size", rule, got, "leave it out", code="conflict")
+    whole(block_size, "block_size", "pass 2 for pairs", least=2, most=n if n and n > 1 else None)
     return int(block_size)

@@ -9,7 +9,7 @@ from typing import Literal, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.metrics.bins import Binning, bins_of_classes_left_inclusive, check_bins
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
@@ -43,47 +43,23 @@ Prepare = Callable[[Floats], PreparedMeasure]
 @final
 @dataclass(frozen=True)
 class CalibrationMeasure:
-    """A calibration measure: its expectation is 0 or small for a calibrated classifier, and greater for others.
+    """A calibration measure: its expectation is 0 or small for a calibrated classifier, and greater for others."""
 
-    Attributes
-    ----------
-    name : str
-        In lower case with hyphens.
-    notion : {"confidence", "classwise", "strong"}
-        The notion of calibration that it measures (paper 001, definitions 1 to 3).
-    sentence : str
-        What it measures, in words.
-    source : str
-        Paper and equation.
-    prepare : callable
-        Maps probabilities (..., n, K) to a `PreparedMeasure`.
-    bytes_per_entry : float
-        Memory of one mixture for each of its n K probabilities.
-    smooth : bool
-        True if it is a continuous function of the probabilities; a search for its minimum then needs fewer mixtures.
-    n_bins : int or None
-        Number of bins; None: no bins.
-    binning : {"width", "mass"} or None
-        Kind of bins; None: no bins, or only one kind of bins.
-    bounds : tuple of float
-        Least and greatest possible value, up to rounding.
-    sides : {"upper", "both"}
-        Whether only large values tell of miscalibration, or values on both sides of the expected one.
-    rebuild : callable or None
-        Maps a number and kind of bins to the same measure with these bins.
-    """
-
-    name: str
+    name: str  #: in lower case with hyphens
+    #: "confidence", "classwise" or "strong": The notion of calibration that it measures (paper 001, definitions 1 to 3)
     notion: str
-    sentence: str
-    source: str
-    prepare: Prepare
-    bytes_per_entry: float = 40.0
+    sentence: str  #: what it measures, in words
+    source: str  #: paper and equation
+    prepare: Prepare  #: maps probabilities (..., n, K) to a `PreparedMeasure`
+    bytes_per_entry: float = 40.0  #: memory of one mixture for each of its n K probabilities
+    #: True if it is a continuous function of the probabilities; a search for its minimum then needs fewer mixtures
     smooth: bool = False
-    n_bins: int | None = None
-    binning: Binning | None = None
-    bounds: tuple[float, float] = (-math.inf, math.inf)
+    n_bins: int | None = None  #: number of bins; None: no bins
+    binning: Binning | None = None  #: "width" or "mass": Kind of bins; None: no bins, or only one kind of bins
+    bounds: tuple[float, float] = (-math.inf, math.inf)  #: least and greatest possible value, up to rounding
+    #: "upper" or "both": Whether only large values tell of miscalibration, or values on both sides of the expected one
     sides: Sides = "upper"
+    #: maps a number and kind of bins to the same measure with these bins
     rebuild: "Callable[[int, Binning | None], CalibrationMeasure] | None" = field(
         default=None, repr=False, compare=False
     )
@@ -110,11 +86,6 @@ def calibration_measure(
     binning : {"width", "mass"}, optional
         Kind of bins, for measures with both kinds; the name of the result shows a kind other than the default.
 
-    Raises
-    ------
-    InputError
-        Unknown names, and options that the measure does not have.
-
     Notes
     -----
     "skce-uq" and "skce-biased" compare all pairs of instances: n² K operations for each mixture, compared with about n K for
@@ -134,7 +105,7 @@ def calibration_measure(
     found = _named(measure) if isinstance(measure, str) else measure
     if not isinstance(found, CalibrationMeasure):
         known = ", ".join(CALIBRATION_MEASURES)
-        raise InputError(
+        fail(
             "measure",
             f"must be one of {known}",
             f"got {measure!r}",
@@ -146,17 +117,10 @@ def calibration_measure(
     option, value = ("n_bins", n_bins) if n_bins is not None else ("binning", binning)
     if found.rebuild is None or found.n_bins is None:
         why = "has no bins" if found.n_bins is None else "is already built"
-        raise InputError(
-            option, f"cannot be set for {found.name}, which {why}", f"got {value!r}", "leave it out", code="conflict"
-        )
+        fail(option, f"cannot be set for {found.name}, which {why}", f"got {value!r}", "leave it out", code="conflict")
     if binning is not None and found.binning is None:
-        raise InputError(
-            "binning",
-            f"cannot be set for {found.name}, which has only one kind of bins",
-            f"got {binning!r}",
-            "leave it out",
-            code="conflict",
-        )
+        rule = f"cannot be set for {found.name}, which has only one kind of bins"
+        fail("binning", rule, f"got {binning!r}", "leave it out", code="conflict")
     chosen = found.binning if binning is None else binning
     check_bins(found.n_bins if n_bins is None else n_bins, chosen or "width")
     return found.rebuild(found.n_bins if n_bins is None else int(n_bins), chosen)

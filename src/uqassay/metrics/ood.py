@@ -9,8 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.checks import between, fail, number, one_of, same_length
 from uqassay.errors import InputError
-from uqassay.metrics.risk import FEW, TINY, RankedErrors, augrc, aurc, check_coverage, interval_of_loss, rank_errors
+from uqassay.metrics.risk import (
+    FEW,
+    TINY,
+    RankedErrors,
+    augrc,
+    aurc,
+    check_coverage,
+    interval_of_loss,
+    rank_errors,
+    sum_from,
+)
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.statistics import Estimate
@@ -31,7 +42,6 @@ from uqassay.statistics.units import (
     Spread,
     Units,
     as_floats,
-    check_choice,
     check_level,
     make_units,
     scaled_weights,
@@ -45,23 +55,13 @@ __all__ = [
     "ScodSamples",
     "Ties",
     "TwoSamples",
-    "augrc_of",
-    "aupr_linearised",
     "aupr_score",
-    "aurc_of",
     "fpr_at_tpr_error",
-    "fpr_linearised",
     "joined_groups",
-    "ood_auc_estimate",
     "ood_auc_score",
-    "rank_samples",
-    "risk_at",
     "scod_augrc_loss",
     "scod_aurc_loss",
-    "scod_estimate",
     "scod_risk_loss",
-    "scod_samples",
-    "two_samples",
 ]
 
 
@@ -74,22 +74,12 @@ ROUNDING = 1e-12  # relative; shares closer than this count as equal
 @final
 @dataclass(frozen=True, eq=False)
 class TwoSamples:
-    """Checked scores of two samples, rows in the order given. Build it with `two_samples`.
+    """Checked scores of two samples, rows in the order given. Build it with `two_samples`."""
 
-    Attributes
-    ----------
-    is_out : bool array (n,)
-        True for an out-of-distribution instance, False for an in-distribution one.
-    uncertainty : array (n,)
-    weights : array (n,) or None
-    groups : int array (n,) or None
-        No group has instances in both samples.
-    """
-
-    is_out: NDArray[np.bool_]
-    uncertainty: Floats
-    weights: Floats | None = None
-    groups: NDArray[np.intp] | None = None
+    is_out: NDArray[np.bool_]  #: (n,): True for an out-of-distribution instance, False for an in-distribution one
+    uncertainty: Floats  #: (n,)
+    weights: Floats | None = None  #: (n,)
+    groups: NDArray[np.intp] | None = None  #: (n,): no group has instances in both samples
 
     @property
     def constant(self) -> bool:
@@ -106,11 +96,6 @@ def two_samples(
 ) -> TwoSamples:
     """Check the arrays of two samples.
 
-    Raises
-    ------
-    InputError
-        When a value is nan, a sample is empty, lengths differ, or `is_out` has other values than 0 and 1.
-
     Examples
     --------
     >>> found = two_samples([False, False, True], [0.1, 0.2, 0.3], groups=["a", "a", "a"])
@@ -119,26 +104,14 @@ def two_samples(
     """
     out = _as_sides(is_out)
     scores = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
-    if scores.shape != out.shape:
-        raise InputError(
-            "uncertainty",
-            f"needs one value for each of the {out.size} instances of is_out",
-            f"got {scores.size}",
-            "align them first",
-            code="mismatch",
-        )
+    same_length(scores, "uncertainty", out.size, "align them first", of="instance of is_out")
     weights = None
     if sample_weight is not None:
         weights = scaled_weights(sample_weight, out.size)
         for side, name in ((out, "out of"), (~out, "in")):
             if not weights[side].any():
-                raise InputError(
-                    "sample_weight",
-                    "needs a positive weight in each sample",
-                    f"all weights {name} distribution are 0",
-                    "pass None for equal weights",
-                    code="empty",
-                )
+                got, remedy = f"all weights {name} distribution are 0", "pass None for equal weights"
+                fail("sample_weight", "needs a positive weight in each sample", got, remedy, code="empty")
     codes = make_units(out.size, groups, None).codes
     return TwoSamples(out, scores, weights, None if codes is None else 2 * codes + out)
 
@@ -147,22 +120,13 @@ def _as_sides(is_out: ArrayLike) -> NDArray[np.bool_]:
     sides = as_floats(is_out, "is_out", ndim=(1,), shape="(n,)")
     other = np.flatnonzero((sides != 0) & (sides != 1))
     if other.size:
-        raise InputError(
-            "is_out",
-            "must be True or 1 for an instance out of distribution, False or 0 for one in distribution",
-            f"row {other[0]} is {sides[other[0]]:g}",
-            "pass is_out first and the uncertainty second",
-            code="range",
-        )
+        got = f"row {other[0]} is {sides[other[0]]:g}"
+        rule = "must be True or 1 for an instance out of distribution, False or 0 for one in distribution"
+        fail("is_out", rule, got, "pass is_out first and the uncertainty second", code="range")
     out = sides == 1
     if out.all() or not out.any():
-        raise InputError(
-            "is_out",
-            "needs instances of both kinds",
-            f"all {out.size} are {'out of' if out.all() else 'in'} distribution",
-            "concatenate both samples",
-            code="empty",
-        )
+        got = f"all {out.size} are {'out of' if out.all() else 'in'} distribution"
+        fail("is_out", "needs instances of both kinds", got, "concatenate both samples", code="empty")
     return out
 
 
@@ -188,25 +152,15 @@ def joined_groups(
 @final
 @dataclass(frozen=True, eq=False)
 class RankedSamples:
-    """Two samples sorted by descending score. A block is a set of instances of equal score. Built by `rank_samples`.
+    """Two samples sorted by descending score. A block is a set of instances of equal score. Built by `rank_samples`."""
 
-    Attributes
-    ----------
-    detected, passed : array (B,)
-        Total weight of the positives and of the negatives in each block and all earlier ones.
-    block : int array (N,)
-        Block of every row.
-    is_positive : bool array (N,)
-    weights : array (N,)
-    ties : {"shared", "whole"}
-        Whether the needed share of the block at a threshold passes, or the whole block.
-    """
-
+    #: (B,): total weight of the positives and of the negatives in each block and all earlier ones
     detected: Floats
     passed: Floats
-    block: NDArray[np.intp]
-    is_positive: NDArray[np.bool_]
-    weights: Floats
+    block: NDArray[np.intp]  #: (N,): block of every row
+    is_positive: NDArray[np.bool_]  #: (N,)
+    weights: Floats  #: (N,)
+    #: "shared" or "whole": Whether the needed share of the block at a threshold passes, or the whole block
     ties: Ties = "shared"
 
     @property
@@ -319,8 +273,8 @@ def aupr_linearised(samples: TwoSamples, positive: Positive = "out") -> Linearis
     recalled, precision = np.diff(a, prepend=0.0), a / total
     value = float(recalled @ precision) / float(a[-1])
     # one more instance changes the precision at its own threshold and at all lower ones
-    for_positive = precision + _sum_from(recalled / total * (b / total))
-    for_negative = -(b[-1] / a[-1]) * _sum_from(recalled / total * precision)
+    for_positive = precision + sum_from(recalled / total * (b / total))
+    for_negative = -(b[-1] / a[-1]) * sum_from(recalled / total * precision)
     return ranked.linearised(value, for_positive[ranked.block], for_negative[ranked.block])
 
 
@@ -432,9 +386,6 @@ def aupr_estimate(runs: Sequence[TwoSamples], *, positive: Positive = "out", lev
     return two_sample_estimate(runs, value, low, high, level, "linearised, logit scale", notes)
 
 
-# -- helpers ------------------------------------------------------------------------------------------------------------
-
-
 def _shares_seen(tpr: float, n: float, q: float) -> tuple[float, float]:
     """Interval of the shares likely in a sample of n: binomial quantiles by the expansion of Cornish and Fisher."""
     error = (tpr * (1 - tpr) / n) ** 0.5
@@ -459,10 +410,6 @@ def tail_dof(statistic: Linearised, units: Units, counts: tuple[int, int]) -> fl
     if whole == 0.0:
         return sum(dofs)
     return 1.0 / sum((square / whole) ** 2 / dof for square, dof in zip(squares, dofs, strict=True))
-
-
-def _sum_from(terms: Floats) -> Floats:
-    return np.cumsum(terms[::-1])[::-1]
 
 
 def _counts(samples: TwoSamples) -> list[tuple[float, str]]:
@@ -535,11 +482,6 @@ def ood_auc_score(
         ½ for a score with the same distribution in both samples. A note gives the size of a sample with fewer than 20
         instances (groups).
 
-    Raises
-    ------
-    InputError
-        When a value is nan, a sample is empty, lengths differ, or `is_out` has other values than 0 and 1.
-
     Notes
     -----
     The interval is that of `statistics.auc_estimate`: DeLong's variance with 0.3 of an imaginary instance in each sample, on
@@ -599,15 +541,6 @@ def fpr_at_tpr_error(
     sample_weight, groups, level
         As in `ood_auc_score`.
 
-    Returns
-    -------
-    estimate : Estimate
-
-    Raises
-    ------
-    InputError
-        As in `ood_auc_score`; also for a tpr outside (0, 1), an unknown `positive` or unknown `ties`.
-
     Notes
     -----
     Two errors add up. The first is that of the share of negatives at a given threshold, with Wilson's interval. The second is
@@ -639,10 +572,9 @@ def fpr_at_tpr_error(
     >>> [fpr_at_tpr_error(is_out, votes, tpr=0.8, ties=ties).__round__(4) for ties in ("shared", "whole")]
     [0.3, 0.5]
     """
-    if not 0.0 < tpr < 1.0:
-        raise InputError("tpr", "must lie strictly between 0 and 1", f"got {tpr}", "pass 0.95 for 95 %", code="range")
-    check_choice(positive, "positive", ("out", "in"))
-    check_choice(ties, "ties", ("shared", "whole"))
+    number(tpr, "tpr", "pass 0.95 for 95 %", low=0, high=1, ends="()")
+    one_of(positive, "positive", ("out", "in"))
+    one_of(ties, "ties", ("shared", "whole"))
     samples = two_samples(is_out, uncertainty, sample_weight=sample_weight, groups=groups)
     return fpr_estimate([samples], tpr=tpr, positive=positive, ties=ties, level=level)
 
@@ -677,11 +609,6 @@ def aupr_score(
         the two samples: compare only numbers from the same pair of samples, or weight one sample to the share of positives
         expected in use.
 
-    Raises
-    ------
-    InputError
-        As in `ood_auc_score`; also for an unknown `positive`.
-
     Notes
     -----
     The value is that of scikit-learn's average_precision_score. OpenOOD instead connects the points by straight lines, which
@@ -705,7 +632,7 @@ def aupr_score(
     >>> aupr_score([0, 0, 0, 0, 1, 1, 1, 1], [0.1, 0.2, 0.3, 0.5, 0.3, 0.4, 0.6, 0.7]).__round__(4)
     0.8542
     """
-    check_choice(positive, "positive", ("out", "in"))
+    one_of(positive, "positive", ("out", "in"))
     samples = two_samples(is_out, uncertainty, sample_weight=sample_weight, groups=groups)
     return aupr_estimate([samples], positive=positive, level=level)
 
@@ -715,22 +642,14 @@ def aupr_score(
 
 @dataclass(frozen=True)
 class OodMetric:
-    """A metric of how well an uncertainty separates two samples.
-
-    Attributes
-    ----------
-    name : str
-    higher_is_better : bool
-    statistic : callable or None
-        `TwoSamples` → `Linearised` over all rows. `statistics.statistic_comparisons.paired_statistic_test` tests its
-        differences. None where ties pass whole: the rate then jumps from level to level, and a test would reject far too often.
-    interval : callable
-        (`TwoSamples` of each training run on the same instances, level=…) → `Estimate` of the mean over runs.
-    """
+    """A metric of how well an uncertainty separates two samples."""
 
     name: str
     higher_is_better: bool
+    #: `TwoSamples` → `Linearised` over all rows. `statistics.statistic_comparisons.paired_statistic_test` tests its
+    #: differences. None where ties pass whole: the rate then jumps from level to level, and a test would reject far too often.
     statistic: Callable[[TwoSamples], Linearised] | None
+    #: (`TwoSamples` of each training run on the same instances, level=…) → `Estimate` of the mean over runs
     interval: Callable[..., Estimate]
 
 
@@ -767,27 +686,15 @@ Statistic = Callable[[RankedErrors], Linearised]
 @final
 @dataclass(frozen=True, eq=False)
 class ScodSamples:
-    """Checked scores and losses of two samples, rows in the order given. Build it with `scod_samples`.
-
-    Attributes
-    ----------
-    samples : TwoSamples
-    errors : array (n,)
-        1 for a wrong prediction in distribution, 0 for a right one, or the probability that it is wrong; 0 for rows out of
-        distribution.
-    error_cost : float
-        β, the cost of a kept error; a kept instance out of distribution costs 1 − β.
-    share_out : float
-        α, the share of the weight that is out of distribution.
-    mixed : array (n,) or None
-        Weights with which the samples have these shares; None if all are 1.
-    """
+    """Checked scores and losses of two samples, rows in the order given. Build it with `scod_samples`."""
 
     samples: TwoSamples
+    #: (n,): 1 for a wrong prediction in distribution, 0 for a right one, or the probability that it is wrong; 0 for rows out of
+    #: distribution
     errors: Floats
-    error_cost: float
-    share_out: float
-    mixed: Floats | None
+    error_cost: float  #: β, the cost of a kept error; a kept instance out of distribution costs 1 − β
+    share_out: float  #: α, the share of the weight that is out of distribution
+    mixed: Floats | None  #: (n,): weights with which the samples have these shares; None if all are 1
 
     @property
     def losses(self) -> Floats:
@@ -828,17 +735,10 @@ class ScodSamples:
         return _extremes(statistic, self.error_cost, self.share_out)
 
     def contaminated(self, statistic: Statistic, share: float, *, out: bool, wrong: bool, first: bool) -> float:
-        """The statistic after a share of one sample was replaced by an instance that is kept first, or last.
+        """The statistic after a share of one sample was replaced by an instance that is kept `first`, or last.
 
-        Parameters
-        ----------
-        statistic : Statistic
-        share : float
-        out : bool
-            The sample out of distribution, whose instances always cost 1 − β; else that in distribution.
-        wrong : bool
-            The instance is an error.
-        first : bool
+        `out`: the sample out of distribution, whose instances always cost 1 − β; else that in distribution. `wrong`: the
+        instance is an error.
         """
         side = self.samples.is_out == out
         cost = 1.0 - self.error_cost if out else self.error_cost * wrong
@@ -871,12 +771,6 @@ def scod_samples(
 ) -> ScodSamples:
     """Check the arrays of two samples, the cost and the share.
 
-    Raises
-    ------
-    InputError
-        As `two_samples`; also where errors in distribution are nan or lie outside [0, 1], the cost lies outside [0, 1], or the
-        share outside (0, 1).
-
     Examples
     --------
     >>> found = scod_samples([0, 0, 1], [0, 1, 0], [0.1, 0.2, 0.3], error_cost=0.75)
@@ -906,59 +800,21 @@ def _checked(errors: ArrayLike, samples: TwoSamples) -> Floats:
     """Errors in distribution, and 0 elsewhere, where they mean nothing."""
     given = np.asarray(errors)
     n = samples.is_out.size
-    if given.shape != (n,):
-        raise InputError(
-            "errors",
-            f"needs one value for each of the {n} instances of is_out",
-            f"got shape {given.shape}",
-            "align them first; out of distribution any value will do",
-            code="mismatch",
-        )
+    same_length(given, "errors", n, "align them first; out of distribution any value will do", of="instance of is_out")
     found = np.zeros(n)
     found[~samples.is_out] = as_floats(given[~samples.is_out], "errors", ndim=(1,), shape="(n,)")
-    outside = np.flatnonzero((found < 0) | (found > 1))
-    if outside.size:
-        raise InputError(
-            "errors",
-            "must lie in [0, 1] in distribution",
-            f"row {outside[0]} is {found[outside[0]]:g}",
-            "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong",
-            code="range",
-        )
+    between(found, "errors", "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong")
     return found
 
 
 def check_costs(error_cost: float, share_out: float | None) -> None:
     """Refuse a cost outside [0, 1] and a share outside (0, 1)."""
-    if not 0.0 <= error_cost <= 1.0:
-        raise InputError(
-            "error_cost",
-            "must lie in [0, 1]",
-            f"got {error_cost}",
-            "pass 0.5 for equal costs of errors and of inputs out of distribution",
-            code="range",
-        )
-    if share_out is not None and not 0.0 < share_out < 1.0:
-        raise InputError(
-            "share_out",
-            "must lie strictly between 0 and 1",
-            f"got {share_out}",
-            "pass the share of inputs out of distribution expected in use, or None for that of the samples",
-            code="range",
-        )
-
-
-# -- statistics of ranked losses --------------------------------------------------------------------------------------
-
-
-def aurc_of(ranked: RankedErrors) -> Linearised:
-    """Area under the risk-coverage curve."""
-    return aurc(ranked)
-
-
-def augrc_of(ranked: RankedErrors) -> Linearised:
-    """Area under the generalised risk-coverage curve."""
-    return augrc(ranked)
+    number(
+        error_cost, "error_cost", "pass 0.5 for equal costs of errors and of inputs out of distribution", low=0, high=1
+    )
+    if share_out is not None:
+        remedy = "pass the share of inputs out of distribution expected in use, or None for that of the samples"
+        number(share_out, "share_out", remedy, low=0, high=1, ends="()")
 
 
 def risk_at(coverage: float) -> Statistic:
@@ -988,13 +844,7 @@ METHOD = "linearised, logit scale between best and worst"
 def scod_estimate(runs: Sequence[ScodSamples], statistic: Statistic, *, level: float = 0.95) -> Estimate:
     """Mean of a statistic of the losses over training runs on the same instances, with its interval.
 
-    Parameters
-    ----------
-    runs : sequence of ScodSamples
-        The runs have the same instances, weights, groups, cost and share.
-    statistic : callable
-        `aurc_of`, `augrc_of` or `risk_at` a coverage.
-    level : float
+    The runs have the same weights, groups, cost and share; the statistic is `aurc`, `augrc` or `risk_at` a coverage.
 
     Notes
     -----
@@ -1178,11 +1028,6 @@ def scod_aurc_loss(
         The mean over coverages of the mean cost of the instances kept, in the units of the costs. With `error_cost=0.5` it is
         half the AURC of errors of which every instance out of distribution is one. Fewer than 20 errors get a note.
 
-    Raises
-    ------
-    InputError
-        When a value is nan, a sample is empty, lengths differ, or errors, the cost or the share are out of range.
-
     Notes
     -----
     The value depends on the share of inputs out of distribution: compare only numbers of one share. At given share and cost
@@ -1220,7 +1065,7 @@ def scod_aurc_loss(
         sample_weight=sample_weight,
         groups=groups,
     )
-    return scod_estimate([samples], aurc_of, level=level)
+    return scod_estimate([samples], aurc, level=level)
 
 
 @in_one_order("is_out", "errors", "uncertainty", "sample_weight", "groups")
@@ -1247,11 +1092,6 @@ def scod_augrc_loss(
     estimate : Estimate
         The cost of the instances kept, divided by the number of all instances, averaged over coverages.
 
-    Raises
-    ------
-    InputError
-        As in `scod_aurc_loss`.
-
     Notes
     -----
     See `scod_aurc_loss` for the interval. torch-uncertainty has this area as `SCODAUGRC`; the papers on selective
@@ -1276,7 +1116,7 @@ def scod_augrc_loss(
         sample_weight=sample_weight,
         groups=groups,
     )
-    return scod_estimate([samples], augrc_of, level=level)
+    return scod_estimate([samples], augrc, level=level)
 
 
 @in_one_order("is_out", "errors", "uncertainty", "sample_weight", "groups")
@@ -1300,15 +1140,6 @@ def scod_risk_loss(
         As in `scod_aurc_loss`.
     coverage : float
         Share of all inputs that is kept, in (0, 1]. A tie at the threshold is kept in part.
-
-    Returns
-    -------
-    estimate : Estimate
-
-    Raises
-    ------
-    InputError
-        As in `scod_aurc_loss`; also for a coverage outside (0, 1].
 
     Notes
     -----
@@ -1339,17 +1170,10 @@ def scod_risk_loss(
 
 @dataclass(frozen=True)
 class ScodMetric:
-    """A metric of how well an uncertainty decides which inputs to keep, errors and foreign inputs together.
-
-    Attributes
-    ----------
-    name : str
-    area : callable
-        `RankedErrors` of the losses → `Linearised`.
-    """
+    """A metric of how well an uncertainty decides which inputs to keep, errors and foreign inputs together."""
 
     name: str
-    area: Statistic
+    area: Statistic  #: `RankedErrors` of the losses → `Linearised`
 
     higher_is_better = False
 
@@ -1363,8 +1187,8 @@ class ScodMetric:
 
 
 _AREAS: dict[str, Callable[..., Linearised]] = {
-    "scod-aurc": aurc_of,
-    "scod-augrc": augrc_of,
+    "scod-aurc": aurc,
+    "scod-augrc": augrc,
     f"scod-risk{100 * AT_COVERAGE:.0f}": risk_at(AT_COVERAGE),
 }
 SCOD_METRICS: dict[str, ScodMetric] = {name: ScodMetric(name, area) for name, area in _AREAS.items()}

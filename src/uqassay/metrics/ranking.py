@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import as_numeric, generator
-from uqassay.errors import InputError
+from uqassay.checks import fail, mapping, one_of, same_length
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.risk import (
     RankedErrors,
@@ -32,7 +33,7 @@ from uqassay.statistics.components import midranks
 from uqassay.statistics.correlation import concordance_linearised
 from uqassay.statistics.linearised import AveragedStatistic, Linearised, linearised_estimate
 from uqassay.statistics.pairs import paired_statistic_test, pairwise_statistic_tests
-from uqassay.statistics.units import Floats, Units, as_floats, check_choice, check_draws, make_units, scaled_weights
+from uqassay.statistics.units import Floats, Units, as_floats, check_draws, make_units, scaled_weights
 
 __all__ = [
     "RANKING_METRICS",
@@ -94,11 +95,6 @@ def uq_auc_score(
         ½ for an uncertainty that is unrelated to the errors. nan with a note if there are no errors or only errors. With
         fewer than 20 errors or right predictions a note gives their number.
 
-    Raises
-    ------
-    InputError
-        When an array has nan, errors lie outside [0, 1], or lengths differ.
-
     Examples
     --------
     >>> uq_auc_score([0, 0, 1, 0], [0.1, 0.3, 0.3, 0.2]).__round__(4)
@@ -142,11 +138,6 @@ def uq_c_index_score(
     -------
     estimate : Estimate
         nan with a note if all gaps are equal.
-
-    Raises
-    ------
-    InputError
-        When an array has nan, or lengths differ.
 
     Notes
     -----
@@ -317,14 +308,7 @@ def checked_gap(
     """Check the gap and the uncertainty, of one length and without nan, and the weights."""
     g = as_floats(gap, arguments[0], ndim=(1,), shape="(n,)")
     s = as_floats(uncertainty, arguments[1], ndim=(1,), shape="(n,)")
-    if g.shape != s.shape:
-        raise InputError(
-            arguments[1],
-            f"needs one value for each of the {len(g)} instances",
-            f"got {len(s)}",
-            "align them",
-            code="mismatch",
-        )
+    same_length(s, arguments[1], len(g), "align both arrays")
     return g, s, None if sample_weight is None else scaled_weights(sample_weight, len(g))
 
 
@@ -344,34 +328,20 @@ class Statistic(Protocol):
 
 @dataclass(frozen=True)
 class RankingMetric:
-    """A metric of how well an uncertainty ranks the errors or the gaps.
-
-    Attributes
-    ----------
-    name : str
-    truth : str
-        "errors" or "gap": what the uncertainty should rank.
-    higher_is_better : bool
-    statistic : callable
-        Function of checked arrays: (truth, uncertainty, weights or None, group codes or None) → `Linearised`.
-    interval : callable
-        (one statistic, one per training run, or for metrics that are no areas their `averaged`; groups, level) → `Estimate`.
-    bound : float
-        Greatest possible difference of two values.
-    of_ranked : callable or None
-        Function (ranked errors, group codes or None) → the same `Linearised`, for metrics of errors in order of uncertainty:
-        several of them share one `RankedErrors`.
-    of_auc : callable or None
-        Function (ranked errors of each run, `estimate` of UQ-AUC) → `Estimate`, or None where it does not follow from it.
-    """
+    """A metric of how well an uncertainty ranks the errors or the gaps."""
 
     name: str
-    truth: str
+    truth: str  #: "errors" or "gap": what the uncertainty should rank
     higher_is_better: bool
+    #: function of checked arrays: (truth, uncertainty, weights or None, group codes or None) → `Linearised`
     statistic: Statistic
+    #: (one statistic, one per training run, or for metrics that are no areas their `averaged`; groups, level) → `Estimate`
     interval: Callable[[Any, ArrayLike | None, float], Estimate]
-    bound: float = 1.0
+    bound: float = 1.0  #: greatest possible difference of two values
+    #: function (ranked errors, group codes or None) → the same `Linearised`, for metrics of errors in order of uncertainty:
+    #: several of them share one `RankedErrors`
     of_ranked: OfRanked | None = None
+    #: function (ranked errors of each run, `estimate` of UQ-AUC) → `Estimate`, or None where it does not follow from it
     of_auc: Callable[[Sequence[RankedErrors], Estimate], Estimate | None] | None = None
 
     def linearised_of(
@@ -459,7 +429,7 @@ class RankingMetric:
             np.atleast_2d(as_numeric(v, name)) for v, name in ((truths, self.truth), (uncertainties, ARGUMENTS[1]))
         ]
         if given[0].ndim > 2 or given[0].shape != given[1].shape:
-            raise InputError(
+            fail(
                 ARGUMENTS[1],
                 f"must have shape (R, n) or (n,), and that of the {self.truth}",
                 f"got {given[1].shape} and {given[0].shape}",
@@ -479,10 +449,6 @@ def is_constant(uncertainties: Array) -> bool:
 @once_for_errors
 def _ranked_counts(ranked: RankedErrors, groups: ArrayLike | None) -> list[tuple[float, str]]:
     return sample_counts(ranked.memberships[0], None, groups, SAMPLES)
-
-
-def _auc(e: Array, s: Array, w: Array | None, codes: Codes | None = None) -> Linearised:
-    return auc_linearised(e, s, w, codes, imaginary=IMAGINARY)
 
 
 def _ignoring_groups(
@@ -521,7 +487,12 @@ def _area(kind: str) -> Callable[[Statistics, ArrayLike | None, float], Estimate
 
 _ALL = (
     RankingMetric(
-        "uq-auc", "errors", True, _auc, _on_scale("logit", "delong, adjusted, logit scale"), of_ranked=ranked_auc
+        "uq-auc",
+        "errors",
+        True,
+        partial(auc_linearised, imaginary=IMAGINARY),
+        _on_scale("logit", "delong, adjusted, logit scale"),
+        of_ranked=ranked_auc,
     ),
     RankingMetric("uq-c-index", "gap", True, c_index_linearised, _on_scale("logit", "u-statistic, logit scale")),
     _area_metric("aurc", False, lambda ranked, codes: aurc(ranked), "aurc"),
@@ -588,11 +559,6 @@ def paired_ranking_test(
         The interval of the difference is the linearised one for both methods, and so is `detectable`, the smallest difference
         that these instances could have shown.
 
-    Raises
-    ------
-    InputError
-        When an array has nan, lengths differ, or the metric is unknown.
-
     Notes
     -----
     The type-I error is about nominal: up to 6 % at nominal 5 % with groups or ten errors. With few errors and a large area
@@ -610,7 +576,7 @@ def paired_ranking_test(
     >>> round(float(paired_ranking_test((errors, good), (errors, poor)).difference), 4)
     0.6
     """
-    check_choice(method, "method", ("linearised", "permutation"))
+    one_of(method, "method", ("linearised", "permutation"))
     check_draws(n_draws)
     chosen = _metric(metric)
     for ranking, name in ((a, "a"), (b, "b")):
@@ -641,10 +607,6 @@ def pairwise_ranking_tests(
     metric, groups, sample_weight, level
         As in `paired_ranking_test`.
 
-    Returns
-    -------
-    PairwiseComparisons
-
     Examples
     --------
     >>> errors = [0, 0, 0, 1, 0, 1, 0, 1]
@@ -654,36 +616,22 @@ def pairwise_ranking_tests(
     (('good', 'poor', 'same'), [1.0, 0.4, 1.0], 1.0)
     """
     chosen = _metric(metric)
-    if not isinstance(rankings, Mapping) or not rankings:
-        given = "none" if isinstance(rankings, Mapping) else type(rankings).__name__
-        raise InputError(
-            "rankings",
-            "must be a dict from names to (truth, uncertainty)",
-            f"got {given}",
-            'write {"entropy": (errors, entropy)}',
-            code="type",
-        )
+    remedy = 'write {"entropy": (errors, entropy)}'
+    if not mapping(rankings, "rankings", remedy):
+        fail("rankings", "must hold at least one ranking", "got none", remedy, code="empty")
     statistics: dict[str, Linearised] = {}
     w, n = None, None
     for name, ranking in rankings.items():
         _check_ranking(ranking, f"rankings[{name!r}]")
-        size = len(ranking[0])  # type: ignore[arg-type]
-        if n not in (None, size):
-            raise InputError(
-                "rankings",
-                f"all need the same {n} instances",
-                f"{name!r} has {size}",
-                "use one test set",
-                code="mismatch",
-            )
-        n = size
+        n = n or len(np.asarray(ranking[0]))
+        same_length(ranking[0], f"rankings[{name!r}]", n, "use one test set")
         statistics[str(name)], w = chosen.linearised_of(*ranking, sample_weight=sample_weight, groups=groups)
     return pairwise_statistic_tests(statistics, groups=groups, sample_weight=w, level=level, bound=chosen.bound)
 
 
 def _metric(name: str) -> RankingMetric:
     name = metric_name(name)
-    check_choice(name, "metric", tuple(RANKING_METRICS))
+    one_of(name, "metric", tuple(RANKING_METRICS))
     return RANKING_METRICS[name]
 
 
@@ -700,10 +648,7 @@ def _swap_pvalue(
     truths = [np.asarray(truth, dtype=np.float64) for truth, _ in (a, b)]
     ranks = [midranks(uncertainty) for _, uncertainty in (a, b)]  # the same scale for both
     n = len(truths[0])
-    if len(truths[1]) != n:
-        raise InputError(
-            "b", f"needs the same {n} instances as a", f"got {len(truths[1])}", "use one test set", code="mismatch"
-        )
+    same_length(truths[1], "b", n, "use the test set of a")
     unit, n_units = _canonical_units([*truths, *ranks] if w is None else [*truths, *ranks, w], groups)
 
     def difference(swap: np.ndarray | None) -> float:
@@ -748,13 +693,8 @@ def _check_ranking(ranking: Ranking, name: str) -> None:
     """Raise InputError unless the ranking is a pair of arrays."""
     pair = isinstance(ranking, Sequence | np.ndarray) and not isinstance(ranking, str) and len(ranking) == 2
     if not pair or any(not hasattr(part, "__len__") for part in ranking):
-        raise InputError(
-            name,
-            "must be a pair (truth, uncertainty)",
-            f"got {type(ranking).__name__}",
-            "pass both as a tuple",
-            code="type",
-        )
+        got = f"got {type(ranking).__name__}"
+        fail(name, "must be a pair (truth, uncertainty)", got, "pass both as a tuple", code="type")
 
 
 # Test of whether an order ranks errors better or worse than chance, with the variance that holds under chance.

@@ -2,18 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, generator
-from uqassay.errors import InputError
+from uqassay.checks import between, fail
 from uqassay.metrics.risk import RankedErrors, checked_errors, rank_errors
 from uqassay.notes import Note, reason
 from uqassay.one_order import in_one_order
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain
+from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate, unit_notes
 from uqassay.statistics.risk_bounds import (
     bet_pvalues,
@@ -30,17 +30,12 @@ from uqassay.statistics.units import Floats, Units, as_floats, check_inside, che
 from uqassay.text import count, counted, level_text, number, percent, percent_interval, pvalue_text
 
 __all__ = [
-    "PRICES",
     "CertifiedRefusal",
     "ExpectedCost",
     "RefusalParts",
     "certified_refusal",
-    "cheapest_thresholds",
     "divide",
     "expected_cost_curve",
-    "needed",
-    "plan_refusal",
-    "short_number",
     "whole_errors",
 ]
 
@@ -64,31 +59,18 @@ class RefusalPlan:
     """Thresholds in ascending order, each tested only if those before it were certified.
 
     Build it with `plan_refusal`.
-
-    Attributes
-    ----------
-    risk, alpha : float
-        Greatest error rate of the instances kept, and the level of the tests.
-    thresholds : array (T,)
-        The last one is infinite, which keeps everything.
-    coverage : array (T,)
-        Share kept of the choosing part.
-    promise : tuple of float
-        Share kept at the highest threshold that is likely to be certified (0 if none is), and the power or evidence at the
-        first threshold. Plans of several scores are compared by it.
-    bets : array (T,) or None
-        Bets of the test for groups; None for independent instances.
-    largest : float
-        Size of the largest group.
     """
 
+    #: greatest error rate of the instances kept, and the level of the tests
     risk: float
     alpha: float
-    thresholds: Floats
-    coverage: Floats
+    thresholds: Floats  #: (T,): the last one is infinite, which keeps everything
+    coverage: Floats  #: (T,): share kept of the choosing part
+    #: share kept at the highest threshold that is likely to be certified (0 if none is), and the power or evidence at the first
+    #: threshold. Plans of several scores are compared by it.
     promise: tuple[float, float]
-    bets: Floats | None = None
-    largest: float = 1.0
+    bets: Floats | None = None  #: (T,): bets of the test for groups; None for independent instances
+    largest: float = 1.0  #: size of the largest group
 
     def test(self, errors: Floats, uncertainty: Floats, units: Units) -> Tested:
         """Test every candidate on the other part of the data."""
@@ -178,9 +160,6 @@ def short_number(low: float, high: float) -> float:
     return low
 
 
-# -- parts -------------------------------------------------------------------------------------------------------------
-
-
 def _power(ranked: RankedErrors, rows: NDArray[np.intp], risk: float, alpha: float, n_other: int) -> Floats:
     """Power of the binomial test in the other part at thresholds that keep the values up to these rows."""
     wrong, kept = ranked.wrong[rows], ranked.kept[rows]
@@ -233,20 +212,11 @@ FAR = 100  # times the certifying instances or groups: beyond, their number is n
 @final
 @dataclass(frozen=True, eq=False)
 class RefusalParts:
-    """A division of n instances.
+    """A division of n instances."""
 
-    Attributes
-    ----------
-    choosing : bool array (n,)
-        True for the instances that choose; the others certify.
-    groups : int array (n,) or None
-    largest : int
-        Size of the largest group; 1 without groups.
-    """
-
-    choosing: NDArray[np.bool_]
-    groups: NDArray[np.intp] | None
-    largest: int
+    choosing: NDArray[np.bool_]  #: (n,): True for the instances that choose; the others certify
+    groups: NDArray[np.intp] | None  #: (n,)
+    largest: int  #: size of the largest group; 1 without groups
 
     def units_of(self, rows: NDArray[np.bool_]) -> Units:
         """Units of some of the instances."""
@@ -266,7 +236,7 @@ def whole_errors(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Flo
     e, s = checked_errors(errors, uncertainty)
     part = np.flatnonzero((e != 0) & (e != 1))
     if part.size:
-        raise InputError(
+        fail(
             "errors",
             "must be 0 or 1",
             f"row {part[0]} has {e[part[0]]:g}",
@@ -283,13 +253,7 @@ def divide(
     share: float,
     rng: int | np.random.Generator | None,
 ) -> RefusalParts:
-    """Divide n instances, whole groups at a time.
-
-    Raises
-    ------
-    InputError
-        A mask of another shape or type, a group in both parts, an empty part, a share outside (0, 1).
-    """
+    """Divide n instances, whole groups at a time."""
     check_inside(share, "share", 0.3)
     units = make_units(n, groups, None)
     codes = units.codes
@@ -297,7 +261,7 @@ def divide(
     if choosing is None:
         if units.n_units < 2:
             unit = "instance" if codes is None else "group"
-            raise InputError(
+            fail(
                 "errors" if codes is None else "groups",
                 f"one {unit} cannot both choose and certify a threshold",
                 f"got 1 {unit}",
@@ -345,9 +309,6 @@ def needed(plan: RefusalPlan, tested: Tested, errors: Floats, uncertainty: Float
     return Needed(more, unit, f"at this error rate about {counted(_rounded(more), f'more {unit}')} would be needed")
 
 
-# -- parts -------------------------------------------------------------------------------------------------------------
-
-
 def _rounded(n: int) -> int:
     """Two significant digits, rounded up."""
     step = 10 ** max(math.floor(math.log10(n)) - 1, 0)
@@ -357,7 +318,7 @@ def _rounded(n: int) -> int:
 def _mask(choosing: ArrayLike, n: int, codes: NDArray[np.intp] | None) -> NDArray[np.bool_]:
     mask = as_array(choosing, "choosing")
     if mask.dtype != bool or mask.shape != (n,):
-        raise InputError(
+        fail(
             "choosing",
             f"must be a bool array of shape ({n},)",
             f"got {mask.dtype} of shape {mask.shape}",
@@ -365,19 +326,14 @@ def _mask(choosing: ArrayLike, n: int, codes: NDArray[np.intp] | None) -> NDArra
             code="shape",
         )
     if mask.all() or not mask.any():
-        raise InputError(
-            "choosing",
-            "needs instances in both parts",
-            f"all {n} are {bool(mask[0])}",
-            "give some of either",
-            code="empty",
-        )
+        got = f"all {n} are {bool(mask[0])}"
+        fail("choosing", "needs instances in both parts", got, "give some of either", code="empty")
     if codes is not None:
         inside = np.bincount(codes, weights=mask) / np.bincount(codes)
         both = np.flatnonzero((inside > 0) & (inside < 1))
         if both.size:
             row = int(np.argmax(codes == both[0]))
-            raise InputError(
+            fail(
                 "choosing",
                 "a group must lie in one part",
                 f"{counted(both.size, 'group')} in both, the first that of row {row}",
@@ -395,47 +351,31 @@ NAN = float("nan")
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class CertifiedRefusal(Shown):
-    """A threshold to deploy: cases of at most this uncertainty are kept, the others are passed on.
-
-    Attributes
-    ----------
-    threshold : float
-        The statement is about this number: with the confidence, at most the share `risk` of the new cases kept is wrong. nan if
-        no threshold could be certified; infinite if everything can be kept.
-    risk, confidence : float
-        As they were asked for.
-    coverage : Estimate
-        Share of all instances kept, with an interval at the level `confidence`; 0 without an interval if nothing is certified.
-    observed_risk : Estimate
-        Error rate of the instances kept in the certifying part. `high` is a one-sided bound at the level `confidence` for this
-        threshold alone, at most `risk`; the certified statement is about `risk`.
-    pvalue : float
-        Of the test of this threshold. Without a threshold, of the first candidate.
-    n_choosing, n_certifying : int
-        Instances in either part.
-    uncertified_threshold, uncertified_coverage : float
-        The highest threshold whose observed error rate on all instances is at most `risk`, and the share that it keeps. Its
-        risk on new data exceeds `risk` about every second time. nan and 0 if there is none.
-    method : {"binomial", "bets"}
-        The exact binomial test, or the product of bets on groups.
-    notes : tuple of Note
-        Number of groups, assumptions, and the reason if nothing is certified.
-    """
+    """A threshold to deploy: cases of at most this uncertainty are kept, the others are passed on."""
 
     _shown_more: ClassVar[str] = "summary(), sentence(), keeps(uncertainty), to_dict()"
 
+    #: the statement is about this number: with the confidence, at most the share `risk` of the new cases kept is wrong. nan if
+    #: no threshold could be certified; infinite if everything can be kept.
     threshold: float
+    #: as they were asked for
     risk: float
     confidence: float
+    #: share of all instances kept, with an interval at the level `confidence`; 0 without an interval if nothing is certified
     coverage: Estimate
+    #: error rate of the instances kept in the certifying part. `high` is a one-sided bound at the level `confidence` for this
+    #: threshold alone, at most `risk`; the certified statement is about `risk`.
     observed_risk: Estimate
-    pvalue: float
+    pvalue: float  #: of the test of this threshold. Without a threshold, of the first candidate.
+    #: instances in either part
     n_choosing: int
     n_certifying: int
+    #: the highest threshold whose observed error rate on all instances is at most `risk`, and the share that it keeps. Its risk
+    #: on new data exceeds `risk` about every second time. nan and 0 if there is none.
     uncertified_threshold: float
     uncertified_coverage: float
-    method: str
-    notes: tuple[Note, ...] = ()
+    method: str  #: "binomial" or "bets": The exact binomial test, or the product of bets on groups
+    notes: tuple[Note, ...] = ()  #: number of groups, assumptions, and the reason if nothing is certified
 
     @property
     def certified(self) -> bool:
@@ -472,11 +412,7 @@ class CertifiedRefusal(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""
-        found: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            found[field.name] = value.to_dict() if isinstance(value, Estimate) else plain(value)
-        return {**found, "certified": self.certified, "coverage_cost": plain(self.coverage_cost)}
+        return {**plain_of(self), "certified": self.certified, "coverage_cost": plain(self.coverage_cost)}
 
     def _shown_title(self) -> str:
         chose, certify = counted(self.n_choosing, "instance"), count(self.n_certifying)
@@ -535,16 +471,6 @@ def certified_refusal(
         Share of the instances (of the groups) that choose.
     rng : int or Generator, optional
         Divides the instances; None means seed 0.
-
-    Returns
-    -------
-    refusal : CertifiedRefusal
-
-    Raises
-    ------
-    InputError
-        When errors are not 0 or 1, a value is nan, risk, confidence or share lie outside (0, 1), shapes do not match, a group
-        lies in both parts, or a part is empty.
 
     Notes
     -----
@@ -634,9 +560,6 @@ def certify(
     )
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------------
-
-
 def _uncertified(errors: Floats, uncertainty: Floats, risk: float) -> tuple[float, float]:
     """Highest threshold whose observed error rate is at most the risk, and the share that it keeps."""
     ranked = rank_errors(errors, uncertainty)
@@ -703,33 +626,19 @@ SHOWN = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # prices in a table, where they 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class ExpectedCost(Shown):
-    """Expected cost per case at each price of passing a case on; a mistake costs 1.
-
-    Attributes
-    ----------
-    prices : tuple of float
-    thresholds : tuple of float
-        The threshold of the lowest cost on all instances, to be deployed: cases of at most this uncertainty are kept. Infinite
-        where everything is kept, minus infinite where everything is passed on.
-    costs : tuple of Estimate
-        Cost per case of thresholds chosen on other instances: each half of the data is judged by the threshold of the other.
-    kept : tuple of float
-        Share kept by these thresholds.
-    keep_all : Estimate
-        Cost of keeping every case: the error rate. Passing every case on costs the price.
-    savings : tuple of Estimate
-        Cost of the cheaper of keeping every case and passing every case on, minus `costs`, on the same instances.
-    level : float
-    notes : tuple of Note
-    """
+    """Expected cost per case at each price of passing a case on; a mistake costs 1."""
 
     _shown_more: ClassVar[str] = "summary(), worthwhile(), to_dict(), figures.plot_expected_cost"
 
     prices: tuple[float, ...]
+    #: the threshold of the lowest cost on all instances, to be deployed: cases of at most this uncertainty are kept. Infinite
+    #: where everything is kept, minus infinite where everything is passed on.
     thresholds: tuple[float, ...]
+    #: cost per case of thresholds chosen on other instances: each half of the data is judged by the threshold of the other
     costs: tuple[Estimate, ...]
-    kept: tuple[float, ...]
-    keep_all: Estimate
+    kept: tuple[float, ...]  #: share kept by these thresholds
+    keep_all: Estimate  #: cost of keeping every case: the error rate. Passing every case on costs the price.
+    #: cost of the cheaper of keeping every case and passing every case on, minus `costs`, on the same instances
     savings: tuple[Estimate, ...]
     level: float
     notes: tuple[Note, ...] = ()
@@ -740,16 +649,7 @@ class ExpectedCost(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for strict JSON."""
-        return {
-            "prices": list(self.prices),
-            "thresholds": plain(list(self.thresholds)),
-            "costs": [cost.to_dict() for cost in self.costs],
-            "kept": list(self.kept),
-            "keep_all": self.keep_all.to_dict(),
-            "savings": [saving.to_dict() for saving in self.savings],
-            "level": self.level,
-            "notes": plain(self.notes),
-        }
+        return plain_of(self)
 
     def _shown_title(self) -> str:
         return f"Expected cost per case of {counted(self.keep_all.n, 'instance')}, a mistake costs 1"
@@ -772,7 +672,7 @@ class ExpectedCost(Shown):
             if price in SHOWN or len(self.prices) <= len(SHOWN):
                 cost, at = self.costs[k], self.thresholds[k]
                 cells = (ShownCell(f"{price:g}"), estimate_cell(float(cost), cost.low, cost.high))
-                more = (ShownCell(percent(self.kept[k])), ShownCell(repr(at) if np.isfinite(at) else number(at)))
+                more = (ShownCell(percent(self.kept[k])), ShownCell(_threshold_text(at)))
                 rows.append(ShownRow((*cells, *more)))
         costs = f"Keeping every case costs {number(float(self.keep_all))}, passing every case on the price"
         said = f"{costs}. {level_text(self.level)} intervals."
@@ -804,16 +704,6 @@ def expected_cost_curve(
     level : float
     rng : int or Generator, optional
         Divides the instances into halves; None means seed 0.
-
-    Returns
-    -------
-    found : ExpectedCost
-
-    Raises
-    ------
-    InputError
-        When errors are not 0 or 1, a value is nan, a price lies outside [0, 1], shapes do not match, or there are fewer than
-        two instances (groups).
 
     Notes
     -----
@@ -870,9 +760,6 @@ def expected_cost_curve(
     )
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------------
-
-
 def _cost_estimate(
     wrong: Floats, passed: NDArray[np.bool_], price: float, groups: NDArray[np.intp] | None, level: float
 ) -> Estimate:
@@ -896,15 +783,7 @@ def _cost_estimate(
 
 def _checked(prices: ArrayLike) -> Floats:
     found = as_floats(prices, "prices", ndim=(1,), shape="(P,)")
-    outside = np.flatnonzero((found < 0) | (found > 1))
-    if outside.size:
-        raise InputError(
-            "prices",
-            "must lie in [0, 1]",
-            f"price {outside[0]} is {found[outside[0]]:g}",
-            "give prices in units of a mistake; above 1 no case is passed on",
-            code="range",
-        )
+    between(found, "prices", "give prices in units of a mistake; above 1 no case is passed on", of="price")
     return found
 
 

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial, wraps
+from operator import attrgetter
 from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import between, number, one_of, same_length
 from uqassay.notes import Note, distinct
 from uqassay.one_order import in_one_order
 from uqassay.statistics.auc import IMAGINARY, auc_linearised, auc_of_order, notes_of_ties, tied_share
@@ -19,18 +19,15 @@ from uqassay.statistics.linearised import Linearised, averaged, is_plain, linear
 from uqassay.statistics.pairs import POWER
 from uqassay.statistics.units import (
     Floats,
-    Spread,
     Units,
     as_floats,
     ascending_order,
-    check_choice,
     check_level,
     make_units,
     spread_of_mean,
 )
 
 __all__ = [
-    "SCALES",
     "RankedErrors",
     "RiskCoverage",
     "SelectiveGain",
@@ -41,16 +38,13 @@ __all__ = [
     "augrc_loss",
     "aurc",
     "aurc_loss",
-    "aurc_trapezoid",
     "checked_errors",
     "coverage_at_risk_score",
     "detectable_gain",
     "e_aurc",
     "e_aurc_loss",
     "independent_instances",
-    "kept_parts",
     "once",
-    "prediction_rejection",
     "prediction_rejection_score",
     "rank_errors",
     "ranked_auc",
@@ -58,6 +52,7 @@ __all__ = [
     "risk_coverage_curve",
     "selective_gain",
     "small_sample_ratio",
+    "sum_from",
 ]
 
 
@@ -69,35 +64,55 @@ ROUNDING = 1e-12  # relative; coverages closer than this count as equal
 LEAST = 1e-20  # smallest coverage, against division by 0
 
 
+T = TypeVar("T")
+P = ParamSpec("P")
+
+
+def once(function: Callable[Concatenate["RankedErrors", P], T]) -> Callable[Concatenate["RankedErrors", P], T]:
+    """A function of ranked errors (and of further objects) that is computed once for each of them."""
+    return _computed_once(function, lambda ranked: ranked._found)
+
+
+def once_for_errors(
+    function: Callable[Concatenate["RankedErrors", P], T],
+) -> Callable[Concatenate["RankedErrors", P], T]:
+    """Likewise a function that is the same for every order of the errors, see `like` of `rank_errors`."""
+    return _computed_once(function, lambda ranked: ranked._of_errors)
+
+
+def _computed_once(
+    function: Callable[Concatenate["RankedErrors", P], T], where: Callable[["RankedErrors"], dict[str, Any]]
+) -> Callable[Concatenate["RankedErrors", P], T]:
+    name = function.__qualname__
+
+    @wraps(function)
+    def found(ranked: "RankedErrors", *more: P.args, **options: P.kwargs) -> T:
+        kept = where(ranked)
+        last = kept.get(name)
+        if last is None or any(a is not b for a, b in zip((*more, *options.values()), last[0], strict=True)):
+            last = kept[name] = (*more, *options.values()), function(ranked, *more, **options)
+        value: T = last[1]
+        return value
+
+    return found
+
+
 @final
 @dataclass(frozen=True, eq=False, slots=True)
 class RankedErrors:
     """Instances of positive weight, sorted by ascending uncertainty. A block is a set of instances of equal uncertainty.
 
     Build it with `rank_errors`. All sums are weights or error masses (weight times error), not shares.
-
-    Attributes
-    ----------
-    n : int
-        Number of instances given, including those of weight zero.
-    order : int array (m,)
-        Rows of the sorted instances.
-    block : int array (m,), or None
-        Block of each sorted instance; None if there are no ties.
-    errors, weights : array (m,)
-        Errors and weights of the sorted instances. Weights are None if all are 1.
-    thresholds : array (B,)
-        Uncertainty of each block, ascending.
-    kept, wrong : array (B,)
-        Weight and error mass kept at each threshold: sums over this block and all earlier ones.
     """
 
-    n: int
-    order: NDArray[np.intp]
-    block: NDArray[np.intp] | None
+    n: int  #: number of instances given, including those of weight zero
+    order: NDArray[np.intp]  #: (m,): rows of the sorted instances
+    block: NDArray[np.intp] | None  #: (m,): block of each sorted instance; None if there are no ties
+    #: (m,): errors and weights of the sorted instances. Weights are None if all are 1.
     errors: Floats
     weights: Floats | None
-    thresholds: Floats
+    thresholds: Floats  #: (B,): uncertainty of each block, ascending
+    #: (B,): weight and error mass kept at each threshold: sums over this block and all earlier ones
     kept: Floats
     wrong: Floats
     _found: dict[str, Any] = field(default_factory=dict, repr=False)  # areas that several statistics take, see `once`
@@ -114,9 +129,16 @@ class RankedErrors:
         return self.kept / self.kept[-1]
 
     @property
+    @once_for_errors
     def all_errors_equal(self) -> bool:
         """True if there are no errors, only errors, or equal shares: there is nothing to rank."""
-        return _all_errors_equal(self)
+        return bool(self.errors.min() == self.errors.max())
+
+    @property
+    @once_for_errors
+    def whole(self) -> bool:
+        """True if every error is 0 or 1."""
+        return bool(((self.errors == 0) | (self.errors == 1)).all())
 
     def of_rows(self, by_block: Floats) -> Floats:
         """Value of the block of each sorted instance, (B,) -> (m,)."""
@@ -155,19 +177,24 @@ class RankedErrors:
         return np.where(weight < self.kept[0], weight * (self.wrong[0] / self.kept[0]), inside)
 
     @property
+    @once_for_errors
     def memberships(self) -> tuple[Floats, Floats]:
         """Share of an error and of a right prediction in every instance, in the original order of rows, (n,) each."""
-        return _memberships(self)
+        return self.unranked(self.errors), self.unranked(1 - self.errors)
 
     @property
+    @once_for_errors
     def residuals(self) -> Floats:
         """Errors minus the error rate, in the original order of rows, (n,)."""
-        return _residuals(self)
+        return self.unranked(self.errors - self.error_rate)
 
     @property
+    @once
     def level(self) -> NDArray[np.intp]:
         """Block of every instance in the original order of rows, (n,); 0 for weight zero."""
-        return _level(self)
+        level = np.zeros(self.n, dtype=np.intp)
+        level[self.order] = np.arange(self.order.size) if self.block is None else self.block
+        return level
 
     def notes(self, units: Units) -> list[Note]:
         """Notes on few errors, few right predictions and constant scores."""
@@ -189,76 +216,13 @@ class RankedErrors:
         return notes
 
     @property
+    @once
     def notes_of_ties(self) -> tuple[Note, ...]:
         """A note if nearly all errors, or right predictions, have one score, for what covers less then."""
-        return _notes_of_ties(self)
-
-
-T = TypeVar("T")
-P = ParamSpec("P")
-
-
-def once(function: Callable[Concatenate[RankedErrors, P], T]) -> Callable[Concatenate[RankedErrors, P], T]:
-    """A function of ranked errors (and of further objects) that is computed once for each of them."""
-    return _computed_once(function, lambda ranked: ranked._found)
-
-
-def once_for_errors(function: Callable[Concatenate[RankedErrors, P], T]) -> Callable[Concatenate[RankedErrors, P], T]:
-    """Likewise a function that is the same for every order of the errors, see `like` of `rank_errors`."""
-    return _computed_once(function, lambda ranked: ranked._of_errors)
-
-
-def _computed_once(
-    function: Callable[Concatenate[RankedErrors, P], T], where: Callable[[RankedErrors], dict[str, Any]]
-) -> Callable[Concatenate[RankedErrors, P], T]:
-    name = function.__qualname__
-
-    @wraps(function)
-    def found(ranked: RankedErrors, *more: P.args, **options: P.kwargs) -> T:
-        kept = where(ranked)
-        last = kept.get(name)
-        if last is None or any(a is not b for a, b in zip((*more, *options.values()), last[0], strict=True)):
-            last = kept[name] = (*more, *options.values()), function(ranked, *more, **options)
-        value: T = last[1]
-        return value
-
-    return found
-
-
-@once_for_errors
-def _all_errors_equal(ranked: RankedErrors) -> bool:
-    return bool(ranked.errors.min() == ranked.errors.max())
-
-
-@once_for_errors
-def _memberships(ranked: RankedErrors) -> tuple[Floats, Floats]:
-    return ranked.unranked(ranked.errors), ranked.unranked(1 - ranked.errors)
-
-
-@once_for_errors
-def _residuals(ranked: RankedErrors) -> Floats:
-    return ranked.unranked(ranked.errors - ranked.error_rate)
-
-
-@once
-def _level(ranked: RankedErrors) -> NDArray[np.intp]:
-    level = np.zeros(ranked.n, dtype=np.intp)
-    level[ranked.order] = np.arange(ranked.order.size) if ranked.block is None else ranked.block
-    return level
-
-
-@once
-def _notes_of_ties(ranked: RankedErrors) -> tuple[Note, ...]:
-    if ranked.block is None or ranked.thresholds.size == 1:
-        return ()
-    tied = [tied_share(one, np.bincount(ranked.level, one).astype(np.float64)) for one in ranked.memberships]
-    return tuple(notes_of_ties([float(one.sum()) for one in ranked.memberships], tied))
-
-
-@once_for_errors
-def whole_errors(ranked: RankedErrors) -> bool:
-    """True if every error is 0 or 1. For use by other modules of this room."""
-    return bool(((ranked.errors == 0) | (ranked.errors == 1)).all())
+        if self.block is None or self.thresholds.size == 1:
+            return ()
+        tied = [tied_share(one, np.bincount(self.level, one).astype(np.float64)) for one in self.memberships]
+        return tuple(notes_of_ties([float(one.sum()) for one in self.memberships], tied))
 
 
 def rank_errors(
@@ -279,11 +243,6 @@ def rank_errors(
     sample_weight : array (n,), optional
     like : RankedErrors, optional
         The same errors and weights in another order; what no order changes is then checked and computed once for both.
-
-    Raises
-    ------
-    InputError
-        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Examples
     --------
@@ -327,27 +286,16 @@ def rank_errors(
 
 
 def checked_errors(errors: ArrayLike, uncertainty: ArrayLike) -> tuple[Floats, Floats]:
-    """Both as float64, or what `rank_errors` raises. For use by other modules of this room."""
+    """Both as float64, or what `rank_errors` raises."""
     e = as_floats(errors, "errors", ndim=(1,), shape="(n,)")
     s = _one_for_each(uncertainty, e.size)
-    if e.min() < 0 or e.max() > 1:
-        outside = np.flatnonzero((e < 0) | (e > 1))
-        raise InputError(
-            "errors",
-            "must lie in [0, 1]",
-            f"{outside.size} of {e.size} values do not, the first at row {outside[0]} is {e[outside[0]]:g}",
-            "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong",
-            code="range",
-        )
+    between(e, "errors", "give 1 for a wrong prediction, 0 for a right one, or the probability that it is wrong")
     return e, s
 
 
 def _one_for_each(uncertainty: ArrayLike, n: int) -> Floats:
     s = as_floats(uncertainty, "uncertainty", ndim=(1,), shape="(n,)")
-    if s.size != n:
-        raise InputError(
-            "uncertainty", f"needs one value for each of the {n} errors", f"got {s.size}", "align them", code="mismatch"
-        )
+    same_length(s, "uncertainty", n, "align errors and uncertainty")
     return s
 
 
@@ -415,7 +363,8 @@ def area_estimate(
         whole = averaged(runs)
         spread = spread_of(_as_if_left_out(whole, units) if on_log_scale else whole, units, [values])
         if spread.standard_error > TINY:
-            low, high = _interval(value, _reach(spread, level), kind, _greatest(whole, units, kind))
+            reach = float(special.stdtrit(spread.dof, 0.5 + level / 2)) * spread.standard_error
+            low, high = _interval(value, reach, kind, _greatest(whole, units, kind))
         else:
             low, high = _without_spread(value, units.n_units, kind, level)
     return Estimate(
@@ -427,10 +376,6 @@ def area_estimate(
         method=method,
         notes=notes,
     )
-
-
-def _reach(spread: Spread, level: float) -> float:
-    return float(special.stdtrit(spread.dof, 0.5 + level / 2)) * spread.standard_error
 
 
 def _as_if_left_out(statistic: Linearised, units: Units) -> Linearised:
@@ -502,7 +447,7 @@ def aurc(ranked: RankedErrors) -> Linearised:
     value = float((a[-1] + ((a[:-1] - s[1:] * before) * logs).sum()) / total)
     # one more instance of error e raises A(M) by e − s(M) at all M above its block
     constant = np.full_like(m, ranked.error_rate - value)
-    constant[:-1] -= _sum_from(s[1:] * logs)
+    constant[:-1] -= sum_from(s[1:] * logs)
     if ranked.block is not None:  # and inside the block by (e − s)(M − M₀) / width, which is 0 for a single instance
         own = np.append(1.0, 1 - before * logs / width)
         by_error, constant = by_error + own, constant - s * own
@@ -537,7 +482,7 @@ def aurc_trapezoid(ranked: RankedErrors) -> Linearised:
     by_wrong = by_risk / m
     by_kept = middle - by_wrong * r
     by_kept[:-1] -= middle[1:]
-    return _with_influence(ranked, value, _sum_from(by_wrong), _sum_from(by_kept) - value)
+    return _with_influence(ranked, value, sum_from(by_wrong), sum_from(by_kept) - value)
 
 
 @once
@@ -588,7 +533,7 @@ def small_sample_ratio(ranked: RankedErrors, risk: Risk, codes: NDArray[np.intp]
 
     It does for the generalised risk and errors of 0 and 1.
     """
-    if ranked.all_errors_equal or risk != "generalised" or not whole_errors(ranked):
+    if ranked.all_errors_equal or risk != "generalised" or not ranked.whole:
         return prediction_rejection(ranked, risk)
     return replace(ranked_auc(ranked, codes).affine(2.0, -1.0), value=_generalised_ratio(ranked))
 
@@ -602,7 +547,7 @@ def ratio_of_auc(runs: Sequence[RankedErrors], auc: Estimate) -> Estimate | None
 
     None where the ratio is not 2 UQ-AUC − 1.
     """
-    if any(ranked.all_errors_equal or not whole_errors(ranked) for ranked in runs):
+    if any(ranked.all_errors_equal or not ranked.whole for ranked in runs):
         return None
     value = float(np.mean([_generalised_ratio(ranked) for ranked in runs]))
     fields = {name: getattr(auc, name) for name in ("level", "n", "method", "notes")}
@@ -616,7 +561,7 @@ def ranked_auc(ranked: RankedErrors, codes: NDArray[np.intp] | None) -> Linearis
     if ranked.weights is not None:
         weights = ranked.unranked(ranked.weights)
         return auc_linearised(e, ranked.level.astype(np.float64), weights, codes, imaginary=IMAGINARY)
-    if ranked.block is not None and not whole_errors(ranked):
+    if ranked.block is not None and not ranked.whole:
         scores = ranked.unranked(ranked.of_rows(ranked.thresholds))
         return auc_linearised(e, scores, None, codes, imaginary=IMAGINARY)
     # sums of fractions round differently in another order of ties; those of 0 and 1 do not
@@ -637,7 +582,7 @@ def _or_perfect(ranked: RankedErrors, statistic: Linearised) -> Linearised:
 @once_for_errors
 def _by_errors(ranked: RankedErrors) -> RankedErrors:
     """The same instances in the best order, by ascending error."""
-    if ranked.weights is None and ranked.errors.size > 2 and whole_errors(ranked) and not ranked.all_errors_equal:
+    if ranked.weights is None and ranked.errors.size > 2 and ranked.whole and not ranked.all_errors_equal:
         wrong = ranked.errors == 1
         order = np.concatenate([np.flatnonzero(~wrong), np.flatnonzero(wrong)])  # two blocks, without a sort
         ends = np.array([wrong.size - np.count_nonzero(wrong), wrong.size])
@@ -666,7 +611,8 @@ def _with_influence(ranked: RankedErrors, value: float, by_error: Floats, consta
 _AREAS: Mapping[Risk, Callable[[RankedErrors], Linearised]] = {"generalised": augrc, "selective": aurc}
 
 
-def _sum_from(terms: Floats) -> Floats:
+def sum_from(terms: Floats) -> Floats:
+    """Sum of each term and all later ones."""
     return np.cumsum(terms[::-1])[::-1]
 
 
@@ -708,11 +654,6 @@ def aurc_loss(
         With fewer than 20 errors or right predictions a note gives their number. If all errors are equal, the AURC is the
         error rate, as for a random order, with Wilson's interval.
 
-    Raises
-    ------
-    InputError
-        When a value is nan, errors lie outside [0, 1], the convention is unknown, or shapes do not match.
-
     Notes
     -----
     A tie k reaches from coverage c₀ to c₁, has the error rate s and the error mass A₀ before it. Inside it the error *mass*
@@ -751,7 +692,7 @@ def aurc_loss(
     >>> round(found, 4), found.notes[0].text
     (0.0012, 'only 1 error: a rough interval')
     """
-    check_choice(convention, "convention", CONVENTIONS)
+    one_of(convention, "convention", CONVENTIONS)
     area = aurc if convention == "exact" else aurc_trapezoid
     return _estimate(area, "aurc", errors, uncertainty, sample_weight, groups, level)
 
@@ -781,11 +722,6 @@ def e_aurc_loss(
         At least 0 (exact convention). There is no interval if all errors are equal or no instance is ranked wrongly, because
         the sample then shows no variation.
 
-    Raises
-    ------
-    InputError
-        When a value is nan, errors lie outside [0, 1], or shapes do not match.
-
     Notes
     -----
     The best order is by ascending error. For errors of 0 and 1 with the rate r its AURC is r + (1 − r) ln(1 − r). With
@@ -802,7 +738,7 @@ def e_aurc_loss(
     >>> round(e_aurc_loss([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]), 4)
     0.1308
     """
-    check_choice(convention, "convention", CONVENTIONS)
+    one_of(convention, "convention", CONVENTIONS)
     excess = partial(e_aurc, convention=convention)
     return _estimate(excess, "e-aurc", errors, uncertainty, sample_weight, groups, level)
 
@@ -829,11 +765,6 @@ def augrc_loss(
     -------
     estimate : Estimate
         If all errors are equal, half the error rate, with half of Wilson's interval.
-
-    Raises
-    ------
-    InputError
-        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Notes
     -----
@@ -882,11 +813,6 @@ def prediction_rejection_score(
         1 for the best order, 0 for a random order, negative for a worse one. nan with a note if all errors are equal. If
         no instance is ranked wrongly, only the generalised ratio of errors of 0 and 1 has an interval.
 
-    Raises
-    ------
-    InputError
-        When a value is nan, errors lie outside [0, 1], or shapes do not match.
-
     Notes
     -----
     The ratio is (random − area) / (random − best), with random = r / 2 (generalised) or r (selective). The selective ratio
@@ -908,7 +834,7 @@ def prediction_rejection_score(
     >>> round(prediction_rejection_score(errors, uncertainty, risk="selective"), 4)
     0.7783
     """
-    check_choice(risk, "risk", ("generalised", "selective"))
+    one_of(risk, "risk", ("generalised", "selective"))
 
     def ratio(ranked: RankedErrors) -> Linearised:
         return small_sample_ratio(ranked, risk, make_units(ranked.n, groups, None).codes)
@@ -943,34 +869,19 @@ WIDEST_STEP = 1e8  # upper bound of the quantile, beyond which the interval does
 @final
 @dataclass(frozen=True, eq=False)
 class RiskCoverage:
-    """Risk-coverage curve with pointwise intervals. Build it with `risk_coverage_curve`.
+    """Risk-coverage curve with pointwise intervals. Build it with `risk_coverage_curve`."""
 
-    Attributes
-    ----------
-    coverage : array (B,)
-        Share of the weight that is kept, ascending. The last coverage is 1.
-    risk : array (B,)
-        Error rate of the instances kept.
-    low, high : array (B,)
-        Pointwise interval of the risk at each coverage.
-    thresholds : array (B,)
-        Instances up to this uncertainty are kept. A coverage inside a tie (see `at`) keeps the same share of each tied
-        instance.
-    n_kept : array (B,)
-        Number of instances of positive weight that are kept (expected number inside a tie).
-    level : float
-    notes : tuple of Note
-        Remarks, such as the number of groups.
-    """
-
-    coverage: Floats
-    risk: Floats
+    coverage: Floats  #: (B,): share of the weight that is kept, ascending. The last coverage is 1.
+    risk: Floats  #: (B,): error rate of the instances kept
+    #: (B,): pointwise interval of the risk at each coverage
     low: Floats
     high: Floats
+    #: (B,): instances up to this uncertainty are kept. A coverage inside a tie (see `at`) keeps the same share of each tied
+    #: instance.
     thresholds: Floats
-    n_kept: Floats
+    n_kept: Floats  #: (B,): number of instances of positive weight that are kept (expected number inside a tie)
     level: float
-    notes: tuple[Note, ...]
+    notes: tuple[Note, ...]  #: remarks, such as the number of groups
     _bands: "Bands" = field(repr=False)
 
     @property
@@ -988,15 +899,7 @@ class RiskCoverage:
         [0.0, 0.3333]
         """
         grid = as_floats(coverage, "coverage", ndim=(1,), shape="(B,)")
-        outside = np.flatnonzero((grid <= 0) | (grid > 1))
-        if outside.size:
-            raise InputError(
-                "coverage",
-                "must lie in (0, 1]",
-                f"entry {outside[0]} is {grid[outside[0]]:g}",
-                "give shares of the instances",
-                code="range",
-            )
+        between(grid, "coverage", "give shares of the instances", ends="(]", of="entry")
         return self._bands.curve(grid, self.level, self.notes)
 
 
@@ -1029,11 +932,6 @@ def risk_coverage_curve(
     curve : RiskCoverage
         The curve at the distinct thresholds, so it does not depend on the order of rows. `curve.at(coverages)` gives it on
         a grid.
-
-    Raises
-    ------
-    InputError
-        When a value is nan, errors lie outside [0, 1], or shapes do not match.
 
     Notes
     -----
@@ -1086,7 +984,7 @@ class Bands:
     @classmethod
     def of(cls, ranked: RankedErrors, units: Units) -> "Bands":
         """Compute the running sums, in O(n log n)."""
-        alike = is_plain(units) and whole_errors(ranked)
+        alike = is_plain(units) and ranked.whole
         sums = _sums_of_alike(ranked) if alike else _sums(ranked, units)
         dof = factor = np.nan
         if units.n_units > 1:
@@ -1281,18 +1179,6 @@ class KeptPart:
     """Error rates of the instances kept and refused, the error rate near the threshold, and the influences on the first.
 
     Build it with `kept_parts`.
-
-    Attributes
-    ----------
-    ranked : RankedErrors
-    coverage, threshold : float
-    risk, refused_risk, rate : float
-    share : float
-        Share of the block at the threshold that is kept.
-    first, last : int
-        First sorted instance of this block, and the first after it.
-    masses : tuple of float
-        Error mass of the blocks before, of this one and of those after.
     """
 
     ranked: RankedErrors
@@ -1301,10 +1187,11 @@ class KeptPart:
     risk: float
     refused_risk: float
     rate: float
-    share: float
+    share: float  #: share of the block at the threshold that is kept
+    #: first sorted instance of this block, and the first after it
     first: int
     last: int
-    masses: tuple[float, float, float]
+    masses: tuple[float, float, float]  #: error mass of the blocks before, of this one and of those after
 
     @property
     def _slices(self) -> tuple[tuple[slice, float], ...]:
@@ -1334,7 +1221,7 @@ class KeptPart:
             n = errors.size
             if n == 0:
                 continue
-            square = mass if whole_errors(ranked) else float((errors * errors).sum())
+            square = mass if ranked.whole else float((errors * errors).sum())
             mean, spread = mass / n, max(square - mass**2 / n, 0.0)
             u = (m * mean + self._constant(m)) / c
             v = ((1 - m) * mean - ranked.error_rate - self._constant(m)) / (1 - c)
@@ -1372,25 +1259,14 @@ def _rows_of_block(ranked: RankedErrors, block: int) -> tuple[int, int]:
 @final
 @dataclass(frozen=True)
 class SelectiveGain:
-    """Gain in accuracy from refusing the most uncertain instances.
+    """Gain in accuracy from refusing the most uncertain instances."""
 
-    Attributes
-    ----------
-    coverage : float
-        Share of the instances that is kept.
-    threshold : float
-        Instances up to this uncertainty are kept. Ties at the threshold are shared evenly.
-    accuracy_all, accuracy_kept : Estimate
-        Accuracy of all instances (`proportion_estimate`) and of the instances kept. Both are equal at coverage 1.
-    gain : Estimate
-        Accuracy of the instances kept minus accuracy of all, on the same instances.
-    """
-
-    coverage: float
-    threshold: float
+    coverage: float  #: share of the instances that is kept
+    threshold: float  #: instances up to this uncertainty are kept. Ties at the threshold are shared evenly.
+    #: accuracy of all instances (`proportion_estimate`) and of the instances kept. Both are equal at coverage 1.
     accuracy_all: Estimate
     accuracy_kept: Estimate
-    gain: Estimate
+    gain: Estimate  #: accuracy of the instances kept minus accuracy of all, on the same instances
 
 
 @in_one_order("errors", "uncertainty", "sample_weight", "groups")
@@ -1420,11 +1296,6 @@ def accuracy_at_coverage_score(
     estimate : Estimate
         The interval is that of `risk_coverage_curve`, which accounts for the estimated threshold. If no error is kept, it
         follows from the number kept.
-
-    Raises
-    ------
-    InputError
-        When a value is nan, errors lie outside [0, 1] or the coverage outside (0, 1], or shapes do not match.
 
     Notes
     -----
@@ -1461,15 +1332,6 @@ def selective_gain(
     Parameters
     ----------
     errors, uncertainty, coverage, sample_weight, groups, level
-        As in `accuracy_at_coverage_score`.
-
-    Returns
-    -------
-    gain : SelectiveGain
-
-    Raises
-    ------
-    InputError
         As in `accuracy_at_coverage_score`.
 
     Notes
@@ -1625,9 +1487,6 @@ class Refusals:
         return Estimate(value, low=low, high=high, level=self.level, n=n, method=method, notes=notes)
 
 
-# -- parts ---------------------------------------------------------------------------------------------------------------
-
-
 class _Side(NamedTuple):
     """Error rate of the instances kept or refused in every run, their share, and Σ u² of its influences over the units."""
 
@@ -1706,23 +1565,12 @@ def _variance(side: _Side, correction: _Correction) -> tuple[float, float]:
 
 def _notes(units: Units, runs: Sequence[RankedErrors]) -> list[Note]:
     notes = interval_notes(units, [len(runs)] if len(runs) > 1 else [])
-    extremes = (min(runs, key=_error_rate), max(runs, key=_error_rate))
+    extremes = (min(runs, key=attrgetter("error_rate")), max(runs, key=attrgetter("error_rate")))
     return [*notes, *distinct(*(ranked.notes(units) for ranked in extremes))]
 
 
-def _error_rate(ranked: RankedErrors) -> float:
-    return ranked.error_rate
-
-
 def check_coverage(coverage: float) -> None:
-    if not (is_number(coverage) and 0.0 < coverage <= 1.0):
-        raise InputError(
-            "coverage",
-            "must lie in (0, 1]",
-            f"got {coverage}",
-            "pass 0.9 to refuse the most uncertain tenth",
-            code="range",
-        )
+    number(coverage, "coverage", "pass 0.9 to refuse the most uncertain tenth", low=0, high=1, ends="(]")
 
 
 # Coverage at a risk: the largest share of the instances that can be kept at a given error rate.
@@ -1757,11 +1605,6 @@ def coverage_at_risk_score(
         1 if the error rate of all instances is at most `risk`, and 0 if no threshold reaches `risk`. A note marks both
         cases.
 
-    Raises
-    ------
-    InputError
-        When a value is nan, errors or the risk lie outside [0, 1], or shapes do not match.
-
     Notes
     -----
     The error mass is linear between two thresholds (ties are shared evenly), so the accuracy at this coverage is 1 − risk.
@@ -1781,7 +1624,7 @@ def coverage_at_risk_score(
     0.8333
     """
     check_level(level)
-    _check_risk(risk)
+    number(risk, "risk", "pass 0.05 for one error among twenty instances kept", low=0, high=1)
     ranked = rank_errors(errors, uncertainty, sample_weight)
     units = make_units(ranked.n, groups, sample_weight)
     value, why = _coverage_at(ranked, risk)
@@ -1826,17 +1669,6 @@ def _crossing(c: Floats, excess: Floats, last: int) -> float:
         return float(c[-1])
     a, b = float(excess[last]), float(excess[last + 1])
     return float(c[last] + (c[last + 1] - c[last]) * (a / (a - b) if b > a else 0.0))
-
-
-def _check_risk(risk: float) -> None:
-    if not (is_number(risk) and 0.0 <= risk <= 1.0):
-        raise InputError(
-            "risk",
-            "must lie in [0, 1]",
-            f"got {risk}",
-            "pass 0.05 for one error among twenty instances kept",
-            code="range",
-        )
 
 
 # The smallest gain of a refusal that a test set could have shown.

@@ -1,6 +1,6 @@
-"""Sets of classes as decisions: coverage, size, utility and costs."""
+"""Sets of classes as decisions: coverage, size and utility."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
 from typing import Any, final
@@ -8,17 +8,15 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of
 from uqassay.losses.unified import labels_of
 from uqassay.measures.imprecision import not_ruled_out
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike, as_prediction
-from uqassay.predictions.keys import values_of_classes
 from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
-from uqassay.statistics.units import check_choice, check_level
+from uqassay.statistics.units import check_level
 
 __all__ = [
     "CLASS_SET_SCORES",
@@ -26,7 +24,6 @@ __all__ = [
     "class_set_scores",
     "mean_set_size",
     "set_coverage_score",
-    "set_decision_cost",
     "set_utility_score",
 ]
 
@@ -42,29 +39,14 @@ UTILITIES: Mapping[str, tuple[float, float]] = MappingProxyType({"u65": (1.6, -0
 @final
 @dataclass(frozen=True)
 class ClassSetScores:
-    """How good the classes are that a prediction does not rule out; each score has its interval.
+    """How good the classes are that a prediction does not rule out; each score has its interval."""
 
-    Attributes
-    ----------
-    coverage : Estimate
-        Share of the instances whose label is not ruled out.
-    size : Estimate
-        Mean number of classes that are not ruled out.
-    determinacy : Estimate
-        Share of the instances with a single class.
-    single_accuracy : Estimate
-        Coverage among the instances with a single class; nan if there is none.
-    set_accuracy : Estimate
-        Coverage among the instances with several classes; nan if there is none.
-    u65, u80 : Estimate
-        Mean utility: 0 if the label is ruled out, otherwise 1.6/s − 0.6/s² and 2.2/s − 1.2/s² for a set of s classes.
-    """
-
-    coverage: Estimate
-    size: Estimate
-    determinacy: Estimate
-    single_accuracy: Estimate
-    set_accuracy: Estimate
+    coverage: Estimate  #: share of the instances whose label is not ruled out
+    size: Estimate  #: mean number of classes that are not ruled out
+    determinacy: Estimate  #: share of the instances with a single class
+    single_accuracy: Estimate  #: coverage among the instances with a single class; nan if there is none
+    set_accuracy: Estimate  #: coverage among the instances with several classes; nan if there is none
+    #: mean utility: 0 if the label is ruled out, otherwise 1.6/s − 0.6/s² and 2.2/s − 1.2/s² for a set of s classes
     u65: Estimate
     u80: Estimate
 
@@ -99,15 +81,6 @@ def class_set_scores(
         As in `mean_estimate`. By default those of the prediction.
     level : float
         Confidence level.
-
-    Returns
-    -------
-    ClassSetScores
-
-    Raises
-    ------
-    InputError
-        Labels that do not fit, an unknown rule, or an argument that `mean_estimate` refuses.
 
     Notes
     -----
@@ -203,15 +176,10 @@ def set_utility_score(
     if callable(utility):
         values = np.asarray(utility(np.maximum(size, 1.0)), dtype=np.float64)
         if values.shape != size.shape:
-            raise InputError(
-                "utility",
-                f"must return one value for each of the {len(size)} sizes",
-                f"got shape {values.shape}",
-                "compute it elementwise",
-                code="shape",
-            )
+            rule = f"must return one value for each of the {len(size)} sizes"
+            fail("utility", rule, f"got shape {values.shape}", "compute it elementwise", code="shape")
         return mean_estimate(covered * values, groups=groups, level=level)
-    check_choice(utility, "utility", ("discounted", *UTILITIES))
+    one_of(utility, "utility", ("discounted", *UTILITIES))
     return proportion_estimate(covered * _worth(size, utility), groups=groups, level=level)
 
 
@@ -219,18 +187,11 @@ def covered_and_size(
     y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
 ) -> tuple[Floats, Floats, ArrayLike | None]:
     """Share of each label that is not ruled out and number of such classes, ``(n,)`` each, and the groups."""
-    y, sets, units = labels_and_sets(y_true, prediction, rule, groups)
-    return share_covered(y, sets), sets.sum(axis=1).astype(np.float64), units
-
-
-def labels_and_sets(
-    y_true: ArrayLike, prediction: PredictionLike | ArrayLike, rule: str, groups: ArrayLike | None
-) -> tuple[NDArray[Any], Bools, ArrayLike | None]:
-    """Labels, class sets (n, K), and the groups given or those of the prediction. For this folder."""
     refuse_swapped(y_true, prediction)
     given = as_prediction(prediction)
     sets = not_ruled_out(given, rule=rule)
-    return labels_of(y_true, given), sets, given.groups if groups is None else groups
+    units = given.groups if groups is None else groups
+    return share_covered(labels_of(y_true, given), sets), sets.sum(axis=1).astype(np.float64), units
 
 
 def share_covered(y: NDArray[Any], sets: Bools) -> Floats:
@@ -282,90 +243,3 @@ def _in_part(covered: Floats, mask: Bools, groups: ArrayLike | None, level: floa
         return proportion_estimate(values, groups=None if groups is None else np.asarray(groups)[rows], level=level)
     units = np.arange(masks.shape[1]) if groups is None else np.asarray(groups)
     return proportion_estimate(runs[masks], groups=np.broadcast_to(units, masks.shape)[masks], level=level)
-
-
-# Expected cost of class sets as decisions, for a matrix of costs and a price for each further class.
-
-RESOLVED = ("mean", "best", "worst")
-
-
-@in_one_order("prediction", "y_true", "groups")
-def set_decision_cost(
-    y_true: ArrayLike,
-    prediction: PredictionLike | ArrayLike,
-    *,
-    costs: ArrayLike | None = None,
-    resolved: str = "mean",
-    price: float = 0.0,
-    rule: str = "maximality",
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """Mean cost of acting on class sets, with an interval; lower is better.
-
-    Parameters
-    ----------
-    y_true, prediction, rule, groups, level
-        As in `class_set_scores`.
-    costs : array (K, K), optional
-        ``costs[y, a]`` of deciding class a where y is true; by default 0 for the true class and 1 for another.
-        Rows and columns of a DataFrame are named by the classes.
-    resolved : {"mean", "best", "worst"}
-        How one class of the set is decided: by chance, by someone who always finds the cheapest one (a person who looks at the
-        set), or by the worst luck.
-    price : float
-        Cost of each class in the set beyond the first, such as the time of that person.
-
-    Returns
-    -------
-    Estimate
-        Of an empty set all classes are open, at the price of K − 1 further ones.
-
-    Raises
-    ------
-    InputError
-        Costs of another shape or not finite, a price that is no number ≥ 0, or an argument that `class_set_scores` refuses.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sets = np.array([[1, 0, 0], [1, 1, 0]], dtype=bool)
-    >>> [float(set_decision_cost([0, 1], sets, resolved=r, price=0.125)) for r in ("best", "mean", "worst")]
-    [0.0625, 0.3125, 0.5625]
-    """
-    check_choice(resolved, "resolved", RESOLVED)
-    if not (is_number(price) and 0 <= price < np.inf):
-        raise InputError("price", "must be a number of at least 0", f"got {price!r}", "give a cost", code="range")
-    refuse_swapped(y_true, prediction)
-    given = as_prediction(prediction)
-    y, sets, units = labels_and_sets(y_true, given, rule, groups)
-    matrix = _checked(costs, given.class_names, sets.shape[1])
-    # costs (n, K) of each decision, averaged over the label distribution where there is one
-    by_decision = matrix[y] if y.ndim == 1 else y @ matrix
-    open_sets = sets | ~sets.any(axis=1, keepdims=True)
-    size = open_sets.sum(axis=1)
-    if resolved == "mean":
-        cost = np.where(open_sets, by_decision, 0.0).sum(axis=1) / size
-    elif resolved == "worst":
-        cost = np.where(open_sets, by_decision, -np.inf).max(axis=1)
-    elif y.ndim == 1:
-        cost = np.where(open_sets, by_decision, np.inf).min(axis=1)
-    else:  # the person finds out which class is true
-        cheapest = np.stack(
-            [np.where(open_sets, row, np.inf).min(axis=1) for row in matrix], axis=1
-        )  # (n, K) by true class
-        cost = (y * cheapest).sum(axis=1)
-    return mean_estimate(cost + price * (size - 1), groups=units, level=level)
-
-
-def _checked(costs: ArrayLike | None, class_names: Sequence[str] | None, k: int) -> NDArray[np.float64]:
-    if costs is None:
-        return 1.0 - np.eye(k)
-    matrix = values_of_classes(costs, class_names, k, "costs").astype(np.float64)
-    rule = f"must be finite, one row for each true class and one column for each decision, ({k}, {k})"
-    remedy = "give the cost of each pair of true class and decision"
-    if matrix.shape != (k, k):
-        raise InputError("costs", rule, f"got shape {matrix.shape}", remedy, code="shape")
-    if not np.isfinite(matrix).all():
-        raise InputError("costs", rule, "got values that are not finite", remedy, code="finite")
-    return matrix

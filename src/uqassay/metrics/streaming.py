@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array
+from uqassay.checks import fail, one_of, same_length
 from uqassay.errors import InputError
 from uqassay.frames import as_frame
 from uqassay.losses.unified import (
@@ -38,7 +39,6 @@ from uqassay.predictions.swapped import swapped_arguments
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
 
 __all__ = [
-    "PredictionMetric",
     "StreamingMetric",
     "UncertaintyScorer",
     "prediction_metric",
@@ -81,11 +81,6 @@ class PredictionMetric:
         Uncertainty that ranks the mistakes, for ranking metrics: a name of `measures.SCORES`, or "nonspecificity".
     level : float
         Confidence level of the interval.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or a λ that is none.
     """
 
     metric: str = "unified"
@@ -96,8 +91,8 @@ class PredictionMetric:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "metric", metric_name(self.metric))
-        _check_name("metric", self.metric, HIGHER_IS_BETTER)
-        _check_name("score", self.score, (*SCORES, "nonspecificity"))
+        one_of(self.metric, "metric", HIGHER_IS_BETTER)
+        one_of(self.score, "score", (*SCORES, "nonspecificity"))
         check_tradeoff(self.tradeoff)
         check_options(self.distance, "hartley", "exact", None, None)
 
@@ -159,13 +154,6 @@ class PredictionMetric:
         )
 
 
-def _check_name(parameter: str, name: Any, known: Any) -> None:
-    if not isinstance(name, str) or name not in known:
-        raise InputError(
-            parameter, f"must be one of {', '.join(known)}", f"got {name!r:.60}", "choose one of them", code="choice"
-        )
-
-
 # A metric that is updated batch by batch, in the manner of torchmetrics.
 
 
@@ -185,11 +173,6 @@ class StreamingMetric:
         Uncertainty that ranks the mistakes, for ranking metrics: a name of `measures.SCORES`, or "nonspecificity".
     level : float
         Confidence level of the interval.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or a λ that is none.
 
     Notes
     -----
@@ -254,17 +237,10 @@ class StreamingMetric:
         prediction = classes_in_order(prediction, names, "preds", of="the first batch")
         units = None if groups is None else as_array(groups, "groups").copy()
         if units is not None and units.shape != (prediction.n_instances,):
-            raise InputError(
-                "groups",
-                "need one value for each instance of the batch",
-                f"got shape {units.shape}",
-                "pass an array of that length",
-                code="shape",
-            )
+            rule, remedy = "need one value for each instance of the batch", "pass an array of that length"
+            fail("groups", rule, f"got shape {units.shape}", remedy, code="shape")
         if self._batches and (units is None) != (self._batches[0][1] is None):
-            raise InputError(
-                "groups", "must be given for all batches, or for none", "got both", "decide for one", code="mismatch"
-            )
+            fail("groups", "must be given for all batches, or for none", "got both", "decide for one", code="mismatch")
         self._batches.append((self.definition.part(target, prediction), units, prediction.class_names))
 
     def merge_state(self, others: "StreamingMetric | Iterable[StreamingMetric]") -> None:
@@ -275,15 +251,11 @@ class StreamingMetric:
         found = list(self._batches)
         for other in [others] if isinstance(others, StreamingMetric) else others:
             if not isinstance(other, StreamingMetric) or other.definition != self.definition:
-                raise InputError(
-                    "others",
-                    "must be metrics of the same definition",
-                    f"got {getattr(other, 'definition', type(other).__name__)!r:.120}",
-                    "make them with the same options",
-                    code="mismatch",
-                )
+                got = f"got {getattr(other, 'definition', type(other).__name__)!r:.120}"
+                remedy = "make them with the same options"
+                fail("others", "must be metrics of the same definition", got, remedy, code="mismatch")
             if found and other._batches and (other._batches[0][1] is None) != (found[0][1] is None):
-                raise InputError(
+                fail(
                     "groups",
                     "must be given for all batches, or for none",
                     "got both",
@@ -294,15 +266,9 @@ class StreamingMetric:
         self._batches = found
 
     def compute(self) -> Estimate:
-        """The metric over all batches, with its interval.
-
-        Raises
-        ------
-        InputError
-            No batch yet.
-        """
+        """The metric over all batches, with its interval."""
         if not self._batches:
-            raise InputError("preds", "needs at least one batch", "got none", "call update first", code="empty")
+            fail("preds", "needs at least one batch", "got none", "call update first", code="empty")
         parts, groups, _ = zip(*self._batches, strict=True)
         return self.definition.estimate(parts, None if groups[0] is None else np.concatenate(groups))
 
@@ -345,11 +311,6 @@ def prediction_metric(
     -------
     Estimate
         A float, as scikit-learn needs it.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or labels that are no classes.
 
     Examples
     --------
@@ -404,22 +365,11 @@ class UncertaintyScorer:
 
     @in_one_order("X", "y")
     def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> float:
-        """The metric of the classifier's predictions for X, with the sign of a score.
-
-        Raises
-        ------
-        InputError
-            An estimator without probabilities, or labels that it has not seen.
-        """
+        """The metric of the classifier's predictions for X, with the sign of a score."""
         predict = getattr(estimator, "predict_uncertainty", None) or getattr(estimator, "predict_proba", None)
         if predict is None:
-            raise InputError(
-                "estimator",
-                "needs predict_uncertainty or predict_proba",
-                f"got {type(estimator).__name__}",
-                "choose a classifier that gives probabilities",
-                code="type",
-            )
+            rule, remedy = "needs predict_uncertainty or predict_proba", "choose a classifier that gives probabilities"
+            fail("estimator", rule, f"got {type(estimator).__name__}", remedy, code="type")
         prediction = _prediction(predict(X))
         definition = self._definition
         labels = _labels(y, prediction, estimator.classes_)
@@ -447,14 +397,8 @@ def _labels(y_true: Any, prediction: Prediction, labels: Sequence[Any] | None) -
     names = own if labels is None else _names(labels)
     if own is not None and names is not None and set(own) == set(names):
         names = own  # the prediction says the order of its columns
-    if names is not None and len(names) != prediction.n_classes:
-        raise InputError(
-            "labels",
-            f"needs one value for each of the {prediction.n_classes} classes",
-            f"got {len(names)}",
-            "pass estimator.classes_",
-            code="mismatch",
-        )
+    if names is not None:
+        same_length(names, "labels", prediction.n_classes, "pass estimator.classes_", of="class")
     try:
         return labels_for(
             y_true,

@@ -1,14 +1,13 @@
 """The choice of λ: the winner on each interval of λ, exact breakpoints of the ranking, the scale and the range of λ."""
 
 from collections.abc import Sequence
-from numbers import Real
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, same_length
 from uqassay.one_order import in_one_order
 
 __all__ = ["TradeoffRange", "WinningInterval", "lower_envelope", "ranking_changes", "tradeoff_range", "tradeoff_scale"]
@@ -55,9 +54,7 @@ def lower_envelope(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Winn
     """
     d, ns = _lines(distance, nonspecificity)
     if not np.isfinite(d).any():
-        raise InputError(
-            "distance", "needs at least one model with a finite mean", "got none", "pass floor > 0", code="finite"
-        )
+        fail("distance", "needs at least one model with a finite mean", "got none", "pass floor > 0", code="finite")
     intervals = []
     at = 0.0
     current = np.flatnonzero(d == d.min())
@@ -108,7 +105,7 @@ def tradeoff_scale(distances: Sequence[Array], kl: Sequence[Array]) -> float:
     top = max(float(as_numeric(d, "distances").max()) for d in distances)
     reference = max(float(as_numeric(k, "kl").max()) for k in kl)
     if not (np.isfinite(top) and np.isfinite(reference) and reference > 0):
-        raise InputError(
+        fail(
             "distances",
             "scaling λ needs finite maxima and a KL above 0",
             f"got {top:g} and {reference:g}",
@@ -128,15 +125,6 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     abstention_cost : float, optional
         Cost of passing on a case divided by the cost of a mistake, from 0 to 1. Required if abstention is allowed.
 
-    Returns
-    -------
-    TradeoffRange
-
-    Raises
-    ------
-    InputError
-        When the answer is neither True nor False, or the cost is not a number from 0 to 1.
-
     Notes
     -----
     The vacuous prediction (the whole simplex) costs λ ln K, and the uniform point prediction costs ln K. So λ is the cost
@@ -148,14 +136,9 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
     >>> tradeoff_range(True, 0.1)[:2], tradeoff_range(False)[:2]
     ((0.05, 0.2), (1.0, 2.0))
     """
-    if not isinstance(abstention_allowed, (bool, np.bool_)):
-        raise InputError(
-            "abstention_allowed",
-            "must be True or False",
-            f"got {abstention_allowed!r}",
-            "answer with one of them",
-            code="type",
-        )
+    if not isinstance(abstention_allowed, bool | np.bool_):
+        got = f"got {abstention_allowed!r}"
+        fail("abstention_allowed", "must be True or False", got, "answer with one of them", code="type")
     if not abstention_allowed:
         return TradeoffRange(
             1.0,
@@ -163,16 +146,10 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
             "A decision is due in every case, so an imprecise statement must cost at least as much as a blind guess: "
             "λ of 1 or more (App. B of the paper takes 2).",
         )
-    is_number = isinstance(abstention_cost, Real) and not isinstance(abstention_cost, bool)
-    cost = float(abstention_cost) if is_number else np.nan  # type: ignore[arg-type]
-    if not 0 <= cost <= 1:
-        raise InputError(
-            "abstention_cost",
-            "must be the cost of abstaining divided by the cost of a mistake, from 0 to 1, if abstention is allowed",
-            f"got {(abstention_cost if is_number else repr(abstention_cost))}",
-            "0.1 says that ten abstentions cost as much as one mistake",
-            code="range",
-        )
+    remedy = (
+        "give the cost of abstaining divided by that of a mistake: 0.1 if ten abstentions cost as much as one mistake"
+    )
+    cost = number(abstention_cost, "abstention_cost", remedy, low=0, high=1)
     return TradeoffRange(
         cost / 2,
         min(2 * cost, 1.0),
@@ -184,20 +161,8 @@ def tradeoff_range(abstention_allowed: bool, abstention_cost: float | None = Non
 def _lines(distance: ArrayLike, nonspecificity: ArrayLike) -> tuple[Array, Array]:
     d = as_numeric(distance, "distance", ndim=1).astype(np.float64)
     ns = as_numeric(nonspecificity, "nonspecificity", ndim=1).astype(np.float64)
-    if d.shape != ns.shape:
-        raise InputError(
-            "nonspecificity",
-            f"needs one value for each of the {len(d)} models",
-            f"got {len(ns)}",
-            "align them",
-            code="mismatch",
-        )
+    same_length(ns, "nonspecificity", len(d), "align them", of="model")
     if np.isnan(d).any() or not np.isfinite(ns).all():
-        raise InputError(
-            "distance, nonspecificity",
-            "must not hold nan, nor nonspecificity inf",
-            "",
-            "drop such models first",
-            code="finite",
-        )
+        rule = "must not hold nan, nor nonspecificity inf"
+        fail("distance, nonspecificity", rule, "", "drop such models first", code="finite")
     return d, ns

@@ -1,36 +1,27 @@
-"""The ground truths φ and ψ of a ranking, and one class against the rest."""
+"""The ground truths φ and ψ of a ranking."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.errors import InputError
-from uqassay.losses.unified import labels_of, prediction_errors, probability_gap
-from uqassay.measures.registry import SCORES
-from uqassay.metrics.names import metric_name
-from uqassay.metrics.ranking import RANKING_METRICS, RankingMetric
-from uqassay.notes import Note, has_note
+from uqassay.checks import fail, mapping, same_length
+from uqassay.losses.unified import labels_of
 from uqassay.one_order import in_one_order
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
-from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.correlation import named_tau_estimate, pearson_estimate
 from uqassay.statistics.estimate import Estimate
-from uqassay.statistics.linearised import Linearised, joined
-from uqassay.statistics.units import Floats, as_floats, check_choice, check_level
-from uqassay.text import listed_names
+from uqassay.statistics.units import as_floats
 
 __all__ = [
     "CorrelationStudy",
     "MetricCorrelation",
-    "OneVersusRest",
     "correlation_study",
     "kendall_tau_score",
     "misalignment_truth",
     "misclassification_truth",
-    "one_versus_rest_scores",
 ]
 
 
@@ -53,30 +44,17 @@ class MetricCorrelation(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CorrelationStudy:
-    """Correlations of every metric with the agreement with every ground truth.
+    """Correlations of every metric with the agreement with every ground truth."""
 
-    Attributes
-    ----------
-    correlations : tuple of MetricCorrelation
-        Metric by metric, in the order given.
-    n_scorings : int
-        Number of scorings J.
-    """
-
-    correlations: tuple[MetricCorrelation, ...]
-    n_scorings: int
+    correlations: tuple[MetricCorrelation, ...]  #: metric by metric, in the order given
+    n_scorings: int  #: number of scorings J
 
     def __getitem__(self, names: tuple[str, str]) -> Estimate:
         """The correlation for one pair (metric, truth)."""
         found = {(metric, truth): correlation for metric, truth, correlation in self.correlations}
         if names not in found:
-            raise InputError(
-                "names",
-                "must be a pair of a metric and a truth",
-                f"got {names!r}",
-                f"choose one of {list(found)}",
-                code="choice",
-            )
+            remedy = f"choose one of {list(found)}"
+            fail("names", "must be a pair of a metric and a truth", f"got {names!r}", remedy, code="choice")
         return found[names]
 
     def rows(self) -> tuple[dict[str, Any], ...]:
@@ -102,11 +80,6 @@ def misclassification_truth(label_distribution: ArrayLike, prediction: Predictio
     -------
     phi : array (n,)
         In [0, 1]. The order of φ, and no other order, maximises UQ-AUC (theorem 2.3).
-
-    Raises
-    ------
-    InputError
-        For labels instead of distributions, negative votes, a row without votes, or shapes that do not match.
 
     Examples
     --------
@@ -134,11 +107,6 @@ def misalignment_truth(label_distribution: ArrayLike, prediction: PredictionLike
     psi : array (n,)
         If several labels tie as the most probable (within 1e-12), such as tied votes, ψ is the mean over them, so that it
         does not depend on the order of the classes.
-
-    Raises
-    ------
-    InputError
-        As `misclassification_truth`.
 
     Notes
     -----
@@ -187,11 +155,6 @@ def kendall_tau_score(
     tau : Estimate
         nan with a note if one of the two is constant.
 
-    Raises
-    ------
-    InputError
-        When a value is nan or shapes do not match.
-
     Notes
     -----
     τ-b reaches 1 only for scores with the same ties as the truth, and votes of few annotators tie often: compare the τ of
@@ -233,11 +196,6 @@ def correlation_study(
     CorrelationStudy
         ``.rows()`` is a table, ``study["uq-auc", "phi"]`` one correlation.
 
-    Raises
-    ------
-    InputError
-        When there is no metric or no truth, the numbers of scorings differ, or a value is nan.
-
     Notes
     -----
     The interval holds for scorings drawn in the same way. Pearson's correlation grows with the spread of the scorings: a
@@ -251,17 +209,10 @@ def correlation_study(
     Estimate(0.9839, low=0.7827, high=0.9989, level=0.95, n=5, method='jackknife')
     """
     columns = [_columns(metrics, "metrics"), _columns(truths, "truths")]
-    sizes = {name: values.size for named in columns for name, values in named.items()}
-    n = next(iter(sizes.values()))
-    for name, size in sizes.items():
-        if size != n:
-            raise InputError(
-                name,
-                f"needs one value for each of the {n} scorings",
-                f"got {size}",
-                "align them first",
-                code="mismatch",
-            )
+    arrays = columns[0] | columns[1]
+    n = len(next(iter(arrays.values())))
+    for name, values in arrays.items():
+        same_length(values, name, n, "align them first", of="scoring")
     correlations = tuple(
         MetricCorrelation(metric, truth, pearson_estimate(x, y, groups=clusters, level=level, method=method))
         for metric, x in zip(metrics, columns[0].values(), strict=True)
@@ -271,14 +222,9 @@ def correlation_study(
 
 
 def _columns(named: Mapping[str, ArrayLike], name: str) -> dict[str, Array]:
-    if not isinstance(named, Mapping) or not named:
-        raise InputError(
-            name,
-            "must map at least one name to the values of J scorings",
-            f"got {named!r}",
-            "pass a dict",
-            code="empty",
-        )
+    remedy = "pass a dict from names to the values of J scorings"
+    if not mapping(named, name, remedy):
+        fail(name, "must hold at least one name", "got none", remedy, code="empty")
     columns = {}
     for key, values in named.items():
         label = f"{name}[{key!r}]"
@@ -289,146 +235,9 @@ def _columns(named: Mapping[str, ArrayLike], name: str) -> dict[str, Array]:
 def _distributions(label_distribution: ArrayLike, prediction: Prediction) -> Array:
     q = labels_of(label_distribution, prediction)
     if q.ndim != 2:
-        raise InputError(
-            "label_distribution",
-            f"needs the probabilities or votes of every class, shape ({prediction.n_instances}, "
-            f"{prediction.n_classes})",
-            "got one label per instance",
-            "use prediction_errors or probability_gap for single labels",
-            code="shape",
+        rule = (
+            f"needs the probabilities or votes of every class, shape ({prediction.n_instances}, {prediction.n_classes})"
         )
+        remedy = "use prediction_errors or probability_gap for single labels"
+        fail("label_distribution", rule, "got one label per instance", remedy, code="shape")
     return q
-
-
-# Ranking metrics of every class against the rest, and their macro average.
-
-MOST = 5  # greatest number of class names in a note
-
-
-@final
-@dataclass(frozen=True)
-class OneVersusRest:
-    """A ranking metric of every class against the rest.
-
-    Attributes
-    ----------
-    class_names : tuple of str
-    classes : tuple of Estimate
-        One estimate per class; nan with a note if the metric of a class is undefined.
-    macro : Estimate
-        Mean over the classes with a defined metric, with equal weights.
-    """
-
-    class_names: tuple[str, ...]
-    classes: tuple[Estimate, ...]
-    macro: Estimate
-
-
-@in_one_order("prediction", "y_true", "groups")
-def one_versus_rest_scores(
-    y_true: ArrayLike,
-    prediction: PredictionLike,
-    *,
-    metric: str = "uq-auc",
-    score: str = "total-entropy",
-    groups: ArrayLike | None = None,
-    level: float = 0.95,
-) -> OneVersusRest:
-    """UQ-AUC, UQ-C-index or another ranking metric for every class against the rest, and the macro average.
-
-    Each class k gives a binary problem (paper 003, section 1). Its label is "k or not", its prediction is
-    `prediction.one_versus_rest(k)`, and its errors, gaps and uncertainty are those of this binary prediction.
-
-    Parameters
-    ----------
-    y_true : int array (n,), or array (n, K)
-        Labels, label distributions or vote counts.
-    prediction : Prediction, or array (n, K) or (n, M, K)
-        An array (n, K) is a point prediction, an array (n, M, K) holds M members.
-    metric : str
-        A name in `RANKING_METRICS`.
-    score : str
-        A name in `measures.SCORES`. The score is computed from the binary prediction.
-    groups : array (n,), optional
-    level : float
-
-    Returns
-    -------
-    OneVersusRest
-        The interval of the macro average accounts for the dependence of the classes, which share their instances.
-
-    Raises
-    ------
-    InputError
-        When the metric or the score is unknown, or the prediction does not have this score.
-
-    Examples
-    --------
-    >>> import uqassay as uq
-    >>> p = uq.Point([[0.8, 0.1, 0.1], [0.3, 0.6, 0.1], [0.2, 0.3, 0.5], [0.4, 0.5, 0.1]])
-    >>> found = one_versus_rest_scores([0, 1, 2, 0], p)
-    >>> [round(float(e), 3) for e in found.classes], round(float(found.macro), 3)
-    ([1.0, nan, 1.0], 1.0)
-    """
-    check_level(level)
-    metric = metric_name(metric)
-    check_choice(metric, "metric", tuple(RANKING_METRICS))
-    check_choice(score, "score", tuple(SCORES))
-    refuse_swapped(y_true, prediction)
-    prediction = as_prediction(prediction, "prediction")
-    y = labels_of(y_true, prediction)
-    names = prediction.class_names or tuple(str(k) for k in range(prediction.n_classes))
-    chosen = RANKING_METRICS[metric]
-    statistics: list[Linearised] = []
-    classes = []
-    for k in range(prediction.n_classes):
-        target = (y == k).astype(np.int64) if y.ndim == 1 else np.stack([1.0 - y[:, k], y[:, k]], axis=1)
-        truth, uncertainty = _binary(prediction, k, target, chosen, score)
-        statistics += chosen.runs(truth, uncertainty, groups)
-        classes.append(chosen.estimate(truth, uncertainty, groups=groups, level=level))
-    macro = _macro(statistics, classes, names, chosen, groups, level)
-    return OneVersusRest(names, tuple(classes), macro)
-
-
-def _binary(
-    prediction: Prediction, k: int, target: NDArray[Any], metric: RankingMetric, score: str
-) -> tuple[Floats, Floats]:
-    """Errors or gaps of the binary prediction of class k, and its uncertainty, (1, n) each."""
-    binary = prediction.one_versus_rest(k)
-    if not SCORES[score].offered_by(binary):
-        raise InputError(
-            "score",
-            f"must be a score of {type(binary).__name__}",
-            f"got {score!r}",
-            "choose another score in measures.SCORES",
-            code="choice",
-        )
-    truth = (prediction_errors if metric.truth == "errors" else probability_gap)(target, binary)
-    return truth[np.newaxis], SCORES[score](binary)[np.newaxis]
-
-
-def _macro(
-    statistics: Sequence[Linearised],
-    classes: Sequence[Estimate],
-    names: Sequence[str],
-    metric: RankingMetric,
-    groups: ArrayLike | None,
-    level: float,
-) -> Estimate:
-    """Mean over the classes with a defined metric, with notes on rough and undefined classes."""
-    defined = [s for s in statistics if not np.isnan(s.value)]
-    if not defined:
-        notes = [Note("undefined", "undefined for every class")]
-        n = len(statistics[0].influence)
-        return Estimate(np.nan, low=np.nan, high=np.nan, level=level, n=n, method="", notes=notes)
-    macro = metric.interval(joined(defined, [1 / len(defined)] * len(defined)), groups, level)
-    rough = [name for name, e in zip(names, classes, strict=True) if has_note(e.notes, "few") and not np.isnan(e)]
-    if rough:
-        macro = macro.with_note(
-            Note("few", f"a rough interval of {listed_names(rough, most=MOST)}", {"classes": rough})
-        )
-    left_out = [name for name, s in zip(names, statistics, strict=True) if np.isnan(s.value)]
-    if left_out:
-        text = f"mean over {len(defined)} of {len(names)} classes, undefined for {listed_names(left_out, most=MOST)}"
-        macro = macro.with_note(Note("left-out", text, {"classes": left_out}))
-    return macro

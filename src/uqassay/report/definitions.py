@@ -37,24 +37,13 @@ RANKING_PAPER = (
 
 
 class Definition(NamedTuple):
-    """A metric in one sentence.
-
-    Attributes
-    ----------
-    title : str
-    sentence : str
-    equation : str
-        In the paper's symbols, as plain text; "" where the sentence says it all.
-    source : str
-    short : str
-        Name of a distance among distances, such as "KL"; "" for anything else.
-    """
+    """A metric in one sentence."""
 
     title: str
     sentence: str
-    equation: str
+    equation: str  #: In the paper's symbols, as plain text; "" where the sentence says it all.
     source: str
-    short: str = ""
+    short: str = ""  #: Name of a distance among distances, such as "KL"; "" for anything else.
 
 
 # Definitions of the unified loss, its parts, the baselines, and the plain scores of a classifier.

@@ -71,13 +71,6 @@ def write_html(render: Callable[[], str], path: str | Path) -> Path:
         Makes the page, which takes a while; the path is checked before.
     path : str or Path
         A symbolic link stays, and the file that it leads to changes.
-
-    Raises
-    ------
-    FileFormatError
-        When the path is that of a folder, a pipe or a device.
-    OSError
-        When it cannot be written.
     """
     target = plain_target(Path(path))
     text = render()

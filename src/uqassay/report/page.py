@@ -83,23 +83,12 @@ __all__ = [
 @final
 @dataclass(frozen=True)
 class Lens:
-    """One section of the page.
+    """One section of the page."""
 
-    Attributes
-    ----------
-    id : str
-        Also the name under which the page's script registers how to draw it.
-    title : str
-        The question it answers.
-    short : str
-        The same in the page's navigation.
-    build : callable
-        Assay → what is drawn, with its "finding" in a sentence; or None where there is nothing to show.
-    """
-
-    id: str
-    title: str
-    short: str
+    id: str  #: Also the name under which the page's script registers how to draw it.
+    title: str  #: The question it answers.
+    short: str  #: The same in the page's navigation.
+    #: Assay → what is drawn, with its "finding" in a sentence; or None where there is nothing to show.
     build: Callable[["Assay"], dict[str, Any] | None]
 
 
@@ -568,13 +557,6 @@ def write_page(
     Returns
     -------
     Path
-
-    Raises
-    ------
-    FileFormatError
-        When the path is that of a folder, a pipe or a device.
-    OSError
-        When it cannot be written.
     """
     return write_html(lambda: render(assay, command=command, progress=progress), path)
 

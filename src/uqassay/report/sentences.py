@@ -948,26 +948,13 @@ BASELINES: Mapping[str, str] = {
 
 
 class Statement(NamedTuple):
-    """One statement of the card.
+    """One statement of the card."""
 
-    Attributes
-    ----------
-    before : str
-        Words before the names.
-    models : tuple of str
-        Names that are set in large type.
-    after : str
-        Words behind the names, in the same type.
-    where : str
-        For which λ and under which condition it holds.
-    others : tuple of (str, tuple of str)
-        Lines about the other models: a label and names; of no names, a sentence.
-    """
-
-    before: str
-    models: tuple[str, ...]
-    after: str = ""
-    where: str = ""
+    before: str  #: Words before the names.
+    models: tuple[str, ...]  #: Names that are set in large type.
+    after: str = ""  #: Words behind the names, in the same type.
+    where: str = ""  #: For which λ and under which condition it holds.
+    #: Lines about the other models: a label and names; of no names, a sentence.
     others: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
@@ -1798,27 +1785,17 @@ Ends = tuple[float, float, float]  # estimate, low, high
 
 @dataclass(frozen=True)
 class Refused:
-    """A model that refuses a share of the instances.
+    """A model that refuses a share of the instances."""
 
-    Attributes
-    ----------
-    model, score : str
-        The score by its label.
-    accuracy : float
-        Of all instances.
-    kept, gain : tuple of float
-        Accuracy of the instances kept, and the gain, each with its interval. Of the model that keeps the highest accuracy among
-        several, the intervals are adjusted for that choice.
-    shown : float
-        The smallest gain that the test set could have shown; infinite: none. nan: not known.
-    """
-
+    #: model, score: The score by its label.
     model: str
     score: str
-    accuracy: float
+    accuracy: float  #: Of all instances.
+    #: kept, gain: Accuracy of the instances kept, and the gain, each with its interval. Of the model that keeps the
+    #: highest accuracy among several, the intervals are adjusted for that choice.
     kept: Ends
     gain: Ends
-    shown: float = math.nan
+    shown: float = math.nan  #: The smallest gain that the test set could have shown; infinite: none. nan: not known.
 
     @property
     def outcome(self) -> str:

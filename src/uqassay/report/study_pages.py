@@ -495,17 +495,6 @@ def write_gain_page(
     Returns
     -------
     Path
-
-    Raises
-    ------
-    InputError
-        No studies, or one method twice on one data set.
-    FileFormatError
-        When the path is that of a folder, a pipe or a device.
-    OSError
-        When it cannot be written.
-    MissingDependencyError
-        When matplotlib is not installed.
     """
     return write_html(lambda: render_gain(studies, command=command, level=level, progress=progress, **options), path)
 
@@ -887,17 +876,6 @@ def write_disentanglement_page(
     Returns
     -------
     Path
-
-    Raises
-    ------
-    InputError
-        No contenders, or one label twice on one data set.
-    FileFormatError
-        When the path is that of a folder, a pipe or a device.
-    OSError
-        When it cannot be written.
-    MissingDependencyError
-        When matplotlib is not installed.
     """
     return write_html(lambda: render_disentanglement(contenders, command=command, level=level, progress=progress), path)
 

@@ -9,7 +9,7 @@ from uqassay._lazy import lazy_names
 
 if TYPE_CHECKING:
     from uqassay.statistics.adjustments import benjamini_hochberg, holm, shaffer, shaffer_factor
-    from uqassay.statistics.auc import auc_estimate, delong_covariance
+    from uqassay.statistics.auc import auc_estimate, auc_influence, delong_covariance
     from uqassay.statistics.bootstrap import bootstrap_estimate, bootstrap_weights, student_draws
     from uqassay.statistics.components import MoreData, VarianceComponents, VarianceShare, variance_components
     from uqassay.statistics.correlation import (
@@ -58,8 +58,6 @@ if TYPE_CHECKING:
         agreeing_pvalues,
         check_margin,
         detectable_difference,
-        detectable_differences,
-        margin_tests,
         no_worse_than_best,
         paired_margin_test,
         paired_mean_test,
@@ -67,15 +65,7 @@ if TYPE_CHECKING:
         pairwise_mean_tests,
         pairwise_statistic_tests,
     )
-    from uqassay.statistics.planning import (
-        DifferencePlan,
-        PrecisionPlan,
-        plan_auc,
-        plan_auc_difference,
-        plan_auc_from_pilot,
-        plan_difference_from_pilot,
-        plan_from_pilot,
-    )
+    from uqassay.statistics.planning import DifferencePlan, PrecisionPlan, plan_difference, plan_precision
     from uqassay.statistics.ranks import RankSets, rank_sets
     from uqassay.statistics.risk_bounds import matched_difference_interval
 
@@ -102,6 +92,7 @@ _WHERE = {
     "agreeing_comparisons": "pairs",
     "agreeing_pvalues": "pairs",
     "auc_estimate": "auc",
+    "auc_influence": "auc",
     "average_ranks": "data_sets",
     "bayesian_signed_rank_test": "data_sets",
     "bca_interval": "estimate",
@@ -113,13 +104,11 @@ _WHERE = {
     "concordance": "correlation",
     "delong_covariance": "auc",
     "detectable_difference": "pairs",
-    "detectable_differences": "pairs",
     "friedman_test": "data_sets",
     "holm": "adjustments",
     "kendall_tau_estimate": "correlation",
     "kendall_tau_influence": "correlation",
     "linearised_estimate": "linearised",
-    "margin_tests": "pairs",
     "matched_difference_interval": "risk_bounds",
     "mean_correlation_estimate": "correlation",
     "mean_estimate": "estimate",
@@ -135,11 +124,8 @@ _WHERE = {
     "pearson_estimate": "correlation",
     "percentile_interval": "estimate",
     "permutation_test": "data_sets",
-    "plan_auc": "planning",
-    "plan_auc_difference": "planning",
-    "plan_auc_from_pilot": "planning",
-    "plan_difference_from_pilot": "planning",
-    "plan_from_pilot": "planning",
+    "plan_difference": "planning",
+    "plan_precision": "planning",
     "proportion_estimate": "estimate",
     "rank_sets": "ranks",
     "shaffer": "adjustments",
@@ -176,6 +162,7 @@ __all__ = [
     "agreeing_comparisons",
     "agreeing_pvalues",
     "auc_estimate",
+    "auc_influence",
     "average_ranks",
     "bayesian_signed_rank_test",
     "bca_interval",
@@ -187,13 +174,11 @@ __all__ = [
     "concordance",
     "delong_covariance",
     "detectable_difference",
-    "detectable_differences",
     "friedman_test",
     "holm",
     "kendall_tau_estimate",
     "kendall_tau_influence",
     "linearised_estimate",
-    "margin_tests",
     "matched_difference_interval",
     "mean_correlation_estimate",
     "mean_estimate",
@@ -209,11 +194,8 @@ __all__ = [
     "pearson_estimate",
     "percentile_interval",
     "permutation_test",
-    "plan_auc",
-    "plan_auc_difference",
-    "plan_auc_from_pilot",
-    "plan_difference_from_pilot",
-    "plan_from_pilot",
+    "plan_difference",
+    "plan_precision",
     "proportion_estimate",
     "rank_sets",
     "shaffer",

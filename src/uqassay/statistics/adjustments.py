@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from uqassay.arrays import as_numeric
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.statistics.units import Floats
 
@@ -121,7 +122,7 @@ def shaffer(pvalues: ArrayLike) -> Floats:
         raise _not_pairs(f"got shape {given.shape}")
     upper = np.triu_indices(given.shape[0], 1)
     if not np.array_equal(given[upper], given.T[upper], equal_nan=True):
-        raise InputError(
+        fail(
             "pvalues",
             "a table must be symmetric",
             "some pair has two p-values",
@@ -207,13 +208,8 @@ def _sorted_pvalues(pvalues: ArrayLike) -> tuple[Floats, np.ndarray, np.ndarray]
     bad = np.argwhere(defined & ((p < 0) | (p > 1)))
     if bad.size:
         where = tuple(bad[0].tolist())
-        raise InputError(
-            "pvalues",
-            "must lie in [0, 1]",
-            f"index {where} has {p[where]}",
-            "pass p-values, or nan where there is no test",
-            code="range",
-        )
+        remedy = "pass p-values, or nan where there is no test"
+        fail("pvalues", "must lie in [0, 1]", f"index {where} has {p[where]}", remedy, code="range")
     return p, defined, np.argsort(p[defined], kind="stable")
 
 

@@ -7,7 +7,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
@@ -19,7 +19,6 @@ from uqassay.statistics.units import (
     as_floats,
     as_values,
     ascending_order,
-    check_choice,
     check_level,
     make_units,
     scaled_weights,
@@ -28,6 +27,7 @@ from uqassay.statistics.units import (
 __all__ = [
     "PlacementSums",
     "auc_estimate",
+    "auc_influence",
     "auc_linearised",
     "delong_covariance",
     "placement_sums",
@@ -45,26 +45,17 @@ MOST_COUNTED = 2**31  # values that the kernel can count
 @final
 @dataclass(frozen=True, slots=True)
 class PlacementSums:
-    """Two samples, called the first and the second, by the sums of their placements.
+    """Two samples, called the first and the second, by the sums of their placements."""
 
-    Attributes
-    ----------
-    sizes : (int, int)
-        Of the first and the second sample.
-    below : (float, float)
-        Over the first sample, Σ b and Σ b², where b is the number of values of the second sample below (ties ½).
-    above : (float, float)
-        Over the second sample, Σ a and Σ a², where a is the number of values of the first sample above (ties ½).
-    tied : (float, float)
-        Probability that two members of the first, and of the second sample, tie; 0 for fewer than two.
-    constant : bool
-        True if all values are equal.
-    """
-
+    #: Of the first and the second sample.
     sizes: tuple[int, int]
+    #: Over the first sample, Σ b and Σ b², where b is the number of values of the second sample below (ties ½).
     below: tuple[float, float]
+    #: Over the second sample, Σ a and Σ a², where a is the number of values of the first sample above (ties ½).
     above: tuple[float, float]
+    #: Probability that two members of the first, and of the second sample, tie; 0 for fewer than two.
     tied: tuple[float, float]
+    #: True if all values are equal.
     constant: bool
 
 
@@ -141,6 +132,7 @@ def _by_search(x: Floats, y: Floats, *, constant: bool) -> PlacementSums:
 # 1988). Placements come from sorting, in O(n log n) and exact with ties.
 
 IMAGINARY = 0.3  # imaginary instances added to each sample for the interval; they tie with all instances
+METHODS = ("adjusted", "delong")
 ROUNDING = 1e-12  # an interval this narrow counts as one of no width
 FEW = 20  # a smaller sample gets a note
 OUTSIDE = 5  # so does one of which fewer members lie outside a tie that holds most of them
@@ -216,6 +208,39 @@ def auc_estimate(
     )
 
 
+@in_one_order("positive", "scores", "sample_weight", "groups")
+def auc_influence(
+    positive: ArrayLike,
+    scores: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    method: str = "adjusted",
+) -> Linearised:
+    """Area under the ROC curve and the influence of every instance, for paired tests and plans.
+
+    Parameters
+    ----------
+    positive, scores, sample_weight, groups, method
+        As in `auc_estimate`.
+
+    Returns
+    -------
+    Linearised
+
+    Examples
+    --------
+    >>> errors = [0, 0, 1, 1, 0, 1]
+    >>> first, second = (auc_influence(errors, s) for s in ([0.1, 0.2, 0.3, 0.5, 0.3, 0.2], [0.1, 0.4, 0.3, 0.5, 0.2, 0.6]))
+    >>> round(first.value, 3), round((first - second).value, 3)
+    (0.778, -0.111)
+    """
+    one_of(method, "method", METHODS)
+    e, s, w = checked(positive, scores, sample_weight)
+    codes = None if groups is None else make_units(len(e), groups, None).codes
+    return auc_linearised(e, s, w, codes, imaginary=IMAGINARY if method == "adjusted" else 0.0)
+
+
 @in_one_order("positive", "scores", "groups")
 def delong_covariance(
     positive: ArrayLike, scores: ArrayLike | Sequence[ArrayLike], *, groups: ArrayLike | None = None
@@ -252,9 +277,7 @@ def delong_covariance(
         e, s, _ = checked(positive, column, None)
         if not np.isin(e, (0.0, 1.0)).all():
             row = int(np.flatnonzero((e != 0) & (e != 1))[0])
-            raise InputError(
-                "positive", "must be 0 or 1", f"row {row} is {e[row]:g}", "use auc_estimate for shares", code="range"
-            )
+            fail("positive", "must be 0 or 1", f"row {row} is {e[row]:g}", "use auc_estimate for shares", code="range")
         found.append(auc_linearised(e, s, None))
     units = make_units(columns.shape[1], groups, None)
     total = np.zeros((len(found), units.n_units))
@@ -262,13 +285,8 @@ def delong_covariance(
         inside = (e == 1) if p == 0 else (e == 0)
         count = int(inside.sum()) if units.codes is None else len(np.unique(units.codes[inside]))
         if count < 2:
-            raise InputError(
-                "positive",
-                f"needs at least two {name} instances (groups) for a variance",
-                f"got {count}",
-                "add instances",
-                code="empty",
-            )
+            rule = f"needs at least two {name} instances (groups) for a variance"
+            fail("positive", rule, f"got {count}", "add instances", code="empty")
         parts = np.stack([f.parts[p] for f in found], axis=1)  # (n, J)
         total += np.sqrt(count / (count - 1)) * units.sums(parts).T / columns.shape[1]
     return np.array([f.value for f in found]), total @ total.T
@@ -287,7 +305,7 @@ def named_auc(
 ) -> Estimate:
     """`auc_estimate` with these names of the two samples in notes and of the arguments in errors. For other rooms."""
     check_level(level)
-    check_choice(method, "method", ("adjusted", "delong"))
+    one_of(method, "method", METHODS)
     imaginary = IMAGINARY if method == "adjusted" else 0.0
     name = f"delong{', adjusted' * (method == 'adjusted')}, logit scale"
     mask: NDArray[np.bool_] | None
@@ -448,13 +466,8 @@ def checked(
     s = _aligned(as_floats(scores, arguments[1], ndim=(1,), shape="(n,)"), len(e), arguments)
     outside = np.flatnonzero((e < 0) | (e > 1))
     if outside.size:
-        raise InputError(
-            arguments[0],
-            "must lie in [0, 1]",
-            f"row {outside[0]} is {e[outside[0]]:g}",
-            "give 1 or 0, or a share in between",
-            code="range",
-        )
+        got = f"row {outside[0]} is {e[outside[0]]:g}"
+        fail(arguments[0], "must lie in [0, 1]", got, "give 1 or 0, or a share in between", code="range")
     return e, s, None if sample_weight is None else scaled_weights(sample_weight, len(e))
 
 
@@ -505,7 +518,7 @@ def noted(estimate: Estimate, counts: Sequence[tuple[float, str]], *, constant: 
 
 def _aligned(s: NDArray[Any], n: int, arguments: tuple[str, str]) -> NDArray[Any]:
     if len(s) != n:
-        raise InputError(
+        fail(
             arguments[1],
             f"needs one value for each of the {n} instances",
             f"got {len(s)}",

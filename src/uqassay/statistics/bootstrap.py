@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import generator
-from uqassay.checks import is_number
+from uqassay.checks import fail, is_number, one_of, whole
 from uqassay.errors import InputError
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
@@ -20,7 +20,6 @@ from uqassay.statistics.units import (
     as_floats,
     as_models,
     bell_mccaffrey,
-    check_choice,
     check_draws,
     check_level,
     make_units,
@@ -104,7 +103,7 @@ def bootstrap_estimate(
     >>> bootstrap_estimate(lambda w: np.average(values, weights=w), 5, n_draws=500)
     Estimate(0.68, low=0.2, high=1.62, level=0.95, n=5, method='bca, multinomial')
     """
-    check_choice(method, "method", METHODS)
+    one_of(method, "method", METHODS)
     check_level(level)
     resampler = _resampler(n, strata, groups, sample_weight, scheme, n_draws)
     units = resampler.units
@@ -250,19 +249,16 @@ def _resampler(
     scheme: str,
     n_draws: int,
 ) -> _Resampler:
-    check_choice(scheme, "scheme", SCHEMES)
+    one_of(scheme, "scheme", SCHEMES)
     check_draws(n_draws)
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise InputError(
-            "n", "must be a whole number of at least 1", f"got {n!r}", "pass the number of instances", code="range"
-        )
-    units = make_units(int(n), groups, sample_weight)
+    n = whole(n, "n", "pass the number of instances", least=1)
+    units = make_units(n, groups, sample_weight)
     g = units.n_units
-    of_unit = np.zeros(g, dtype=np.intp) if strata is None else _strata_of_units(strata, int(n), units)
+    of_unit = np.zeros(g, dtype=np.intp) if strata is None else _strata_of_units(strata, n, units)
     order = np.argsort(of_unit, kind="stable")
     sizes = np.bincount(of_unit)
     weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    return _Resampler(int(n), units, weights, order, np.cumsum(sizes) - sizes, sizes, scheme)
+    return _Resampler(n, units, weights, order, np.cumsum(sizes) - sizes, sizes, scheme)
 
 
 def _strata_of_units(strata: ArrayLike, n: int, units: Units) -> NDArray[np.intp]:
@@ -288,13 +284,9 @@ def _strata_of_units(strata: ArrayLike, n: int, units: Units) -> NDArray[np.intp
 def _checked_influence(influence: ArrayLike, n: int, units: Units) -> Floats:
     psi = as_floats(influence, "influence", ndim=(1,), shape=f"({n},)")
     if psi.shape != (n,) or np.isinf(psi).any():
-        raise InputError(
-            "influence",
-            f"needs one finite value for each of the {n} instances",
-            f"got shape {psi.shape} with {int(np.isinf(psi).sum())} infinite",
-            "leave it out to use the jackknife",
-            code="finite",
-        )
+        rule = f"needs one finite value for each of the {n} instances"
+        got = f"got shape {psi.shape} with {int(np.isinf(psi).sum())} infinite"
+        fail("influence", rule, got, "leave it out to use the jackknife", code="finite")
     return units.keep(psi)
 
 
@@ -302,13 +294,8 @@ def _number(statistic: Callable[[Floats], float], weights: Floats) -> float:
     value = statistic(weights)
     if not is_number(value):
         shape = f" of shape {value.shape}" if isinstance(value, np.ndarray) else ""
-        raise InputError(
-            "statistic",
-            "must return one number",
-            f"it returned {type(value).__name__}{shape}",
-            "return a float",
-            code="shape",
-        )
+        got = f"it returned {type(value).__name__}{shape}"
+        fail("statistic", "must return one number", got, "return a float", code="shape")
     return float(value)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.special import ndtr
 
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, same_length
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
@@ -67,52 +67,33 @@ class VarianceShare(NamedTuple):
 
 
 class MoreData(NamedTuple):
-    """Data in all, not in addition, that reach a goal; infinite where no number does.
+    """Data in all, not in addition, that reach a goal; infinite where no number does."""
 
-    Attributes
-    ----------
-    instances : float
-        Instances, with the runs that there are.
-    groups : float
-        Groups that these are, if they come in groups as they do here; nan without groups.
-    runs : tuple of float
-        Runs of each model, with the instances that there are; nan for a model of one run, () if both have one.
-    """
-
+    #: Instances, with the runs that there are.
     instances: float
+    #: Groups that these are, if they come in groups as they do here; nan without groups.
     groups: float
+    #: Runs of each model, with the instances that there are; nan for a model of one run, () if both have one.
     runs: tuple[float, ...]
 
 
 @final
 @dataclass(frozen=True)
 class VarianceComponents:
-    """Components of the variance of a mean over training runs and test instances; made by `variance_components`.
+    """Components of the variance of a mean over training runs and test instances; made by `variance_components`."""
 
-    Attributes
-    ----------
-    value : float
-        The mean, or the difference of two means.
-    runs, instances, interaction : float
-        What differences between the runs, between the instances (whole groups) and their interaction add to the variance of
-        the mean. Unbiased, so that an estimate near 0 may be negative; nan where it cannot be known.
-    shares : dict of str to VarianceShare
-        Of "runs", "instances" and "interaction" in their sum; negative components count as 0.
-    n_instances : int
-    n_groups : int or None
-    n_runs : tuple of int
-        Of the model, or of both.
-    level : float
-    notes : tuple of Note
-    """
-
+    #: The mean, or the difference of two means.
     value: float
+    #: What differences between the runs, between the instances (whole groups) and their interaction add to the variance of
+    #: the mean. Unbiased, so that an estimate near 0 may be negative; nan where it cannot be known.
     runs: float
     instances: float
     interaction: float
+    #: Of "runs", "instances" and "interaction" in their sum; negative components count as 0.
     shares: dict[str, VarianceShare]
     n_instances: int
     n_groups: int | None
+    #: Of the model, or of both.
     n_runs: tuple[int, ...]
     level: float
     notes: tuple[Note, ...]
@@ -140,8 +121,7 @@ class VarianceComponents:
         InputError
             A width that is not positive.
         """
-        if not half_width > 0:
-            raise InputError("half_width", "must be positive", f"got {half_width}", "pass 0.01, say", code="range")
+        number(half_width, "half_width", "pass 0.01, say", low=0, ends="(]")
 
         def reached(more: float, times_runs: float) -> bool:
             error, dof = self._parts.error(more, times_runs)
@@ -159,9 +139,7 @@ class VarianceComponents:
         """
         check_inside(power, "power")
         if not abs(difference) > 0:
-            raise InputError(
-                "difference", "must not be 0", f"got {difference}", "give the least that matters", code="range"
-            )
+            fail("difference", "must not be 0", f"got {difference}", "give the least that matters", code="range")
 
         def reached(more: float, times_runs: float) -> bool:
             error, dof = self._parts.error(more, times_runs)
@@ -268,14 +246,8 @@ def variance_components(
     """
     check_level(level)
     given = [as_runs(values, "values"), *([] if other is None else [as_runs(other, "other")])]
-    if len(given) == 2 and given[0].shape[1] != given[1].shape[1]:
-        raise InputError(
-            "other",
-            "must hold the same instances as values",
-            f"got {given[1].shape[1]} against {given[0].shape[1]}",
-            "align them first",
-            code="mismatch",
-        )
+    if len(given) == 2:
+        same_length(given[1].T, "other", given[0].shape[1], "align them first", of="instance of values")
     units = make_units(given[0].shape[1], groups, sample_weight)
     models = [units.keep(runs) for runs in given]
     counts = tuple(len(runs) for runs in models)
@@ -508,13 +480,8 @@ def finite_array(values: ArrayLike, name: str, axes: str) -> Array:
     array = as_floats(values, name, ndim=(axes.count(",") + 1,), shape=axes)
     infinite = np.isinf(array)
     if infinite.any():
-        raise InputError(
-            name,
-            "values must be finite",
-            f"index {tuple(int(i) for i in np.argwhere(infinite)[0])} holds {array[infinite][0]}",
-            "repair the estimate first",
-            code="finite",
-        )
+        got = f"index {tuple(int(i) for i in np.argwhere(infinite)[0])} holds {array[infinite][0]}"
+        fail(name, "values must be finite", got, "repair the estimate first", code="finite")
     return array
 
 

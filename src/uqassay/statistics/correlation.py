@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import as_numeric, available_cores
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.one_order import in_one_order
@@ -20,7 +20,6 @@ from uqassay.statistics.units import (
     Floats,
     Units,
     as_floats,
-    check_choice,
     check_draws,
     check_level,
     make_units,
@@ -62,23 +61,15 @@ _CACHED = 2**16
 @final
 @dataclass(frozen=True, eq=False)
 class Concordance:
-    """Concordant, comparable and tied pairs of every instance.
+    """Concordant, comparable and tied pairs of every instance."""
 
-    Attributes
-    ----------
-    concordant : array (n,)
-        For each instance, the total weight of the concordant other instances. Ties of the score count ½.
-    comparable : array (n,)
-        Total weight of the other instances whose truth differs.
-    tied : array (n,)
-        Total weight of the other instances whose truth differs and whose score is equal.
-    weights : array (n,) or None
-        Weights of the instances; None means all 1.
-    """
-
+    #: (n,) For each instance, the total weight of the concordant other instances. Ties of the score count ½.
     concordant: Floats
+    #: (n,) Total weight of the other instances whose truth differs.
     comparable: Floats
+    #: (n,) Total weight of the other instances whose truth differs and whose score is equal.
     tied: Floats
+    #: (n,) Weights of the instances; None means all 1.
     weights: Floats | None
 
     @property
@@ -120,7 +111,7 @@ def concordance(truth: ArrayLike, scores: ArrayLike, *, sample_weight: ArrayLike
     g = as_floats(truth, "truth", ndim=(1,), shape="(n,)")
     s = as_floats(scores, "scores", ndim=(1,), shape="(n,)")
     if s.shape != g.shape:
-        raise InputError(
+        fail(
             "scores",
             f"needs one value for each of the {len(g)} instances",
             f"got {len(s)}",
@@ -603,13 +594,13 @@ def pearson_estimate(
     Estimate(0.9818, low=0.8493, high=0.9979, level=0.95, n=6, method='jackknife')
     """
     check_level(level)
-    check_choice(method, "method", _PEARSON_METHODS)
+    one_of(method, "method", _PEARSON_METHODS)
     check_draws(n_draws)
     names = ("x", "y")
     x, y = check_pairs(x, y, names)
     units = make_units(x.shape[0], groups, None)
     if method == "fisher" and units.codes is not None:
-        raise InputError(
+        fail(
             "method",
             "'fisher' takes independent instances",
             "got groups",
@@ -704,13 +695,8 @@ def check_pairs(x: ArrayLike, y: ArrayLike, names: tuple[str, str]) -> tuple[Flo
     first = as_floats(x, names[0], ndim=(1,), shape="(n,)")
     second = as_floats(y, names[1], ndim=(1,), shape="(n,)")
     if first.shape != second.shape:
-        raise InputError(
-            names[1],
-            f"must have one value for each of the {first.size} values of {names[0]}",
-            f"got {second.size}",
-            "align them first",
-            code="mismatch",
-        )
+        rule = f"must have one value for each of the {first.size} values of {names[0]}"
+        fail(names[1], rule, f"got {second.size}", "align them first", code="mismatch")
     return first, second
 
 
@@ -919,13 +905,8 @@ def mean_correlation_estimate(correlations: ArrayLike, *, n_pairs: int | None = 
     r = as_floats(correlations, "correlations", ndim=(1,), shape="(R,)")
     outside = np.flatnonzero(np.abs(r) > 1 + _ROUNDING)
     if outside.size:
-        raise InputError(
-            "correlations",
-            "must lie between −1 and 1",
-            f"row {outside[0]} has {r[outside[0]]}",
-            "pass correlation coefficients",
-            code="range",
-        )
+        got = f"row {outside[0]} has {r[outside[0]]}"
+        fail("correlations", "must lie between −1 and 1", got, "pass correlation coefficients", code="range")
     r = np.clip(r, -1.0, 1.0)
     if r.size == 1:
         return _of_one_run(float(r[0]), n_pairs, level)

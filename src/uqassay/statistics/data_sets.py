@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import generator
-from uqassay.checks import is_number
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, whole
 from uqassay.notes import Note
 from uqassay.results import plain
 from uqassay.statistics.adjustments import holm
 from uqassay.statistics.pairs import check_alpha
-from uqassay.statistics.units import Floats, as_floats, check_choice, check_draws, check_level
+from uqassay.statistics.units import Floats, as_floats, check_draws, check_level
 from uqassay.text import counted, pvalue
 
 __all__ = [
@@ -48,25 +47,15 @@ ROUNDING = 1e-12  # relative to the largest value: closer values tie, because eq
 @final
 @dataclass(frozen=True, eq=False)
 class FriedmanTest:
-    """Friedman's test with Iman and Davenport's F.
+    """Friedman's test with Iman and Davenport's F."""
 
-    Attributes
-    ----------
-    ranks : array (J,)
-        Average rank of each model, 1 for the best.
-    chi_squared : float
-        Friedman's statistic, corrected for ties.
-    f : float
-        Iman and Davenport's statistic; infinite where all data sets order the models alike.
-    pvalue : float
-        Of `f`; nan where a note says why.
-    n_data_sets : int
-    notes : tuple of Note
-    """
-
+    #: (J,) Average rank of each model, 1 for the best.
     ranks: Floats
+    #: Friedman's statistic, corrected for ties.
     chi_squared: float
+    #: Iman and Davenport's statistic; infinite where all data sets order the models alike.
     f: float
+    #: Of `f`; nan where a note says why.
     pvalue: float
     n_data_sets: int
     notes: tuple[Note, ...] = ()
@@ -185,22 +174,26 @@ def as_table(values: ArrayLike, *, least: int = 1) -> Floats:
     table = as_floats(values, "values", ndim=(2,), shape="(N, J)")
     if np.isinf(table).any():
         row, column = np.argwhere(np.isinf(table))[0].tolist()
-        raise InputError(
-            "values",
-            "must be finite",
-            f"row {row}, column {column} has {table[row, column]}",
-            "leave out that data set or that model",
-            code="finite",
-        )
+        got = f"row {row}, column {column} has {table[row, column]}"
+        fail("values", "must be finite", got, "leave out that data set or that model", code="finite")
     if min(table.shape) < least:
-        raise InputError(
+        remedy = "pass one row for each data set and one column for each model"
+        fail(
             "values",
             f"needs at least {least} data sets and {least} models",
             f"got shape {table.shape}",
-            "pass one row for each data set and one column for each model",
+            remedy,
             code="shape",
         )
     return table
+
+
+def _finite(differences: ArrayLike) -> Floats:
+    d = as_floats(differences, "differences", ndim=(1,), shape="(N,)")
+    if np.isinf(d).any():
+        row = int(np.flatnonzero(np.isinf(d))[0])
+        fail("differences", "must be finite", f"row {row} has {d[row]}", "leave out that unit", code="finite")
+    return d
 
 
 def table_ranks(table: Floats, *, greater_is_better: bool = False) -> Floats:
@@ -265,10 +258,7 @@ def nemenyi_difference(n_models: int, n_data_sets: int, *, level: float = 0.95) 
     """
     check_level(level)
     for name, value, least in (("n_models", n_models, 2), ("n_data_sets", n_data_sets, 1)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise InputError(
-                name, f"must be a whole number of at least {least}", f"got {value!r}", "count them", code="range"
-            )
+        whole(value, name, "count them", least=least)
     return _quantile(int(n_models), float(level)) * (n_models * (n_models + 1) / (12 * n_data_sets)) ** 0.5
 
 
@@ -323,28 +313,18 @@ MOST_EXACT = 300  # nonzero differences; the exact distribution of 300 takes 10 
 @final
 @dataclass(frozen=True, eq=False)
 class SignedRankTest:
-    """Result of Wilcoxon's signed-rank test.
+    """Result of Wilcoxon's signed-rank test."""
 
-    Attributes
-    ----------
-    positive, negative : float
-        Sums of the ranks of positive and of negative differences.
-    difference : float
-        Hodges and Lehmann's estimate of the centre: the median of the means of all pairs of differences (Walsh averages).
-    pvalue : float
-        Two-sided.
-    exact : bool
-        Whether all patterns of signs were counted.
-    n, n_zero : int
-        Number of differences, and of those that are zero.
-    notes : tuple of Note
-    """
-
+    #: Sums of the ranks of positive and of negative differences.
     positive: float
     negative: float
+    #: Hodges and Lehmann's estimate of the centre: the median of the means of all pairs of differences (Walsh averages).
     difference: float
+    #: Two-sided.
     pvalue: float
+    #: Whether all patterns of signs were counted.
     exact: bool
+    #: Number of differences, and of those that are zero.
     n: int
     n_zero: int
     notes: tuple[Note, ...] = ()
@@ -400,12 +380,7 @@ def signed_rank_test(differences: ArrayLike) -> SignedRankTest:
     >>> test.positive, test.negative, round(test.pvalue, 4)
     (32.5, 2.5, 0.0469)
     """
-    d = as_floats(differences, "differences", ndim=(1,), shape="(N,)")
-    if np.isinf(d).any():
-        row = int(np.flatnonzero(np.isinf(d))[0])
-        raise InputError(
-            "differences", "must be finite", f"row {row} has {d[row]}", "leave out that unit", code="finite"
-        )
+    d = _finite(differences)
     ranks = signed_ranks(d, ROUNDING * float(np.abs(d).max()))
     nonzero = ranks != 0
     positive, negative = float(ranks[ranks > 0].sum()), float(-ranks[ranks < 0].sum())
@@ -476,25 +451,17 @@ CHUNK = 2**23  # numbers that the differences of several pairs take together
 @final
 @dataclass(frozen=True, eq=False)
 class SignedRankPairs:
-    """Signed-rank tests of all pairs of J models.
+    """Signed-rank tests of all pairs of J models."""
 
-    Attributes
-    ----------
-    difference : array (J, J)
-        Hodges and Lehmann's centre of the differences, row minus column.
-    excess : array (J, J)
-        Rank sum of the positive differences minus that of the negative ones, row minus column: its sign is the direction.
-    pvalue, adjusted : array (J, J)
-        Two-sided; as they are, and adjusted by Holm for all pairs. nan on the diagonal.
-    n_zero : int array (J, J)
-        Data sets on which both are equal.
-    n_data_sets : int
-    """
-
+    #: (J, J) Hodges and Lehmann's centre of the differences, row minus column.
     difference: Floats
+    #: (J, J) Rank sum of the positive differences minus that of the negative ones, row minus column: its sign is the
+    #: direction.
     excess: Floats
+    #: (J, J) Two-sided; as they are, and adjusted by Holm for all pairs. nan on the diagonal.
     pvalue: Floats
     adjusted: Floats
+    #: (J, J) Data sets on which both are equal.
     n_zero: NDArray[np.int64]
     n_data_sets: int
 
@@ -570,7 +537,7 @@ def pairwise_signed_rank_tests(values: ArrayLike) -> SignedRankPairs:
     table = as_table(values)
     n, j = table.shape
     if j < 2:
-        raise InputError(
+        fail(
             "values", "needs at least two models", f"got shape {table.shape}", "pass one column for each", code="shape"
         )
     upper = np.triu_indices(j, 1)
@@ -647,28 +614,19 @@ DRAWS_AT_ONCE = 2**22  # weights that are drawn together
 @final
 @dataclass(frozen=True, eq=False)
 class BayesianSignedRank:
-    """Result of a Bayesian signed-rank test.
+    """Result of a Bayesian signed-rank test."""
 
-    Attributes
-    ----------
-    left, rope, right : float
-        Posterior probabilities that the differences lie mostly below −`width`, inside, or above `width`; they sum to 1.
-    shares : array (B, 3)
-        For each draw of the posterior, the share of the means of two differences that lies in each region.
-    width : float
-        Half the width of the region of practical equivalence, which is [−`width`, `width`]; 0 for none.
-    strength : float
-        Weight of the pseudo-observation.
-    n : int
-        Number of differences.
-    """
-
+    #: Posterior probabilities that the differences lie mostly below −`width`, inside, or above `width`; they sum to 1.
     left: float
     rope: float
     right: float
+    #: (B, 3) For each draw of the posterior, the share of the means of two differences that lies in each region.
     shares: Floats
+    #: Half the width of the region of practical equivalence, which is [−`width`, `width`]; 0 for none.
     width: float
+    #: Weight of the pseudo-observation.
     strength: float
+    #: Number of differences.
     n: int
 
     @property
@@ -733,16 +691,9 @@ def bayesian_signed_rank_test(
     >>> [round(p, 1) for p in (test.left, test.rope, test.right)]
     [0.0, 0.0, 1.0]
     """
-    d = as_floats(differences, "differences", ndim=(1,), shape="(N,)")
-    if np.isinf(d).any():
-        row = int(np.flatnonzero(np.isinf(d))[0])
-        raise InputError(
-            "differences", "must be finite", f"row {row} has {d[row]}", "leave out that unit", code="finite"
-        )
-    if not is_number(rope) or not 0 <= rope < np.inf:
-        raise InputError("rope", "must be 0 or a positive number", f"got {rope!r}", "pass 0.01, say", code="range")
-    if not is_number(strength) or not 0 < strength < np.inf:
-        raise InputError("strength", "must be positive", f"got {strength!r}", "pass 0.5, say", code="range")
+    d = _finite(differences)
+    number(rope, "rope", "pass 0.01, say", low=0, high=np.inf, ends="[)")
+    number(strength, "strength", "pass 0.5, say", low=0, high=np.inf, ends="()")
     check_draws(n_draws)
     z = np.concatenate([[0.0], d])
     sums = z[:, np.newaxis] + z
@@ -787,28 +738,18 @@ _TIE = 1e-12
 @final
 @dataclass(frozen=True, eq=False)
 class PermutationTest:
-    """Result of a permutation test.
-
-    Attributes
-    ----------
-    statistic : float
-    pvalue : float
-        Exact: the share of all rearrangements whose statistic is at least as extreme. Otherwise (1 + count) / (1 + B).
-    null : array (B,)
-        The statistic of every rearrangement (exact) or of B random ones.
-    alternative : {"two-sided", "less", "greater"}
-    exact : bool
-        True if all rearrangements were enumerated.
-    n : int
-        Number of independent units, such as runs.
-    notes : tuple of Note
-    """
+    """Result of a permutation test."""
 
     statistic: float
+    #: Exact: the share of all rearrangements whose statistic is at least as extreme. Otherwise (1 + count) / (1 + B).
     pvalue: float
+    #: (B,) The statistic of every rearrangement (exact) or of B random ones.
     null: Floats
+    #: One of "two-sided", "less", "greater".
     alternative: str
+    #: True if all rearrangements were enumerated.
     exact: bool
+    #: Number of independent units, such as runs.
     n: int
     notes: tuple[Note, ...] = ()
 
@@ -874,7 +815,7 @@ def permutation_test(
     >>> permutation_test(0.1, [0.5, 0.4, 0.3, 0.6], alternative="less").pvalue
     0.2
     """
-    check_choice(alternative, "alternative", ALTERNATIVES)
+    one_of(alternative, "alternative", ALTERNATIVES)
     draws = as_floats(null, "null", ndim=(1,), shape="(B,)")
     sign = -1.0 if alternative == "less" else 1.0
     values, observed = (
@@ -925,14 +866,9 @@ def sign_flip_test(
     >>> test.pvalue, test.n_draws, test.exact
     (0.03125, 32, True)
     """
-    check_choice(alternative, "alternative", ALTERNATIVES)
+    one_of(alternative, "alternative", ALTERNATIVES)
     check_draws(n_draws)
-    d = as_floats(differences, "differences", ndim=(1,), shape="(R,)")
-    if np.isinf(d).any():
-        row = int(np.flatnonzero(np.isinf(d))[0])
-        raise InputError(
-            "differences", "must be finite", f"row {row} has {d[row]}", "leave out that unit", code="finite"
-        )
+    d = _finite(differences)
     exact = d.size <= MOST_EXACT_UNITS
     if exact:
         flipped = np.arange(2**d.size)[:, np.newaxis] >> np.arange(d.size) & 1  # (2^R, R); row 0 flips nothing

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from uqassay.checks import one_of
 from uqassay.notes import Note, distinct
 from uqassay.one_order import in_one_order
 from uqassay.statistics.estimate import Estimate, single_unit, unit_notes
@@ -15,7 +16,6 @@ from uqassay.statistics.units import (
     Floats,
     Spread,
     Units,
-    check_choice,
     check_level,
     make_units,
     small_sample_correction,
@@ -187,43 +187,29 @@ SCALES = ("identity", "logit", "wilson")
 @final
 @dataclass(frozen=True, eq=False)
 class Linearised:
-    """A statistic of one sample and the influence of every instance on it.
+    """A statistic of one sample and the influence of every instance on it."""
 
-    Attributes
-    ----------
-    value : float
-        nan where the statistic is undefined.
-    influence : array (n,)
-        In the units of the value. The weighted mean is zero unless there are imaginary instances.
-    parts : tuple of array (n,)
-        For a statistic of several samples, such as errors and right predictions: the influence inside each sample, and 0
-        outside. The degrees of freedom then depend on the size of each sample.
-    inside : tuple of array (n,)
-        Membership of each instance in each part: 1, 0, or a share in between for an average over runs.
-    centre : float
-        Centre of the interval; nan means the value.
-    imaginary : float
-        Number of imaginary instances added to each part for the centre and the influences.
-    shadows : tuple of float
-        Contribution w ψ / Σ w of one imaginary instance of each part to the statistic.
-    strata : tuple of int
-        Sample of each part. Parts with the same number describe the same kind of instance, such as the errors of two
-        models. Empty means that every part is a sample by itself.
-    uneven : bool
-        True if few instances may carry most of the variance. Its degrees of freedom then follow from the fourth moment.
-    notes : tuple of Note
-        Remarks, such as the reason for an undefined value.
-    """
-
+    #: nan where the statistic is undefined.
     value: float
+    #: (n,) In the units of the value. The weighted mean is zero unless there are imaginary instances.
     influence: Floats
+    #: For a statistic of several samples, such as errors and right predictions: the influence inside each sample, and 0
+    #: outside. The degrees of freedom then depend on the size of each sample.
     parts: tuple[Floats, ...] = ()
+    #: Membership of each instance in each part: 1, 0, or a share in between for an average over runs.
     inside: tuple[Floats | NDArray[np.bool_], ...] = ()
+    #: Centre of the interval; nan means the value.
     centre: float = np.nan
+    #: Number of imaginary instances added to each part for the centre and the influences.
     imaginary: float = 0.0
+    #: Contribution w ψ / Σ w of one imaginary instance of each part to the statistic.
     shadows: tuple[float, ...] = ()
+    #: Sample of each part. Parts with the same number describe the same kind of instance, such as the errors of two models.
+    #: Empty means that every part is a sample by itself.
     strata: tuple[int, ...] = ()
+    #: True if few instances may carry most of the variance. Its degrees of freedom then follow from the fourth moment.
     uneven: bool = False
+    #: Remarks, such as the reason for an undefined value.
     notes: tuple[Note, ...] = ()
 
     @property
@@ -256,22 +242,15 @@ class AveragedStatistic:
     """A statistic averaged over training runs, with what its interval and its tests against others take from it.
 
     Build it with `AveragedStatistic.of`.
-
-    Attributes
-    ----------
-    whole : Linearised
-        The average.
-    values : array (R,)
-        The statistic of each run.
-    sums : tuple of PartSum
-        Sums over the units inside each part; empty with groups or weights.
-    n_runs : int or None
-        None for a single statistic, for which no spread between runs is claimed.
     """
 
+    #: The average.
     whole: Linearised
+    #: (R,) The statistic of each run.
     values: Floats
+    #: Sums over the units inside each part; empty with groups or weights.
     sums: Sums
+    #: None for a single statistic, for which no spread between runs is claimed.
     n_runs: int | None
 
     @classmethod
@@ -337,7 +316,7 @@ def linearised_estimate(
     Estimate(0.75, low=-0.04561, high=1.546, level=0.95, n=4, method='linearised')
     """
     check_level(level)
-    check_choice(scale, "scale", SCALES)
+    one_of(scale, "scale", SCALES)
     n = (statistics[0] if isinstance(statistics, Sequence) else statistics).n_rows
     units = make_units(n, groups, sample_weight)
     mean = AveragedStatistic.of(statistics, units)
@@ -451,14 +430,13 @@ def with_runs(spread: Spread, run_values: Sequence[Floats]) -> Spread:
 
 
 def spread_of_difference(a: AveragedStatistic, b: AveragedStatistic, units: Units) -> Spread:
-    """`spread_of` a difference of two statistics. For use inside this room."""
-    runs = [a.values, b.values]
+    """`spread_of` a difference of two statistics, without the variance between runs."""
     if not a.sums or len(a.sums) != len(b.sums) or a.whole.imaginary != b.whole.imaginary:
-        return spread_of(a.whole - b.whole, units, runs)
+        return spread_of(a.whole - b.whole, units)
     u, variance, dof = combined((*a.sums, *(part.negative() for part in b.sums)), a.whole.imaginary)
     if a.whole.uneven or b.whole.uneven:
         dof = min(dof, uneven_dof(u))
-    return with_runs(Spread(variance**0.5, dof, 0.0), runs)
+    return Spread(variance**0.5, dof, 0.0)
 
 
 def least_units(statistic: Linearised, units: Units) -> int:

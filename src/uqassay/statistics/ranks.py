@@ -6,7 +6,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.statistics.pairs import PairwiseComparisons
 from uqassay.statistics.units import Floats, check_level
 
@@ -16,32 +16,21 @@ __all__ = ["RankSets", "rank_sets"]
 @final
 @dataclass(frozen=True, eq=False)
 class RankSets:
-    """Which ranks each of J models can have.
+    """Which ranks each of J models can have."""
 
-    Attributes
-    ----------
-    names : tuple of str, length J
-        The models, without the references of the comparisons.
-    values : array (J,)
-    low, high : int array (J,)
-        First and last rank that each model can have; all J sets hold at once with probability `level`.
-    top : bool array (J,)
-        Models that no model is significantly better than.
-    better : bool array (J, J)
-        Whether the model of the row is significantly better than that of the column.
-    level : float
-    comparisons : PairwiseComparisons
-        With the references.
-    greater_is_better : bool
-    """
-
+    #: (J,) The models, without the references of the comparisons.
     names: tuple[str, ...]
+    #: (J,)
     values: Floats
+    #: (J,) First and last rank that each model can have; all J sets hold at once with probability `level`.
     low: NDArray[np.int64]
     high: NDArray[np.int64]
+    #: (J,) Models that no model is significantly better than.
     top: NDArray[np.bool_]
+    #: (J, J) Whether the model of the row is significantly better than that of the column.
     better: NDArray[np.bool_]
     level: float
+    #: With the references.
     comparisons: PairwiseComparisons
     greater_is_better: bool = False
 
@@ -108,13 +97,8 @@ def rank_sets(
     ([1, 1, 3], [2, 2, 3], ('a', 'b'))
     """
     if not isinstance(comparisons, PairwiseComparisons):
-        raise InputError(
-            "comparisons",
-            "must be tests of all pairs",
-            f"got {type(comparisons).__name__}",
-            "pass the result of pairwise_mean_tests",
-            code="type",
-        )
+        remedy = "pass the result of pairwise_mean_tests"
+        fail("comparisons", "must be tests of all pairs", f"got {type(comparisons).__name__}", remedy, code="type")
     level = comparisons.level if level is None else level
     check_level(level)
     ranked = ~np.isin(comparisons.names, comparisons.references)
@@ -141,5 +125,5 @@ def _better(comparisons: PairwiseComparisons, alpha: float, greater_is_better: b
 
 def _place(names: tuple[str, ...], name: str) -> int:
     if name not in names:
-        raise InputError("model", f"must be one of {', '.join(names)}", f"got {name!r}", "choose one", code="choice")
+        fail("model", f"must be one of {', '.join(names)}", f"got {name!r}", "choose one", code="choice")
     return names.index(name)

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.one_order import in_one_order
 from uqassay.statistics.units import check_level
 
@@ -321,13 +321,9 @@ def matched_difference_interval(
     check_level(level)
     a, b, total = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (plus, minus, n)))
     if (a < 0).any() or (b < 0).any() or (a + b > total * (1 + 1e-9)).any():
-        raise InputError(
-            "plus",
-            "counts must be at least 0 and sum to at most n",
-            f"got {a.ravel()[:3]}, {b.ravel()[:3]} of {total.ravel()[:3]}",
-            "count the values +1 and −1 of the same instances",
-            code="range",
-        )
+        got = f"got {a.ravel()[:3]}, {b.ravel()[:3]} of {total.ravel()[:3]}"
+        remedy = "count the values +1 and −1 of the same instances"
+        fail("plus", "counts must be at least 0 and sum to at most n", got, remedy, code="range")
     some = total > 0
     a, b, total = (np.where(some, values, other) for values, other in ((a, 0.0), (b, 0.0), (total, 1.0)))
     value = (a - b) / total

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.arrays import as_array, as_numeric
-from uqassay.checks import is_number
+from uqassay.checks import fail, number, one_of, whole
 from uqassay.errors import InputError
 from uqassay.native import kernel
 
@@ -32,13 +32,8 @@ def as_floats(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
     if undefined.any():
         where = np.argwhere(undefined)[0].tolist()
         position = f"row {where[0]}" if array.ndim == 1 else f"index {tuple(where)}"
-        raise InputError(
-            name,
-            "must not hold nan",
-            f"{int(undefined.sum())} of {array.size} values are nan, the first at {position}",
-            "leave out those instances or give them a value",
-            code="finite",
-        )
+        got = f"{int(undefined.sum())} of {array.size} values are nan, the first at {position}"
+        fail(name, "must not hold nan", got, "leave out those instances or give them a value", code="finite")
     return floats
 
 
@@ -46,11 +41,9 @@ def as_values(values: ArrayLike, name: str, *, ndim: tuple[int, ...], shape: str
     """Check real numbers, nan included, and return them in their dtype: allowed number of axes, at least one value."""
     array = as_numeric(values, name)
     if array.ndim not in ndim:
-        raise InputError(name, f"must have shape {shape}", f"got shape {array.shape}", "reshape it first", code="shape")
+        fail(name, f"must have shape {shape}", f"got shape {array.shape}", "reshape it first", code="shape")
     if array.size == 0:
-        raise InputError(
-            name, "needs at least one value", f"got shape {array.shape}", "pass at least one instance", code="shape"
-        )
+        fail(name, "needs at least one value", f"got shape {array.shape}", "pass at least one instance", code="shape")
     return array
 
 
@@ -69,52 +62,34 @@ def ascending_order(values: Floats) -> NDArray[np.int64]:
 def as_models(models: Sequence[ArrayLike]) -> list[Floats]:
     """Values of J models as (R_j, n, C) each, with the same n and C."""
     if len(models) == 0:
-        raise InputError(
-            "models", "needs at least one model", "got none", "pass a list of arrays of shape (R, n, C)", code="empty"
-        )
+        fail("models", "needs at least one model", "got none", "pass a list of arrays of shape (R, n, C)", code="empty")
     arrays = [as_floats(m, f"models[{j}]", ndim=(3,), shape="(R, n, C)") for j, m in enumerate(models)]
     n, c = arrays[0].shape[1:]
     for j, array in enumerate(arrays):
         if array.shape[1:] != (n, c):
-            raise InputError(
-                f"models[{j}]",
-                f"all models need the same instances and columns, shape (R, {n}, {c})",
-                f"got shape {array.shape}",
-                "align them first",
-                code="mismatch",
-            )
+            rule = f"all models need the same instances and columns, shape (R, {n}, {c})"
+            fail(f"models[{j}]", rule, f"got shape {array.shape}", "align them first", code="mismatch")
     return arrays
 
 
 def check_level(level: float) -> None:
     """Raise InputError for a confidence level outside (0, 1)."""
-    if not (is_number(level) and 0.0 < level < 1.0):
-        raise InputError(
-            "level", "must lie strictly between 0 and 1", f"got {level!r}", "pass 0.95 for 95 %", code="range"
-        )
+    number(level, "level", "pass 0.95 for 95 %", low=0, high=1, ends="()")
 
 
 def check_inside(value: float, name: str, example: float = 0.8) -> None:
     """Raise InputError for a share outside (0, 1)."""
-    if not (is_number(value) and 0.0 < value < 1.0):
-        raise InputError(
-            name, "must lie strictly between 0 and 1", f"got {value!r}", f"give a share such as {example}", code="range"
-        )
+    number(value, name, f"give a share such as {example}", low=0, high=1, ends="()")
 
 
 def check_draws(n_draws: int) -> None:
     """Raise InputError unless the number of draws is an integer of at least 1."""
-    if isinstance(n_draws, bool) or not isinstance(n_draws, int | np.integer) or n_draws < 1:
-        raise InputError(
-            "n_draws", "must be a whole number of at least 1", f"got {n_draws!r}", "pass 2000, say", code="range"
-        )
+    whole(n_draws, "n_draws", "pass 2000, say", least=1)
 
 
 def check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
     """Raise InputError for a value that is not among the choices."""
-    if not isinstance(value, str) or value not in choices:
-        known = ", ".join(repr(choice) for choice in choices)
-        raise InputError(name, f"must be one of {known}", f"got {value!r}", "choose one of these", code="choice")
+    one_of(value, name, choices)
 
 
 @final
@@ -188,25 +163,21 @@ def scaled_weights(sample_weight: ArrayLike, n: int) -> Floats:
     """
     weights = as_floats(sample_weight, "sample_weight", ndim=(1,), shape=f"({n},)")
     if weights.shape != (n,):
-        raise InputError(
-            "sample_weight",
-            f"must have one weight per instance, shape ({n},)",
-            f"got shape {weights.shape}",
-            "pass one weight for each instance",
-            code="shape",
-        )
+        rule = f"must have one weight per instance, shape ({n},)"
+        fail("sample_weight", rule, f"got shape {weights.shape}", "pass one weight for each instance", code="shape")
     bad = np.flatnonzero((weights < 0) | np.isinf(weights))
     if bad.size:
-        raise InputError(
+        remedy = "use the weight 0 for instances that should not count"
+        fail(
             "sample_weight",
             "must be finite and not negative",
             f"row {bad[0]} has {weights[bad[0]]}",
-            "use the weight 0 for instances that should not count",
+            remedy,
             code="finite",
         )
     greatest = weights.max()
     if greatest == 0:
-        raise InputError(
+        fail(
             "sample_weight",
             "at least one weight must be positive",
             "all are 0",
@@ -230,19 +201,23 @@ class Spread:
     def interval(self, centre: float, level: float, method: str) -> tuple[float, float]:
         """Confidence interval. The method "hall" inverts Hall's transformation of the t statistic."""
         q = float(special.stdtrit(self.dof, 0.5 + level / 2))
-        upper, lower = (self._hall_inverse(q), self._hall_inverse(-q)) if method == "hall" else (q, -q)
+        upper, lower = (float(hall_inverse(y, self.skewness)) if method == "hall" else y for y in (q, -q))
         return centre - upper * self.standard_error, centre - lower * self.standard_error
 
     def pvalue(self, statistic: float) -> float:
         """Two-sided p-value of a t statistic."""
         return 2.0 * float(special.stdtr(self.dof, -abs(statistic)))
 
-    def _hall_inverse(self, y: float) -> float:
-        # Hall (1992), equation 2.2: g(t) = t + kt²/3 + k²t³/27 + k/6 = ((1 + kt/3)³ − 1)/k + k/6. With
-        # r = ∛(1 + k(y − k/6)), t = 3(r − 1)/k = 3(y − k/6)/(r² + r + 1), which does not divide by k ≈ 0
-        shifted = y - self.skewness / 6
-        root = float(np.cbrt(1 + self.skewness * shifted))
-        return 3 * shifted / (root**2 + root + 1)
+
+def hall_inverse(y: Floats | float, skewness: Floats | float) -> Floats:
+    """The t whose Hall's transform is y.
+
+    Hall (1992), equation 2.2: g(t) = t + kt²/3 + k²t³/27 + k/6 = ((1 + kt/3)³ − 1)/k + k/6. With r = ∛(1 + k(y − k/6)),
+    t = 3(r − 1)/k = 3(y − k/6)/(r² + r + 1), which does not divide by k ≈ 0.
+    """
+    shifted = y - skewness / 6
+    root = np.cbrt(1 + skewness * shifted)
+    return np.asarray(3 * shifted / (root**2 + root + 1))
 
 
 def spread_of_mean(residuals: Floats, units: Units, runs: Sequence[Floats] = ()) -> Spread:
@@ -333,13 +308,8 @@ def bell_mccaffrey(tau: Floats, size: Floats, counts: NDArray[np.intp] | None = 
 def _group_codes(groups: ArrayLike, n: int) -> NDArray[np.intp]:
     labels = as_array(groups, "groups")
     if labels.shape != (n,):
-        raise InputError(
-            "groups",
-            f"must have one label per instance, shape ({n},)",
-            f"got shape {labels.shape}",
-            "pass one label for each instance",
-            code="shape",
-        )
+        rule = f"must have one label per instance, shape ({n},)"
+        fail("groups", rule, f"got shape {labels.shape}", "pass one label for each instance", code="shape")
     # NumPy converts a nan in a list of strings to the string "nan", so look for it in the list itself
     _refuse_missing(np.array(groups, dtype=object) if isinstance(groups, list | tuple) else labels)
     if labels.dtype.kind in "iu" and n and labels.min() >= 0 and labels.max() < COUNTED * n:
@@ -360,13 +330,8 @@ def _refuse_missing(labels: NDArray[Any]) -> None:
     for missing, code in ((undefined, "finite"), (absent, "missing")):
         if missing.any():
             row = int(np.argmax(missing))
-            raise InputError(
-                "groups",
-                "every instance needs a label",
-                f"row {row} has {labels[row]}",
-                "give each such instance a different new label, or leave it out",
-                code=code,
-            )
+            remedy = "give each such instance a different new label, or leave it out"
+            fail("groups", "every instance needs a label", f"row {row} has {labels[row]}", remedy, code=code)
 
 
 def _of_one_kind(labels: NDArray[Any]) -> InputError:

@@ -18,7 +18,7 @@ from benchmarks.stored_tables import Source, Table, stored_results
 from benchmarks.measured import __main__ as command
 
 STORED = {stored.name: stored for stored in stored_results()}
-QUICK = ("direction-of-miscalibration", "swap-test", "epistemic-trends", "paired-disentanglement", "planned-widths")
+QUICK = ("direction-of-miscalibration", "swap-test", "epistemic-trends", "paired-disentanglement")
 
 
 def show(n):

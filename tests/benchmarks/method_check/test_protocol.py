@@ -199,7 +199,9 @@ def test_the_command_names_its_options_in_errors(given, words, capsys):
 
 
 def test_workers_can_import_the_function_of_a_cell():
-    from uqassay.lab.bench.cell import code_version, function_of
+    from benchmarks.source_digests import code_version
+
+    from uqassay.lab.bench.cell import function_of
 
     assert function_of(protocol.FUNCTION) is training.train_and_measure
     assert len(code_version(protocol.FUNCTION)) == 64

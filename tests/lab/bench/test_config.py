@@ -97,7 +97,7 @@ def test_changes_go_before_what_was_set_and_parameters_are_added():
         ({"method": ["a=snn", " a = mc-dropout"]}, "method", "duplicate", "a is named twice"),
         ({"method": ["=snn"], "params": {}}, "method", "type", "got =snn"),
         ({"method": [3]}, "method", "type", "3"),
-        ({"seeds": 0}, "seeds", "range", "10000; got 0"),
+        ({"seeds": 0}, "seeds", "range", "10,000; got 0"),
         ({"seeds": [1, 1]}, "seeds", "type", r"got \[1, 1\]"),
         ({"seeds": [-1]}, "seeds", "type", r"got \[-1\]"),
         ({"seeds": [2**32]}, "seeds", "type", "4294967295; got .4294967296"),

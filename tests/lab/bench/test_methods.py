@@ -53,11 +53,6 @@ def test_name_with_options_and_label_reach_the_cell():
     assert cell.params == {"method": "dn-0.1", "params": expected}
 
 
-def test_source_of_the_method_and_of_the_data_sets_counts():
-    cell = cells_of(config(method="mc-dropout"))[0]
-    assert cell.rests_on == ("uqassay.lab.datasets.dataset", "uqassay.lab.methods.ensembles")
-
-
 def test_limits_of_the_preset_count_where_the_data_exceed_them(iris, monkeypatch):
     monkeypatch.setitem(bench_methods.LIMITS, "smoke", (50, 1000))
     assert cells_of(config())[0].condition == {"train_limit": 50}

@@ -120,5 +120,5 @@ def test_values_of_another_type():
         disc_layout(["figure-2"])
     toy = cluster_grid(5000, rng=0)
     division = disc_layout("three-discs").splitter(0).divide(toy.X)
-    with refuses("share", "range", got="'a'"):
+    with refuses("share", "type", got="'a'"):
         thinned_test(division, toy.aleatoric, share="a")

@@ -90,7 +90,7 @@ def test_suggested_radius_gives_half_of_the_points_the_neighbours(random_generat
 
 def test_refusals(random_generator):
     points = random_generator.standard_normal((50, 2))
-    with refuses("n_neighbours", "range", got="got 50 for 50"):
+    with refuses("n_neighbours", "range", got="from 1 to 49; got 50"):
         neighbour_distances(points, 50)
     with refuses("n_sampled", "range", got="got 0"):
         neighbour_distances(points, 5, n_sampled=0)

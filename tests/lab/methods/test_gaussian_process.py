@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
-from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.lab.methods.gaussian_process import check_positive, latent_prediction, latent_targets, unit_of
+from uqassay.lab.methods.gaussian_process import latent_prediction, latent_targets, unit_of
 from uqassay.predictions.quadrature import softmax_normal
 
 
@@ -116,10 +115,3 @@ def test_targets():
     assert latent_targets(codes, 3).tolist() == [[1, 0, 0], [0, 0, 1], [0, 1, 0], [0, 0, 1]]
     assert latent_targets(codes % 2, 2).tolist() == [[0], [0], [1], [0]]
     assert latent_targets(np.zeros(2, dtype=np.int64), 2).tolist() == [[0], [0]]
-
-
-def test_refusals():
-    check_positive("lengthscale", np.float32(0.5), "1.0")
-    for value, code in ((0, "range"), (np.nan, "range"), (True, "type"), ("1", "type"), (None, "type")):
-        with refuses("lengthscale", code):
-            check_positive("lengthscale", value, "1.0")

@@ -87,7 +87,7 @@ def test_counts_from_an_array_are_counts(name, option):
     [
         ("creinn", "batch_norm", "False", "type", "got 'False'"),
         ("rs-nn", "repair", "no", "type", "got 'no'"),
-        ("mc-dropout", "rate", "0.1", "type", "got '0.1'.*0.3"),
+        ("mc-dropout", "rate", "0.1", "type", "got '0.1'"),
         ("laplace-bridge", "prior_precision", "None", "type", "got 'None'.*None"),
         ("evidential", "evidence", ["exp"], "choice", r"got \['exp'\]"),
     ],

@@ -153,7 +153,7 @@ def test_digits_within_two_points_of_the_standard_network():
     ("options", "parameter", "code", "got"),
     [
         ({"n_sets": -1}, "n_sets", "range", "got -1"),
-        ({"n_sets": 2.5}, "n_sets", "range", "got 2.5"),
+        ({"n_sets": 2.5}, "n_sets", "type", "got 2.5"),
         ({"negative_weight": -1.0}, "negative_weight", "range", "got -1.0"),
         ({"sum_weight": np.nan}, "sum_weight", "range", "got nan"),
         ({"focal_sets": [[0], [0, 1]]}, "focal_sets", "missing", "class 1 is missing"),

@@ -284,7 +284,7 @@ def test_gpytorch_is_loaded_by_the_first_fit_and_without_a_warning():
         ("learning_rate", 0.0, "range", "got 0.0"),
         ("epochs", 2.5, "type", "got 2.5"),
         ("epochs", True, "type", "got True"),
-        ("epochs", -1, "range", "from 0 up; got -1"),
+        ("epochs", -1, "range", "of at least 0; got -1"),
         ("final_passes", 0, "range", "got 0"),
         ("precision", "half", "choice", "got 'half'"),
         ("device", "tpu", "choice", "got 'tpu'"),

@@ -66,8 +66,8 @@ def test_refusals():
         check_estimator(object(), probabilities_suffice=True)
     with refuses("estimator", "type", got="the class Own"):
         check_estimator(Own)
-    for runs in (0, -1, 1.5, True, None):
-        with refuses("runs", "range"):
+    for runs, code in ((0, "range"), (-1, "range"), (1.5, "type"), (True, "type"), (None, "type")):
+        with refuses("runs", code):
             run_seeds(0, runs)
 
 

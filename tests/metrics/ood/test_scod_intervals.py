@@ -6,7 +6,7 @@ from tests.metrics.ood.sides import sides
 from tests.metrics.ood.test_scod_error_rates import RATES, coverage, draw, rejections
 from tests.notes import said
 
-from uqassay.metrics.ood import SCOD_METRICS, augrc_of, aurc_of, risk_at, scod_estimate, scod_samples
+from uqassay.metrics.ood import SCOD_METRICS, augrc, aurc, risk_at, scod_estimate, scod_samples
 
 NAMES = tuple(SCOD_METRICS)
 
@@ -42,7 +42,7 @@ def test_degenerate_samples_have_wide_intervals_inside_what_is_possible(name, er
 
 
 def test_the_price_of_a_single_instance():
-    found = scod_estimate([scod_samples([0, 0, 1], [0, 1, 0], [0.1, 0.2, 0.3])], aurc_of)
+    found = scod_estimate([scod_samples([0, 0, 1], [0, 1, 0], [0.1, 0.2, 0.3])], aurc)
     assert np.isnan([found.low, found.high]).all()
     assert "1 out-of-distribution instance: no interval" in said(found)
     known = scod_estimate([scod_samples([0] * 5 + [1] * 5, [0] * 10, range(10), error_cost=0.0)], risk_at(1.0))
@@ -54,13 +54,13 @@ def test_few_errors_are_noted():
     is_out, errors, s, _ = draw(np.random.default_rng(0), 100, 100, -3.6)
     errors[:100] = 0
     assert "no errors among the in-distribution instances" in said(
-        scod_estimate([scod_samples(is_out, errors, s)], aurc_of)
+        scod_estimate([scod_samples(is_out, errors, s)], aurc)
     )
     errors[3] = 1
     assert "only 1 error among the in-distribution instances" in said(
-        scod_estimate([scod_samples(is_out, errors, s)], aurc_of)
+        scod_estimate([scod_samples(is_out, errors, s)], aurc)
     )
-    free = scod_estimate([scod_samples(is_out, errors, s, error_cost=0.0)], aurc_of)
+    free = scod_estimate([scod_samples(is_out, errors, s, error_cost=0.0)], aurc)
     assert "error" not in said(free)
 
 
@@ -81,9 +81,9 @@ def test_runs_are_averaged_and_groups_widen():
     rng = np.random.default_rng(2)
     is_out, errors, s, groups = draw(rng, 300, 200, -1.6, grouped=True)
     runs = [scod_samples(is_out, errors, s + rng.normal(size=500) / 3) for _ in range(3)]
-    found = scod_estimate(runs, augrc_of)
-    assert float(found) == pytest.approx(np.mean([scod_estimate([run], augrc_of) for run in runs]))
+    found = scod_estimate(runs, augrc)
+    assert float(found) == pytest.approx(np.mean([scod_estimate([run], augrc) for run in runs]))
     assert "3 runs" in said(found)
-    plain, grouped = (scod_estimate([scod_samples(is_out, errors, s, groups=g)], augrc_of) for g in (None, groups))
+    plain, grouped = (scod_estimate([scod_samples(is_out, errors, s, groups=g)], augrc) for g in (None, groups))
     assert float(plain) == float(grouped)
     assert grouped.high - grouped.low > 1.2 * (plain.high - plain.low)

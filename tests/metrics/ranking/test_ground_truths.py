@@ -157,7 +157,7 @@ def test_estimates_are_accepted_as_numbers():
     ("metrics", "truths", "parameter", "code", "got"),
     [
         ({}, {"phi": [1, 2]}, "metrics", "empty", ""),
-        ({"a": [1, 2]}, [1, 2], "truths", "empty", ""),
+        ({"a": [1, 2]}, [1, 2], "truths", "type", ""),
         ({"a": [1, 2]}, {"phi": [1, 2, 3]}, "truths['phi']", "mismatch", "got 3"),
         ({"a": [1, np.nan]}, {"phi": [1, 2]}, "metrics['a']", "finite", "1 of 2 values are nan"),
     ],

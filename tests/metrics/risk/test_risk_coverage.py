@@ -244,7 +244,7 @@ def test_bad_input_is_refused():
         risk_coverage_curve([np.nan, 0, np.nan], [1, 2, 3])
     with refuses("uncertainty", "finite", got="1 of 3 values are nan, the first at row 2"):
         risk_coverage_curve([0, 0, 1], [1, 2, np.nan])
-    with refuses("errors", "range", got="2 of 3 values do not, the first at row 1 is 2"):
+    with refuses("errors", "range", got="row 1 is 2, the first of 2"):
         risk_coverage_curve([0, 2, -1], [1, 2, 3])
     with refuses("uncertainty", "mismatch", got="got 2"):
         risk_coverage_curve([0, 0, 1], [1, 2])

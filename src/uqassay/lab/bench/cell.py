@@ -1,20 +1,16 @@
 """One cell of a benchmark: one training and its prediction, and the key under which its result is stored."""
 
-import ast
 import hashlib
 import importlib
-import importlib.util
 import json
-import os
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache, lru_cache
-from importlib.machinery import all_suffixes
-from pathlib import Path
 from typing import Any, final
 
 import numpy as np
 
+import uqassay
+from uqassay.checks import a, fail, whole
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
 
@@ -22,259 +18,13 @@ __all__ = [
     "Cell",
     "CellResult",
     "canonical_json",
-    "code_modules",
-    "code_version",
     "function_of",
 ]
 
 
-# The source code behind a function: the modules that it rests on, and a digest of each.
-#
-# Nothing is imported for it. Docstrings, comments on lines of their own and blank lines do not count.
-
-OWN = "uqassay"
-DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-NAMED = (ast.Attribute, ast.Name)
-TEXTS = (ast.Constant, ast.JoinedStr)
-Reference = tuple[str, str]  # a module, and the dotted name that is taken from it
-
-
-def code_version(function: str, rests_on: tuple[str, ...] = ()) -> str:
-    """Digest of this package's version and of the source code behind a function, as `code_modules` finds it.
-
-    Raises
-    ------
-    InputError
-        A module that is not found.
-    """
-    from uqassay import __version__
-
-    return _digest(__version__, tuple(code_modules(function, rests_on).items()))
-
-
-@cache
-def code_modules(function: str, rests_on: tuple[str, ...] = ()) -> dict[str, str]:
-    """The modules with the source code behind a function, and the digest of each.
-
-    These are the function's module, those in `rests_on`, and all modules that these import, directly or indirectly, from
-    their own packages and from uqassay. An ``__init__.py`` of uqassay that offers the names of other modules counts by the
-    modules of the names that are taken from it, as in ``uq.assay``, ``uq.metrics.aurc_loss`` or ``from uqassay import
-    assay``, and as a whole only where it is passed on as a whole. Names that a package loads when they are first used, as
-    those of `uqassay.lab.methods`, are not followed: name their modules in `rests_on`.
-
-    Parameters
-    ----------
-    function : str
-        ``"module:function"``; the function itself is not looked up.
-    rests_on : tuple of str
-        Names of modules.
-
-    Returns
-    -------
-    dict of str to str
-        By name of the module, in order of the names. It must not be changed.
-
-    Raises
-    ------
-    InputError
-        A module that is not found.
-
-    Examples
-    --------
-    >>> sorted(code_modules("uqassay.text:number"))
-    ['uqassay.text']
-    """
-    finder = _Finder()
-    seen: dict[str, str] = {}
-    waiting = [function.partition(":")[0], *rests_on]
-    while waiting:
-        module = waiting.pop()
-        if module in seen:
-            continue
-        path = finder.file(module)
-        source = path.read_bytes() if path is not None else b""
-        if path is None or path.suffix != ".py":
-            seen[module] = hashlib.sha256(source).hexdigest()
-            continue
-        text = _read(module, path.name == "__init__.py", source)
-        seen[module] = text.digest
-        waiting += _modules_in(module, text, finder)
-    return dict(sorted(seen.items()))
-
-
-# -- helpers ----------------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=256)  # thousands of cells share a function
-def _digest(package_version: str, modules: tuple[tuple[str, str], ...]) -> str:
-    digest = hashlib.sha256(f"uqassay {package_version}".encode())
-    for module, own in modules:
-        digest.update(f"\0{module}\0{own}".encode())
-    return digest.hexdigest()
-
-
-class _Finder:
-    """The files of modules, found without importing their packages. It looks into each folder once."""
-
-    def __init__(self) -> None:
-        self.names: dict[Path, set[str]] = {}
-        self.found: dict[str, tuple[bool, Path | None]] = {}
-
-    def file(self, module: str) -> Path | None:
-        """The file of a module; None for built-in modules and namespace packages.
-
-        Raises
-        ------
-        InputError
-            No such module.
-        """
-        known, path = self._look(module)
-        if not known:
-            raise InputError(
-                "function", f"the module {module} is not found", "", "check its name and the path", code="missing"
-            )
-        return path
-
-    def has_file(self, name: str) -> bool:
-        """Whether a name is that of a module with a file, not of an object in a module."""
-        return self._look(name)[1] is not None
-
-    def offered(self, module: str) -> dict[str, set[Reference]]:
-        """The names that a package of uqassay takes from other modules, with their places."""
-        path = self._look(module)[1] if module.partition(".")[0] == OWN else None
-        return {} if path is None or path.name != "__init__.py" else _read(module, True, path.read_bytes()).bound
-
-    def _look(self, module: str) -> tuple[bool, Path | None]:
-        if module not in self.found:
-            self.found[module] = self._searched(module)
-        return self.found[module]
-
-    def _searched(self, module: str) -> tuple[bool, Path | None]:
-        top, *inner = module.split(".")
-        try:
-            spec = importlib.util.find_spec(top)
-        except ValueError:  # __main__ has no specification
-            spec = None
-        if spec is not None and not inner:
-            return True, Path(spec.origin) if spec.has_location and spec.origin is not None else None
-        for place in (spec and spec.submodule_search_locations) or ():
-            folder, name = Path(place, *inner[:-1]), inner[-1]
-            held = self._held(folder)  # distinguishes Point from point.py on every file system
-            if name in held and (folder / name / "__init__.py").is_file():
-                return True, folder / name / "__init__.py"
-            file = next((file for file in (f"{name}{suffix}" for suffix in all_suffixes()) if file in held), None)
-            if file is not None or name in held:
-                return True, None if file is None else folder / file
-        return False, None
-
-    def _held(self, folder: Path) -> set[str]:
-        if folder not in self.names:
-            self.names[folder] = set(os.listdir(folder)) if folder.is_dir() else set()
-        return self.names[folder]
-
-
-@final
-@dataclass(frozen=True)
-class _Text:
-    """What a source says: its digest, the names that its imports bind, and what it takes from other modules."""
-
-    digest: str
-    bound: dict[str, set[Reference]]
-    taken: frozenset[Reference]
-
-
-def _modules_in(module: str, text: _Text, finder: _Finder) -> set[str]:
-    """Modules of the same top-level package and of uqassay that a source takes something from."""
-    tops = (OWN, module.partition(".")[0])
-    names: set[str] = set()
-    for base, name in text.taken:
-        if base.partition(".")[0] in tops:
-            names |= _resolved(base, name, finder)
-    return {name for name in names if name != OWN and finder.has_file(name)}
-
-
-def _resolved(base: str, name: str, finder: _Finder) -> set[str]:
-    """The modules in which a dotted name is defined, through the packages of uqassay that offer it."""
-    parts = name.split(".") if name else []
-    while parts and finder.has_file(f"{base}.{parts[0]}"):
-        base = f"{base}.{parts.pop(0)}"
-    offered = finder.offered(base).get(parts[0], set()) if parts else set()
-    places = [(place, ".".join(filter(None, (own, *parts[1:])))) for place, own in offered if place != base]
-    return set().union(*(_resolved(place, own, finder) for place, own in places)) if places else {base}
-
-
-@lru_cache(maxsize=2048)  # functions share most of their modules
-def _read(module: str, is_package: bool, source: bytes) -> _Text:
-    nodes = list(ast.walk(ast.parse(source)))
-    package = module if is_package else module.rpartition(".")[0]
-    bound: dict[str, set[Reference]] = {}
-    taken: set[Reference] = set()
-    tops: set[str] = set()  # names that are bound to the package above the module that is imported
-    for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                top = alias.name.partition(".")[0]
-                bound.setdefault(alias.asname or top, set()).add((alias.name if alias.asname else top, ""))
-                if alias.asname is None and top != alias.name:
-                    taken.add((alias.name, ""))
-                    tops.add(top)
-        elif isinstance(node, ast.ImportFrom) and (package or not node.level):
-            base = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            for alias in node.names:
-                bound.setdefault(alias.asname or alias.name, set()).add((base, alias.name))
-    used = _uses(nodes, bound)
-    for own, places in bound.items():
-        chains = used.get(own, set() if own in tops else {""})  # a name that is not used here may be meant for others
-        taken |= {(base, ".".join(filter(None, (name, chain)))) for base, name in places for chain in chains}
-    return _Text(hashlib.sha256(_without_words(nodes, source)).hexdigest(), bound, frozenset(taken))
-
-
-def _uses(nodes: Iterable[ast.AST], names: Container[str]) -> dict[str, set[str]]:
-    """The dotted attributes that are taken of each name; an empty text where the name itself is used."""
-    inner: set[ast.AST] = set()  # of longer chains
-    used: dict[str, set[str]] = {}
-    for node in nodes:
-        if node in inner or not isinstance(node, NAMED):
-            continue
-        chain, root = [], node
-        while isinstance(root, ast.Attribute):
-            chain.append(root.attr)
-            inner.add(root.value)
-            root = root.value  # type: ignore[assignment]
-        if isinstance(root, ast.Name) and root.id in names:
-            used.setdefault(root.id, set()).add(".".join(reversed(chain)))
-    return used
-
-
-def _without_words(nodes: Iterable[ast.AST], source: bytes) -> bytes:
-    """The source without docstrings, comments on lines of their own, and blank lines."""
-    lines = source.splitlines()
-    texts: set[int] = set()  # lines inside texts, of which nothing is left out
-    left_out: set[int] = set()
-    for node in nodes:
-        if isinstance(node, TEXTS) and node.end_lineno is not None:
-            if node.end_lineno > node.lineno:
-                texts |= set(range(node.lineno, node.end_lineno + 1))
-        elif isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            words = node.body[0]
-            end = words.end_lineno or words.lineno
-            before = lines[words.lineno - 1][: words.col_offset]
-            after = lines[end - 1][words.end_col_offset :].strip()
-            if not before.strip() and (not after or after.startswith(b"#")):
-                left_out |= set(range(words.lineno, end + 1))
-    kept = []
-    for number, line in enumerate(lines, start=1):
-        told = line.strip()
-        if number not in left_out and (number in texts or (told and not told.startswith(b"#"))):
-            kept.append(line if number in texts else line.rstrip())
-    return b"\n".join(kept)
-
-
-# One cell of a benchmark: one training and its prediction, and the key under which its result is stored.
-#
-# The key is a digest of everything that the result depends on: the function and its source files, the parameters, the
-# condition, the data and the seed. If any of these changes, the cell has another key, so a result of older code is
-# never reused.
+# The key is a digest of what the result depends on: the function's name, the parameters, the condition, the data, the seed and
+# the version of uqassay. If any of these changes, the cell has another key, so a result of another version is never reused.
+# The source code of the function is no part of it: who changes it changes a parameter.
 
 SCHEMA = "uqassay.cell/1"
 MAX_SEED = 2**32 - 1  # the largest seed that scikit-learn and NumPy's older generators accept
@@ -283,23 +33,14 @@ MAX_SEED = 2**32 - 1  # the largest seed that scikit-learn and NumPy's older gen
 @final
 @dataclass(frozen=True)
 class CellResult:
-    """The result of the function of a cell.
+    """The result of the function of a cell."""
 
-    Attributes
-    ----------
-    prediction : Prediction
-        Of the n test instances.
-    labels : array (n,) or (n, K)
-        Of the test instances.
-    scores : dict of str to array (n,)
-        Uncertainties that the prediction does not contain, such as a density; greater is less certain.
-    facts : dict
-        Plain values that are stored with the result: the device, sizes, times.
-    """
-
-    prediction: Prediction
-    labels: np.ndarray
+    prediction: Prediction  #: Of the n test instances
+    labels: np.ndarray  #: (n,) or (n, K): Of the test instances
+    #: dict of str to array (n,): Uncertainties that the prediction does not contain, such as a density; greater is less
+    #: certain
     scores: Mapping[str, np.ndarray] = field(default_factory=dict)
+    #: Plain values that are stored with the result: the device, sizes, times
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -312,7 +53,6 @@ class Cell:
     ----------
     function : str
         ``"module:function"``; called with the cell, it returns a `CellResult` that depends on the cell alone.
-    dataset, method : str
     seed : int
         0 … 2³² − 1.
     params, condition : dict
@@ -322,15 +62,8 @@ class Cell:
     source : str
         Where the data are loaded from, if `dataset` alone does not say it. The key depends on the data and not on their
         place, so a folder may be moved.
-    rests_on : tuple of str
-        Modules whose source is part of the key, in addition to the function's module.
     threads : int
         Threads of BLAS and PyTorch. They are part of the key, since they change the order of additions.
-
-    Raises
-    ------
-    InputError
-        A function without a module, a seed out of range, or values that are not plain.
 
     Examples
     --------
@@ -349,17 +82,15 @@ class Cell:
     condition: Mapping[str, Any] = field(default_factory=dict, hash=False)
     data_hash: str = ""
     source: str = ""
-    rests_on: tuple[str, ...] = ()
     threads: int = 1
 
     def __post_init__(self) -> None:
         for name in ("function", "dataset", "method", "data_hash", "source"):
-            if not isinstance(value := getattr(self, name), str):
-                raise InputError(name, "must be text", f"got {value!r:.60}", "pass a str", code="type")
+            a(str, getattr(self, name), name, "pass a str", rule="must be text")
         if not all(part.isidentifier() for part in self.function.replace(":", ".", 1).split(".")) or (
             ":" not in self.function
         ):
-            raise InputError(
+            fail(
                 "function",
                 "must read module:function",
                 f"got {self.function!r}",
@@ -367,23 +98,14 @@ class Cell:
                 code="type",
             )
         for name, least, most in (("seed", 0, MAX_SEED), ("threads", 1, 4096)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-                raise InputError(
-                    name,
-                    f"must be a whole number in {least} … {most}",
-                    f"got {value!r}",
-                    "change it",
-                    code="range",
-                )
+            object.__setattr__(self, name, whole(getattr(self, name), name, "change it", least=least, most=most))
         for name in ("params", "condition"):  # a copy, so that the key stays valid
             object.__setattr__(self, name, json.loads(canonical_json(getattr(self, name), name)))
-        object.__setattr__(self, "rests_on", tuple(sorted(self.rests_on)))
 
     @property
     def key(self) -> str:
         """SHA-256 of everything that the result depends on, 64 hexadecimal characters."""
-        facts = asdict(self) | {"schema": SCHEMA, "code": code_version(self.function, self.rests_on)}
+        facts = asdict(self) | {"schema": SCHEMA, "version": uqassay.__version__}
         del facts["source"]
         return hashlib.sha256(canonical_json(facts, "cell").encode()).hexdigest()
 
@@ -401,16 +123,12 @@ class Cell:
     def from_json(cls, text: str) -> "Cell":
         """The cell that `to_json` wrote."""
         facts = json.loads(text)
-        return cls(**facts | {"rests_on": tuple(facts["rests_on"])})
+        facts.pop("rests_on", None)  # of older versions
+        return cls(**facts)
 
 
 def canonical_json(value: Any, name: str = "value") -> str:
     """The one JSON text of a value: sorted keys, no blanks, ASCII, no NaN.
-
-    Raises
-    ------
-    InputError
-        A value that is not made of text, finite numbers, true, false, None, lists, and dictionaries with text as keys.
 
     Examples
     --------
@@ -435,13 +153,7 @@ def canonical_json(value: Any, name: str = "value") -> str:
 
 
 def function_of(name: str) -> Callable[[Cell], CellResult]:
-    """The function that ``"module:function"`` names.
-
-    Raises
-    ------
-    InputError
-        No such module or function.
-    """
+    """The function that ``"module:function"`` names."""
     module, _, attribute = name.partition(":")
     try:
         found = getattr(importlib.import_module(module), attribute)
@@ -452,9 +164,7 @@ def function_of(name: str) -> Callable[[Cell], CellResult]:
     except AttributeError as problem:
         raise InputError("function", f"{module} has no {attribute}", "", "check its name", code="missing") from problem
     if not callable(found):
-        raise InputError(
-            "function", f"{name} must be a function", f"got {type(found).__name__}", "name a function", code="type"
-        )
+        fail("function", f"{name} must be a function", f"got {type(found).__name__}", "name a function", code="type")
     chosen: Callable[[Cell], CellResult] = found
     return chosen
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.bench.cell import canonical_json
 from uqassay.lab.bench.config import CONDITION_SETS, nearest
 from uqassay.lab.datasets.dataset import LIMIT, NOISE, SUBSET, run_stream
@@ -67,7 +67,6 @@ def conditions_of(asked: Sequence[Mapping[str, Any] | str], data: "Dataset", nam
     ----------
     asked : sequence of dict or str
         Conditions, and names of sets of them.
-    data : Dataset
     name : str
         Of the data set, for errors.
 
@@ -75,11 +74,6 @@ def conditions_of(asked: Sequence[Mapping[str, Any] | str], data: "Dataset", nam
     -------
     list of dict
         All different: a condition that occurs twice counts once.
-
-    Raises
-    ------
-    InputError
-        A condition that is not known, contradicts itself or does not fit the data.
 
     Examples
     --------
@@ -130,11 +124,9 @@ def check_condition(condition: Mapping[str, Any]) -> None:
     """
     for key, value in condition.items():
         if key not in CONDITIONS:
-            raise InputError(
-                "condition", "must have known keys", f"got {key!r}", nearest(key, CONDITIONS), code="choice"
-            )
+            fail("condition", "must have known keys", f"got {key!r}", nearest(key, CONDITIONS), code="choice")
         if not _is_good(key, value):
-            raise InputError(
+            fail(
                 f"condition.{key}",
                 f"must be {CONDITIONS[key]}",
                 f"got {value!r}",
@@ -142,11 +134,9 @@ def check_condition(condition: Mapping[str, Any]) -> None:
                 code="range",
             )
     if condition.get("epochs_by_share") and "train_share" not in condition:
-        raise InputError(
-            "condition.epochs_by_share", "needs train_share", "", "give train_share, or leave it out", code="conflict"
-        )
+        fail("condition.epochs_by_share", "needs train_share", "", "give train_share, or leave it out", code="conflict")
     if "left_out_class" in condition and condition.get("label_noise"):
-        raise InputError(
+        fail(
             "condition.left_out_class",
             "cannot be combined with label_noise",
             "permuted labels do not say which test instances are of that class",
@@ -160,15 +150,8 @@ def changed_data(data: "Dataset", condition: Mapping[str, Any], seed: int = DATA
 
     Parameters
     ----------
-    data : Dataset
-    condition : dict
     seed : int
         Of the cell; it counts with ``subsets_by_seed`` alone. Smaller shares of one seed are parts of the greater ones.
-
-    Raises
-    ------
-    InputError
-        A condition that is not known or contradicts itself, or a class that the data do not have.
     """
     check_condition(condition)
     by_seed = bool(condition.get("subsets_by_seed"))
@@ -188,11 +171,6 @@ def check_classes(data: "Dataset", condition: Mapping[str, Any], seed: int, name
     """Refuse a condition that leaves a class without a training instance, other than the class that it leaves out.
 
     Shares keep one instance of each class and permuted labels keep their numbers, so limits alone can do that.
-
-    Raises
-    ------
-    InputError
-        Such a condition.
     """
     train, _ = _limited_rows(data, condition, seed)
     labels = data.y_train if train is None else data.y_train[train]
@@ -200,7 +178,7 @@ def check_classes(data: "Dataset", condition: Mapping[str, Any], seed: int, name
     if "left_out_class" in condition:
         missing = np.setdiff1d(missing, [left_out_index(condition, data, name)])
     if missing.size:
-        raise InputError(
+        fail(
             "condition",
             "must leave a training instance of each class",
             f"class {data.class_names[missing[0]]!r} of {name or data.name} has none",
@@ -212,11 +190,6 @@ def check_classes(data: "Dataset", condition: Mapping[str, Any], seed: int, name
 def left_out_index(condition: Mapping[str, Any], data: "Dataset", name: str = "") -> int:
     """The class that a condition leaves out, 0 … K − 1.
 
-    Raises
-    ------
-    InputError
-        The data have no such class, or only one other.
-
     Examples
     --------
     >>> from uqassay.lab.datasets import load_dataset
@@ -227,7 +200,7 @@ def left_out_index(condition: Mapping[str, Any], data: "Dataset", name: str = ""
     known = value in names if isinstance(value, str) else value < data.n_classes
     if not known:
         remedy = nearest(value, names) if isinstance(value, str) else f"choose 0 … {data.n_classes - 1}"
-        raise InputError(
+        fail(
             "condition.left_out_class",
             f"must be a class of {name or data.name}",
             f"got {value!r}",
@@ -235,7 +208,7 @@ def left_out_index(condition: Mapping[str, Any], data: "Dataset", name: str = ""
             code="choice",
         )
     if data.n_classes < 3:
-        raise InputError(
+        fail(
             "condition.left_out_class",
             "must leave at least two classes to train on",
             f"{name or data.name} has {data.n_classes}",
@@ -248,11 +221,6 @@ def left_out_index(condition: Mapping[str, Any], data: "Dataset", name: str = ""
 def epochs_at(epochs: int, condition: Mapping[str, Any]) -> int:
     """The number of epochs under a condition: rounded down after the division by the share (paper 004, section 4.1).
 
-    Raises
-    ------
-    InputError
-        More than ten million epochs.
-
     Examples
     --------
     >>> [epochs_at(100, {"train_share": share, "epochs_by_share": True}) for share in (0.01, 0.29, 0.75, 1)]
@@ -264,7 +232,7 @@ def epochs_at(epochs: int, condition: Mapping[str, Any]) -> int:
         return epochs
     found = epochs / condition["train_share"]
     if found > MOST_EPOCHS:
-        raise InputError(
+        fail(
             "condition.epochs_by_share",
             f"must not ask for more than {MOST_EPOCHS} epochs",
             f"got {epochs} / {condition['train_share']}",
@@ -301,7 +269,7 @@ def _is_good(key: str, value: Any) -> bool:
 def _written_out(name: str, data: "Dataset") -> list[dict[str, Any]]:
     """The conditions of a set. Data of two classes have none with a class left out."""
     if name not in CONDITION_SETS:
-        raise InputError(
+        fail(
             "condition",
             "must be a known set of conditions",
             f"got {name!r}",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, final
 
+from uqassay.checks import fail, whole
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import optional_package, read_bytes
 from uqassay.lab.bench.cell import MAX_SEED, canonical_json
@@ -47,9 +48,7 @@ def checked_names(values: Any, name: str, example: str) -> tuple[str, ...]:
     """
     texts = [values] if isinstance(values, str) else values
     if not isinstance(texts, (list, tuple)) or not texts or not all(isinstance(t, str) and t.strip() for t in texts):
-        raise InputError(
-            name, "must be one name or several", f"got {values!r}", f"name one, such as {example}", code="type"
-        )
+        fail(name, "must be one name or several", f"got {values!r}", f"name one, such as {example}", code="type")
     found = tuple(text.strip() for text in texts)
     if name == "method":
         found = tuple("=".join(part.strip() for part in text.split("=")) for text in found)
@@ -57,15 +56,9 @@ def checked_names(values: Any, name: str, example: str) -> tuple[str, ...]:
     twice = next((label for label in labels if labels.count(label) > 1), None)
     if twice is not None:
         remedy = f"write label={twice} for another one" if name == "method" else "name each once"
-        raise InputError(name, "must be different names", f"{twice} is named twice", remedy, code="duplicate")
+        fail(name, "must be different names", f"{twice} is named twice", remedy, code="duplicate")
     if name == "method" and not all(re.fullmatch(r"[^=]+(=[^=]+)?", text) for text in found):
-        raise InputError(
-            "method",
-            "must read NAME or LABEL=NAME",
-            f"got {', '.join(found)}",
-            "remove empty names",
-            code="type",
-        )
+        fail("method", "must read NAME or LABEL=NAME", f"got {', '.join(found)}", "remove empty names", code="type")
     return found
 
 
@@ -78,20 +71,13 @@ def checked_seeds(values: Any) -> tuple[int, ...]:
     ((0, 1), (5,))
     """
     if isinstance(values, int) and not isinstance(values, bool):
-        if not 1 <= values <= MAX_SEEDS:
-            raise InputError(
-                "seeds",
-                f"must be a number in 1 … {MAX_SEEDS}",
-                f"got {values}",
-                "give a list of seeds to choose them",
-                code="range",
-            )
+        whole(values, "seeds", "give a list of seeds to choose them", least=1, most=MAX_SEEDS)
         return tuple(range(values))
     good = isinstance(values, (list, tuple)) and all(
         isinstance(seed, int) and not isinstance(seed, bool) and 0 <= seed <= MAX_SEED for seed in values
     )
     if not good or not values or len(set(values)) < len(values):
-        raise InputError(
+        fail(
             "seeds",
             f"must be a number of seeds, or a list of different whole numbers in 0 … {MAX_SEED}",
             f"got {values!r}",
@@ -104,7 +90,7 @@ def checked_seeds(values: Any) -> tuple[int, ...]:
 def checked_tables(values: Any) -> dict[str, dict[str, Any]]:
     """A copy of the parameters of each method."""
     if not isinstance(values, Mapping) or not all(isinstance(table, Mapping) for table in values.values()):
-        raise InputError(
+        fail(
             "params",
             "must hold a table for each method",
             f"got {values!r}",
@@ -124,13 +110,13 @@ def checked_conditions(values: Any) -> tuple[dict[str, Any] | str, ...]:
     """
     given = [values] if isinstance(values, (Mapping, str)) else values
     if not isinstance(given, (list, tuple)) or not given or not all(isinstance(one, (Mapping, str)) for one in given):
-        raise InputError(
+        fail(
             "condition", "must be a table or several", f"got {values!r}", "write [[condition]] above each", code="type"
         )
     found = tuple(one.strip() if isinstance(one, str) else _plain(one, "condition") for one in given)
     for one in found:
         if isinstance(one, str) and one not in CONDITION_SETS:
-            raise InputError(
+            fail(
                 "condition",
                 "must be a table or the name of a set of conditions",
                 f"got {one!r}",
@@ -139,9 +125,7 @@ def checked_conditions(values: Any) -> tuple[dict[str, Any] | str, ...]:
             )
     texts = [canonical_json(one) for one in found]
     if len(set(texts)) < len(texts):
-        raise InputError(
-            "condition", "must be different conditions", "one is given twice", "remove it", code="duplicate"
-        )
+        fail("condition", "must be different conditions", "one is given twice", "remove it", code="duplicate")
     return found
 
 
@@ -154,7 +138,7 @@ def checked_decompositions(values: Any) -> tuple[str, ...] | None:
     found = checked_names(values, "decomposition", "information-theoretic")
     for name in found:
         if name not in DECOMPOSITIONS:
-            raise InputError(
+            fail(
                 "decomposition",
                 "must be the name of a decomposition",
                 f"got {name!r}",
@@ -170,7 +154,7 @@ def _plain(values: Any, name: str) -> Any:
 
     def check(value: Any) -> None:
         if value is None:
-            raise InputError(name, "must not hold null", "", "leave the key out for its default", code="type")
+            fail(name, "must not hold null", "", "leave the key out for its default", code="type")
         for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             check(inner)
 
@@ -201,11 +185,6 @@ MAX_BITS = 4096  # of a whole number; Python refuses to print much longer ones
 def toml_value(text: str, parameter: str) -> Any:
     """One value as TOML reads it; text that is not a TOML value stays text.
 
-    Raises
-    ------
-    InputError
-        A value that is too long or too deep; the error is about `parameter`.
-
     Examples
     --------
     >>> toml_value("1e-3", "params.snn.rate"), toml_value("adam", "params.snn.name")
@@ -223,11 +202,6 @@ def toml_value(text: str, parameter: str) -> Any:
 
 def toml_values(text: str, source: str) -> Any:
     """The content of a TOML file.
-
-    Raises
-    ------
-    InputError
-        Text that is not TOML, or a value that is too long or too deep; the error names `source`.
 
     Examples
     --------
@@ -250,15 +224,7 @@ def toml_values(text: str, source: str) -> Any:
 
 
 def yaml_values(text: str, source: str) -> Any:
-    """The content of a YAML file.
-
-    Raises
-    ------
-    InputError
-        Text that is not YAML, a key given twice, or a value that is too long or too deep; the error names `source`.
-    MissingDependencyError
-        PyYAML is not installed.
-    """
+    """The content of a YAML file."""
     yaml = optional_package("yaml", "bench", "a YAML file", otherwise="write the file as TOML")
     # PyYAML does not catch Python's errors for malformed dates and numbers
     known = (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -350,35 +316,6 @@ PRESETS = ("smoke", "cpu", "paper")
 class BenchConfig:
     """A benchmark, validated.
 
-    Attributes
-    ----------
-    dataset : tuple of str
-    method : tuple of str
-        ``"name"``, or ``"label=name"`` for a method under another name.
-    seeds : tuple of int
-        Given as a whole number n, they are 0 … n − 1.
-    preset : {"smoke", "cpu", "paper"}
-        How much is computed.
-    params : dict of str to dict
-        Parameters of the methods by their labels; they replace those of the preset.
-    condition : tuple of dict or str
-        Changes of the data, and names of sets of them, such as "disentanglement"; one empty condition unless given.
-    decomposition : tuple of str or None
-        Names of `uqassay.measures.DECOMPOSITIONS` for the page on disentanglement; None means "information-theoretic", and
-        "gaussian-logits" where a method offers it. The results do not depend on them.
-    threads : int
-        Threads of BLAS and PyTorch in each worker; they change the last digits of the results.
-    common_members : int or None
-        As in `uqassay.assay`: number of members that span every sampled set in the report.
-    workers : int or None
-    scheduler : str or None
-        As in `run_cells`; the results do not depend on them.
-
-    Raises
-    ------
-    InputError
-        A value of another type, an unknown preset, or parameters of a method that is not listed.
-
     Examples
     --------
     >>> config = BenchConfig(dataset=["digits"], method=["snn", "narrow=mc-dropout"], seeds=2)
@@ -387,16 +324,21 @@ class BenchConfig:
     """
 
     dataset: Sequence[str]
-    method: Sequence[str]
-    seeds: Any = 1
-    preset: str = "cpu"
+    method: Sequence[str]  #: ``"name"``, or ``"label=name"`` for a method under another name
+    seeds: Any = 1  #: Given as a whole number n, they are 0 … n − 1
+    preset: str = "cpu"  #: {"smoke", "cpu", "paper"}: How much is computed
+    #: Parameters of the methods by their labels; they replace those of the preset
     params: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
+    #: Changes of the data, and names of sets of them, such as "disentanglement"; one empty condition unless given
     condition: Sequence[Mapping[str, Any] | str] = field(default=({},), hash=False)
-    threads: int = 1
+    threads: int = 1  #: Threads of BLAS and PyTorch in each worker; they change the last digits of the results
+    #: As in `uqassay.assay`: number of members that span every sampled set in the report
     common_members: int | None = None
+    #: Names of `uqassay.measures.DECOMPOSITIONS` for the page on disentanglement; None means "information-theoretic", and
+    #: "gaussian-logits" where a method offers it. The results do not depend on them.
     decomposition: Sequence[str] | None = None
     workers: int | None = None
-    scheduler: str | None = None
+    scheduler: str | None = None  #: As in `run_cells`; the results do not depend on them
 
     def __post_init__(self) -> None:
         checked = {
@@ -410,7 +352,7 @@ class BenchConfig:
         for name, value in checked.items():
             object.__setattr__(self, name, value)
         if self.preset not in PRESETS:
-            raise InputError(
+            fail(
                 "preset",
                 "must be the name of a preset",
                 f"got {self.preset!r}",
@@ -421,16 +363,9 @@ class BenchConfig:
             value = getattr(self, name)
             if value is None and name != "threads":
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(
-                    name,
-                    f"must be a whole number of at least {least}",
-                    f"got {value!r}",
-                    "change it",
-                    code="range",
-                )
+            object.__setattr__(self, name, whole(value, name, "change it", least=least))
         if self.scheduler is not None and not (isinstance(self.scheduler, str) and "://" in self.scheduler):
-            raise InputError(
+            fail(
                 "scheduler",
                 "must be an address such as tcp://host:8786",
                 f"got {self.scheduler!r}",
@@ -439,7 +374,7 @@ class BenchConfig:
             )
         unknown = [label for label in self.params if label not in self.methods]
         if unknown:
-            raise InputError(
+            fail(
                 f"params.{unknown[0]}",
                 "must be parameters of a method of this benchmark",
                 f"got {unknown[0]!r}",
@@ -471,15 +406,7 @@ class BenchConfig:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """Fields of a `BenchConfig` from a TOML or YAML file, its keys checked.
-
-    Raises
-    ------
-    InputError
-        No such file, text that does not parse, or an unknown key.
-    MissingDependencyError
-        A YAML file without PyYAML.
-    """
+    """Fields of a `BenchConfig` from a TOML or YAML file, its keys checked."""
     try:
         text = read_bytes(path).decode("utf-8")
     except FileFormatError as problem:
@@ -513,11 +440,6 @@ def read_config(path: Path) -> dict[str, Any]:
 def read_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Parameters from ``method.key=value``; values are read as TOML, or as text if they are not TOML.
 
-    Raises
-    ------
-    InputError
-        Text of another form, or a parameter given twice; it is named ``params.METHOD.KEY``.
-
     Examples
     --------
     >>> read_params(["mc-dropout.rate=0.1", "snn.hidden=[32, 32]", "snn.device=cpu"])
@@ -528,9 +450,7 @@ def read_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
         place, equals, value = text.partition("=")
         label, dot, key = place.rpartition(".")
         if not (equals and dot and label.strip() and key.strip()):
-            raise InputError(
-                "param", "must read METHOD.KEY=VALUE", f"got {text!r}", "for example mc-dropout.rate=0.1", code="type"
-            )
+            fail("param", "must read METHOD.KEY=VALUE", f"got {text!r}", "for example mc-dropout.rate=0.1", code="type")
         label, key = label.strip(), key.strip()
         _add(found.setdefault(label, {}), key, value, f"params.{label}.{key}")
     return found
@@ -538,11 +458,6 @@ def read_params(texts: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 def read_values(texts: Sequence[str], name: str) -> dict[str, Any]:
     """Values from ``key=value``, read as by `read_params`.
-
-    Raises
-    ------
-    InputError
-        Text of another form; a key given twice, which is named ``name.key``.
 
     Examples
     --------
@@ -553,7 +468,7 @@ def read_values(texts: Sequence[str], name: str) -> dict[str, Any]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not (equals and key.strip()):
-            raise InputError(name, "must read KEY=VALUE", f"got {text!r}", "for example train_share=0.1", code="type")
+            fail(name, "must read KEY=VALUE", f"got {text!r}", "for example train_share=0.1", code="type")
         _add(found, key.strip(), value, f"{name}.{key.strip()}")
     return found
 
@@ -581,7 +496,7 @@ def to_toml(config: BenchConfig) -> str:
 def _add(table: dict[str, Any], key: str, text: str, parameter: str) -> None:
     """Set a key to its value as TOML, or as text."""
     if key in table:
-        raise InputError(parameter, "is given twice", "", "give it once", code="duplicate")
+        fail(parameter, "is given twice", "", "give it once", code="duplicate")
     table[key] = toml_value(text, parameter)
 
 

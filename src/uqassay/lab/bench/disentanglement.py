@@ -12,7 +12,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_runs import Contender, Measured, contenders_of
 from uqassay.lab.bench.cell import Cell, canonical_json
@@ -35,20 +35,11 @@ SHOWN = 3  # cells that are missing, in a note
 @final
 @dataclass(frozen=True, eq=False)
 class BenchStudies:
-    """The studies of all methods on one data set.
-
-    Attributes
-    ----------
-    dataset : str
-    studies : tuple of DisentanglementStudy
-        One for each method and setting, in the order of the methods.
-    notes : tuple of Note
-        Methods and runs that are left out, and why.
-    """
+    """The studies of all methods on one data set."""
 
     dataset: str
-    studies: tuple[DisentanglementStudy, ...]
-    notes: tuple[Note, ...] = ()
+    studies: tuple[DisentanglementStudy, ...]  #: One for each method and setting, in the order of the methods
+    notes: tuple[Note, ...] = ()  #: Methods and runs that are left out, and why
 
     @property
     def contenders(self) -> tuple[Contender, ...]:
@@ -101,11 +92,6 @@ def bench_studies(
     list of BenchStudies
         One for each data set with the conditions of the benchmark. A run counts if all its cells are done; without a class
         left out, if those of the first two experiments are.
-
-    Raises
-    ------
-    InputError
-        Results that do not fit together, or uncertainties that are not finite.
     """
     store = Store(folder, create=False)
     done = {found.key for found in store.states([cell.key for cell in cells]) if found.state == "done"}
@@ -290,7 +276,7 @@ def _measured(
 
 def _check_result(cell: Cell, labels: NDArray[Any], before: Sequence[NDArray[Any]]) -> None:
     if labels.ndim != 1 or (before and len(labels) != len(before[0])):
-        raise InputError(
+        fail(
             "labels",
             "must be one class for each of the same test instances in all cells",
             f"those of {cell.name} have shape {labels.shape}",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.conditions import changed_data, check_classes, check_condition, conditions_of, epochs_at
@@ -15,7 +16,6 @@ from uqassay.lab.bench.config import BenchConfig
 
 if TYPE_CHECKING:
     from uqassay.lab.datasets.dataset import Dataset
-    from uqassay.lab.methods import MethodInfo
 
 __all__ = ["cells_of", "run_method"]
 
@@ -33,21 +33,9 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
 
     Parameters
     ----------
-    config : BenchConfig
     sources : dict of str to str, optional
         Argument of `load_dataset` for a data set, if that is not its name. Keys do not depend on it.
-
-    Returns
-    -------
-    list of Cell
-
-    Raises
-    ------
-    InputError
-        An unknown data set, method, parameter, class or key of a condition, a value out of range, or data without training
-        instances of a class. A parameter of a method is named ``params.METHOD.PARAMETER``.
     """
-    from uqassay.lab.methods import METHODS
 
     for condition in config.condition:
         if not isinstance(condition, str):
@@ -73,7 +61,6 @@ def cells_of(config: BenchConfig, sources: Mapping[str, str] | None = None) -> l
             condition=condition,
             data_hash=loaded.content_hash,
             source=sources.get(name, ""),
-            rests_on=("uqassay.lab.datasets.dataset", *_modules(METHODS[method])),
             threads=config.threads,
         )
         for seed in config.seeds
@@ -88,14 +75,8 @@ def run_method(cell: Cell, objects: Mapping[str, Any] | None = None) -> CellResu
 
     Parameters
     ----------
-    cell : Cell
     objects : dict, optional
         Options of the method that are no plain values, such as a backbone that is a function; the cell must determine them.
-
-    Raises
-    ------
-    InputError
-        The data are not those of the cell, or the condition leaves a class without a training instance.
     """
     from uqassay.lab.methods import build_method
 
@@ -104,7 +85,7 @@ def run_method(cell: Cell, objects: Mapping[str, Any] | None = None) -> CellResu
         _loaded.cache_clear()
         loaded = _loaded(cell.source or cell.dataset)
     if loaded.content_hash != cell.data_hash:
-        raise InputError(
+        fail(
             "dataset",
             "must hold the same data at the worker and at the driver",
             f"those of {cell.dataset} differ",
@@ -173,7 +154,7 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
     for key, value in given.items():
         numbers = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, int)]
         if not all(-(2**63) <= v < 2**63 for v in numbers):
-            raise InputError(
+            fail(
                 f"params.{label}.{key}",
                 "whole numbers must fit 64 bits",
                 f"got {value}",
@@ -182,9 +163,7 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
             )
     for key, (reason, remedy) in SET_HERE.items():
         if key in given:
-            raise InputError(
-                f"params.{label}.{key}", f"must be left out, because {reason}", "", remedy, code="conflict"
-            )
+            fail(f"params.{label}.{key}", f"must be left out, because {reason}", "", remedy, code="conflict")
     small = {key: value for key, value in SMOKE.items() if key in known} if config.preset == "smoke" else {}
     params = {**METHODS[method].defaults, **small, **given}
     with _full_names(label):
@@ -198,7 +177,7 @@ def _params(label: str, method: str, config: BenchConfig) -> dict[str, Any]:
 def _check_data(name: str, data: "Dataset") -> None:
     """Refuse data on which every cell would fail."""
     if not len(data.y_test):
-        raise InputError(
+        fail(
             "dataset",
             "must have test instances, on which methods are compared",
             f"{name} has none",
@@ -206,7 +185,7 @@ def _check_data(name: str, data: "Dataset") -> None:
             code="empty",
         )
     if not data.X_train[0].size:
-        raise InputError(
+        fail(
             "dataset",
             "must have instances with features",
             f"those of {name} have shape {data.X_train.shape[1:]}",
@@ -215,7 +194,7 @@ def _check_data(name: str, data: "Dataset") -> None:
         )
     missing = np.setdiff1d(np.arange(data.n_classes), data.y_train)
     if missing.size:
-        raise InputError(
+        fail(
             "dataset",
             "must have a training instance of each class",
             f"class {data.class_names[missing[0]]!r} of {name} has none",
@@ -263,10 +242,6 @@ def _device(model: Any) -> str:
     from uqassay.lab.methods.training import chosen_device
 
     return str(chosen_device(model.device))
-
-
-def _modules(info: "MethodInfo") -> tuple[str, ...]:
-    return tuple(f"uqassay.lab.methods.{name.removesuffix('.py')}" for name in info.source_files)
 
 
 def _limited(condition: Mapping[str, Any], data: "Dataset", preset: str) -> dict[str, Any]:

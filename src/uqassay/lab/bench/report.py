@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence import FINDING_COLUMNS, assay, compare_over_data_sets
 from uqassay.evidence.result import Assay
 from uqassay.lab.bench.cell import Cell, canonical_json
@@ -61,25 +61,13 @@ OURS = re.compile(rb"<pre[^>]*>uqassay bench ")  # our pages contain the command
 @final
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The methods on one data set under one condition.
-
-    Attributes
-    ----------
-    dataset : str
-    condition : dict
-    assay : Assay
-        Its models are the methods, its runs the seeds that are done.
-    seeds : dict of str to tuple of int
-        Seeds of each method, in the order of the runs.
-    folder : Path
-        Folder for its report.
-    """
+    """The methods on one data set under one condition."""
 
     dataset: str
     condition: dict[str, Any]
-    assay: "Assay"
-    seeds: dict[str, tuple[int, ...]]
-    folder: Path
+    assay: "Assay"  #: Its models are the methods, its runs the seeds that are done
+    seeds: dict[str, tuple[int, ...]]  #: Seeds of each method, in the order of the runs
+    folder: Path  #: Folder for its report
 
     @property
     def name(self) -> str:
@@ -112,11 +100,6 @@ def comparisons(
     list of Comparison
         In the order of the cells; a data set without results is left out, and so are conditions whose test labels differ from
         seed to seed, see `unjudged`.
-
-    Raises
-    ------
-    InputError
-        Results on different test instances, or damaged ones.
     """
     store = Store(folder, create=False)
     done = {found.key for found in store.states([cell.key for cell in cells]) if found.state == "done"}
@@ -169,11 +152,6 @@ def check_places(cells: Sequence[Cell], folder: Path, *, studied: bool = False) 
         Whether there is a page on disentanglement.
     folder : Path
         If it holds a benchmark, its files may be replaced, except a page that does not name the command.
-
-    Raises
-    ------
-    InputError
-        Such a file in the folder, or in the folder of one of several reports.
     """
     known = holds_benchmark(folder)
     places = _folders(folder, _groups(cells))
@@ -185,7 +163,7 @@ def check_places(cells: Sequence[Cell], folder: Path, *, studied: bool = False) 
         if page.is_file() and not OURS.search(page.read_bytes()):
             foreign.append(page)
         if foreign:
-            raise InputError(
+            fail(
                 "output",
                 "must not replace files that uqassay bench did not write",
                 f"{foreign[0]} is one",
@@ -255,7 +233,7 @@ def _judged(
         if labels is None:
             labels, class_names = result.labels, result.class_names
         elif not np.array_equal(labels, result.labels):
-            raise InputError(
+            fail(
                 "labels",
                 "must be the same in all cells, or methods cannot be compared",
                 f"those of {cell.name} differ",
@@ -324,23 +302,16 @@ SHOWN = 10  # failed cells in the sentences
 @final
 @dataclass(frozen=True)
 class StatusRow:
-    """The cells of one method on one data set.
-
-    Attributes
-    ----------
-    dataset, method : str
-    done, failed, running, queued : int
-        A cell whose claim has lapsed counts as queued.
-    accuracy, seconds : float or None
-        Means over the cells that are done.
-    """
+    """The cells of one method on one data set."""
 
     dataset: str
     method: str
+    #: A cell whose claim has lapsed counts as queued
     done: int
     failed: int
     running: int
     queued: int
+    #: Means over the cells that are done
     accuracy: float | None
     seconds: float | None
 
@@ -348,22 +319,13 @@ class StatusRow:
 @final
 @dataclass(frozen=True)
 class BenchStatus:
-    """All cells of a folder, including those of older code.
-
-    Attributes
-    ----------
-    folder : str
-    rows : tuple of StatusRow
-    failures : tuple of dict
-        ``key``, ``dataset``, ``method``, ``seed`` and ``traceback`` of each failed cell.
-    older : int
-        How many of the cells that are done were made by other code than the present one.
-    """
+    """All cells of a folder, including those of older code."""
 
     folder: str
     rows: tuple[StatusRow, ...]
+    #: ``key``, ``dataset``, ``method``, ``seed`` and ``traceback`` of each failed cell
     failures: tuple[dict[str, Any], ...]
-    older: int = 0
+    older: int = 0  #: How many of the cells that are done were made by other code than the present one
 
     def count(self, state: str) -> int:
         """How many cells are in a state."""
@@ -395,13 +357,7 @@ STATES = {"done": "done", "failed": "failed", "running": "running", "queued": "t
 
 
 def read_status(folder: str | os.PathLike[str]) -> BenchStatus:
-    """The status of a benchmark. Nothing is changed, and other processes may be at work.
-
-    Raises
-    ------
-    InputError
-        A folder that holds no benchmark.
-    """
+    """The status of a benchmark. Nothing is changed, and other processes may be at work."""
     store = Store(folder, create=False)
     groups: dict[tuple[str, str], list[CellState]] = {}
     failures = []
@@ -452,25 +408,16 @@ def compare_benchmark(
         several conditions of a data set, the mean over them is taken, because they are no independent data sets.
     metric, tradeoff, score, models, level, rope, rng
         As in `uqassay.evidence.compare_over_data_sets`.
-
-    Returns
-    -------
-    DataSetComparison
-
-    Raises
-    ------
-    InputError
-        A folder without a benchmark, a data set without its report or without one of the methods, fewer than two data sets.
     """
     place = Path(folder)
     if not holds_benchmark(place):
-        raise InputError("folder", "must hold a benchmark", f"got {place}", "check the path", code="missing")
+        fail("folder", "must hold a benchmark", f"got {place}", "check the path", code="missing")
     assays: dict[str, Assay] = {}
     data_sets: list[str] = []
     for dataset, condition, report in report_places(_reported(place), place):
         name = ", ".join([dataset, *(f"{key} {value}" for key, value in sorted(condition.items()))])
         if not (report / SAVED).is_dir():
-            raise InputError(
+            fail(
                 "folder",
                 "needs a report on each data set",
                 f"{name} has none",
@@ -502,7 +449,7 @@ def _reported(folder: Path) -> list[Cell]:
         for cell in held.get("cells", [])
     ]
     if not cells:
-        raise InputError(
+        fail(
             "folder",
             "needs the list of its cells",
             f"{folder / CELLS} has none",

@@ -21,10 +21,11 @@ from pathlib import Path
 from typing import Any, Literal, final
 
 from uqassay.arrays import available_cores
+from uqassay.checks import a, fail, whole
 from uqassay.errors import InputError
 from uqassay.evidence.dask import connected
 from uqassay.files import optional_package
-from uqassay.lab.bench.cell import Cell, CellResult, code_modules, function_of
+from uqassay.lab.bench.cell import Cell, CellResult, function_of
 from uqassay.lab.bench.store import LEASE_SECONDS, CellState, FolderProblem, Store, reason_of
 
 __all__ = [
@@ -52,26 +53,15 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"
 @final
 @dataclass(frozen=True)
 class CellOutcome:
-    """The outcome of one cell at a worker.
-
-    Attributes
-    ----------
-    key : str
-    state : {"done", "failed", "taken", "refused"}
-        "taken": another process has the cell, or has finished it; "refused": the folder takes no files.
-    seconds : float
-        Time the cell ran.
-    message : str
-        The exception of a failure, on one line.
-    problem : FolderProblem or None
-        Of a refusal.
-    """
+    """The outcome of one cell at a worker."""
 
     key: str
+    #: {"done", "failed", "taken", "refused"}: "taken": another process has the cell, or has finished it; "refused": the
+    #: folder takes no files
     state: Literal["done", "failed", "taken", "refused"]
-    seconds: float = 0.0
-    message: str = ""
-    problem: FolderProblem | None = None
+    seconds: float = 0.0  #: Time the cell ran
+    message: str = ""  #: The exception of a failure, on one line
+    problem: FolderProblem | None = None  #: Of a refusal
 
 
 def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> CellOutcome:
@@ -83,12 +73,6 @@ def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> CellOutc
         As the driver knows the cell; a worker with other source code refuses it.
     text : str
         The cell as JSON.
-    folder : str
-    lease_seconds : float
-
-    Returns
-    -------
-    CellOutcome
     """
     cell = Cell.from_json(text)
     try:
@@ -125,23 +109,16 @@ def run_cell(key: str, text: str, folder: str, lease_seconds: float) -> CellOutc
 def _result(cell: Cell, key: str) -> CellResult:
     """The result of the cell's function, computed with the cell's number of threads."""
     if cell.key != key:
-        raise InputError(
+        fail(
             "cell",
-            "must have the same source code at the worker and at the driver",
-            f"the code of {cell.name} differs",
+            "must have the same key at the worker and at the driver",
+            f"that of {cell.name} differs",
             "install the same version of uqassay everywhere",
             code="mismatch",
         )
     with _limited(cell.threads):
         result = function_of(cell.function)(cell)
-    if not isinstance(result, CellResult):
-        raise InputError(
-            "function",
-            "must return a CellResult",
-            f"{cell.function} returned {type(result).__name__}",
-            "wrap its values in CellResult",
-            code="type",
-        )
+    a(CellResult, result, "function", "wrap its values in CellResult", rule=f"{cell.function} must return a CellResult")
     return result
 
 
@@ -373,65 +350,40 @@ MAX_ATTEMPTS = 5  # rounds with a cell that never ends, since its processes die;
 @final
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes
-    ----------
-    finished, failed, total : int
-        Cells; the failed ones count among the finished.
-    seconds_left : float or None
-        None until a cell has shown what one costs.
-    cell : str
-        The one that ended last; empty before the first.
-    """
-
+    #: Cells; the failed ones count among the finished
     finished: int
     failed: int
     total: int
-    seconds_left: float | None
-    cell: str
+    seconds_left: float | None  #: None until a cell has shown what one costs
+    cell: str  #: The one that ended last; empty before the first
 
 
 @final
 @dataclass(frozen=True)
 class RunSummary:
-    """The outcome of a call of `run_cells`.
+    """The outcome of a call of `run_cells`."""
 
-    Attributes
-    ----------
-    n_cells, n_kept, n_ran : int
-        Cells of the benchmark, those that were done before, and those that this call finished.
-    failed : dict of str to str
-        Name of each failed cell and its exception.
-    seconds : float
-    """
-
+    #: Cells of the benchmark, those that were done before, and those that this call finished
     n_cells: int
     n_kept: int
     n_ran: int
-    failed: dict[str, str]
+    failed: dict[str, str]  #: Name of each failed cell and its exception
     seconds: float
 
 
 @final
 @dataclass(frozen=True)
 class Costs:
-    """Cells by their state, and the time that the open ones will take.
-
-    Attributes
-    ----------
-    done, failed, running, queued : int
-    seconds : float or None
-        Of one worker, for the cells queued and running; None if no cell was timed.
-    untimed : tuple of str
-        Data set and method of open cells without a timed cell of the same kind; they count with the mean of all kinds.
-    """
+    """Cells by their state, and the time that the open ones will take."""
 
     done: int
     failed: int
     running: int
     queued: int
-    seconds: float | None
+    seconds: float | None  #: Of one worker, for the cells queued and running; None if no cell was timed
+    #: Data set and method of open cells without a timed cell of the same kind; they count with the mean of all kinds
     untimed: tuple[str, ...]
 
 
@@ -471,13 +423,6 @@ def run_cells(
     RunSummary
         A failed cell is recorded with its traceback, and the others go on.
 
-    Raises
-    ------
-    InputError
-        No cells, a folder that takes no files, or no scheduler at the address.
-    MissingDependencyError
-        Dask is not installed.
-
     Examples
     --------
     >>> import tempfile
@@ -489,7 +434,6 @@ def run_cells(
     """
     start = time.perf_counter()
     _check(cells, workers, scheduler)
-    code_modules.cache_clear()  # sources may have changed since the last call in this process
     jobs = {cell.key: cell for cell in cells}
     store = Store(folder, lease_seconds=lease_seconds)
     keys = list(jobs)
@@ -524,20 +468,10 @@ def cost_estimate(cells: Sequence[Cell], folder: str | os.PathLike[str], *, retr
 
     Parameters
     ----------
-    cells : sequence of Cell
     folder : path
         It may be missing.
     retry_failed : bool
         Count the cells that failed earlier among those to do.
-
-    Returns
-    -------
-    Costs
-
-    Raises
-    ------
-    InputError
-        A file in the place of the folder.
     """
     store = Store(folder, create=False, required=False)
     jobs = {cell.key: cell for cell in cells}
@@ -617,19 +551,11 @@ class _Reporter:
 
 def _check(cells: Sequence[Cell], workers: int | None, scheduler: str | None) -> None:
     if not cells:
-        raise InputError(
-            "cells", "must hold at least one cell", "got none", "name a data set, a method and a seed", code="empty"
-        )
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 0):
-        raise InputError(
-            "workers",
-            "must be a whole number of at least 0",
-            f"got {workers!r}",
-            "leave it out for all cores",
-            code="range",
-        )
+        fail("cells", "must hold at least one cell", "got none", "name a data set, a method and a seed", code="empty")
+    if workers is not None:
+        whole(workers, "workers", "leave it out for all cores", least=0)
     if scheduler is not None and workers is not None:
-        raise InputError(
+        fail(
             "workers",
             "must be left out with a scheduler, which has its own",
             f"got {workers} and {scheduler}",

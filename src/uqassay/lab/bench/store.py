@@ -22,6 +22,7 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.evidence.storage import read_arrays
 from uqassay.files import flush, read_bytes, whole_file
@@ -172,41 +173,24 @@ PREDICTION, SCORES = "prediction.npz", "scores.npz"
 @final
 @dataclass(frozen=True, eq=False)
 class StoredResult:
-    """The stored result of one cell.
+    """The stored result of one cell."""
 
-    Attributes
-    ----------
-    prediction : Prediction
-        Without class names, since `labels` are indices.
-    labels : array (n,) or (n, K)
-        Class indices, or label distributions.
-    scores : dict of str to array (n,)
-    metadata : dict
-        ``cell``, ``seconds``, ``accuracy``, ``facts``, ``versions``, ``files`` (the SHA-256 of each) and ``hash`` (of them
-        all).
-    class_names : tuple of str or None
-    """
-
-    prediction: Prediction
-    labels: NDArray[Any]
-    scores: dict[str, NDArray[Any]]
+    prediction: Prediction  #: Without class names, since `labels` are indices
+    labels: NDArray[Any]  #: (n,) or (n, K): Class indices, or label distributions
+    scores: dict[str, NDArray[Any]]  #: dict of str to array (n,)
+    #: ``cell``, ``seconds``, ``accuracy``, ``facts``, ``versions``, ``files`` (the SHA-256 of each) and ``hash`` (of them
+    #: all)
     metadata: dict[str, Any]
     class_names: tuple[str, ...] | None = None
 
 
 def write_result(folder: Path, cell: Cell, result: CellResult, seconds: float) -> None:
-    """Write the files of a result into an empty folder and flush them to the disk.
-
-    Raises
-    ------
-    InputError
-        Labels, scores or facts that do not fit the prediction.
-    """
+    """Write the files of a result into an empty folder and flush them to the disk."""
     from uqassay import __version__
 
     n = result.prediction.n_instances
     if len(result.labels) != n:
-        raise InputError(
+        fail(
             "labels",
             "must have one row for each instance of the prediction",
             f"got {len(result.labels)} rows for {n} instances",
@@ -218,7 +202,7 @@ def write_result(folder: Path, cell: Cell, result: CellResult, seconds: float) -
         scores = {name: np.asarray(values, dtype=np.float64) for name, values in result.scores.items()}
         for name, values in scores.items():
             if values.shape != (n,):
-                raise InputError(
+                fail(
                     f"scores[{name!r}]",
                     f"must have shape ({n},), one score for each instance",
                     f"got {values.shape}",
@@ -348,21 +332,11 @@ DRAFT = re.compile(r"(.+)\+[0-9a-f]{8}")  # the name of a draft: its owner and a
 @final
 @dataclass(frozen=True)
 class CellClaim:
-    """The content of a claim file.
+    """The content of a claim file."""
 
-    Attributes
-    ----------
-    owner : str
-        As `this_process` writes it; empty in a file that is damaged or not yet written.
-    lease : float
-        Seconds after which the claim lapses unless it is renewed.
-    touched : float
-        When it was made or last renewed, by the clock of the file system.
-    """
-
-    owner: str
-    lease: float
-    touched: float
+    owner: str  #: As `this_process` writes it; empty in a file that is damaged or not yet written
+    lease: float  #: Seconds after which the claim lapses unless it is renewed
+    touched: float  #: When it was made or last renewed, by the clock of the file system
 
     def has_lapsed(self, now: float) -> bool:
         """Whether nobody works on the cell any more."""
@@ -377,7 +351,6 @@ class Claims:
     ----------
     drafts : Path
         Folder for temporary entries, on the same file system as the claims.
-    lease_seconds : float
     """
 
     def __init__(self, drafts: Path, lease_seconds: float) -> None:
@@ -553,33 +526,20 @@ def _is_abandoned(entry: Path, now: float) -> bool:
 @final
 @dataclass(frozen=True, kw_only=True)
 class CellState:
-    """The state of one cell, with its facts.
-
-    Attributes
-    ----------
-    key : str
-    state : {"queued", "running", "done", "failed"}
-        A cell whose claim has lapsed is queued.
-    dataset, method : str
-        Empty if neither a result nor a plan names them.
-    seed : int or None
-    seconds, accuracy : float or None
-        Of a cell that is done.
-    hash : str
-        Digest of the files of a cell that is done.
-    traceback : str
-        Of a cell that failed.
-    """
+    """The state of one cell, with its facts."""
 
     key: str
+    #: {"queued", "running", "done", "failed"}: A cell whose claim has lapsed is queued
     state: Literal["queued", "running", "done", "failed"] = "queued"
+    #: Empty if neither a result nor a plan names them
     dataset: str = ""
     method: str = ""
     seed: int | None = None
+    #: Of a cell that is done
     seconds: float | None = None
     accuracy: float | None = None
-    hash: str = ""
-    traceback: str = ""
+    hash: str = ""  #: Digest of the files of a cell that is done
+    traceback: str = ""  #: Of a cell that failed
 
     @property
     def is_open(self) -> bool:
@@ -696,9 +656,7 @@ class Store:
             if not create and any(path.is_file() for path in (self.folder, *self.folder.parents)):
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(self.folder))
             if not create and required and not holds_benchmark(self.folder):
-                raise InputError(
-                    "folder", "must hold a benchmark", f"got {self.folder}", "check the path", code="missing"
-                )
+                fail("folder", "must hold a benchmark", f"got {self.folder}", "check the path", code="missing")
             for part in ("cells", "drafts", "plans") if create else ():
                 (self.folder / part).mkdir(parents=True, exist_ok=True)
 
@@ -729,17 +687,11 @@ class Store:
         return {state: states.count(state) for state in ("queued", "running", "done", "failed")}
 
     def result(self, key: str) -> StoredResult:
-        """The result of a cell that is done.
-
-        Raises
-        ------
-        InputError
-            There is none, or its files are damaged.
-        """
+        """The result of a cell that is done."""
         place = self.place(key)
         metadata = whole_metadata(place, key)
         if metadata is None:
-            raise InputError(
+            fail(
                 "key",
                 "must be that of a cell with a whole result",
                 f"got {key[:12]} in {self.folder}",
@@ -967,7 +919,6 @@ def older_sentence(n: int, noun: str, folder: str | os.PathLike[str]) -> str:
         Number of results.
     noun : str
         What one of them is.
-    folder : path
 
     Examples
     --------
@@ -1029,7 +980,7 @@ def _present_key(cell: dict[str, Any]) -> str:
 
 
 def _without_place(cell: dict[str, Any]) -> str:
-    """The fields of a cell without those that say where its data and its code lie."""
+    """The fields of a cell without those that say where its data and, in older versions, its code lie."""
     return json.dumps(
         {name: value for name, value in cell.items() if name not in ("source", "rests_on")}, sort_keys=True
     )

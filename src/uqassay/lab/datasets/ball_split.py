@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_array, as_numeric, generator, row_chunks
+from uqassay.checks import fail, number, same_length, whole
 from uqassay.errors import InputError
 from uqassay.lab.datasets.dataset import as_features, count_of
 from uqassay.notes import Note
@@ -40,31 +41,18 @@ MOST_NAMED = 3  # classes in an error
 @final
 @dataclass(frozen=True, eq=False)
 class BallDivision:
-    """One division of rows into a training, a test and an augmented set.
+    """One division of rows into a training, a test and an augmented set."""
 
-    Attributes
-    ----------
-    train, test, augmented : int array
-        Row numbers in rising order. The test set shares no row with the others; the training set is part of the augmented one.
-    ball : int array (n,)
-        Number of the ball that each row belongs to, −1 for none.
-    centres : array (B, d)
-        Centres of the balls, in the order in which they took their points.
-    radius : float
-    n_overlapping : int
-        Rows that lie in several of the balls; each belongs to the first.
-    notes : tuple of Note
-        Sizes of the parts, overlaps, balls that were skipped.
-    """
-
+    #: Row numbers in rising order. The test set shares no row with the others; the training set is part of the augmented
+    #: one.
     train: Rows
     test: Rows
     augmented: Rows
-    ball: NDArray[np.intp]
-    centres: Array
+    ball: NDArray[np.intp]  #: (n,): Number of the ball that each row belongs to, −1 for none
+    centres: Array  #: (B, d): Centres of the balls, in the order in which they took their points
     radius: float
-    n_overlapping: int
-    notes: tuple[Note, ...] = ()
+    n_overlapping: int  #: Rows that lie in several of the balls; each belongs to the first
+    notes: tuple[Note, ...] = ()  #: Sizes of the parts, overlaps, balls that were skipped
 
     @property
     def counts(self) -> NDArray[np.intp]:
@@ -123,13 +111,7 @@ class TakenBalls:
 def division_of(
     place: NDArray[np.int8], taken: TakenBalls, radius: float, labels: NDArray[Any] | None, notes: list[Note]
 ) -> BallDivision:
-    """The division with the part of each row `place`, ``(n,)``; `notes` come after those on sizes and overlaps.
-
-    Raises
-    ------
-    InputError
-        No row to train on, none that is added, or a class without training instances.
-    """
+    """The division with the part of each row `place`, ``(n,)``; `notes` come after those on sizes and overlaps."""
     _check_parts(place, labels)
     return BallDivision(
         train=np.flatnonzero(place == TRAIN),
@@ -168,14 +150,14 @@ def _check_parts(place: NDArray[np.int8], labels: NDArray[Any] | None) -> None:
         (ADDED, "for the augmented set alone", "lower it or test_share"),
     ):
         if not (place == part).any():
-            raise InputError("train_share", f"must leave points {what}", "it leaves none", remedy, code="empty")
+            fail("train_share", f"must leave points {what}", "it leaves none", remedy, code="empty")
     if labels is None:
         return
     classes, counts = np.unique(labels, return_counts=True)
     gone = np.flatnonzero(~np.isin(classes, labels[place == TRAIN]))
     if len(gone):
         shown_classes = listed([f"{classes[k]} ({counted(int(counts[k]), 'instance')})" for k in gone[:MOST_NAMED]])
-        raise InputError(
+        fail(
             "y",
             "every class needs a training instance, and the balls take all of some",
             f"none is left of {counted(len(gone), 'class', 'classes')}: {shown_classes}",
@@ -291,28 +273,13 @@ def neighbour_distances(
     -------
     array (n_sampled,)
         Euclidean distances in rising order.
-
-    Raises
-    ------
-    InputError
-        More neighbours than other points, values that are not finite, or distances beyond double precision.
     """
     points = as_points(X)
     n = len(points)
     if n < 2:
-        raise InputError("X", "must hold at least two points", f"got {n}", "add instances", code="empty")
-    if not _is_whole(n_neighbours) or not 1 <= n_neighbours < n:
-        raise InputError(
-            "n_neighbours",
-            f"must be a whole number in 1 … {n - 1}",
-            f"got {shown(n_neighbours)} for {n} points",
-            "choose fewer than there are other points",
-            code="range",
-        )
-    if not _is_whole(n_sampled) or n_sampled < 1:
-        raise InputError(
-            "n_sampled", "must be a whole number from 1 up", f"got {shown(n_sampled)}", "500, say", code="range"
-        )
+        fail("X", "must hold at least two points", f"got {n}", "add instances", code="empty")
+    n_neighbours = whole(n_neighbours, "n_neighbours", "choose fewer than there are other points", least=1, most=n - 1)
+    n_sampled = whole(n_sampled, "n_sampled", "500, say", least=1)
     sampled = generator(rng).choice(n, size=min(n, n_sampled), replace=False)
     points, exponent = _within_squares(points)
     centred = points - points.mean(axis=0, dtype=np.float64)  # double precision, (n, d)
@@ -329,7 +296,7 @@ def neighbour_distances(
     with np.errstate(over="ignore"):
         distances = np.ldexp(np.sort(found), exponent)
     if not np.isfinite(distances[-1]):
-        raise InputError(
+        fail(
             "X",
             "must have distances that double precision can hold",
             f"got values up to {np.ldexp(np.abs(points).max(), exponent):.3g}",
@@ -347,10 +314,6 @@ def _within_squares(points: Points) -> tuple[Points, int]:
     return np.ldexp(points.astype(np.float64), -exponent - 1), exponent + 1
 
 
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
 def suggested_radius(X: ArrayLike, n_neighbours: int, *, quantile: float = 0.5, rng: RandomState = None) -> float:
     """A radius with which a ball about a typical point has `n_neighbours` others.
 
@@ -365,23 +328,16 @@ def suggested_radius(X: ArrayLike, n_neighbours: int, *, quantile: float = 0.5, 
         In [0, 1].
     rng : int, SeedSequence, Generator or None
 
-    Raises
-    ------
-    InputError
-        As of `neighbour_distances`; a quantile outside [0, 1]; so many equal points that the radius would be 0.
-
     Examples
     --------
     >>> line = np.arange(100.0)[:, None]
     >>> suggested_radius(line, 10)
     5.0
     """
-    number = isinstance(quantile, (int, float, np.integer, np.floating)) and not isinstance(quantile, bool)
-    if not number or not 0.0 <= quantile <= 1.0:
-        raise InputError("quantile", "must lie in [0, 1]", f"got {shown(quantile)}", "0.5 is the median", code="range")
+    quantile = number(quantile, "quantile", "0.5 is the median", low=0, high=1)
     radius = float(np.quantile(neighbour_distances(X, n_neighbours, rng=rng), quantile))
     if radius == 0.0:
-        raise InputError(
+        fail(
             "X",
             "must have distinct points",
             f"a typical point has {n_neighbours} equal ones",
@@ -429,12 +385,6 @@ class BallSplit:
         Number of divisions of `split`. Division i has the random state ``random_state + i``.
     random_state : int
 
-    Raises
-    ------
-    InputError
-        A radius that is not positive, shares outside [0, 1] or with p + q > 1, options that exclude each other. `divide` and
-        `split` refuse data that do not fit.
-
     Examples
     --------
     >>> X = np.random.default_rng(0).uniform(0, 10, (2000, 2))
@@ -457,21 +407,13 @@ class BallSplit:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        number = isinstance(self.radius, (int, float, np.integer, np.floating)) and not isinstance(self.radius, bool)
-        if not number or not 0.0 < self.radius < np.inf:
-            raise InputError(
-                "radius",
-                "must be a positive number",
-                f"got {shown(self.radius)}",
-                "uqassay.lab.datasets.suggested_radius finds one",
-                code="range",
-            )
+        number(self.radius, "radius", "uqassay.lab.datasets.suggested_radius finds one", low=0, ends="()")
         for name, least in (("n_balls", 1), ("min_neighbours", 1), ("n_candidates", 1), ("n_splits", 1)):
             if getattr(self, name) is not None or name in ("n_candidates", "n_splits"):
-                _check_whole(name, getattr(self, name), least)
-        _check_whole("random_state", self.random_state, 0)
+                whole(getattr(self, name), name, f"{least}, say", least=least)
+        whole(self.random_state, "random_state", "0, say", least=0)
         if isinstance(self.centres, str) and self.centres != DENSE:
-            raise InputError(
+            fail(
                 "centres",
                 'must be "dense" or an array of centres (B, d)',
                 f"got {self.centres!r}",
@@ -479,7 +421,7 @@ class BallSplit:
                 code="choice",
             )
         if not self._dense and self.n_balls is not None:
-            raise InputError(
+            fail(
                 "n_balls",
                 "has no effect with given centres",
                 f"got {self.n_balls}",
@@ -539,16 +481,10 @@ class BallSplit:
         Returns
         -------
         BallDivision
-
-        Raises
-        ------
-        InputError
-            A radius that catches nothing in a ball, or all points; a test share that rounds to no point; no point that is
-            added, or none to train on; classes without training instances; arrays that do not fit or are not finite.
         """
         points = as_points(X)
         if len(points) < LEAST_POINTS:
-            raise InputError(
+            fail(
                 "X",
                 f"must hold at least {LEAST_POINTS} points: for the training, for the test and to add",
                 f"got {len(points)}",
@@ -557,7 +493,7 @@ class BallSplit:
             )
         labels = None if y is None else _class_labels(y, len(points))
         seed = self.random_state if random_state is None else random_state
-        _check_whole("random_state", seed, 0)
+        whole(seed, "random_state", "0, say", least=0)
         g = generator(seed)
         search = RadiusSearch(points, self.radius)
         taken = TakenBalls(len(points))
@@ -574,7 +510,7 @@ class BallSplit:
     def _take_given(self, points: Points, search: RadiusSearch, taken: TakenBalls) -> list[Note]:
         centres = as_points(_centre_array(self.centres), "centres")
         if centres.shape[1] != points.shape[1]:
-            raise InputError(
+            fail(
                 "centres",
                 f"must have the {points.shape[1]} dimensions of X",
                 f"got shape {centres.shape}",
@@ -620,7 +556,7 @@ class BallSplit:
 
     def _check_caught(self, inside: NDArray[np.bool_], which: str, points: Points) -> None:
         if not inside.any():
-            raise InputError(
+            fail(
                 "radius",
                 "must catch at least one point in every ball",
                 f"{which} has none within {self.radius:g}",
@@ -628,7 +564,7 @@ class BallSplit:
                 code="empty",
             )
         if inside.all():
-            raise InputError(
+            fail(
                 "radius",
                 "must leave points outside of every ball",
                 f"{which} has all {count(len(inside))} points within {self.radius:g}",
@@ -650,17 +586,17 @@ class BallSplit:
         """Part of each row, ``(n,)``."""
         train_share, test_share = self._shares()
         place = np.full(len(taken.ball), TRAIN, dtype=np.int8)
-        for number, rows in zip(taken.numbers, taken.rows, strict=True):
-            p, q = (float(share[number % len(share)]) for share in (train_share, test_share))
+        for ball, rows in zip(taken.numbers, taken.rows, strict=True):
+            p, q = (float(share[ball % len(share)]) for share in (train_share, test_share))
             n_train, n_test = count_of(p, len(rows)), count_of(q, len(rows))
             if n_test == 0:
-                raise InputError(
+                fail(
                     "test_share",
                     "must give every ball at least one test point",
-                    f"ball {number} has {counted(len(rows), 'point')} and a share of {q:g}",
+                    f"ball {ball} has {counted(len(rows), 'point')} and a share of {q:g}",
                     "raise the share, the radius or min_neighbours",
                     code="empty",
-                    facts={"ball": number, "points": len(rows)},
+                    facts={"ball": ball, "points": len(rows)},
                 )
             drawn = g.permutation(rows)
             place[drawn[:n_test]] = TEST
@@ -673,13 +609,13 @@ class BallSplit:
         """p and q, each of length 1 or one per ball; checked."""
         train, test = (_share_array(getattr(self, name), name) for name in ("train_share", "test_share"))
         if (test == 0).any():
-            raise InputError("test_share", "must be positive", "got 0", "0.3, say", code="range")
+            fail("test_share", "must be positive", "got 0", "0.3, say", code="range")
         numbers = {len(share) for share in (train, test) if len(share) > 1}
         n_balls = self.n_balls if self._dense else len(_centre_array(self.centres))
         if n_balls is not None and numbers:
             numbers.add(n_balls)
         if len(numbers) > 1:
-            raise InputError(
+            fail(
                 "train_share" if len(train) > 1 else "test_share",
                 "must be one number, or one for each ball",
                 f"got {len(train)} and {len(test)} shares"
@@ -690,7 +626,7 @@ class BallSplit:
         together = train + test
         if (together > 1.0 + ROUNDING).any():
             at = int(np.argmax(together))
-            raise InputError(
+            fail(
                 "train_share",
                 "and test_share must not exceed 1 together",
                 f"ball {at} has {together[at]:g}" if len(together) > 1 else f"got {together[0]:g}",
@@ -710,7 +646,7 @@ class BallSplit:
 def _centre_array(value: Any) -> NDArray[Any]:
     centres = as_array(value, "centres")
     if centres.ndim != 2 or not len(centres):
-        raise InputError(
+        fail(
             "centres",
             "must hold at least one centre, as an array (B, d)",
             f"got shape {centres.shape}",
@@ -723,7 +659,7 @@ def _centre_array(value: Any) -> NDArray[Any]:
 def _share_array(value: Any, name: str) -> Array:
     share = np.atleast_1d(as_array(value, name))
     if share.dtype.kind not in "fiu" or share.ndim != 1 or not len(share):
-        raise InputError(
+        fail(
             name,
             "must be one number, or one for each ball",
             f"got {shown(value)}",
@@ -735,32 +671,20 @@ def _share_array(value: Any, name: str) -> Array:
     if wrong.any():
         at = int(np.argmax(wrong))
         where = f"ball {at} has " if len(share) > 1 else "got "
-        raise InputError(name, "must lie in [0, 1]", f"{where}{share[at]:g}", "0.3 is 30 %", code="range")
+        fail(name, "must lie in [0, 1]", f"{where}{share[at]:g}", "0.3 is 30 %", code="range")
     return share
-
-
-def _check_whole(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or value < least:
-        raise InputError(
-            name, f"must be a whole number from {least} up", f"got {shown(value)}", f"{least}, say", code="range"
-        )
 
 
 def _class_labels(y: ArrayLike, n: int) -> NDArray[Any]:
     labels = as_array(y, "y")
     if labels.ndim != 1:
-        raise InputError("y", "must hold one class for each row", f"got shape {labels.shape}", "check it", code="shape")
-    if len(labels) != n:
-        raise InputError(
-            "y", f"needs one class for each of {n} rows", f"got {len(labels)}", "check it", code="mismatch"
-        )
+        fail("y", "must hold one class for each row", f"got shape {labels.shape}", "check it", code="shape")
+    same_length(labels, "y", n, "give one class for each row", of="row")
     if labels.dtype.kind == "O" and all(isinstance(label, str) for label in labels.tolist()):
         return labels.astype(np.str_)  # text of pandas
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         row = int(np.argmax(np.isnan(labels)))
-        raise InputError("y", "must hold a class for each row", f"row {row} has none", "drop such rows", code="missing")
+        fail("y", "must hold a class for each row", f"row {row} has none", "drop such rows", code="missing")
     if labels.dtype.kind not in "biufUS" or (labels.dtype.kind == "f" and np.isinf(labels).any()):
-        raise InputError(
-            "y", "must hold numbers or text", f"got values of {labels.dtype}", "convert all to text", code="type"
-        )
+        fail("y", "must hold numbers or text", f"got values of {labels.dtype}", "convert all to text", code="type")
     return labels

@@ -14,6 +14,7 @@ from typing import IO, Any, final
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import DRAFT, optional_package, whole_file
 from uqassay.predictions.files import problems_named
@@ -46,18 +47,10 @@ def checksums() -> dict[str, Any]:
 
 
 def is_local(url: str) -> bool:
-    """Whether an address is that of a file on this machine.
-
-    Raises
-    ------
-    InputError
-        Another scheme than https, http and file.
-    """
+    """Whether an address is that of a file on this machine."""
     scheme = urlsplit(url).scheme
     if scheme not in SCHEMES:
-        raise InputError(
-            "url", f"must begin with {listed(SCHEMES, last='or')}", f"got {url}", "correct the address", code="choice"
-        )
+        fail("url", f"must begin with {listed(SCHEMES, last='or')}", f"got {url}", "correct the address", code="choice")
     return scheme == "file"
 
 
@@ -77,8 +70,6 @@ def download(
     ----------
     name : str
         For errors and progress.
-    url : str
-    stream : binary file
     size : int, optional
         Number of bytes that the content must have.
     timeout : float
@@ -92,20 +83,13 @@ def download(
     -------
     dict of str to str
         Checksums of the content by their kind, in hexadecimal digits.
-
-    Raises
-    ------
-    InputError
-        No answer, an incomplete one, or one of another size.
-    MissingDependencyError
-        pooch is missing.
     """
     sink = _Sink(name, url, stream, size, progress, by_hand)
     reason = _copy(sink) if is_local(url) else _fetch(sink, timeout)
     if not reason and sink.done < sink.total:  # older versions of urllib3 do not notice
         reason = EARLY
     if reason:
-        raise InputError(name, f"cannot be downloaded from {url} ({reason})", "", by_hand, code="unreadable")
+        fail(name, f"cannot be downloaded from {url} ({reason})", "", by_hand, code="unreadable")
     if size is not None and sink.done != size:
         raise sink.wrong_size(str(sink.done))
     return {kind: each.hexdigest() for kind, each in sink.sums.items()}
@@ -212,12 +196,8 @@ def cache_folder(folder: str | os.PathLike[str] | None = None) -> Path:
     """
     if folder is not None:
         if not isinstance(folder, str | os.PathLike):
-            raise InputError(
-                "cache",
-                "must be the path of a folder",
-                f"got {folder!r}",
-                "leave it out for the default",
-                code="type",
+            fail(
+                "cache", "must be the path of a folder", f"got {folder!r}", "leave it out for the default", code="type"
             )
         return Path(folder).expanduser().absolute()
     named = os.environ.get(VARIABLE, "")
@@ -293,7 +273,7 @@ def fetch(
     """
     parts = name.split("/")
     if not all(part.strip(". ") and "\\" not in part and ":" not in part for part in parts):
-        raise InputError(
+        fail(
             "name",
             "must stay inside the cache folder",
             f"got {name!r}",
@@ -307,9 +287,7 @@ def fetch(
             _check(there, content_digest if there != path else digest, content_digest)
             return there
     if url is None:
-        raise InputError(
-            name, "is not there and cannot be downloaded", "", f"put it at {path}, or {_elsewhere()}", code="missing"
-        )
+        fail(name, "is not there and cannot be downloaded", "", f"put it at {path}, or {_elsewhere()}", code="missing")
     is_local(url)  # refuses an address of another kind before anything is made
     _download(name, url, path, (digest, size), timeout, progress)
     return path
@@ -332,7 +310,7 @@ def _download(
         found = download(name, url, stream, size=size, timeout=timeout, progress=progress, by_hand=by_hand)
         due = digest or _first_seen(path)
         if due is not None and not _agrees(due, found):
-            raise InputError(
+            fail(
                 name,
                 f"must have the checksum {due}",
                 f"{url} gave {_shown(due, found)}",
@@ -360,7 +338,7 @@ def _check(path: Path, digest: str | None, content_digest: str | None) -> None:
     if digest is None:
         first = _first_seen(path)
         if first is not None and not _agrees(first, found):
-            raise InputError(
+            fail(
                 path.name,
                 "has changed since it was first used",
                 f"{path} now has SHA-256 {found['sha256']}",
@@ -368,7 +346,7 @@ def _check(path: Path, digest: str | None, content_digest: str | None) -> None:
                 code="mismatch",
             )
     elif not _agrees(digest, found) and not _content_agrees(path, content_digest):
-        raise InputError(
+        fail(
             path.name,
             f"must have the checksum {digest}",
             f"{path} has {_shown(digest, found)}",
@@ -446,13 +424,7 @@ def _remember(path: Path, found: dict[str, str], digest: str | None) -> None:
 
 @contextmanager
 def _into_cache(path: Path) -> Iterator[IO[bytes]]:
-    """A stream to a file of the cache folder, which is made if needed; the file appears whole or not at all.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be made or written, or is full.
-    """
+    """A stream to a file of the cache folder, which is made if needed; the file appears whole or not at all."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_abandoned(path.parent)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_labels, as_numeric, generator, row_chunks
-from uqassay.errors import InputError
+from uqassay.checks import different, fail, number, whole
 from uqassay.text import shown
 
 __all__ = [
@@ -62,11 +62,6 @@ def stratified_split(y: ArrayLike, test_size: float | int, rng: RandomState = No
         Row numbers in random order. Each class gives its share to the test part, rounded by largest remainders so that the
         sizes are exact, and keeps at least one training instance.
 
-    Raises
-    ------
-    InputError
-        A size that leaves a part empty or a class without a training instance.
-
     Examples
     --------
     >>> import numpy as np
@@ -80,7 +75,7 @@ def stratified_split(y: ArrayLike, test_size: float | int, rng: RandomState = No
     n_test = _test_count(test_size, n)
     classes, place, counts = np.unique(labels, return_inverse=True, return_counts=True)
     if n_test > n - len(classes):
-        raise InputError(
+        fail(
             "test_size",
             f"must leave at least one training instance for each of {len(classes)} classes",
             f"got {n_test} of {n} instances for the test",
@@ -153,7 +148,7 @@ def _test_count(test_size: float | int, n: int) -> int:
     known = (number or isinstance(test_size, (float, np.floating))) and np.isfinite(test_size)
     count = 0 if not known else int(test_size) if number else round(test_size * n)
     if not (0 < count < n and (number or 0.0 < test_size < 1.0)):
-        raise InputError(
+        fail(
             "test_size",
             f"must be a share in (0, 1) or a number of instances in 1 … {n - 1}",
             f"got {shown(test_size)}, that is {count} of {n}",
@@ -191,29 +186,6 @@ RowChoice = slice | ArrayLike
 class Dataset:
     """Training and test instances of one classification problem.
 
-    Attributes
-    ----------
-    name : str
-    X_train, X_test : array (n, ...)
-        Features; read-only views.
-    y_train, y_test : int array (n,)
-        Classes 0 … K − 1.
-    class_names : tuple of K str
-        All K classes, including those without instances.
-    votes_test : array (n_test, K), optional
-        Vote counts of several annotators, label distributions, or (toy data) the exact label probabilities.
-    groups_train, groups_test : array (n,), optional
-        Groups of dependent instances: patients, recording runs.
-    source, licence : str
-        Origin and terms of use.
-    notes : tuple of str
-        Remarks for the reader on instances that were left out and on changes.
-
-    Raises
-    ------
-    InputError
-        Arrays that do not fit together, features that are not finite, labels that are no classes.
-
     Examples
     --------
     >>> data = Dataset("two", [[0.0], [1.0], [3.0]], [0, 1, 1], [[2.0]], [1], ("low", "high"))
@@ -222,29 +194,28 @@ class Dataset:
     """
 
     name: str
+    #: (n, ...): Features; read-only views
     X_train: Features
+    #: (n,): Classes 0 … K − 1
     y_train: Labels
     X_test: Features
     y_test: Labels
-    class_names: tuple[str, ...]
+    class_names: tuple[str, ...]  #: tuple of K str: All K classes, including those without instances
+    #: (n_test, K): Vote counts of several annotators, label distributions, or (toy data) the exact label probabilities
     votes_test: NDArray[Any] | None = None
+    #: (n,): Groups of dependent instances: patients, recording runs
     groups_train: NDArray[Any] | None = None
     groups_test: NDArray[Any] | None = None
+    #: Origin and terms of use
     source: str = ""
     licence: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  #: Remarks for the reader on instances that were left out and on changes
 
     def __post_init__(self) -> None:
         names = tuple(str(name) for name in self.class_names)
         if len(names) < 2:
-            raise InputError(
-                "class_names", "needs at least two classes", f"got {len(names)}", "name them all", code="range"
-            )
-        if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise InputError(
-                "class_names", "must differ from each other", f"{twice!r} occurs twice", "rename one", code="duplicate"
-            )
+            fail("class_names", "needs at least two classes", f"got {len(names)}", "name them all", code="range")
+        different(names, "class_names", "must differ from each other", "rename one")
         fields: dict[str, Any] = {"class_names": names, "notes": tuple(self.notes)}
         for part in ("train", "test"):
             x = as_features(getattr(self, f"X_{part}"), f"X_{part}")
@@ -252,7 +223,7 @@ class Dataset:
             fields |= {f"X_{part}": x, f"y_{part}": y}
             fields[f"groups_{part}"] = _groups(getattr(self, f"groups_{part}"), len(x), f"groups_{part}")
         if fields["X_train"].shape[1:] != fields["X_test"].shape[1:]:
-            raise InputError(
+            fail(
                 "X_test",
                 f"instances must have the shape of the training instances, {fields['X_train'].shape[1:]}",
                 f"got {fields['X_test'].shape[1:]}",
@@ -334,12 +305,9 @@ class Dataset:
         >>> inside.y_train.tolist(), inside.n_classes, outside.tolist()
         ([0, 1], 3, [[2.0]])
         """
-        if not 0 <= k < self.n_classes:
-            raise InputError(
-                "k", f"must be a class 0 … {self.n_classes - 1}", f"got {k}", "see class_names", code="range"
-            )
+        whole(k, "k", "see class_names", least=0, most=self.n_classes - 1)
         if (self.y_train == k).all():
-            raise InputError(
+            fail(
                 "k",
                 "must leave training instances of another class",
                 f"all are of class {k}",
@@ -364,10 +332,7 @@ class Dataset:
         Dataset
             Rows in the same order as before.
         """
-        if not 0.0 < share <= 1.0:
-            raise InputError(
-                "share", "must lie in (0, 1]", f"got {share}", "1 keeps all training instances", code="range"
-            )
+        number(share, "share", "1 keeps all training instances", low=0, high=1, ends="(]")
         return self.subset(train=class_shares(self.y_train, self.n_classes, share, rng))
 
     # -- changes ------------------------------------------------------------------------------------------------------
@@ -392,8 +357,7 @@ class Dataset:
         >>> sorted(data.with_label_noise(1.0, 1).y_train.tolist())
         [0, 0, 1, 1]
         """
-        if not 0.0 <= share <= 1.0:
-            raise InputError("share", "must lie in [0, 1]", f"got {share}", "0 changes nothing", code="range")
+        number(share, "share", "0 changes nothing", low=0, high=1)
         source = seed_source(rng)
         fields = {}
         for stream, part in enumerate(("train", "test")):
@@ -413,7 +377,7 @@ class Dataset:
             mean = self.X_train.mean(axis=axes, dtype=np.float64, keepdims=True)
             spread = self.X_train.std(axis=axes, dtype=np.float64, keepdims=True)
         if not np.isfinite(spread).all():
-            raise InputError(
+            fail(
                 "X_train",
                 "must hold values whose squares do not overflow",
                 f"the greatest is {np.abs(self.X_train).max():.3g}",
@@ -441,11 +405,9 @@ def as_features(values: Any, name: str) -> Features:
     """Instances as finite floating-point numbers; `name` is for errors. Only whole numbers are copied."""
     array = as_numeric(values, name)
     if array.ndim and len(array) == 0 and name == "X_train":
-        raise InputError(
-            name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="empty"
-        )
+        fail(name, "must hold at least one instance", f"got shape {array.shape}", "check the selection", code="empty")
     if array.ndim < 2:
-        raise InputError(
+        fail(
             name,
             "needs an axis of instances and one of features",
             f"got shape {array.shape}",
@@ -458,7 +420,7 @@ def as_features(values: Any, name: str) -> Features:
         finite = np.isfinite(array[rows])
         if not finite.all():
             row = rows.start + int(np.argwhere(~finite)[0, 0])
-            raise InputError(
+            fail(
                 name, "must hold finite numbers", f"row {row} does not", "drop or repair such rows first", code="finite"
             )
     return array
@@ -469,7 +431,7 @@ def _labels(values: Any, n_classes: int, n: int, name: str) -> Labels:
     if n == 0 and array.shape == (0,):
         return np.zeros(0, dtype=np.int64)
     if array.ndim != 1:
-        raise InputError(
+        fail(
             name, "must hold one class per instance", f"got shape {array.shape}", "votes go to votes_test", code="shape"
         )
     return as_labels(array, n_classes, n_instances=n, name=name)
@@ -480,7 +442,7 @@ def _groups(values: Any, n: int, name: str) -> NDArray[Any] | None:
         return None
     array = np.asarray(values)
     if array.shape != (n,) or array.dtype.kind == "O":
-        raise InputError(
+        fail(
             name,
             f"needs one number or text for each of {n} instances",
             f"got shape {array.shape}, dtype {array.dtype}",
@@ -495,7 +457,7 @@ def _positions(rows: ArrayLike, n: int, name: str) -> NDArray[np.intp]:
     if at.dtype == bool and at.shape == (n,):
         return np.flatnonzero(at)
     if at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
-        raise InputError(
+        fail(
             name,
             f"needs row numbers or one truth value for each of {n} rows",
             f"got shape {at.shape}, dtype {at.dtype}",
@@ -503,7 +465,7 @@ def _positions(rows: ArrayLike, n: int, name: str) -> NDArray[np.intp]:
             code="shape",
         )
     if at.size and (at.min() < -n or at.max() >= n):
-        raise InputError(name, f"rows must lie in 0 … {n - 1}", f"got {at.max()}", "check the selection", code="range")
+        fail(name, f"rows must lie in 0 … {n - 1}", f"got {at.max()}", "check the selection", code="range")
     return at.astype(np.intp)
 
 
@@ -531,16 +493,10 @@ CHUNK_BYTES = 2**24  # of rows in double precision
 @final
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Principal components.
+    """Principal components."""
 
-    Attributes
-    ----------
-    mean : array (D,)
-    loadings : array (D, n_components)
-        Orthonormal columns in falling order of variance; the largest loading of each is positive.
-    """
-
-    mean: Array
+    mean: Array  #: (D,)
+    #: (D, n_components): Orthonormal columns in falling order of variance; the largest loading of each is positive
     loadings: Array
 
     def scores(self, part: NDArray[Any], *, unit: float = 1.0, dtype: Any = np.float64) -> NDArray[Any]:
@@ -562,17 +518,9 @@ def fit_components(parts: Sequence[NDArray[Any]], n_components: int = 50) -> Com
         Images become rows of pixels.
     n_components : int
         At most the number of features D.
-
-    Raises
-    ------
-    InputError
-        More components than features, or fewer than one.
     """
     n_features = int(np.prod(parts[0].shape[1:]))
-    if not 1 <= n_components <= n_features:
-        raise InputError(
-            "n_components", f"must lie in 1 … {n_features}", f"got {n_components}", "the paper has 50", code="range"
-        )
+    whole(n_components, "n_components", "the paper has 50", least=1, most=n_features)
     chunks = [(part, rows) for part in parts for rows in row_chunks(len(part), 8 * n_features, chunk_bytes=CHUNK_BYTES)]
     mean = np.sum([_rows_of(*chunk).sum(axis=0) for chunk in chunks], axis=0) / sum(map(len, parts))
     scatter = np.zeros((n_features, n_features))

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_numeric, generator
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.lab.datasets.ball_split import BallDivision, BallSplit
 from uqassay.lab.datasets.dataset import count_of
 from uqassay.notes import Note
-from uqassay.text import counted, listed, shown
+from uqassay.text import counted
 
 __all__ = [
     "DISC_LAYOUTS",
@@ -42,14 +42,6 @@ NUMBERS = (int, float, np.integer, np.floating)
 class GainGrid:
     """The distribution: clusters of equal weight at whole numbers, a random half of them of class 1 (paper 002, 5.3).
 
-    Attributes
-    ----------
-    spread : float
-        Standard deviation of a cluster; the distance of neighbours is 1. The paper prints a spread of 1, which contradicts
-        its Fig. 2: the error of the best classifier is .380 at 1, .255 at .5, .138 at .35 and .043 at .25.
-    of_class_1 : bool array (38, 46)
-        Clusters of class 1; the centre of cluster [j, k] is (j + 1, k + 1).
-
     Examples
     --------
     >>> grid = GainGrid.drawn(0.25)
@@ -57,8 +49,10 @@ class GainGrid:
     ((38, 46), 874)
     """
 
+    #: Standard deviation of a cluster; the distance of neighbours is 1. The paper prints a spread of 1, which contradicts
+    #: its Fig. 2: the error of the best classifier is .380 at 1, .255 at .5, .138 at .35 and .043 at .25.
     spread: float
-    of_class_1: NDArray[np.bool_]
+    of_class_1: NDArray[np.bool_]  #: (38, 46): Clusters of class 1; the centre of cluster [j, k] is (j + 1, k + 1)
 
     @classmethod
     def drawn(cls, spread: float = 0.35, rng: RandomState = None, *, size: tuple[int, int] = GRID) -> "GainGrid":
@@ -67,19 +61,12 @@ class GainGrid:
         Cluster (j, k) has the index k + 46 (j − 1) of the random permutation. The printed index j + 46 k exceeds the number of
         clusters for 342 of them.
         """
-        if not isinstance(spread, NUMBERS) or isinstance(spread, bool) or not 0.0 < spread < np.inf:
-            raise InputError(
-                "spread",
-                "must be positive",
-                f"got {shown(spread)}",
-                "0.35 lies between the paper's text and its figure",
-                code="range",
-            )
-        for name, number in zip(("columns", "rows"), size, strict=True):
-            _check_count(name, number, "the paper has 38 × 46")
+        number(spread, "spread", "0.35 lies between the paper's text and its figure", low=0, ends="()")
+        for name, number_of in zip(("columns", "rows"), size, strict=True):
+            whole(number_of, name, "the paper has 38 × 46", least=1)
         n = size[0] * size[1]
         if n < 2:
-            raise InputError("columns", "must give at least two clusters", "got 1 × 1", "ask for more", code="range")
+            fail("columns", "must give at least two clusters", "got 1 × 1", "ask for more", code="range")
         chosen = np.zeros(n, dtype=bool)
         chosen[generator(rng).permutation(n)[: n // 2]] = True
         return cls(spread, chosen.reshape(size))
@@ -97,19 +84,13 @@ class GainGrid:
         return x, self.of_class_1[j, k].astype(np.int64)
 
     def label_probs(self, x: ArrayLike) -> Array:
-        """p(y | x), ``(n, 2)``, exact: a cluster's density is the product of one along each axis, and no cluster is left out.
-
-        Raises
-        ------
-        InputError
-            Not points of the plane, or points that are not finite.
-        """
+        """p(y | x), ``(n, 2)``, exact: the density of a cluster is the product of one along each axis."""
         points = as_numeric(x, "X", ndim=2).astype(np.float64)
         if points.shape[1] != 2:
-            raise InputError("X", "must be points of the plane (n, 2)", f"got {points.shape}", "check it", code="shape")
+            fail("X", "must be points of the plane (n, 2)", f"got {points.shape}", "check it", code="shape")
         if not np.isfinite(points).all():
             row = int(np.argwhere(~np.isfinite(points))[0, 0])
-            raise InputError("X", "must hold finite numbers", f"row {row} does not", "drop such rows", code="finite")
+            fail("X", "must hold finite numbers", f"row {row} does not", "drop such rows", code="finite")
         along_j, along_k = (
             self._density(points[:, axis], size) for axis, size in enumerate(self.of_class_1.shape)
         )  # (n, 38), (n, 46)
@@ -128,37 +109,17 @@ class GainGrid:
         return np.asarray(np.exp(-0.5 * apart))
 
 
-def _check_count(name: str, number: object, remedy: str) -> None:
-    if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 1:
-        raise InputError(name, "must be a whole number from 1 up", f"got {shown(number)}", remedy, code="range")
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class ClusterGrid:
-    """A sample of the grid, with everything that the definition of epistemic uncertainty needs to be known.
+    """A sample of the grid, with everything that the definition of epistemic uncertainty needs to be known."""
 
-    Attributes
-    ----------
-    X : array (n, 2)
-    y : int array (n,)
-        Class of the point's cluster.
-    probs : array (n, 2)
-        p(y | x), exact.
-    centres : array (K, 2)
-        Centres of the clusters.
-    cluster_class : int array (K,)
-        Class of each cluster.
-    grid : GainGrid
-        The distribution, to draw further points.
-    """
-
-    X: Array
-    y: Labels
-    probs: Array
-    centres: Array
-    cluster_class: Labels
-    grid: GainGrid
+    X: Array  #: (n, 2)
+    y: Labels  #: (n,): Class of the point's cluster
+    probs: Array  #: (n, 2): p(y | x), exact
+    centres: Array  #: (K, 2): Centres of the clusters
+    cluster_class: Labels  #: (K,): Class of each cluster
+    grid: GainGrid  #: The distribution, to draw further points
 
     @property
     def spread(self) -> float:
@@ -203,11 +164,6 @@ def cluster_grid(
     -------
     ClusterGrid
 
-    Raises
-    ------
-    InputError
-        Fewer than one point or two clusters, or a spread that is not positive.
-
     Examples
     --------
     >>> toy = cluster_grid(1000, spread=0.25, rng=1)
@@ -216,7 +172,7 @@ def cluster_grid(
     >>> bool((toy.label_probs(toy.X) == toy.probs).all())
     True
     """
-    _check_count("n", n, "the paper has 142,693 points")
+    whole(n, "n", "the paper has 142,693 points", least=1)
     g = generator(rng)
     grid = GainGrid.drawn(spread, g, size=(columns, rows))
     x, y = grid.sample(n, g)
@@ -250,20 +206,12 @@ LOW_EDGE = 0.5  # the clusters' centres are 1, 2, …
 @final
 @dataclass(frozen=True, eq=False)
 class DiscLayout:
-    """Discs of one radius in the plane, with the shares of their points.
-
-    Attributes
-    ----------
-    name : str
-    centres : array (B, 2)
-    radius : float
-    train_share, test_share : array (B,)
-        Shares of a disc's points for the training and for the test set; the rest is only in the augmented set.
-    """
+    """Discs of one radius in the plane, with the shares of their points."""
 
     name: str
-    centres: Array
+    centres: Array  #: (B, 2)
     radius: float
+    #: (B,): Shares of a disc's points for the training and for the test set; the rest is only in the augmented set
     train_share: Array
     test_share: Array
 
@@ -292,24 +240,12 @@ def disc_layout(name: str) -> DiscLayout:
     -------
     DiscLayout
 
-    Raises
-    ------
-    InputError
-        Another name.
-
     Examples
     --------
     >>> disc_layout("figure-2").centres.shape, disc_layout("three-discs").train_share.tolist()
     ((30, 2), [0.01, 0.04, 0.25])
     """
-    if not isinstance(name, str) or name not in DISC_LAYOUTS:
-        raise InputError(
-            "name",
-            f"must be {listed(list(DISC_LAYOUTS), last='or')}",
-            f"got {shown(name)}",
-            "choose one",
-            code="choice",
-        )
+    one_of(name, "name", DISC_LAYOUTS, "choose one")
     return DISC_LAYOUTS[name]()
 
 
@@ -361,30 +297,14 @@ def thinned_test(
     -------
     BallDivision
         With the smaller test set and a note on the number of removed points.
-
-    Raises
-    ------
-    InputError
-        Another number of values than rows, values outside [0, 1], a share outside (0, 1), balls that do not exist, no point
-        that is removed.
     """
     doubt = as_numeric(aleatoric, "aleatoric", ndim=1)
-    if len(doubt) != len(division.ball):
-        raise InputError(
-            "aleatoric",
-            f"needs one value for each of the {len(division.ball)} rows that were divided",
-            f"got {len(doubt)}",
-            "give A(x) of all rows, not of the test alone",
-            code="mismatch",
-        )
+    same_length(doubt, "aleatoric", len(division.ball), "give A(x) of all rows, not of the test alone", of="row")
     inside = (doubt >= 0) & (doubt <= 1)
     if not inside.all():
         row = int(np.flatnonzero(~inside)[0])
-        raise InputError(
-            "aleatoric", "must lie in [0, 1]", f"row {row} has {doubt[row]}", "give 1 − max p(y | x)", code="range"
-        )
-    if not isinstance(share, (float, np.floating)) or not 0.0 < share < 1.0:
-        raise InputError("share", "must lie strictly between 0 and 1", f"got {shown(share)}", "0.8, say", code="range")
+        fail("aleatoric", "must lie in [0, 1]", f"row {row} has {doubt[row]}", "give 1 − max p(y | x)", code="range")
+    share = number(share, "share", "0.8, say", low=0, high=1, ends="()")
     removed = np.zeros(len(doubt), dtype=bool)
     chosen = _chosen_balls(balls, len(division.centres))
     for ball in chosen:
@@ -392,9 +312,7 @@ def thinned_test(
         removed[rows[np.argsort(doubt[rows], kind="stable")[: count_of(share, len(rows))]]] = True
     n_removed = int(removed.sum())
     if not n_removed:
-        raise InputError(
-            "share", "must remove at least one test point", f"{share} removes none", "raise it", code="empty"
-        )
+        fail("share", "must remove at least one test point", f"{share} removes none", "raise it", code="empty")
     note = Note(
         "left-out",
         f"{counted(n_removed, 'test point')} of low aleatoric uncertainty in {counted(len(chosen), 'ball')} left out",
@@ -408,7 +326,7 @@ def _chosen_balls(balls: ArrayLike | None, n_balls: int) -> list[int]:
         return list(range(0, n_balls, 2))
     numbers = as_numeric(balls, "balls", ndim=1)
     if numbers.dtype.kind not in "iu" or numbers.min() < 0 or numbers.max() >= n_balls:
-        raise InputError(
+        fail(
             "balls", f"must be whole numbers in 0 … {n_balls - 1}", f"got {numbers.tolist()}", "check it", code="range"
         )
     return sorted({int(ball) for ball in numbers})

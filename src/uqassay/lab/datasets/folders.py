@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
-from uqassay.errors import FileFormatError, InputError
+from uqassay.checks import whole
+from uqassay.errors import FileFormatError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.dataset import Dataset, stratified_split
 from uqassay.predictions.files import problems_named
@@ -35,24 +36,12 @@ PARTS = ("train", "test")
 @final
 @dataclass(frozen=True)
 class PublishedFolder:
-    """A folder of images as its archive unpacks it.
+    """A folder of images as its archive unpacks it."""
 
-    Attributes
-    ----------
-    home : str
-        Its place in the cache folder.
-    inside : str
-        Name of the folder in the archive.
-    leave_out : tuple of str
-        Sub-folders that are no class.
-    merged : mapping of str to str
-        Class of a sub-folder that has not its own.
-    """
-
-    home: str
-    inside: str = ""
-    leave_out: tuple[str, ...] = ()
-    merged: Mapping[str, str] = field(default_factory=dict)
+    home: str  #: Its place in the cache folder
+    inside: str = ""  #: Name of the folder in the archive
+    leave_out: tuple[str, ...] = ()  #: Sub-folders that are no class
+    merged: Mapping[str, str] = field(default_factory=dict)  #: Class of a sub-folder that has not its own
 
     def place(self, cache: Path) -> Path | None:
         """The folder that is there: in the archive's folder, that of the data set, or the cache folder itself."""
@@ -81,19 +70,11 @@ PUBLISHED: Mapping[str, PublishedFolder] = MappingProxyType(
 @final
 @dataclass(frozen=True, eq=False)
 class ImageFolder:
-    """Images by class.
+    """Images by class."""
 
-    Attributes
-    ----------
-    paths : tuple of n Path
-    labels : int array (n,)
-    class_names : tuple of K str
-        Names of the sub-folders, sorted.
-    """
-
-    paths: tuple[Path, ...]
-    labels: NDArray[np.int64]
-    class_names: tuple[str, ...]
+    paths: tuple[Path, ...]  #: tuple of n Path
+    labels: NDArray[np.int64]  #: (n,)
+    class_names: tuple[str, ...]  #: tuple of K str: Names of the sub-folders, sorted
 
     def read(self, rows: Sequence[int] | NDArray[np.integer] | None = None, size: int = 64) -> NDArray[np.float32]:
         """Images ``(n, 3, size, size)`` in [0, 1], in RGB, resized (bilinear); proportions are not kept.
@@ -104,22 +85,8 @@ class ImageFolder:
             Which images; None reads all.
         size : int
             Height and width in pixels.
-
-        Raises
-        ------
-        FileFormatError
-            An image that cannot be decoded, by name.
-        MissingDependencyError
-            Pillow is not installed.
         """
-        if size < 1:
-            raise InputError(
-                "image_size",
-                "must be at least 1 pixel",
-                f"got {size}",
-                "64 is common, 224 for ImageNet networks",
-                code="range",
-            )
+        whole(size, "image_size", "64 is common, 224 for ImageNet networks", least=1)
         pillow = optional_package("PIL.Image", "datasets", "reading images")
         chosen = range(len(self.paths)) if rows is None else rows
         out = np.empty((len(chosen), 3, size, size), dtype=np.float32)
@@ -143,16 +110,10 @@ def list_images(folder: Path, *, leave_out: Sequence[str] = (), merged: Mapping[
 
     Parameters
     ----------
-    folder : Path
     leave_out : sequence of str
         Sub-folders that are no class, such as Caltech's pictures of clutter.
     merged : mapping of str to str, optional
         Class of a sub-folder that has not its own.
-
-    Raises
-    ------
-    FileFormatError
-        No such folder, or fewer than two sub-folders with images.
     """
     if not folder.is_dir():
         raise FileFormatError(
@@ -202,7 +163,6 @@ def split_images(
         One sub-folder per class, or ``train`` and ``test`` with the same classes each.
     test_size : float or int
         Of the stratified split; ignored if the folder has ``train`` and ``test``.
-    rng : int, SeedSequence, Generator or None
     leave_out, merged
         As `list_images`.
     """
@@ -243,13 +203,10 @@ def load_image_folder(
 
     Parameters
     ----------
-    name : str
-    folder : Path
     size : int
         Images become ``(3, size, size)``.
     test_size, rng, leave_out, merged
         As `split_images`.
-    licence : str
     """
     train, test = split_images(folder, test_size=test_size, rng=rng, leave_out=leave_out, merged=merged)
     return Dataset(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, ndtri
 
 from uqassay.arrays import RandomState, generator
-from uqassay.errors import InputError
+from uqassay.checks import number, whole
 from uqassay.lab.datasets.dataset import Dataset
 from uqassay.lab.datasets.discs import N_GRID, GainGrid
 
@@ -49,11 +49,6 @@ class TwoGaussians:
     bayes_error : float
         Error of the best classifier, in (0, ½); it fixes the distance of the means, −2 Φ⁻¹(error).
 
-    Raises
-    ------
-    InputError
-        An error outside (0, ½).
-
     Examples
     --------
     >>> round(TwoGaussians(0.15).separation, 4)
@@ -63,14 +58,14 @@ class TwoGaussians:
     bayes_error: float = 0.15
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.bayes_error < 0.5:
-            raise InputError(
-                "bayes_error",
-                "must lie strictly between 0 and 0.5",
-                f"got {self.bayes_error}",
-                "0.15 puts the means 2.07 standard deviations apart",
-                code="range",
-            )
+        number(
+            self.bayes_error,
+            "bayes_error",
+            "0.15 puts the means 2.07 standard deviations apart",
+            low=0,
+            high=0.5,
+            ends="()",
+        )
 
     @property
     def separation(self) -> float:
@@ -107,10 +102,8 @@ def two_moons(n_train: int = 500, n_test: int = 500, *, noise: float = 0.1, rng:
 
     Parameters
     ----------
-    n_train, n_test : int
     noise : float
         Standard deviation of both coordinates; the radius of the half circles is 1.
-    rng : int, SeedSequence, Generator or None
     """
     _check_sizes(n_train, n_test)
     g = generator(rng)
@@ -185,7 +178,4 @@ def _toy(name: str, x: Array, y: Labels, n_train: int, to_one: Array | None = No
 
 def _check_sizes(n_train: int, n_test: int) -> None:
     for name, n in (("n_train", n_train), ("n_test", n_test)):
-        if n < 2:
-            raise InputError(
-                name, "must be at least 2, one instance of each class", f"got {n}", "ask for more", code="range"
-            )
+        whole(n, name, "both classes need an instance", least=2)

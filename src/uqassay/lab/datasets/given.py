@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.dataset import Dataset, as_features, shares_of_bytes, stratified_split
@@ -45,14 +46,6 @@ def load_npz(path: Path, *, name: str | None = None, test_size: float | int = 0.
         labels are class indices 0, 1, …, K − 1, and a class may have no instances. Without either, the classes are the whole
         numbers in the labels, sorted, with their digits as names. A file may hold packed images in place of ``X`` and ``y``,
         see `uqassay.lab.datasets.images`.
-    name : str, optional
-    test_size : float or int
-    rng : int, SeedSequence, Generator or None
-
-    Raises
-    ------
-    FileFormatError
-        Files or arrays that are missing or cannot be read.
     """
     with problems_named(path):
         arrays = _arrays(path)
@@ -79,15 +72,10 @@ def load_features(name: str, folder: Path, *, source: str = "", licence: str = "
     Formats: ``.npz`` (X, y), ``.csv`` (a header, one column ``label``, numbers in the others), ``.svmlight`` (read by
     scikit-learn). Labels may be numbers or text; the sorted labels are the classes. Features become float32, because tf-idf
     sets are wide.
-
-    Raises
-    ------
-    InputError
-        The files are not there; they cannot be downloaded.
     """
     files = feature_files(name, folder)
     if not files:
-        raise InputError(
+        fail(
             name,
             "cannot be downloaded",
             "",
@@ -293,7 +281,6 @@ def load_hugging_face(
         The cache folder; downloads go to ``huggingface`` in it.
     test_size : float or int
         Used if the set has no part ``test`` or ``validation`` with labels.
-    rng : int, SeedSequence, Generator or None
     image_size : int, optional
         Height and width; None keeps the size of the images, which must then be the same for all.
 
@@ -301,13 +288,6 @@ def load_hugging_face(
     -------
     Dataset
         Images ``(n, 1 or 3, H, W)`` float32 in [0, 1] if there is a column of images, else all columns of numbers.
-
-    Raises
-    ------
-    InputError
-        No network, no such set, no column of labels, or neither images nor numbers.
-    MissingDependencyError
-        The package ``datasets`` is not installed.
     """
     hub = optional_package("datasets", "huggingface", f"hf:{name}")
     place = folder / "huggingface"
@@ -324,7 +304,7 @@ def load_hugging_face(
         ) from problem
     parts = dict(held)
     if "train" not in parts:
-        raise InputError(
+        fail(
             "hf",
             f"{name} must have a part train",
             f"it has {listed(list(parts))}",
@@ -339,7 +319,7 @@ def load_hugging_face(
         of_test, y_test = _labels(parts[test], column, hub)
         x_test = _features(parts[test], column, image_size, name, hub)
         if of_test != classes:
-            raise InputError(
+            fail(
                 "hf",
                 f"the parts train and {test} of {name} must have the same classes",
                 f"got {len(classes)} and {len(of_test)}",
@@ -369,7 +349,7 @@ def _label_column(part: Any, name: str, hub: Any) -> str:
         return str(stated[0])
     if named:
         return named[0]
-    raise InputError(
+    fail(
         "hf",
         f"{name} must have one column of classes",
         f"it has {listed(list(part.features))}",
@@ -394,7 +374,7 @@ def _features(part: Any, label: str, image_size: int | None, name: str, hub: Any
         c for c, f in part.features.items() if c != label and str(getattr(f, "dtype", "")).startswith(("int", "float"))
     ]
     if not numbers:
-        raise InputError(
+        fail(
             "hf",
             f"{name} must have images or numbers",
             f"it has {listed(list(part.features))}",
@@ -412,7 +392,7 @@ def _images(part: Any, column: str, image_size: int | None, name: str) -> NDArra
     for i, row in enumerate(part):
         image = row[column].convert(mode)
         if image.size != shape and image_size is None:
-            raise InputError(
+            fail(
                 "image_size",
                 f"must be given if the images of {name} differ in size",
                 f"got {shape} and {image.size}",

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
-from uqassay.errors import FileFormatError, InputError
+from uqassay.checks import one_of
+from uqassay.errors import FileFormatError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.cache import Progress, fetch
 from uqassay.lab.datasets.dataset import Dataset, shares_of_bytes, stratified_split
@@ -50,19 +51,10 @@ MOST_PACKED = 1040  # deflate packs no more than 1032 bytes into one
 def read_idx(path: str | os.PathLike[str]) -> NDArray[Any]:
     """The array in an idx file, packed by gzip (``.gz``) or not.
 
-    Parameters
-    ----------
-    path : path
-
     Returns
     -------
     array
         In the byte order of the machine.
-
-    Raises
-    ------
-    FileFormatError
-        A file that is missing, truncated, too long, or no idx file. Memory is never reserved beyond the size of the content.
     """
     path = Path(path)
     packed = path.suffix.lower() == ".gz"
@@ -77,13 +69,7 @@ def read_idx(path: str | os.PathLike[str]) -> NDArray[Any]:
 
 
 def read_idx_stream(stream: IO[bytes] | gzip.GzipFile, held: int) -> NDArray[Any]:
-    """The array in a stream that has at most `held` bytes.
-
-    Raises
-    ------
-    FileFormatError
-        No idx, or another number of bytes than announced.
-    """
+    """The array in a stream that has at most `held` bytes."""
     magic = _exactly(stream, 4)
     kind, axes = magic[2], magic[3]
     if magic[:2] != b"\0\0" or kind not in TYPES or not 1 <= axes <= MOST_AXES:
@@ -223,7 +209,6 @@ def load_mnist(name: str, folder: Path, progress: Progress | None = None) -> Dat
     name : {"mnist", "fashion-mnist", "k-mnist"}
     folder : Path
         The cache folder; its sub-folder of that name has the four idx files, packed or not.
-    progress : callable, optional
     """
     family = FAMILIES[name]
     parts: dict[str, Any] = {}
@@ -277,12 +262,8 @@ def load_emnist(split: str, folder: Path, progress: Progress | None = None) -> D
     folder : Path
         The cache folder; ``emnist`` in it has the published ``gzip.zip``, which is read in place, or the split's idx
         files.
-    progress : callable, optional
     """
-    if split not in EMNIST_SPLITS:
-        raise InputError(
-            "split", f"must be {listed(list(EMNIST_SPLITS), last='or')}", f"got {split!r}", "choose one", code="choice"
-        )
+    one_of(split, "split", EMNIST_SPLITS, "choose one")
     parts: dict[str, Any] = {}
     for part in ("train", "test"):
         names = [f"emnist-{split}-{part}-{what}-ubyte.gz" for what in ("images-idx3", "labels-idx1")]
@@ -417,11 +398,6 @@ def load_cifar(name: str, folder: Path, progress: Progress | None = None) -> Dat
     folder : Path
         The cache folder. ``<name>/<archive>.tar.gz`` is read in place; if the unpacked folder
         ``<name>/cifar-10-batches-bin`` (``cifar-100-binary``) is there, it is read instead.
-    progress : callable, optional
-
-    Returns
-    -------
-    Dataset
     """
     layout = LAYOUTS[name]
     unpacked = folder / name / layout.inside
@@ -455,13 +431,7 @@ def load_cifar(name: str, folder: Path, progress: Progress | None = None) -> Dat
 def read_cifar_records(
     data: bytes, name: str, n_classes: int, n_labels: int = 1
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Images ``(n, 3, 32, 32)`` and labels of one binary file: for each image its labels, then 3,072 bytes.
-
-    Raises
-    ------
-    FileFormatError
-        A length that is no multiple of a record, or a label that is no class.
-    """
+    """Images ``(n, 3, 32, 32)`` and labels of one binary file: for each image its labels, then 3,072 bytes."""
     record = n_labels + PIXELS
     if not data or len(data) % record:
         raise FileFormatError(
@@ -542,13 +512,7 @@ def load_svhn(folder: Path, progress: Progress | None = None) -> Dataset:
 
 
 def read_svhn(path: Path) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Images ``(n, 3, H, W)`` in [0, 1] and labels of one file; the file's label 10 is the digit 0.
-
-    Raises
-    ------
-    FileFormatError
-        No such file, or other arrays than images and labels.
-    """
+    """Images ``(n, 3, H, W)`` in [0, 1] and labels of one file; the file's label 10 is the digit 0."""
     from scipy.io import loadmat
 
     with problems_named(path):
@@ -592,15 +556,7 @@ def holds_packed_images(arrays: Mapping[str, NDArray[Any]]) -> bool:
 
 
 def unpacked_images(arrays: Mapping[str, NDArray[Any]]) -> Arrays:
-    """Packed images as X and y, or X_train, y_train, X_test and y_test; bytes ``(n, 3, H, W)`` in RGB.
-
-    Raises
-    ------
-    FileFormatError
-        Arrays that do not fit together, images of different sizes, or an image that cannot be decoded.
-    MissingDependencyError
-        Pillow is not installed.
-    """
+    """Packed images as X and y, or X_train, y_train, X_test and y_test; bytes ``(n, 3, H, W)`` in RGB."""
     data, offsets, labels = (np.asarray(arrays[key]) for key in ("jpeg", "offsets", "labels"))
     _check(data, offsets, labels)
     images = _decoded(data, offsets.astype(np.int64))

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState, generator, row_chunks
-from uqassay.errors import FileFormatError, InputError
+from uqassay.checks import fail, one_of, whole
+from uqassay.errors import FileFormatError
 from uqassay.lab.datasets.dataset import fit_components
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.predictions.arrays_on_disk import read_npz
@@ -39,29 +40,15 @@ SOURCES: Mapping[str, tuple[float, str]] = MappingProxyType(
 @final
 @dataclass(frozen=True, eq=False)
 class MergedBinary:
-    """Instances of two classes, without a split.
+    """Instances of two classes, without a split."""
 
-    Attributes
-    ----------
-    X : float32 array (n, n_components)
-        Scores on the principal components, for pixels in [0, 1].
-    y : int array (n,)
-        1 for an odd class number, 0 for an even one.
-    classes : int array (n,)
-        Class numbers before.
-    name : str
-    note : str
-        Which instances these are, and their relation to the data of the paper.
-    content_hash : str
-        SHA-256 over pixels, classes and the number of components, in hexadecimal. The scores themselves may differ between
-        machines in their last bits.
-    """
-
-    X: NDArray[np.float32]
-    y: Labels
-    classes: Labels
+    X: NDArray[np.float32]  #: (n, n_components): Scores on the principal components, for pixels in [0, 1]
+    y: Labels  #: (n,): 1 for an odd class number, 0 for an even one
+    classes: Labels  #: (n,): Class numbers before
     name: str
-    note: str
+    note: str  #: Which instances these are, and their relation to the data of the paper
+    #: SHA-256 over pixels, classes and the number of components, in hexadecimal. The scores themselves may differ between
+    #: machines in their last bits.
     content_hash: str
 
     def __repr__(self) -> str:
@@ -99,27 +86,14 @@ def merged_binary(
     MergedBinary
         The training part of `load_dataset` comes first, then its test part.
 
-    Raises
-    ------
-    InputError
-        An unknown name, more components than pixels, more instances than a class has.
-    FileFormatError
-        Files that are missing or of another form.
-
     Examples
     --------
     >>> digits = merged_binary("digits")
     >>> digits, digits.classes[:5].tolist(), digits.y[:5].tolist()
     (MergedBinary('digits': 1797 instances of 50), [8, 7, 8, 7, 7], [0, 1, 0, 1, 1])
     """
-    if not isinstance(name, str) or name not in SOURCES:
-        raise InputError(
-            "name", f"must be {listed(list(SOURCES), last='or')}", f"got {shown(name)}", "choose one", code="choice"
-        )
-    if isinstance(n_components, bool) or not isinstance(n_components, (int, np.integer)):
-        raise InputError(
-            "n_components", "must be a whole number", f"got {shown(n_components)}", "the paper has 50", code="type"
-        )
+    one_of(name, "name", SOURCES, "choose one")
+    n_components = whole(n_components, "n_components", "the paper has 50")
     unit, relation = SOURCES[name]
     given = _given_file(name, data)
     if given is not None:
@@ -194,7 +168,7 @@ def _balanced_rows(classes: Labels, balanced: bool | int, rng: RandomState) -> N
     least = int(counts.min())
     number = least if balanced is True else balanced
     if not isinstance(number, (int, np.integer)) or not 1 <= number <= least:
-        raise InputError(
+        fail(
             "balanced",
             f"must lie in 1 … {least}, the size of the smallest class",
             f"got {shown(balanced)}, and class {found[counts.argmin()]} has {least}",

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import final
 
 from uqassay.arrays import RandomState
+from uqassay.checks import a, fail
 from uqassay.errors import InputError
 from uqassay.lab.datasets import generated
 from uqassay.lab.datasets.cache import Progress, cache_folder
@@ -45,38 +46,17 @@ CLOSE = 0.62  # difflib's ratio of names that are alike: cancer has 0.63 with br
 @final
 @dataclass(frozen=True)
 class Description:
-    """A row of the table of data sets.
+    """A row of the table of data sets."""
 
-    Attributes
-    ----------
-    name : str
-        With ``<…>`` for a number or name that follows the colon.
-    kind : str
-        "tabular", "image", "eeg" or "toy".
-    size : str
-        Of the download; "" without a download.
-    by_hand : bool
-        Whether the files must be put in the cache folder by hand.
-    licence : str
-    split : str
-        Training and test instances, and other splits of the papers.
-    paper : str
-        Numbers of the papers that use it: 000 to 004.
-    default_test_size : float, optional
-        Of the stratified split; None if the data set has a fixed split.
-    standardised : bool
-        Whether features become z-scores by default.
-    """
-
-    name: str
-    kind: str
-    size: str
-    by_hand: bool
+    name: str  #: With ``<…>`` for a number or name that follows the colon
+    kind: str  #: "tabular", "image", "eeg" or "toy"
+    size: str  #: Of the download; "" without a download
+    by_hand: bool  #: Whether the files must be put in the cache folder by hand
     licence: str
-    split: str
-    paper: str = ""
-    default_test_size: float | None = None
-    standardised: bool = False
+    split: str  #: Training and test instances, and other splits of the papers
+    paper: str = ""  #: Numbers of the papers that use it: 000 to 004
+    default_test_size: float | None = None  #: Of the stratified split; None if the data set has a fixed split
+    standardised: bool = False  #: Whether features become z-scores by default
 
 
 @final
@@ -95,7 +75,7 @@ class Request:
     def number(self) -> int:
         """The argument as a whole number."""
         if not self.argument.isdecimal():
-            raise InputError(
+            fail(
                 "name",
                 f"{self.name} needs a number after the colon",
                 f"got {self.argument!r}",
@@ -154,8 +134,7 @@ def load_dataset(
     >>> data.X_train.std(axis=0).round(6).tolist() == [1.0] * 13
     True
     """
-    if not isinstance(name, str):
-        raise InputError("name", "must be the name of a data set", f"got {name!r}", "write digits, say", code="type")
+    a(str, name, "name", "write digits, say", rule="must be the name of a data set")
     key, colon, argument = name.strip().partition(":")
     key = key.lower()
     about = DATASETS.get(key)
@@ -163,7 +142,7 @@ def load_dataset(
     if about is None or bool(colon) != takes_more or bool(argument) != takes_more:
         raise _unknown(name)
     if test_size is not None and about.default_test_size is None:
-        raise InputError(
+        fail(
             "test_size",
             f"cannot be set for {key}, whose split is fixed",
             f"got {test_size}",
@@ -218,7 +197,7 @@ def _images(request: Request) -> Dataset:
         folders = f"the folder with one sub-folder per class at {home}"
         if "train / test" in about.split:
             folders = f"folders with one sub-folder per class at {home / 'train'} and {home / 'test'}"
-        raise InputError(request.name, "cannot be downloaded", "", f"put {folders}", code="missing")
+        fail(request.name, "cannot be downloaded", "", f"put {folders}", code="missing")
     if has_own_split(place):
         _refuse_split(request)
     size = 64 if request.image_size is None else request.image_size
@@ -237,7 +216,7 @@ def _images(request: Request) -> Dataset:
 def _refuse_split(request: Request) -> None:
     """Refuse another size of the test part than the default, where the files have one."""
     if request.test_size != DATASETS[request.name].default_test_size:
-        raise InputError(
+        fail(
             "test_size",
             f"cannot be set for {request.name} with files that are split",
             f"got {request.test_size}",
@@ -409,19 +388,12 @@ DATASETS: Mapping[str, Description] = MappingProxyType(
 @final
 @dataclass(frozen=True)
 class DatasetSizes:
-    """Sizes of a data set.
-
-    Attributes
-    ----------
-    n_classes, n_train, n_test : int
-    shape : tuple of int
-        Of an instance; None where images are resized to the size that a user asks for.
-    """
+    """Sizes of a data set."""
 
     n_classes: int
     n_train: int
     n_test: int
-    shape: tuple[int, ...] | None
+    shape: tuple[int, ...] | None  #: Of an instance; None where images are resized to the size that a user asks for
 
 
 def sizes_of(name: str, *, rng: RandomState = None, cache: str | os.PathLike[str] | None = None) -> DatasetSizes:
@@ -429,15 +401,8 @@ def sizes_of(name: str, *, rng: RandomState = None, cache: str | os.PathLike[str
 
     Parameters
     ----------
-    name : str
-    rng : int, SeedSequence, Generator or None
     cache : path, optional
         As in `load_dataset`.
-
-    Raises
-    ------
-    InputError
-        As `load_dataset`.
 
     Examples
     --------

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
-from uqassay.errors import FileFormatError, InputError
+from uqassay.checks import fail, one_of, whole
+from uqassay.errors import FileFormatError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.dataset import Dataset, stratified_split
 from uqassay.predictions.files import problems_named
@@ -42,18 +43,13 @@ ENCODING = "utf-8-sig"  # spreadsheets write a byte order mark
 @final
 @dataclass(frozen=True)
 class LabelledSequences:
-    """Sequences with their labels.
+    """Sequences with their labels."""
 
-    Attributes
-    ----------
-    ids, sequences, labels : tuple of n str
-    domains : tuple of n tuples of str, optional
-        Names of the functional domains that were found in each protein.
-    """
-
+    #: tuple of n str
     ids: tuple[str, ...]
     sequences: tuple[str, ...]
     labels: tuple[str, ...]
+    #: tuple of n tuples of str: Names of the functional domains that were found in each protein
     domains: tuple[tuple[str, ...], ...] | None = None
 
     def subset(self, rows: Sequence[int]) -> "LabelledSequences":
@@ -75,11 +71,6 @@ def read_sequences(path: Path, *, label_word: int = -1) -> LabelledSequences:
     label_word : int
         The word of a FASTA description, after the id, that is the label, if there is no table of labels: 0 is the first, −1
         the last. In the file of Fiannaca et al. these are class and genus.
-
-    Raises
-    ------
-    FileFormatError
-        A file that is not of this form; the message names the record or line.
 
     Examples
     --------
@@ -275,46 +266,20 @@ MEMORY_LIMIT = 8e9  # bytes of the features of one data set
 @final
 @dataclass(frozen=True, kw_only=True)
 class TfIdfOptions:
-    """Choices that the paper leaves open.
+    """Choices that the paper leaves open."""
 
-    Attributes
-    ----------
-    case : {"upper", "as-is"}
-        Capital letters, or letters as they are; files mark uncertain parts by small letters.
-    sublinear : bool
-        1 + ln(count) in place of the count.
-    smooth : bool
-        Whether idf counts one more sequence that holds every term.
-    max_features : int, optional
-        Only the terms that are most frequent in the training sequences.
-    norm : {"l2", "l1", "none"}
-        Length to which each row is scaled.
-    """
-
+    #: {"upper", "as-is"}: Capital letters, or letters as they are; files mark uncertain parts by small letters
     case: Literal["upper", "as-is"] = "upper"
-    sublinear: bool = False
-    smooth: bool = True
-    max_features: int | None = None
-    norm: Literal["l2", "l1", "none"] = "l2"
+    sublinear: bool = False  #: 1 + ln(count) in place of the count
+    smooth: bool = True  #: Whether idf counts one more sequence that holds every term
+    max_features: int | None = None  #: Only the terms that are most frequent in the training sequences
+    norm: Literal["l2", "l1", "none"] = "l2"  #: {"l2", "l1", "none"}: Length to which each row is scaled
 
     def __post_init__(self) -> None:
         for name, known in (("case", ("upper", "as-is")), ("norm", ("l2", "l1", "none"))):
-            if getattr(self, name) not in known:
-                raise InputError(
-                    name,
-                    f"must be one of {', '.join(known)}",
-                    f"got {getattr(self, name)!r}",
-                    "choose one",
-                    code="choice",
-                )
-        if self.max_features is not None and (isinstance(self.max_features, bool) or self.max_features < 1):
-            raise InputError(
-                "max_features",
-                "must be at least 1",
-                f"got {self.max_features}",
-                "leave it out for all terms",
-                code="range",
-            )
+            one_of(getattr(self, name), name, known, "choose one")
+        if self.max_features is not None:
+            whole(self.max_features, "max_features", "leave it out for all terms", least=1)
 
     def words(self) -> str:
         """The choices as text."""
@@ -336,23 +301,14 @@ def tf_idf(
 
     Parameters
     ----------
-    train, test : sequence of str
     orders : tuple of two int
         Least and greatest n.
-    options : TfIdfOptions, optional
 
     Returns
     -------
     train, test : sparse matrix (n, D), float32
     terms : tuple of D str
         In alphabetical order.
-
-    Raises
-    ------
-    InputError
-        No training sequence is as long as an n-gram.
-    MissingDependencyError
-        scikit-learn is not installed.
 
     Examples
     --------
@@ -363,7 +319,7 @@ def tf_idf(
     chosen = options or TfIdfOptions()
     text = optional_package("sklearn.feature_extraction.text", "datasets", "tf-idf of sequences")
     if max((len(sequence) for sequence in train), default=0) < orders[0]:
-        raise InputError(
+        fail(
             "sequences",
             f"at least one training sequence must have {orders[0]} letters",
             "none has",
@@ -387,13 +343,7 @@ def tf_idf(
 
 
 def sequence_files(folder: Path) -> tuple[Path, ...]:
-    """The files of sequences in a folder: a training and a test file, one file, or none.
-
-    Raises
-    ------
-    FileFormatError
-        Several files of the same use.
-    """
+    """The files of sequences in a folder: a training and a test file, one file, or none."""
     one = [path for stem in ONE_FILE for path in _with_suffix(folder, stem)]
     two = [_with_suffix(folder, stem) for stem in TWO_FILES]
     if not any(two) and len(one) < 2:
@@ -425,30 +375,19 @@ def load_sequences(
 
     Parameters
     ----------
-    name : str
     files : sequence of Path
         One file, which is split, or a training and a test file; see `read_sequences`.
     orders : tuple of two int
         Least and greatest n of the n-grams.
-    options : TfIdfOptions, optional
     label_word : int
         See `read_sequences`.
     test_size : float or int
         Of the stratified split of one file.
-    rng : int, SeedSequence, Generator or None
-    licence : str
 
     Returns
     -------
     Dataset
         Features ``(n, D)`` float32: tf-idf, then 0 or 1 for each domain. The notes say the choices, D and the memory.
-
-    Raises
-    ------
-    FileFormatError
-        Files that cannot be read or do not fit together.
-    InputError
-        A split that is not possible, or features that do not fit in the memory that a data set may take.
     """
     chosen = options or TfIdfOptions()
     parts = [read_sequences(path, label_word=label_word) for path in files]
@@ -462,7 +401,7 @@ def load_sequences(
     d = len(terms) + len(names)
     n_bytes = (len(train.ids) + len(test.ids)) * d * BYTES
     if n_bytes > MEMORY_LIMIT:
-        raise InputError(
+        fail(
             "max_features",
             f"the features must fit in {significant(MEMORY_LIMIT / 1e9)} GB",
             f"{count(len(train.ids) + len(test.ids))} sequences with {count(d)} features take {significant(n_bytes / 1e9)} GB",

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import RandomState
+from uqassay.checks import fail, one_of, whole
 from uqassay.errors import InputError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.dataset import Dataset, stratified_split
-from uqassay.text import listed
 
 __all__ = [
     "BUNDLED",
@@ -42,8 +42,6 @@ def load_bundled(name: str, *, test_size: float | int = 0.2, rng: RandomState = 
     ----------
     name : {"digits", "wine", "breast-cancer", "iris"}
         The pixels of the digits are divided by 16, so that they lie in [0, 1]; the others keep their raw values.
-    test_size : float or int
-    rng : int, SeedSequence, Generator or None
 
     Examples
     --------
@@ -76,8 +74,6 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
         OpenML's data_id.
     folder : Path
         The cache folder; downloads go to ``openml`` in it and are used without a network afterwards.
-    test_size : float or int
-    rng : int, SeedSequence, Generator or None
 
     Returns
     -------
@@ -106,7 +102,7 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
         ) from problem
     target = held.target
     if target is None or target.dtype.kind in "iuf":
-        raise InputError(
+        fail(
             "openml",
             f"the target of set {number} must be a category",
             "it has none or numbers",
@@ -116,7 +112,7 @@ def load_openml(number: int, folder: Path, *, test_size: float | int = 0.2, rng:
     complete = ~(held.data.isna().any(axis=1) | target.isna()).to_numpy()
     data, target = held.data[complete], target[complete].astype(str)
     if len(data) == 0:
-        raise InputError(
+        fail(
             "openml",
             f"set {number} must have a row without missing values",
             f"got none of {len(complete)} rows",
@@ -181,22 +177,9 @@ def load_bci_iv_2a(subject: int, folder: Path, *, window: str = "trial") -> Data
     Dataset
         288 + 288 trials ``(22, samples)`` float32 in microvolts, both ends of the window included: 769 or 513 samples. The
         run of a trial is its group.
-
-    Raises
-    ------
-    InputError
-        No such subject or window, or data that cannot be read or downloaded.
-    MissingDependencyError
-        MOABB is not installed.
     """
-    if not 1 <= subject <= SUBJECTS:
-        raise InputError(
-            "subject", f"must lie in 1 … {SUBJECTS}", f"got {subject}", "write for example bci-iv-2a:1", code="range"
-        )
-    if window not in WINDOWS:
-        raise InputError(
-            "window", f"must be {listed(list(WINDOWS), last='or')}", f"got {window!r}", "choose one", code="choice"
-        )
+    whole(subject, "subject", "write for example bci-iv-2a:1", least=1, most=SUBJECTS)
+    one_of(window, "window", WINDOWS, "choose one")
     name = "bci-iv-2a" if window == "trial" else f"bci-iv-2a-{window}"
     tmin, tmax = WINDOWS[window]
     datasets = optional_package("moabb.datasets", "eeg", "BCI IV 2a")

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import as_labels
-from uqassay.errors import FileFormatError, InputError
+from uqassay.checks import one_of
+from uqassay.errors import FileFormatError
 from uqassay.files import optional_package
 from uqassay.lab.datasets.cache import Progress, fetch
 from uqassay.predictions.arrays_on_disk import read_npz
@@ -56,27 +57,16 @@ OASST2_POSITIVE = ("quality", "helpfulness", "creativity", "humor")
 @final
 @dataclass(frozen=True, eq=False)
 class LabelDistributions:
-    """Votes or label distributions of n instances.
-
-    Attributes
-    ----------
-    name : str
-    votes : array (n, K)
-        Vote counts or weights, not negative, at least one in each row.
-    ids : array (n,)
-        Instance of each row: its place in the test set, the number of the image, the id of the message.
-    class_names : tuple of K str
-    source, licence : str
-    texts, languages : tuple of n str
-        What was rated and its language, such as "en"; empty where the instances are images.
-    """
+    """Votes or label distributions of n instances."""
 
     name: str
-    votes: NDArray[Any]
+    votes: NDArray[Any]  #: (n, K): Vote counts or weights, not negative, at least one in each row
+    #: (n,): Instance of each row: its place in the test set, the number of the image, the id of the message
     ids: NDArray[Any]
-    class_names: tuple[str, ...]
+    class_names: tuple[str, ...]  #: tuple of K str
     source: str
     licence: str
+    #: tuple of n str: What was rated and its language, such as "en"; empty where the instances are images
     texts: tuple[str, ...] = ()
     languages: tuple[str, ...] = ()
 
@@ -89,11 +79,6 @@ def read_cifar10h(folder: Path | None = None, progress: Progress | None = None) 
     """Votes on the 10,000 test images of CIFAR-10, in their order (Peterson et al. 2019).
 
     ``cifar-10h/cifar10h-counts.npy`` in the cache folder. Its checksum is not published, so the first file is trusted.
-
-    Raises
-    ------
-    InputError
-        No file, or not (10000, 10) whole votes with at least 30 to a row.
     """
     file = "cifar-10h/cifar10h-counts.npy"
     path = fetch(file, CIFAR10H, folder=folder, progress=progress)
@@ -211,23 +196,8 @@ def read_oasst2(
     file : str, optional
         Another file of messages in the folder: a Parquet table if its name ends so, else one JSON object per line, packed by
         gzip. It can only be put in place by hand.
-    progress : callable, optional
-
-    Raises
-    ------
-    InputError
-        An unknown part, no file, or something else in it.
-    MissingDependencyError
-        A Parquet table without pyarrow.
     """
-    if part not in OASST2_FILES:
-        raise InputError(
-            "part",
-            f"must be {listed(list(OASST2_FILES), last='or')}",
-            f"got {part!r}",
-            "all is the default",
-            code="choice",
-        )
+    one_of(part, "part", OASST2_FILES, "all is the default")
     name, url = OASST2_FILES[part]
     path = fetch(f"oasst2/{file or name}", url if file in (None, name) else None, folder=folder, progress=progress)
     kept = []

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.methods.layers import Lifted
 
@@ -135,26 +136,14 @@ Shape = tuple[int, ...]
 @final
 @dataclass(frozen=True)
 class Backbone:
-    """The layers of a network before its head.
+    """The layers of a network before its head."""
 
-    Attributes
-    ----------
-    new_module : callable or None
-        Makes the module before the dense layers, with fresh weights from PyTorch's global random numbers.
-    n_inputs : int
-        Features that enter the dense layers.
-    hidden : tuple of int
-        Widths of the dense layers.
-    image_size : int or None
-        Images are resized to this height and width before the module sees them.
-    large : bool
-        One network fills a GPU, so that several at once gain nothing and may not fit into its memory.
-    """
-
+    #: Makes the module before the dense layers, with fresh weights from PyTorch's global random numbers
     new_module: Callable[[], nn.Module] | None
-    n_inputs: int
-    hidden: tuple[int, ...]
-    image_size: int | None = None
+    n_inputs: int  #: Features that enter the dense layers
+    hidden: tuple[int, ...]  #: Widths of the dense layers
+    image_size: int | None = None  #: Images are resized to this height and width before the module sees them
+    #: One network fills a GPU, so that several at once gain nothing and may not fit into its memory
     large: bool = False
 
     @property
@@ -190,21 +179,13 @@ def make_backbone(backbone: Any, shape: Shape, image_size: int | None = None) ->
         Of one instance.
     image_size : int, optional
         Images are resized to this height and width first.
-
-    Raises
-    ------
-    InputError
-        An unknown name, sizes that are not whole numbers, instances that do not fit, a module that does not map
-        ``(n, …)`` to ``(n, d)``, or an image size for a backbone without convolutions.
     """
     if image_size is None:
         return _for_shape(backbone, shape)
     check_images("image_size", backbone, shape)
     made = _for_shape(backbone, (*shape[:-2], image_size, image_size))
     if not made.convolutional:
-        raise InputError(
-            "image_size", "needs a convolutional backbone", f"got {backbone!r}", 'for example "cnn"', code="conflict"
-        )
+        fail("image_size", "needs a convolutional backbone", f"got {backbone!r}", 'for example "cnn"', code="conflict")
     return replace(made, image_size=image_size)
 
 
@@ -213,7 +194,7 @@ def check_images(option: str, backbone: Any, shape: Shape) -> None:
     if len(shape) not in (2, 3) or (isinstance(backbone, str) and backbone == "eeg"):
         got = f"got recordings {shape}" if len(shape) == 2 else f"got {shape}"
         rule = f"an instance must be an image (C, H, W) or (H, W) where {option} is given"
-        raise InputError("X", rule, got, f"reshape X or leave {option} out", code="shape")
+        fail("X", rule, got, f"reshape X or leave {option} out", code="shape")
 
 
 def _for_shape(backbone: Any, shape: Shape) -> Backbone:
@@ -224,7 +205,7 @@ def _for_shape(backbone: Any, shape: Shape) -> Backbone:
             _check_image(backbone, shape, "an image (1, H, W), (3, H, W) or (H, W) of at least 32 × 32")
             return Backbone(ResNet50, N_FEATURES, (), large=True)
         if backbone not in CONVOLUTIONAL:
-            raise InputError(
+            fail(
                 "backbone",
                 'must be "mlp", "cnn", "cnn-small", "resnet50", "eeg", a tuple of hidden sizes or a torch.nn.Module',
                 f"got {backbone!r}",
@@ -240,7 +221,7 @@ def _for_shape(backbone: Any, shape: Shape) -> Backbone:
         return _with_module(backbone, shape, ())
     sizes = tuple(backbone) if isinstance(backbone, (tuple, list)) else (backbone,)
     if not all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size >= 1 for size in sizes):
-        raise InputError(
+        fail(
             "backbone",
             "hidden sizes must be whole numbers from 1 up in a tuple",
             f"got {backbone!r}",
@@ -253,9 +234,7 @@ def _for_shape(backbone: Any, shape: Shape) -> Backbone:
 def check_where(where: str, backbone: Backbone) -> None:
     """Refuse ``where="hidden"``, the hidden dense layers, for a backbone without any."""
     if where == "hidden" and not backbone.hidden:
-        raise InputError(
-            "where", '"hidden" needs a dense layer', "this backbone has none", 'use where="all"', code="conflict"
-        )
+        fail("where", '"hidden" needs a dense layer', "this backbone has none", 'use where="all"', code="conflict")
 
 
 def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tuple[int, ...]) -> Backbone:
@@ -263,7 +242,7 @@ def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tupl
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         module = new_module()
         if not isinstance(module, nn.Module):
-            raise InputError(
+            fail(
                 "backbone",
                 "the callable must return a torch.nn.Module",
                 f"it returned {type(module).__name__}",
@@ -284,7 +263,7 @@ def _with_module(new_module: Callable[[], nn.Module], shape: Shape, hidden: tupl
             ) from problem
     if not isinstance(features, torch.Tensor) or features.ndim != 2 or len(features) != 2:
         got = tuple(features.shape) if isinstance(features, torch.Tensor) else type(features).__name__
-        raise InputError(
+        fail(
             "backbone",
             "the module must map (n, …) to features (n, d)",
             f"for {tuple(probe.shape)} it returned {got}",
@@ -354,7 +333,7 @@ def _check_image(name: str, shape: Shape, wanted: str) -> None:
     else:
         fits = len(shape) in (2, 3) and min(shape[-2:]) >= 8
     if not fits:
-        raise InputError(
+        fail(
             "X",
             f'for the backbone "{name}" an instance must be {wanted}',
             f"got {shape}",

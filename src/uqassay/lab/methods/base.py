@@ -1,7 +1,6 @@
 """The base class of all methods: a scikit-learn classifier that also states its uncertainty."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -10,11 +9,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.predictions import Prediction
-from uqassay.text import listed
 
-__all__ = ["UncertaintyClassifier", "check_choice", "check_count", "check_rate", "seed_sequence"]
+__all__ = ["UncertaintyClassifier", "seed_sequence"]
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -52,11 +51,6 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             Shape of one instance; with it, options that depend on that shape are checked too.
         n_classes : int, optional
             With it, options that depend on the number of classes are checked too.
-
-        Raises
-        ------
-        InputError
-            Its `parameter` is the name of the option, or "X" if instances of this shape do not fit the options.
         """
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -95,7 +89,7 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             self.classes_, _ = _sorted_labels("classes", self.classes)
             codes = _among(present, self.classes_)[codes]
         if len(self.classes_) < 2:
-            raise InputError(
+            fail(
                 "y",
                 "needs at least two classes",
                 f"got one class, {self.classes_.tolist()[0]!r}, in {len(labels)} labels",
@@ -112,7 +106,7 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             self, X, dtype=[np.float64, np.float32], allow_nd=True, ensure_all_finite=False, reset=False
         )
         if array.shape[1:] != self.input_shape_:
-            raise InputError(
+            fail(
                 "X",
                 f"each instance must have the shape of the training instances, {self.input_shape_}",
                 f"got {array.shape[1:]}",
@@ -121,27 +115,6 @@ class UncertaintyClassifier(ClassifierMixin, BaseEstimator, ABC):
             )
         _refuse_non_finite(array)
         return array
-
-
-def check_count(name: str, value: Any) -> None:
-    """Refuse a value that is not a whole number from 1 up."""
-    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise InputError(name, "must be a whole number from 1 up", f"got {value!r}", "for example 10", code="type")
-    if value < 1:
-        raise InputError(name, "must be a whole number from 1 up", f"got {value!r}", "for example 10", code="range")
-
-
-def check_choice(name: str, value: Any, known: Sequence[str]) -> None:
-    """Refuse a value that is not one of the known names."""
-    if not isinstance(value, str) or value not in known:
-        names = listed([f'"{one}"' for one in known], last="or")
-        raise InputError(name, f"must be {names}", f"got {value!r}", "choose one", code="choice")
-
-
-def check_rate(rate: Any) -> None:
-    """Refuse a share of dropped units or weights outside [0, 1)."""
-    if not 0 <= rate < 1:
-        raise InputError("rate", "must lie in [0, 1)", f"got {rate!r}", "0 drops nothing", code="range")
 
 
 def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
@@ -154,7 +127,7 @@ def seed_sequence(random_state: RandomState) -> np.random.SeedSequence:
         return np.random.SeedSequence(0)
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool) and random_state >= 0:
         return np.random.SeedSequence(int(random_state))
-    raise InputError(
+    fail(
         "random_state",
         "must be a whole number from 0 up, a generator or None",
         f"got {random_state!r}",
@@ -167,7 +140,7 @@ def _sorted_labels(name: str, labels: ArrayLike) -> tuple[NDArray[Any], NDArray[
     """The distinct labels, sorted, and the place of each label among them."""
     array = np.asarray(labels)
     if array.ndim != 1:
-        raise InputError(name, "must be a list of labels", f"got shape {array.shape}", "give one axis", code="shape")
+        fail(name, "must be a list of labels", f"got shape {array.shape}", "give one axis", code="shape")
     try:
         classes, codes = np.unique(array, return_inverse=True)
     except TypeError as problem:
@@ -186,11 +159,11 @@ def _among(present: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     """The place of each label in y among `classes`."""
     if (present.dtype.kind in "US") != (classes.dtype.kind in "US"):
         got = f"y holds {present.tolist()[0]!r}, classes {classes.tolist()[0]!r}"
-        raise InputError("classes", "must be of the type of the labels", got, "convert one of them", code="type")
+        fail("classes", "must be of the type of the labels", got, "convert one of them", code="type")
     unknown = np.setdiff1d(present, classes)
     if len(unknown):
         got = f"{unknown.tolist()[0]!r} is missing"
-        raise InputError("classes", "must hold every label of y", got, "add it", code="mismatch")
+        fail("classes", "must hold every label of y", got, "add it", code="mismatch")
     return np.searchsorted(classes, present)
 
 
@@ -199,7 +172,7 @@ def _refuse_non_finite(array: NDArray[Any]) -> None:
     if len(wrong):
         at = tuple(int(i) for i in wrong[0])
         value = "NaN" if np.isnan(array[at]) else str(array[at])
-        raise InputError(
+        fail(
             "X",
             "must hold finite numbers",
             f"row {at[0]} holds {value} at {list(at)}",

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from sklearn.covariance import ledoit_wolf
 from torch import nn
 
-from uqassay.errors import InputError
+from uqassay.checks import number, true_or_false
 from uqassay.lab.methods.backbones import Backbone
 from uqassay.lab.methods.layers import Dense, Network, ReLU, ResidualBlock, SpectralDense, spectrally_normalised
 from uqassay.lab.methods.networks import NetworkClassifier
@@ -38,21 +38,12 @@ Array = NDArray[np.float64]
 @final
 @dataclass(frozen=True)
 class ClassGaussians:
-    """A mixture of Gaussians, one for each class, weighted by the class's share of the training instances.
+    """A mixture of Gaussians, one for each class, weighted by the class's share of the training instances."""
 
-    Attributes
-    ----------
-    means : array (K, d)
-    covariances : array (K, d, d)
-    log_shares : array (K,)
-    roots : array (K, d, d)
-        Lower Cholesky factors of the covariances.
-    """
-
-    means: Array
-    covariances: Array
-    log_shares: Array
-    roots: Array
+    means: Array  #: (K, d)
+    covariances: Array  #: (K, d, d)
+    log_shares: Array  #: (K,)
+    roots: Array  #: (K, d, d): Lower Cholesky factors of the covariances
 
     @classmethod
     def fit(
@@ -158,16 +149,9 @@ class DDU(NetworkClassifier):
         return {"negative-log-density": -self.feature_density(X)}
 
     def _check_options(self) -> None:
-        if not 0 < self.coefficient < np.inf:
-            raise InputError(
-                "coefficient", "must be positive", f"got {self.coefficient!r}", "for example 3", code="range"
-            )
-        if not isinstance(self.residual, bool):
-            raise InputError("residual", "must be True or False", f"got {self.residual!r}", "choose one", code="type")
-        if not 0 <= self.prior_instances < np.inf:
-            raise InputError(
-                "prior_instances", "must be at least 0", f"got {self.prior_instances!r}", "for example 10", code="range"
-            )
+        number(self.coefficient, "coefficient", "for example 3", low=0, ends="()")
+        true_or_false(self.residual, "residual")
+        number(self.prior_instances, "prior_instances", "for example 10", low=0, ends="[)")
 
     def _new_network(self, backbone: Backbone) -> Network:
         extractor = backbone.extractor(partial(spectrally_normalised, coefficient=self.coefficient))

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from uqassay.errors import InputError
+from uqassay.checks import number, one_of, whole
 from uqassay.lab.methods.backbones import Backbone, check_where
-from uqassay.lab.methods.base import check_choice, check_count, check_rate
 from uqassay.lab.methods.layers import Dense, Draws, Dropout, Network, ReLU, affine
 from uqassay.lab.methods.networks import NetworkClassifier, SampledClassifier, dense_layers
 from uqassay.predictions import Point
@@ -93,15 +92,8 @@ class DeepEnsemble(SampledClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_count("n_members", self.n_members)
-        if not isinstance(self.first_member, (int, np.integer)) or isinstance(self.first_member, bool):
-            raise InputError(
-                "first_member", "must be a whole number", f"got {self.first_member!r}", "0 is the first", code="type"
-            )
-        if self.first_member < 0:
-            raise InputError(
-                "first_member", "must be at least 0", f"got {self.first_member}", "0 is the first", code="range"
-            )
+        whole(self.n_members, "n_members", "for example 10", least=1)
+        whole(self.first_member, "first_member", "0 is the first", least=0)
 
     def _n_networks(self) -> int:
         return self.n_members
@@ -156,9 +148,9 @@ class MCDropout(SampledClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_rate(self.rate)
-        check_count("n_samples", self.n_samples)
-        check_choice("where", self.where, ("all", "last"))
+        number(self.rate, "rate", "0 drops nothing", low=0, high=1, ends="[)")
+        whole(self.n_samples, "n_samples", "for example 10", least=1)
+        one_of(self.where, "where", ("all", "last"), "choose one")
 
     def _new_network(self, backbone: Backbone) -> Network:
         if self.where == "all" and backbone.hidden:
@@ -212,9 +204,9 @@ class MCDropConnect(SampledClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_rate(self.rate)
-        check_count("n_samples", self.n_samples)
-        check_choice("where", self.where, ("hidden", "all"))
+        number(self.rate, "rate", "0 drops nothing", low=0, high=1, ends="[)")
+        whole(self.n_samples, "n_samples", "for example 10", least=1)
+        one_of(self.where, "where", ("hidden", "all"), "choose one")
 
     def _check_backbone(self, backbone: Backbone) -> None:
         check_where(self.where, backbone)

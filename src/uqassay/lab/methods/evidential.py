@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import one_hot, softplus
 
-from uqassay.errors import InputError
+from uqassay.checks import number, one_of, whole
 from uqassay.lab.methods.backbones import Backbone
-from uqassay.lab.methods.base import check_choice, check_count
 from uqassay.lab.methods.layers import Draws, Network
 from uqassay.lab.methods.networks import NetworkClassifier, dense_layers
 from uqassay.lab.methods.training import Batch
@@ -71,8 +70,8 @@ class Evidential(NetworkClassifier):
     annealing_epochs: int = 10
 
     def _check_options(self) -> None:
-        check_choice("evidence", self.evidence, tuple(EVIDENCE))
-        check_count("annealing_epochs", self.annealing_epochs)
+        one_of(self.evidence, "evidence", tuple(EVIDENCE), "choose one")
+        whole(self.annealing_epochs, "annealing_epochs", "for example 10", least=1)
 
     def _loss(self, network: Network, outputs: Any, batch: Batch) -> Tensor:
         alpha = EVIDENCE[self.evidence](outputs) + 1.0
@@ -248,9 +247,8 @@ class ECNN(NetworkClassifier):
     nu: float = 0.9
 
     def _check_options(self) -> None:
-        check_count("n_prototypes", self.n_prototypes)
-        if not 0 <= self.nu < 1:
-            raise InputError("nu", "must lie in [0, 1)", f"got {self.nu!r}", "for example 0.9", code="range")
+        whole(self.n_prototypes, "n_prototypes", "for example 10", least=1)
+        number(self.nu, "nu", "for example 0.9", low=0, high=1, ends="[)")
 
     def _before_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         rng = np.random.default_rng(

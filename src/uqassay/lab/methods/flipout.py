@@ -19,9 +19,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, whole
 from uqassay.lab.methods.backbones import Backbone, check_where
-from uqassay.lab.methods.base import check_choice, check_count
 from uqassay.lab.methods.layers import Dense, Draws, Network, ReLU, affine
 from uqassay.lab.methods.networks import SampledClassifier
 from uqassay.lab.methods.training import Batch
@@ -81,33 +80,19 @@ class Flipout(SampledClassifier):
 
     def _check_options(self) -> None:
         super()._check_options()
-        check_count("n_samples", self.n_samples)
-        check_choice("where", self.where, ("hidden", "all"))
+        whole(self.n_samples, "n_samples", "for example 10", least=1)
+        one_of(self.where, "where", ("hidden", "all"), "choose one")
         scales = self.prior_scales
         if not isinstance(scales, (tuple, list)) or not scales or not all(_positive(scale) for scale in scales):
-            raise InputError(
+            fail(
                 "prior_scales",
                 "must be positive standard deviations in a tuple",
                 f"got {scales!r}",
                 "for example (5.0, 2.0)",
                 code="range",
             )
-        if not -20 <= self.initial_rho <= 20:
-            raise InputError(
-                "initial_rho",
-                "must lie between -20 and 20",
-                f"got {self.initial_rho!r}",
-                "for example -3",
-                code="range",
-            )
-        if not 0 <= self.kl_weight < math.inf:
-            raise InputError(
-                "kl_weight",
-                "must be at least 0",
-                f"got {self.kl_weight!r}",
-                "1 is the evidence lower bound",
-                code="range",
-            )
+        number(self.initial_rho, "initial_rho", "for example -3", low=-20, high=20)
+        number(self.kl_weight, "kl_weight", "1 is the evidence lower bound", low=0, ends="[)")
 
     def _check_backbone(self, backbone: Backbone) -> None:
         check_where(self.where, backbone)
@@ -173,7 +158,6 @@ def kl_to_prior(mean: Tensor, scale: Tensor, prior_scales: Sequence[float], draw
     prior_scales : sequence of float
         Standard deviations of Gaussians around 0, mixed in equal parts. For one the result is exact; for more, the entropy
         of the posterior is, and the mean of the prior's log-density is that at one draw, without bias.
-    draws : Draws
 
     Returns
     -------

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 
-from uqassay.errors import InputError
-from uqassay.lab.methods.base import UncertaintyClassifier, check_count, seed_sequence
+from uqassay.checks import fail, whole
+from uqassay.lab.methods.base import UncertaintyClassifier, seed_sequence
 from uqassay.predictions import Members
 from uqassay.predictions.adapters import member_probs
 
@@ -29,13 +29,7 @@ class _SklearnMembers(UncertaintyClassifier):
         """The unfitted ensemble of scikit-learn."""
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``.
-
-        Raises
-        ------
-        InputError
-            NaN in X, labels of one class only, or options out of range.
-        """
+        """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``."""
         self.check_options()
         array, codes = self._checked_training(X, y)
         seed = int(seed_sequence(self.random_state).generate_state(1)[0])
@@ -44,10 +38,9 @@ class _SklearnMembers(UncertaintyClassifier):
 
     def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
-        check_count("n_members", self.n_members)
-        whole = isinstance(self.n_jobs, (int, np.integer)) and not isinstance(self.n_jobs, bool)
-        if self.n_jobs is not None and not (whole and self.n_jobs != 0):
-            raise InputError(
+        whole(self.n_members, "n_members", "for example 10", least=1)
+        if self.n_jobs is not None and whole(self.n_jobs, "n_jobs", "None is 1") == 0:
+            fail(
                 "n_jobs",
                 "must be a whole number other than 0, or None",
                 f"got {self.n_jobs!r}",
@@ -103,9 +96,9 @@ class RandomForest(_SklearnMembers):
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
         super().check_options(input_shape, n_classes)
         if not (isinstance(self.min_samples_leaf, float) and 0 < self.min_samples_leaf < 1):  # a share of the instances
-            check_count("min_samples_leaf", self.min_samples_leaf)
+            whole(self.min_samples_leaf, "min_samples_leaf", "for example 10", least=1)
         if self.max_depth is not None:
-            check_count("max_depth", self.max_depth)
+            whole(self.max_depth, "max_depth", "for example 10", least=1)
 
     def _new_ensemble(self, seed: int) -> RandomForestClassifier:
         return RandomForestClassifier(
@@ -153,7 +146,7 @@ class Bagging(_SklearnMembers):
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
         super().check_options(input_shape, n_classes)
         if self.estimator is not None and not hasattr(self.estimator, "predict_proba"):
-            raise InputError(
+            fail(
                 "estimator",
                 "must have predict_proba",
                 f"got {type(self.estimator).__name__}",

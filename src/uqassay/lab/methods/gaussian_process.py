@@ -13,14 +13,13 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.special import log_expit, softmax
 from torch import Tensor
 
-from uqassay.errors import InputError
-from uqassay.lab.methods.base import UncertaintyClassifier, check_choice, check_count
+from uqassay.checks import one_of, whole
+from uqassay.lab.methods.base import UncertaintyClassifier
 from uqassay.predictions import GaussianLogits, Members
 from uqassay.predictions.quadrature import normal_points
 
 __all__ = [
     "GaussianProcess",
-    "check_positive",
     "expected_log_likelihood",
     "latent_prediction",
     "latent_targets",
@@ -75,17 +74,8 @@ class GaussianProcess(UncertaintyClassifier):
         )
 
     def _check_classes_options(self) -> None:
-        check_choice("multiclass", self.multiclass, MULTICLASS)
-        check_count("n_draws", self.n_draws)
-
-
-def check_positive(name: str, value: Any, example: str) -> None:
-    """Refuse an option that is not a finite number above 0."""
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number:
-        raise InputError(name, "must be a number above 0", f"got {value!r}", f"for example {example}", code="type")
-    if not (0 < float(value) < np.inf):
-        raise InputError(name, "must be a number above 0", f"got {value!r}", f"for example {example}", code="range")
+        one_of(self.multiclass, "multiclass", MULTICLASS, "choose one")
+        whole(self.n_draws, "n_draws", "for example 10", least=1)
 
 
 def unit_of(x: Array) -> float:
@@ -128,7 +118,6 @@ def latent_prediction(
         For L ≥ 3. "softmax": the latent functions are logits. "one-versus-rest": probabilities are σ(g_k) / Σ_j σ(g_j).
     n_draws : int
         Points of the prediction for L ≥ 3.
-    class_names : sequence of str, optional
 
     Returns
     -------
@@ -228,23 +217,13 @@ SMALL = 1e-4
 
 
 class Sites(NamedTuple):
-    """Sites of n instances, and the posterior of their latent values.
+    """Sites of n instances, and the posterior of their latent values."""
 
-    Attributes
-    ----------
-    precision : array (n,)
-        θ, in (0, ¼].
-    mean, variance : array (n,)
-        Of the latent values under the posterior N(m, S) that these sites make.
-    log_evidence : float
-        The variational lower bound of ln p(y), in nats.
-    n_steps : int
-    """
-
-    precision: Array
+    precision: Array  #: (n,): θ, in (0, ¼]
+    #: (n,): Of the latent values under the posterior N(m, S) that these sites make
     mean: Array
     variance: Array
-    log_evidence: float
+    log_evidence: float  #: The variational lower bound of ln p(y), in nats
     n_steps: int
 
 

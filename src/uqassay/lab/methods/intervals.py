@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import conv2d, softplus
 
-from uqassay.errors import InputError
+from uqassay.checks import fail, number
 from uqassay.lab.methods.backbones import Backbone
 from uqassay.lab.methods.layers import Draws, Network
 from uqassay.lab.methods.networks import NetworkClassifier
@@ -48,7 +48,6 @@ class IntervalDense(nn.Module):
 
     Parameters
     ----------
-    inputs, outputs : int
     initial_radius : float
         Of weights and biases at first, as a share of 1/√inputs, the reach of the initial centres.
     bias : bool
@@ -232,7 +231,6 @@ class IntervalImageNetwork(nn.Module):
     ----------
     network : torch.nn.Module
         A sequence of convolutions, each followed by ReLU; all others grow with their inputs, as ReLU and max pooling do.
-    initial_radius : float
     """
 
     def __init__(self, network: nn.Module, initial_radius: float) -> None:
@@ -315,12 +313,10 @@ class CreINN(NetworkClassifier):
     batch_norm: bool = True
 
     def _check_options(self) -> None:
-        if self.initial_radius is not None and not 0 < self.initial_radius < np.inf:
-            raise InputError(
-                "initial_radius", "must be positive", f"got {self.initial_radius!r}", "for example 0.03", code="range"
-            )
+        if self.initial_radius is not None:
+            number(self.initial_radius, "initial_radius", "for example 0.03", low=0, ends="()")
         if self.batch_norm and self.batch_size == 1:
-            raise InputError(
+            fail(
                 "batch_size",
                 "must be at least 2 for batch norm",
                 "got 1",

@@ -11,8 +11,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import log_softmax
 
 from uqassay.arrays import as_numeric, row_chunks
-from uqassay.errors import InputError
-from uqassay.lab.methods.base import check_choice, check_count
+from uqassay.checks import fail, number, one_of, whole
 from uqassay.lab.methods.networks import NetworkClassifier
 from uqassay.predictions import Dirichlet, Members
 
@@ -65,22 +64,12 @@ class Hessian(Protocol):
 @final
 @dataclass(frozen=True)
 class FullHessian:
-    """H itself.
-
-    Attributes
-    ----------
-    n_classes : int
-    total : array (K D, K D)
-        The class first.
-    eigenvalues : array (K D,)
-    vectors : array (K D, K D)
-        In columns.
-    """
+    """H itself."""
 
     n_classes: int
-    total: Array
-    eigenvalues: Array
-    vectors: Array
+    total: Array  #: (K D, K D): The class first
+    eigenvalues: Array  #: (K D,)
+    vectors: Array  #: (K D, K D): In columns
 
     @classmethod
     def of(cls, features: Array, probs: Array) -> "FullHessian":
@@ -144,23 +133,14 @@ class FullHessian:
 @final
 @dataclass(frozen=True)
 class KroneckerHessian:
-    """H as the product of the mean of Λ and the sum of φ φᵀ: exact where all instances have the same Λ.
-
-    Attributes
-    ----------
-    n_instances : int
-    total : array (K, K)
-        The sum of Λ.
-    class_values, class_vectors : array (K,), array (K, K)
-        Eigenvalues and eigenvectors (columns) of the mean of Λ.
-    feature_values, feature_vectors : array (D,), array (D, D)
-        Those of Σ φ φᵀ.
-    """
+    """H as the product of the mean of Λ and the sum of φ φᵀ: exact where all instances have the same Λ."""
 
     n_instances: int
-    total: Array
+    total: Array  #: (K, K): The sum of Λ
+    #: (K,), array (K, K): Eigenvalues and eigenvectors (columns) of the mean of Λ
     class_values: Array
     class_vectors: Array
+    #: (D,), array (D, D): Those of Σ φ φᵀ
     feature_values: Array
     feature_vectors: Array
 
@@ -251,23 +231,13 @@ Codes = NDArray[np.int64]
 @final
 @dataclass(frozen=True)
 class LastLayerPosterior:
-    """Gaussian over the weights and biases of the last layer.
+    """Gaussian over the weights and biases of the last layer."""
 
-    Attributes
-    ----------
-    mean : array (K, D)
-        The bias last.
-    hessian : Hessian
-    precision : float
-        τ of the prior.
-    log_evidence : float
-        Log of the marginal likelihood at τ by Laplace's approximation, or its lower bound where the posterior is variational,
-        in nats.
-    """
-
-    mean: Array
+    mean: Array  #: (K, D): The bias last
     hessian: Hessian
-    precision: float
+    precision: float  #: τ of the prior
+    #: Log of the marginal likelihood at τ by Laplace's approximation, or its lower bound where the posterior is
+    #: variational, in nats
     log_evidence: float
 
     @classmethod
@@ -292,7 +262,6 @@ class LastLayerPosterior:
             With a 1 last.
         codes : int array (n,)
             Class indices.
-        kind : one of `KINDS`
         kronecker : bool
             Whether H is a `KroneckerHessian`.
         precision : float, optional
@@ -525,17 +494,13 @@ class LaplaceBridge(NetworkClassifier):
 
     def _check_options(self) -> None:
         tau = self.prior_precision
-        if tau is not None and not LEAST_PRECISION <= tau <= GREATEST_PRECISION:
-            raise InputError(
-                "prior_precision",
-                f"must lie from {LEAST_PRECISION:g} to {GREATEST_PRECISION:g}",
-                f"got {tau!r}",
-                "None lets the evidence choose",
-                code="range",
+        if tau is not None:
+            number(
+                tau, "prior_precision", "None lets the evidence choose", low=LEAST_PRECISION, high=GREATEST_PRECISION
             )
         for name, known in OPTIONS.items():
-            check_choice(name, getattr(self, name), known)
-        check_count("n_samples", self.n_samples)
+            one_of(getattr(self, name), name, known, "choose one")
+        whole(self.n_samples, "n_samples", "for example 10", least=1)
 
     def _after_training(self, x: NDArray[np.float32], y: NDArray[np.int64]) -> None:
         head = self.network_.head
@@ -610,11 +575,11 @@ def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str =
     >>> bridge_to_dirichlet([[0.0, 0.0, 0.0]], np.eye(3)[None]).round(3).tolist()
     [[1.0, 1.0, 1.0]]
     """
-    check_choice("bridge", bridge, OPTIONS["bridge"])
+    one_of(bridge, "bridge", OPTIONS["bridge"], "choose one")
     mu, sigma = as_numeric(mean, "mean", ndim=2), as_numeric(covariance, "covariance", ndim=3)
     n, k = mu.shape
     if sigma.shape != (n, k, k) or k < 2:
-        raise InputError(
+        fail(
             "covariance",
             "must be (n, K, K) for means (n, K) with K of at least 2",
             f"got {sigma.shape} and {mu.shape}",
@@ -622,7 +587,7 @@ def bridge_to_dirichlet(mean: ArrayLike, covariance: ArrayLike, *, bridge: str =
             code="shape",
         )
     if not (np.isfinite(mu).all() and np.isfinite(sigma).all()):
-        raise InputError(
+        fail(
             "mean and covariance",
             "must hold finite numbers",
             "NaN or infinity found",

@@ -48,7 +48,6 @@ def shift_flip_places(
 
     Parameters
     ----------
-    height, width : int
     counts : sequence of M int
         Images of each network; the longest decides B, and places after a network's own images leave the image as it is.
     generators : sequence of M numpy.random.Generator
@@ -111,7 +110,6 @@ class Draws:
 
     Parameters
     ----------
-    generators : sequence of M torch.Generator
     rows : sequence of M int, optional
         Instances of each network in the batch; units are drawn for each instance, as in training. None draws units once for
         all instances, as in prediction, where each draw is one network.
@@ -228,7 +226,6 @@ class Lifted(nn.Module):
 
     Parameters
     ----------
-    module : torch.nn.Module
     image_size : int, optional
         Images are resized to this height and width before the module sees them.
     vectorised : bool, optional

@@ -10,11 +10,9 @@ from scipy.linalg.lapack import dpotrf
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
-from uqassay.errors import InputError
-from uqassay.lab.methods.base import check_count
+from uqassay.checks import number, one_of, whole
 from uqassay.lab.methods.gaussian_process import (
     GaussianProcess,
-    check_positive,
     latent_targets,
     logistic_sites,
     site_precisions,
@@ -95,17 +93,11 @@ class LocalGaussianProcess(GaussianProcess):
         _check_scale("lengthscale", self.lengthscale, none=True)
         _check_scale("signal_variance", self.signal_variance, none=False)
         for name in ("cell_size", "n_neighbours"):
-            check_count(name, getattr(self, name))
+            whole(getattr(self, name), name, "for example 10", least=1)
         self._check_classes_options()
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``.
-
-        Raises
-        ------
-        InputError
-            NaN in X, labels of one class only, or options out of range.
-        """
+        """Learn from instances ``(n, D)``, other shapes flattened, and their labels ``(n,)``."""
         self.check_options()
         array, codes = self._checked_training(X, y)
         flat = array.reshape(len(array), -1).astype(np.float64)
@@ -281,9 +273,8 @@ def _canonical_order(x: Array, codes: NDArray[np.int64]) -> NDArray[np.intp]:
 
 
 def _check_scale(name: str, value: Any, *, none: bool) -> None:
-    if (none and value is None) or (isinstance(value, str) and value == "bound"):
-        return
+    """Refuse a scale that is no number above 0, "bound" or, where allowed, None."""
     if isinstance(value, str):
-        rule = 'must be a number above 0, "bound"' + (" or None" if none else "")
-        raise InputError(name, rule, f"got {value!r}", "choose one", code="choice")
-    check_positive(name, value, "1.0")
+        one_of(value, name, ("bound",), "or give a number above 0" + (", or None" if none else ""))
+    elif value is not None or not none:
+        number(value, name, "for example 1.0", low=0, ends="()")

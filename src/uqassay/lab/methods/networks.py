@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields, replace
 from functools import partial
 from itertools import pairwise
 from multiprocessing import current_process
-from numbers import Real
 from typing import Any, ClassVar, Self, final
 
 import numpy as np
@@ -18,9 +17,9 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, softplus
 
 from uqassay.arrays import available_cores, row_chunks
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, true_or_false, whole
 from uqassay.lab.methods.backbones import Backbone, check_images, make_backbone
-from uqassay.lab.methods.base import UncertaintyClassifier, check_choice, check_count, seed_sequence
+from uqassay.lab.methods.base import UncertaintyClassifier, seed_sequence
 from uqassay.lab.methods.layers import AUGMENTATIONS, Dense, Draws, Lifted, Network, ReLU
 from uqassay.lab.methods.training import (
     OPTIMISERS,
@@ -59,43 +58,21 @@ PARALLEL = ("auto", "stacked", "processes", "sequential")
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """The training of one estimator.
+    """The training of one estimator."""
 
-    Attributes
-    ----------
-    kind : hashable
-        Tasks of one kind have networks of one shape, the same loss and the same options; they may share a stack.
-    x : array (n, …)
-        Standardised instances.
-    y : int array (n,)
-        Indices of the classes.
-    jobs : list of Job
-        One for each network; their rows count from 0 in x.
-    new_network : callable
-        Makes one network with fresh weights from PyTorch's global random numbers.
-    loss : callable
-        As `uqassay.lab.methods.training.train` takes it.
-    training : Training
-    device : str
-    parallel : {"auto", "stacked", "processes", "sequential"}
-    convolutional : bool
-    large : bool
-        One network fills a GPU.
-    threads : callable
-        ``threads(n_networks)``: CPU threads for a stack, None for PyTorch's setting.
-    """
-
+    #: Tasks of one kind have networks of one shape, the same loss and the same options; they may share a stack
     kind: Hashable
-    x: NDArray[np.float32]
-    y: NDArray[np.int64]
-    jobs: Sequence[Job]
-    new_network: Callable[[], Network]
-    loss: Callable[[Network, Any, Batch], Tensor]
+    x: NDArray[np.float32]  #: (n, …): Standardised instances
+    y: NDArray[np.int64]  #: (n,): Indices of the classes
+    jobs: Sequence[Job]  #: One for each network; their rows count from 0 in x
+    new_network: Callable[[], Network]  #: Makes one network with fresh weights from PyTorch's global random numbers
+    loss: Callable[[Network, Any, Batch], Tensor]  #: As `uqassay.lab.methods.training.train` takes it
     training: Training
     device: str
-    parallel: str
+    parallel: str  #: {"auto", "stacked", "processes", "sequential"}
     convolutional: bool
-    large: bool
+    large: bool  #: One network fills a GPU
+    #: ``threads(n_networks)``: CPU threads for a stack, None for PyTorch's setting
     threads: Callable[[int], int | None]
 
     def fresh_network(self, job: Job) -> Network:
@@ -114,11 +91,6 @@ def train_tasks(tasks: Sequence[Task]) -> list[TrainedNetworks]:
     -------
     list of (Network, list of TrainingRecord)
         For each task, in order, its networks as one stack and the course of each.
-
-    Raises
-    ------
-    InputError
-        As `uqassay.lab.methods.training.train`; a device that this machine lacks.
     """
     kinds: dict[Hashable, list[int]] = {}
     for i, task in enumerate(tasks):
@@ -249,75 +221,31 @@ def _vectorise(network: Network, vectorised: bool | None) -> None:
 
 def check_network_options(estimator: Any) -> None:
     """Refuse options of a `NetworkClassifier` that are out of range or do not go together."""
-    _check_kinds(estimator)
-    for name in ("epochs", "batch_size", "patience"):
-        check_count(name, getattr(estimator, name))
-    if not 0 < estimator.learning_rate < np.inf:
-        raise InputError(
-            "learning_rate", "must be positive", f"got {estimator.learning_rate!r}", "for example 0.001", code="range"
-        )
-    if not 0 <= estimator.weight_decay < np.inf:
-        raise InputError(
-            "weight_decay",
-            "must be at least 0",
-            f"got {estimator.weight_decay!r}",
-            "0 leaves weights alone",
-            code="range",
-        )
-    if not 0 < estimator.validation_fraction < 1:
-        raise InputError(
-            "validation_fraction",
-            "must lie between 0 and 1",
-            f"got {estimator.validation_fraction!r}",
-            "for example 0.1",
-            code="range",
-        )
-    _check_steps(estimator)
-    if estimator.augmentation is not None:
-        check_choice("augmentation", estimator.augmentation, AUGMENTATIONS)
-    if estimator.image_size is not None:
-        check_count("image_size", estimator.image_size)
-    check_choice("parallel", estimator.parallel, PARALLEL)
-    check_device(estimator.device)
-
-
-def _check_kinds(estimator: Any) -> None:
-    """Refuse values of another type for options that are truth values or numbers: the text "False" would count as true."""
     for option in fields(estimator):
-        value = getattr(estimator, option.name)
-        if option.type is bool and not isinstance(value, (bool, np.bool_)):
-            raise InputError(option.name, "must be True or False", f"got {value!r}", "choose one", code="type")
-        optional = option.type == float | None and value is None
-        number = isinstance(value, Real) and not isinstance(value, bool)
-        if option.type in (float, float | None) and not optional and not number:
-            default = "None" if option.default is None else f"{option.default:g}"
-            raise InputError(
-                option.name, "must be a number", f"got {value!r}", f"the default is {default}", code="type"
-            )
-
-
-def _check_steps(estimator: Any) -> None:
-    """Refuse options of the optimiser and of the learning rate that are out of range."""
-    check_choice("optimiser", estimator.optimiser, OPTIMISERS)
-    if not 0 <= estimator.momentum < 1:
-        raise InputError(
-            "momentum", "must lie in [0, 1)", f"got {estimator.momentum!r}", "for example 0.9", code="range"
-        )
+        if option.type is bool:
+            true_or_false(getattr(estimator, option.name), option.name)
+    for name in ("epochs", "batch_size", "patience"):
+        whole(getattr(estimator, name), name, "for example 10", least=1)
+    number(estimator.learning_rate, "learning_rate", "for example 0.001", low=0, ends="()")
+    number(estimator.weight_decay, "weight_decay", "0 leaves weights alone", low=0, ends="[)")
+    number(estimator.validation_fraction, "validation_fraction", "for example 0.1", low=0, high=1, ends="()")
+    one_of(estimator.optimiser, "optimiser", OPTIMISERS, "choose one")
+    number(estimator.momentum, "momentum", "for example 0.9", low=0, high=1, ends="[)")
     if estimator.momentum and estimator.optimiser != "sgd":
-        raise InputError(
-            "momentum",
-            'is an option of the optimiser "sgd"',
-            f"got {estimator.momentum!r} with {estimator.optimiser!r}",
-            'leave it out or choose "sgd"',
-            code="conflict",
-        )
-    drops, rule, remedy = estimator.rate_drops, "must be whole numbers of epochs in rising order", "for example 80, 120"
-    if not isinstance(drops, (tuple, list)) or not all(
-        isinstance(epoch, (int, np.integer)) and not isinstance(epoch, bool) for epoch in drops
-    ):
-        raise InputError("rate_drops", rule, f"got {drops!r}", remedy, code="type")
-    if any(b <= a for a, b in pairwise((0, *drops))):
-        raise InputError("rate_drops", f"{rule}, from 1 up", f"got {drops!r}", remedy, code="range")
+        got = f"got {estimator.momentum!r} with {estimator.optimiser!r}"
+        fail("momentum", 'is an option of the optimiser "sgd"', got, 'leave it out or choose "sgd"', code="conflict")
+    remedy = "give the epochs in rising order, for example (80, 120)"
+    if not isinstance(estimator.rate_drops, (tuple, list)):
+        fail("rate_drops", "must be a tuple of epochs", f"got {estimator.rate_drops!r}", remedy, code="type")
+    drops = [whole(epoch, "rate_drops", remedy, least=1) for epoch in estimator.rate_drops]
+    if any(later <= earlier for earlier, later in pairwise(drops)):
+        fail("rate_drops", "must rise", f"got {estimator.rate_drops!r}", remedy, code="range")
+    if estimator.augmentation is not None:
+        one_of(estimator.augmentation, "augmentation", AUGMENTATIONS, "choose one")
+    if estimator.image_size is not None:
+        whole(estimator.image_size, "image_size", "for example 10", least=1)
+    one_of(estimator.parallel, "parallel", PARALLEL, "choose one")
+    check_device(estimator.device)
 
 
 # The base class of all methods that train networks: options, standardised inputs, training, evaluation in pieces.
@@ -428,14 +356,7 @@ class NetworkClassifier(UncertaintyClassifier):
     _stackable: ClassVar[bool] = True
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on instances ``(n, …)`` and their labels ``(n,)``.
-
-        Raises
-        ------
-        InputError
-            Options out of range, NaN in X, labels of one class only, instances that do not fit the backbone, or a training
-            that overflowed.
-        """
+        """Train on instances ``(n, …)`` and their labels ``(n,)``."""
         task = self._task(X, y)
         (trained,) = train_tasks([task])
         self._finish(task, *trained)
@@ -454,11 +375,6 @@ class NetworkClassifier(UncertaintyClassifier):
             Shape of one instance; with it, options that depend on the backbone are checked too.
         n_classes : int, optional
             With it, options that depend on the number of classes are checked too.
-
-        Raises
-        ------
-        InputError
-            Its `parameter` is the name of the option, or "X" if instances of this shape do not fit the backbone.
         """
         check_network_options(self)
         self._check_options()
@@ -651,9 +567,7 @@ class NetworkClassifier(UncertaintyClassifier):
             constant = spread <= ROUNDING[array.dtype.itemsize] * np.abs(mean)
         if self.standardise and not np.isfinite(spread).all():  # an infinite spread would turn all values into zeros
             row = int(np.abs(array).reshape(len(array), -1).max(axis=1).argmax())
-            raise InputError(
-                "X", "must fit single precision", f"row {row} is too large", "scale X down first", code="range"
-            )
+            fail("X", "must fit single precision", f"row {row} is too large", "scale X down first", code="range")
         self.mean_ = mean if self.standardise else np.zeros_like(mean)
         self.spread_ = np.where(constant, 1.0, spread) if self.standardise else np.ones_like(spread)
 
@@ -663,9 +577,7 @@ class NetworkClassifier(UncertaintyClassifier):
             x: Floats = ((array - self.mean_) / self.spread_).astype(np.float32)
         if not np.isfinite(x).all():
             row = int(np.flatnonzero(~np.isfinite(x).reshape(len(x), -1).all(axis=1))[0])
-            raise InputError(
-                "X", "must fit single precision", f"row {row} is too large", "scale X down first", code="range"
-            )
+            fail("X", "must fit single precision", f"row {row} is too large", "scale X down first", code="range")
         return x
 
 
@@ -722,8 +634,8 @@ class SampledClassifier(NetworkClassifier):
     convention: str = "exact"
 
     def _check_options(self) -> None:
-        check_choice("head", self.head, ("softmax", "gaussian-logits"))
-        check_choice("convention", self.convention, ("exact", "paper-code"))
+        one_of(self.head, "head", ("softmax", "gaussian-logits"), "choose one")
+        one_of(self.convention, "convention", ("exact", "paper-code"), "choose one")
 
     def _new_head(self, backbone: Backbone, layer: Callable[[int, int], nn.Module] = Dense) -> nn.Module:
         """The head chosen, of layers ``layer(inputs, outputs)``."""
@@ -760,8 +672,6 @@ def sampled_logits_loss(mean: Tensor, spread: Tensor, y: Tensor, draws: Draws, n
     mean, spread : tensor (M, B, K)
         μ and the standard deviation σ.
     y : int tensor (M, B)
-    draws : Draws
-    n_draws : int
     """
     loss: Tensor = _SampledLoss.apply(mean, spread, y, draws, n_draws)
     return loss

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from uqassay.checks import fail, number, whole
 from uqassay.credal.events import (
     as_focal_sets,
     budget_from_confusion,
@@ -50,7 +51,6 @@ def budget_from_network(
     x : array (n, …)
     y : int array (n,)
         Indices of the classes.
-    n_sets : int
 
     Returns
     -------
@@ -141,13 +141,10 @@ class RSNN(NetworkClassifier):
     _stackable: ClassVar[bool] = False  # families differ in size from one training set to the next
 
     def _check_options(self) -> None:
-        if not isinstance(self.n_sets, (int, np.integer)) or isinstance(self.n_sets, bool) or self.n_sets < 0:
-            raise InputError(
-                "n_sets", "must be a whole number from 0 up", f"got {self.n_sets!r}", "for example 20", code="range"
-            )
+        whole(self.n_sets, "n_sets", "for example 20", least=0)
         sets = self.focal_sets
         if sets is not None and not (isinstance(sets, (list, tuple, np.ndarray)) and all(map(_is_set, sets))):
-            raise InputError(
+            fail(
                 "focal_sets",
                 "must be a list of sets of classes",
                 f"got {sets!r}",
@@ -156,8 +153,7 @@ class RSNN(NetworkClassifier):
             )
         for name in ("negative_weight", "sum_weight"):
             value = getattr(self, name)
-            if not 0 <= value < np.inf:
-                raise InputError(name, "must be at least 0", f"got {value!r}", "for example 0.001", code="range")
+            number(value, name, "for example 0.001", low=0, ends="[)")
 
     def _check_classes(self, n_classes: int) -> None:
         if self.focal_sets is not None:
@@ -219,7 +215,6 @@ class BeliefHead(nn.Module):
 
     Parameters
     ----------
-    inputs : int
     focal_sets : bool array (F, K)
     """
 
@@ -249,7 +244,7 @@ def given_family(focal_sets: Sequence[Iterable[int]] | NDArray[Any], n_classes: 
     alone = sets[sets.sum(axis=1) == 1].any(axis=0)  # (K,)
     if not alone.all():
         missing = int(np.flatnonzero(~alone)[0])
-        raise InputError(
+        fail(
             "focal_sets",
             "must hold every class alone, so that each can be predicted",
             f"class {missing} is missing",

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, final
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.files import optional_package
 from uqassay.text import listed
 
@@ -16,28 +16,14 @@ __all__ = ["METHODS", "MethodInfo", "build_method", "method_class"]
 @final
 @dataclass(frozen=True)
 class MethodInfo:
-    """Facts about a method that are known without loading it.
+    """Facts about a method that are known without loading it."""
 
-    Attributes
-    ----------
-    name : str
-        In lower case with hyphens.
-    module : str
-        In `uqassay.lab.methods`.
-    class_name : str
-    sentence : str
-        What the method does, and the kind of its prediction.
-    source : str
-        The paper that defines it.
-    defaults : mapping
-        Options of the class that this name stands for; options given to `build_method` replace them.
-    """
-
-    name: str
-    module: str
+    name: str  #: In lower case with hyphens
+    module: str  #: In `uqassay.lab.methods`
     class_name: str
-    sentence: str
-    source: str
+    sentence: str  #: What the method does, and the kind of its prediction
+    source: str  #: The paper that defines it
+    #: Options of the class that this name stands for; options given to `build_method` replace them
     defaults: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -98,13 +84,6 @@ def build_method(name: str, /, **params: Any) -> Any:
     params
         Options of the estimator.
 
-    Raises
-    ------
-    InputError
-        An unknown name or option.
-    MissingDependencyError
-        PyTorch or scikit-learn is not installed.
-
     Examples
     --------
     >>> from uqassay.lab.methods import build_method
@@ -116,7 +95,7 @@ def build_method(name: str, /, **params: Any) -> Any:
     known = chosen._get_param_names()
     for option in options:
         if option not in known:
-            raise InputError(option, f"must be an option of {name}", "", _suggestion(option, known), code="choice")
+            fail(option, f"must be an option of {name}", "", _suggestion(option, known), code="choice")
     return chosen(**options)
 
 
@@ -124,7 +103,7 @@ def method_class(name: str) -> Any:
     """The class of a method by its name; see `build_method`."""
     if name not in METHODS:
         remedy = _suggestion(name, list(METHODS))
-        raise InputError("method", "must be the name of a method", f"got {name!r}", remedy, code="choice")
+        fail("method", "must be the name of a method", f"got {name!r}", remedy, code="choice")
     info = METHODS[name]
     return load_class(info.module, info.class_name)
 

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from sklearn.cluster import MiniBatchKMeans
 
+from uqassay.checks import fail, number, one_of, true_or_false, whole
 from uqassay.errors import InputError
-from uqassay.lab.methods.base import check_choice, check_count, seed_sequence
-from uqassay.lab.methods.gaussian_process import GaussianProcess, check_positive, latent_targets, unit_of
+from uqassay.lab.methods.base import seed_sequence
+from uqassay.lab.methods.gaussian_process import GaussianProcess, latent_targets, unit_of
 from uqassay.lab.methods.sparse_training import SparseRecord, SparseSchedule, n_steps, train_latent, training_notes
 from uqassay.lab.methods.training import check_device, chosen_device, progress_bar, torch_threads
 from uqassay.predictions import GaussianLogits, Members
@@ -194,24 +195,16 @@ class SparseGaussianProcess(GaussianProcess):
     def check_options(self, input_shape: tuple[int, ...] | None = None, n_classes: int | None = None) -> None:
         """Refuse options that are out of range; nothing is trained. `fit` calls this first."""
         for name in ("n_inducing", "batch_size", "final_passes"):
-            check_count(name, getattr(self, name))
-        whole = isinstance(self.epochs, (int, np.integer)) and not isinstance(self.epochs, bool)
-        if not whole or self.epochs < 0:
-            rule, got = "must be a whole number from 0 up", f"got {self.epochs!r}"
-            raise InputError("epochs", rule, got, "for example 20", code="range" if whole else "type")
+            whole(getattr(self, name), name, "for example 10", least=1)
+        whole(self.epochs, "epochs", "for example 20", least=0)
         for name in ("learn_inducing", "learn_kernel", "ard", "standardise", "progress"):
             value = getattr(self, name)
-            if not isinstance(value, (bool, np.bool_)):
-                raise InputError(name, "must be True or False", f"got {value!r}", "choose one", code="type")
-        check_positive("signal_variance", self.signal_variance, "4")
-        check_positive("learning_rate", self.learning_rate, "0.02")
-        check_positive("natural_rate", self.natural_rate, "0.1")
-        if self.natural_rate > 1:
-            raise InputError(
-                "natural_rate", "must be at most 1", f"got {self.natural_rate!r}", "for example 0.1", code="range"
-            )
-        check_choice("inducing", self.inducing, INDUCING)
-        check_choice("precision", self.precision, tuple(PRECISION))
+            true_or_false(value, name)
+        number(self.signal_variance, "signal_variance", "for example 4", low=0, ends="()")
+        number(self.learning_rate, "learning_rate", "for example 0.02", low=0, ends="()")
+        number(self.natural_rate, "natural_rate", "for example 0.1", low=0, high=1, ends="(]")
+        one_of(self.inducing, "inducing", INDUCING, "choose one")
+        one_of(self.precision, "precision", tuple(PRECISION), "choose one")
         self._check_classes_options()
         check_device(self.device)
         self._check_lengthscale(None if input_shape is None else int(np.prod(input_shape)))
@@ -220,22 +213,17 @@ class SparseGaussianProcess(GaussianProcess):
         given = self.lengthscale
         if given is None:
             return
-        if not isinstance(given, (list, tuple, np.ndarray)) or np.ndim(given) == 0:
-            check_positive("lengthscale", given, "1")
+        several = isinstance(given, (list, tuple, np.ndarray)) and np.ndim(given) > 0
+        for one in given if several else [given]:
+            number(one, "lengthscale", "for example 1", low=0, ends="()")
+        if not several:
             return
-        got = f"got {given!r}"
-        if len(given) == 0 or not all(isinstance(one, (int, float, np.number)) for one in given):
-            raise InputError(
-                "lengthscale", "must be a number, or one for each feature", got, "give numbers", code="type"
-            )
-        for one in given:
-            check_positive("lengthscale", one, "1")
         if not self.ard:
             rule = "must be one number for a common length scale"
-            raise InputError("lengthscale", rule, got, "set ard=True, or give one number", code="conflict")
+            fail("lengthscale", rule, f"got {given!r}", "set ard=True, or give one number", code="conflict")
         if n_features is not None and len(given) != n_features:
             rule = f"must have one number for each of the {n_features} features"
-            raise InputError("lengthscale", rule, f"got {len(given)}", "give as many, or one number", code="shape")
+            fail("lengthscale", rule, f"got {len(given)}", "give as many, or one number", code="shape")
 
     def _first_lengthscale(self, points: Array) -> Array:
         """Length scales at the start, ``(1,)`` or with ARD ``(d,)``."""

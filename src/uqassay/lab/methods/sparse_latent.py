@@ -50,7 +50,6 @@ class SparseLatent(ApproximateGP):
     inducing : tensor (m, d)
     lengthscale : tensor (1,) or (d,)
         One for each feature (ARD), or a common one.
-    signal_variance : float
     """
 
     def __init__(self, inducing: Tensor, lengthscale: Tensor, signal_variance: float) -> None:
@@ -172,7 +171,6 @@ class SparseLatent(ApproximateGP):
 
         Returns
         -------
-        bound : float
         vector, precision : tensor (m,) and (m, m)
             A κ and A diag(ω) Aᵀ.
         mean : tensor (n,)

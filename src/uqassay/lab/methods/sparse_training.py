@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.methods.gaussian_process import expected_log_likelihood
 from uqassay.lab.methods.local_gaussian_process import cells
 from uqassay.notes import Note
@@ -49,16 +49,10 @@ WORTHWHILE = 0.1  # of the multiplications of a dense pass
 @final
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Instances that lie together, and the inducing points within `REACH` length scales of their box.
+    """Instances that lie together, and the inducing points within `REACH` length scales of their box."""
 
-    Attributes
-    ----------
-    rows : tensor (b,)
-    near : tensor (j,)
-    """
-
-    rows: Tensor
-    near: Tensor
+    rows: Tensor  #: tensor (b,)
+    near: Tensor  #: tensor (j,)
 
 
 def neighbourhoods(latent: Any, x: Tensor) -> list[Neighbourhood] | None:
@@ -66,7 +60,6 @@ def neighbourhoods(latent: Any, x: Tensor) -> list[Neighbourhood] | None:
 
     Parameters
     ----------
-    latent : SparseLatent
     x : tensor (n, d)
     """
     scale = latent.covar_module.base_kernel.lengthscale.detach()
@@ -115,7 +108,6 @@ class LocalAscent:
     x : tensor (n, d)
     target : tensor (n,)
         κ = y − ½.
-    parts : list of Neighbourhood
     """
 
     def __init__(self, latent: Any, x: Tensor, target: Tensor, parts: list[Neighbourhood]) -> None:
@@ -212,33 +204,19 @@ class SparseSchedule:
 @final
 @dataclass(frozen=True)
 class SparseRecord:
-    """The course of the training of one latent process.
+    """The course of the training of one latent process."""
 
-    Attributes
-    ----------
-    n_steps : int
-        Batches.
-    n_shortened : int
-        Steps of q that were halved because the precision was not positive definite.
-    bounds : tuple of float
-        Lower bound on ln p(y) over all instances, in nats, before each of the final passes and after the last.
-    settled : bool
-        Whether the final passes ended because the mean of g no longer changed.
-    first_bound : float
-        The bound at the kernel and the inducing points of the start, after one step of coordinate ascent from the prior; nan
-        where nothing is learnt but q.
-    last_move : float
-        Greatest change of the mean of g of an instance by the last of the final passes.
-    last_change : float
-        Greatest change of the logarithm of a length scale or of the signal variance in the last epoch; 0 where they are fixed.
-    """
-
-    n_steps: int
-    n_shortened: int
+    n_steps: int  #: Batches
+    n_shortened: int  #: Steps of q that were halved because the precision was not positive definite
+    #: Lower bound on ln p(y) over all instances, in nats, before each of the final passes and after the last
     bounds: tuple[float, ...]
-    settled: bool
+    settled: bool  #: Whether the final passes ended because the mean of g no longer changed
+    #: The bound at the kernel and the inducing points of the start, after one step of coordinate ascent from the prior; nan
+    #: where nothing is learnt but q
     first_bound: float
-    last_move: float
+    last_move: float  #: Greatest change of the mean of g of an instance by the last of the final passes
+    #: Greatest change of the logarithm of a length scale or of the signal variance in the last epoch; 0 where they are
+    #: fixed
     last_change: float
 
 
@@ -286,20 +264,13 @@ def train_latent(
 
     Parameters
     ----------
-    latent : SparseLatent
     x : tensor (n, d)
     target : tensor (n,)
         κ = y − ½.
-    schedule : SparseSchedule
     seed : numpy.random.SeedSequence
         Of the order of the batches.
     show : callable
         Called after each step.
-
-    Raises
-    ------
-    InputError
-        Hyper-parameters or inducing points that are no longer finite, or a bound on ln p(y) below that of the start.
     """
     rng = np.random.default_rng(seed)
     n, done, shortened, last_change = len(x), 0, 0, 0.0
@@ -318,7 +289,7 @@ def train_latent(
     # always in double precision: q belongs to the factor of K_zz and its jitter, which is that of predictions from here on
     bounds, settled, last_move = _full_passes(latent.double(), x.double(), target.double(), schedule.final_passes, show)
     if bounds[-1] < first_bound - WORSE * n:
-        raise InputError(
+        fail(
             "learning_rate",
             "training must not lower the bound on ln p(y)",
             f"got {schedule.learning_rate:g}, and {number(bounds[-1], 0)} nats after {number(first_bound, 0)}",
@@ -345,7 +316,7 @@ def _step(latent: Any, x: Tensor, target: Tensor, optimiser: Any, *, scale: floa
         optimiser.step()
         latent.keep_in_range()
         if not all(torch.isfinite(p).all() for p in [*latent.kernel_parameters(), latent.inducing]):
-            raise InputError(
+            fail(
                 "learning_rate",
                 "the hyper-parameters overflowed in training",
                 f"got {optimiser.defaults['lr']:g}",

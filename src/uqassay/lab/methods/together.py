@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from numpy.typing import ArrayLike
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.methods.networks import NetworkClassifier, train_tasks
 
 __all__ = ["fit_together"]
@@ -35,11 +35,6 @@ def fit_together(estimators: Sequence[E], datasets: Sequence[tuple[ArrayLike, Ar
     list of NetworkClassifier
         The estimators, in their order.
 
-    Raises
-    ------
-    InputError
-        As `NetworkClassifier.fit`; different numbers of estimators and data sets; an estimator given twice.
-
     Examples
     --------
     Two runs and two sizes of the training set, four networks in one stack:
@@ -53,7 +48,7 @@ def fit_together(estimators: Sequence[E], datasets: Sequence[tuple[ArrayLike, Ar
     True
     """
     if len(estimators) != len(datasets):
-        raise InputError(
+        fail(
             "datasets",
             "must hold one (X, y) for each estimator",
             f"got {len(datasets)} for {len(estimators)} estimators",
@@ -62,17 +57,10 @@ def fit_together(estimators: Sequence[E], datasets: Sequence[tuple[ArrayLike, Ar
         )
     for i, estimator in enumerate(estimators):
         if not isinstance(estimator, NetworkClassifier):
-            raise InputError(
-                f"estimators[{i}]",
-                "must be a method with networks",
-                f"got {type(estimator).__name__}",
-                "call its own fit",
-                code="type",
-            )
+            got = f"got {type(estimator).__name__}"
+            fail(f"estimators[{i}]", "must be a method with networks", got, "call its own fit", code="type")
     if len({id(estimator) for estimator in estimators}) < len(estimators):
-        raise InputError(
-            "estimators", "must be different objects", "one occurs twice", "use sklearn.base.clone", code="duplicate"
-        )
+        fail("estimators", "must be different objects", "one occurs twice", "use sklearn.base.clone", code="duplicate")
     tasks = [estimator._task(X, y) for estimator, (X, y) in zip(estimators, datasets, strict=True)]
     for estimator, task, trained in zip(estimators, tasks, train_tasks(tasks), strict=True):
         estimator._finish(task, *trained)

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.methods.layers import Draws, Network, shift_flip_places, shifted_and_flipped
 
@@ -51,7 +52,6 @@ class OptimiserSteps(ABC):
     ----------
     network : Network
         Its parameters become views of the vector.
-    weight_decay : float
     """
 
     _kept: ClassVar[tuple[str, ...]]  # names of the vectors, one number for each parameter
@@ -133,7 +133,6 @@ class MomentumSteps(OptimiserSteps):
 
     Parameters
     ----------
-    network : Network
     weight_decay : float
         λ, of the squared norm of the weights in the loss: it is part of the gradient.
     momentum : float
@@ -223,23 +222,12 @@ Loss = Callable[[Network, Any, "Batch"], Tensor]
 @final
 @dataclass(frozen=True)
 class Job:
-    """One network's training.
+    """One network's training."""
 
-    Attributes
-    ----------
-    rows : int array (n,)
-        Its training instances among all.
-    held_out : int array
-        Instances that decide when to stop; empty without early stopping.
-    epochs : int
-    seed : numpy.random.SeedSequence
-        Fixes its initial weights, the order of its batches, its noise.
-    """
-
-    rows: Rows
-    held_out: Rows
+    rows: Rows  #: (n,): Its training instances among all
+    held_out: Rows  #: Instances that decide when to stop; empty without early stopping
     epochs: int
-    seed: np.random.SeedSequence
+    seed: np.random.SeedSequence  #: Fixes its initial weights, the order of its batches, its noise
 
     def stream(self, index: int) -> int:
         """Seed of initial weights (0), order of the batches (1), noise (2), noise of the check (3), augmentation (4)."""
@@ -249,79 +237,47 @@ class Job:
 @final
 @dataclass(frozen=True)
 class Training:
-    """How all networks of a stack are trained.
-
-    Attributes
-    ----------
-    batch_size : int
-    optimiser : {"adam", "sgd"}
-        AdamW, whose decay is decoupled from the gradient and which is Adam without decay; or SGD with momentum.
-    learning_rate, weight_decay, momentum : float
-        The momentum is that of SGD alone.
-    rate_drops : tuple of int
-        Epochs after which the learning rate is a tenth of what it was.
-    augmentation : {"shift-flip"} or None
-        Random changes of the training images, see `uqassay.lab.methods.layers`.
-    patience : int or None
-        Epochs without a lower loss on the held-out instances before a network stops; None never stops early.
-    mixed_precision : bool
-        On a GPU, products in bfloat16.
-    rows_at_once : int or None
-        Held-out instances that pass through the networks at once; None means all.
-    progress : bool
-    """
+    """How all networks of a stack are trained."""
 
     batch_size: int = 128
+    #: The momentum is that of SGD alone
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
+    #: {"adam", "sgd"}: AdamW, whose decay is decoupled from the gradient and which is Adam without decay; or SGD with
+    #: momentum
     optimiser: str = "adam"
     momentum: float = 0.0
-    rate_drops: tuple[int, ...] = ()
+    rate_drops: tuple[int, ...] = ()  #: Epochs after which the learning rate is a tenth of what it was
+    #: {"shift-flip"} or None: Random changes of the training images, see `uqassay.lab.methods.layers`
     augmentation: str | None = None
+    #: Epochs without a lower loss on the held-out instances before a network stops; None never stops early
     patience: int | None = None
-    mixed_precision: bool = False
-    rows_at_once: int | None = None
+    mixed_precision: bool = False  #: On a GPU, products in bfloat16
+    rows_at_once: int | None = None  #: Held-out instances that pass through the networks at once; None means all
     progress: bool = False
 
 
 @final
 @dataclass(frozen=True)
 class Batch:
-    """Inputs of a loss besides the outputs of the networks.
+    """Inputs of a loss besides the outputs of the networks."""
 
-    Attributes
-    ----------
-    y : int tensor (M, B)
-    epoch : tensor (M, 1)
-        Epochs completed; infinite for held-out instances, so that annealed terms have their final weight there.
-    n_train : tensor (M, 1)
-        Number of training instances; terms for the whole training set are divided by it.
-    draws : Draws
-    """
-
-    y: Tensor
+    y: Tensor  #: int tensor (M, B)
+    #: tensor (M, 1): Epochs completed; infinite for held-out instances, so that annealed terms have their final weight
+    #: there
     epoch: Tensor
-    n_train: Tensor
+    n_train: Tensor  #: tensor (M, 1): Number of training instances; terms for the whole training set are divided by it
     draws: Draws
 
 
 @final
 @dataclass(frozen=True)
 class TrainingRecord:
-    """The course of a network's training.
+    """The course of a network's training."""
 
-    Attributes
-    ----------
-    n_epochs : int
-        Epochs that were run.
-    best_epoch : int
-        The epoch, counted from 1, whose weights were kept.
-    validation_losses : tuple of float
-        Mean loss on the held-out instances after each epoch; empty if none are held out.
-    """
-
-    n_epochs: int
-    best_epoch: int
+    n_epochs: int  #: Epochs that were run
+    best_epoch: int  #: The epoch, counted from 1, whose weights were kept
+    #: Mean loss on the held-out instances after each epoch; empty if none are held out
     validation_losses: tuple[float, ...]
 
 
@@ -334,23 +290,12 @@ def train(
     ----------
     network : Network
         With as many networks as there are jobs, on the device of the data.
-    jobs : sequence of M Job
     x : tensor (N, …)
         The instances of all jobs.
     y : int tensor (N,)
     loss : callable
         ``loss(network, outputs, batch) -> (M, B)``, the loss of each instance; a term for the whole network is added to each
         of its instances.
-    training : Training
-
-    Returns
-    -------
-    list of M TrainingRecord
-
-    Raises
-    ------
-    InputError
-        The weights overflowed; the backbone refuses a batch of one instance.
     """
     stack = _Stack(network, jobs, training)
     with progress_bar(f"training {len(jobs)} networks", stack.n_steps, shown=training.progress) as show:
@@ -405,7 +350,7 @@ class _Stack:
         for name, tensor in _tensors(self.network).items():
             tensor.data = torch.stack([kept[name] for kept in self.kept])
         if not all(torch.isfinite(p).all() for p in self.network.parameters()):
-            raise InputError(
+            fail(
                 "learning_rate",
                 "the weights overflowed in training",
                 f"got {self.training.learning_rate:g}",
@@ -579,27 +524,17 @@ def check_device(device: Any) -> None:
         with suppress(RuntimeError):
             named = torch.device(device) if isinstance(device, str) else None
         if named is None or named.type not in ("cpu", "cuda"):
-            raise InputError(
-                "device", 'must be "auto", "cpu" or "cuda"', f"got {device!r}", "choose one of them", code="choice"
-            )
+            fail("device", 'must be "auto", "cpu" or "cuda"', f"got {device!r}", "choose one of them", code="choice")
 
 
 def chosen_device(device: str) -> torch.device:
-    """The device of this name: "auto" is the GPU if the machine has one, else the CPU.
-
-    Raises
-    ------
-    InputError
-        A device that PyTorch does not know, or that this machine lacks.
-    """
+    """The device of this name: "auto" is the GPU if the machine has one, else the CPU."""
     check_device(device)
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     named = torch.device(device)
     if named.type == "cuda" and (named.index or 0) >= torch.cuda.device_count():
-        raise InputError(
-            "device", "must be a device of this machine", f"got {device!r}", 'use "auto" or "cpu"', code="missing"
-        )
+        fail("device", "must be a device of this machine", f"got {device!r}", 'use "auto" or "cpu"', code="missing")
     return named
 
 

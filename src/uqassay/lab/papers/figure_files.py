@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.files import draft_of
 from uqassay.report.figures.frame import matplotlib_module
 
@@ -21,22 +21,14 @@ def check_figures(figures: str | os.PathLike[str] | None) -> None:
 
 
 def check_folder(folder: str | os.PathLike[str]) -> Path:
-    """Check a folder for figures; the first figure creates it.
-
-    Raises
-    ------
-    InputError
-        A file is in its place, or it cannot be written to.
-    MissingDependencyError
-        matplotlib is missing.
-    """
+    """Check a folder for figures; the first figure creates it."""
     matplotlib_module()
     path = Path(folder)
     there = next(place for place in (path, *path.absolute().parents) if os.path.lexists(place))
     if not there.is_dir():
-        raise InputError("figures", "must be a folder", f"{there} is a file", "choose another one", code="unwritable")
+        fail("figures", "must be a folder", f"{there} is a file", "choose another one", code="unwritable")
     if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(
+        fail(
             "figures",
             "must be a folder that takes files",
             f"{there} does not",
@@ -51,10 +43,8 @@ def write_figure(folder: Path, name: str, size: tuple[float, float], draw: Calla
 
     Parameters
     ----------
-    folder : Path
     name : str
         Without an extension.
-    size : tuple of float
     draw : callable
         Takes the matplotlib Figure.
     """

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array
+from uqassay.checks import fail
 from uqassay.errors import InputError
 
 __all__ = [
@@ -28,12 +29,6 @@ __all__ = [
 class GivenFiles:
     """Files in place of those of one data set.
 
-    Attributes
-    ----------
-    folder : Path
-    name : str
-        Of the data, for the reader; "" for one made from the data set and the folder.
-
     Examples
     --------
     >>> given = GivenFiles(Path("copies/jpeg"), "My copy")
@@ -42,7 +37,7 @@ class GivenFiles:
     """
 
     folder: Path
-    name: str = ""
+    name: str = ""  #: Of the data, for the reader; "" for one made from the data set and the folder
 
     @property
     def source(self) -> str:
@@ -65,20 +60,14 @@ def given_files(
 
     Parameters
     ----------
-    data : path or None
     datasets : sequence of str
         The data sets asked for; the files stand in for exactly one.
     name : str, optional
         Of the data, for the reader.
-
-    Raises
-    ------
-    InputError
-        A folder that does not exist or has one of the two files alone, several data sets, or a name without a folder.
     """
     if data is None:
         if name is not None:
-            raise InputError(
+            fail(
                 "data_name",
                 "names the files of --data",
                 "there are none",
@@ -87,16 +76,14 @@ def given_files(
             )
         return None
     if name is not None and (not isinstance(name, str) or not name.strip() or "/" in name or "\n" in name):
-        raise InputError(
-            "data_name", "must be a line of text without /", f"got {name!r}", "for example my copy", code="type"
-        )
+        fail("data_name", "must be a line of text without /", f"got {name!r}", "for example my copy", code="type")
     if len(datasets) != 1:
-        raise InputError(
+        fail(
             "data", "needs one data set", f"got {len(datasets)}", "name the data set that it replaces", code="conflict"
         )
     folder = Path(data)
     if not folder.exists():
-        raise InputError(
+        fail(
             "data",
             "must be a folder with train.npz and test.npz",
             f"got {folder}, which does not exist",
@@ -105,7 +92,7 @@ def given_files(
         )
     there = [name for name in ("train.npz", "test.npz") if (folder / name).is_file()]
     if len(there) == 1:
-        raise InputError(
+        fail(
             "data",
             "must hold train.npz and test.npz",
             f"{folder} has {there[0]} alone",
@@ -119,16 +106,10 @@ def given_files(
 
 
 def labels_of_rows(y: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Labels as an array, one for each row of X.
-
-    Raises
-    ------
-    InputError
-        Another shape, a masked array, or missing values of pandas.
-    """
+    """Labels as an array, one for each row of X."""
     labels = as_array(y, "y")
     if labels.ndim != 1 or len(labels) != n_rows:
-        raise InputError(
+        fail(
             "y",
             "must hold one label for each row of X",
             f"got shape {labels.shape} for {n_rows} rows",
@@ -146,11 +127,6 @@ def coded_labels(parts: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, ...], ND
     parts : dict of str to array (n,)
         Labels by the name of the argument, for errors.
 
-    Raises
-    ------
-    InputError
-        A part with more than one axis, a missing label, or labels of several types.
-
     Examples
     --------
     >>> names, codes = coded_labels({"y": np.array(["b", "a", "b"])})
@@ -160,13 +136,11 @@ def coded_labels(parts: Mapping[str, NDArray[Any]]) -> tuple[tuple[str, ...], ND
     for name, part in parts.items():
         if part.ndim != 1:
             got = f"got shape {part.shape}"
-            raise InputError(name, "must hold one label for each row", got, "give one axis", code="shape")
+            fail(name, "must hold one label for each row", got, "give one axis", code="shape")
         missing = [i for i, label in enumerate(part.tolist()) if label is None or label != label]
         if missing:
             remedy = "fill in missing labels, or drop such rows"
-            raise InputError(
-                name, "must hold a label in each row", f"row {missing[0]} has none", remedy, code="missing"
-            )
+            fail(name, "must hold a label in each row", f"row {missing[0]} has none", remedy, code="missing")
     every = list(parts.values())
     try:
         names, codes = np.unique(np.concatenate(every), return_inverse=True)

@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import final
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.text import ABSENT, interval, latex_text, listed, number, pvalue, text_table, visible
 
@@ -43,88 +43,46 @@ Place = tuple[tuple[str, ...], str, int]  # row, column, part
 @final
 @dataclass(frozen=True)
 class LayoutColumn:
-    """A column of a printed table.
+    """A column of a printed table."""
 
-    Attributes
-    ----------
-    name : str
-        Its part in the names of cells.
-    title : str
-    printed : tuple of str
-        Columns of the package's table, one for each part of a cell; empty if `Layout.values` has them.
-    """
-
-    name: str
+    name: str  #: Its part in the names of cells
     title: str
+    #: Columns of the package's table, one for each part of a cell; empty if `Layout.values` has them
     printed: tuple[str, ...] = ()
 
 
 @final
 @dataclass(frozen=True)
 class CellPart:
-    """One number of a printed cell.
+    """One number of a printed cell."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Names of cells with fields in braces, the preferred ones first; ``{part:kl|ns}`` restricts a field.
-    name : str
-        For CSV; empty for the main number.
-    """
-
+    #: Names of cells with fields in braces, the preferred ones first; ``{part:kl|ns}`` restricts a field
     names: tuple[str, ...]
-    name: str = ""
+    name: str = ""  #: For CSV; empty for the main number
 
 
 @final
 @dataclass(frozen=True)
 class Layout:
-    """How a paper prints a table.
-
-    Attributes
-    ----------
-    title : str
-    source : str
-        The package's table.
-    rows : dict of str to str
-        Fields of names that make up a row, with their titles.
-    columns : tuple of LayoutColumn
-    parts : tuple of CellPart
-        The numbers of a cell.
-    form : str
-        How the numbers of a cell stand together, with one pair of braces for each.
-    column : str
-        The name of a column from fields.
-    values : tuple of str
-        Columns of the package's table with the numbers of a cell, where a row of it is a single cell.
-    renamed : dict of str to str
-        What names of cells have in place of a printed word.
-    only : dict of str to tuple of str
-        Rows of the package's table that belong here, by the values of a field; all by default.
-    open : bool
-        Whether columns that are not printed are added.
-    ranked : bool
-        Whether a cell is a model, ordered by its first number.
-    verdicts : set of str
-        Columns where the paper prints whether a test rejects and ours is a p-value.
-    selects : dict of str to str
-        Options of the protocol that make these numbers.
-    """
+    """How a paper prints a table."""
 
     title: str
-    source: str
-    rows: Mapping[str, str]
+    source: str  #: The package's table
+    rows: Mapping[str, str]  #: Fields of names that make up a row, with their titles
     columns: tuple[LayoutColumn, ...]
-    parts: tuple[CellPart, ...]
-    form: str = "{}"
-    column: str = "{column}"
+    parts: tuple[CellPart, ...]  #: The numbers of a cell
+    form: str = "{}"  #: How the numbers of a cell stand together, with one pair of braces for each
+    column: str = "{column}"  #: The name of a column from fields
+    #: Columns of the package's table with the numbers of a cell, where a row of it is a single cell
     values: tuple[str, ...] = ()
-    renamed: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)  #: What names of cells have in place of a printed word
+    #: Rows of the package's table that belong here, by the values of a field; all by default
     only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    open: bool = False
-    ranked: bool = False
+    open: bool = False  #: Whether columns that are not printed are added
+    ranked: bool = False  #: Whether a cell is a model, ordered by its first number
+    #: Columns where the paper prints whether a test rejects and ours is a p-value
     verdicts: frozenset[str] = frozenset()
-    selects: Mapping[str, str] = field(default_factory=dict)
+    selects: Mapping[str, str] = field(default_factory=dict)  #: Options of the protocol that make these numbers
 
     @cached_property
     def printed(self) -> dict[Place, str]:
@@ -186,27 +144,15 @@ class Layout:
 @final
 @dataclass(frozen=True)
 class CellValue:
-    """One number of a cell: as printed, and ours.
+    """One number of a cell: as printed, and ours."""
 
-    Attributes
-    ----------
-    printed : str
-        Digits as printed; empty where the paper prints none.
-    ours : float
-        nan without one.
-    low, high : float
-        The interval of ours; nan without one.
-    agrees : bool or None
-    decimals : int
-        For our number.
-    """
-
-    printed: str = ""
-    ours: float = math.nan
+    printed: str = ""  #: Digits as printed; empty where the paper prints none
+    ours: float = math.nan  #: nan without one
+    #: The interval of ours; nan without one
     low: float = math.nan
     high: float = math.nan
     agrees: bool | None = None
-    decimals: int = 3
+    decimals: int = 3  #: For our number
 
 
 @final
@@ -229,18 +175,10 @@ class FilledRow:
 @final
 @dataclass(frozen=True)
 class FilledTable:
-    """A printed table with our numbers.
-
-    Attributes
-    ----------
-    layout : Layout
-    columns : tuple of LayoutColumn
-        Those of the layout, and further ones of an open layout.
-    rows : tuple of FilledRow
-    """
+    """A printed table with our numbers."""
 
     layout: Layout
-    columns: tuple[LayoutColumn, ...]
+    columns: tuple[LayoutColumn, ...]  #: Those of the layout, and further ones of an open layout
     rows: tuple[FilledRow, ...]
 
     @property
@@ -256,7 +194,6 @@ def filled(layout: Layout, cells: Sequence[PrintedCell]) -> FilledTable:
 
     Parameters
     ----------
-    layout : Layout
     cells : sequence of PrintedCell
         Of all tables; those with names of this table are taken. The interval is that of a cell ``NAME/interval`` where there
         is one.
@@ -356,7 +293,6 @@ def table_text(table: FilledTable, width: int | None = None) -> str:
 
     Parameters
     ----------
-    table : FilledTable
     width : int, optional
         Characters of a line. Columns for which there is no room stand in further blocks with the same rows.
     """
@@ -378,12 +314,7 @@ def table_text(table: FilledTable, width: int | None = None) -> str:
 
 
 def table_csv(table: FilledTable) -> str:
-    """CSV: one line for each row; ``…_paper``, ``…_ours``, ``…_low``, ``…_high`` and ``…_agrees`` for each printed number.
-
-    Parameters
-    ----------
-    table : FilledTable
-    """
+    """CSV: one line for each row; ``…_paper``, ``…_ours``, ``…_low``, ``…_high`` and ``…_agrees`` for each printed number."""
     fields = _fields(table)
     header = [list(table.layout.rows)[i] for i in fields]
     parts = table.layout.parts
@@ -405,12 +336,7 @@ def table_csv(table: FilledTable) -> str:
 
 
 def table_latex(table: FilledTable) -> str:
-    """LaTeX with booktabs, as `table_text`.
-
-    Parameters
-    ----------
-    table : FilledTable
-    """
+    """LaTeX with booktabs, as `table_text`."""
     titles, rows = _shown(table)
     fields = _fields(table)
     names = [list(table.layout.rows.values())[i] for i in fields]
@@ -438,16 +364,10 @@ FORMATS: dict[str, Callable[..., str]] = {"text": table_text, "csv": table_csv, 
 
 
 def known_format(name: str) -> str:
-    """The name of a format.
-
-    Raises
-    ------
-    InputError
-        There is no such format.
-    """
+    """The name of a format."""
     if name not in FORMATS:
         known = listed(list(FORMATS), last="or")
-        raise InputError("format", f"must be {known}", f"got {name!r}", "text is the default", code="choice")
+        fail("format", f"must be {known}", f"got {name!r}", "text is the default", code="choice")
     return name
 
 
@@ -943,14 +863,8 @@ def layout_of(protocol: str, table: str | int) -> Layout:
 
     Parameters
     ----------
-    protocol : str
     table : str or int
         "table1", "1" or 1.
-
-    Raises
-    ------
-    InputError
-        The paper of the protocol has no such table.
 
     Examples
     --------
@@ -962,7 +876,5 @@ def layout_of(protocol: str, table: str | int) -> Layout:
     if name not in known:
         numbers = listed([one.removeprefix("table") for one in known], last="or")
         rule = f"must be a table of the paper of {protocol}, {numbers}" if known else f"{protocol} has no printed table"
-        raise InputError(
-            "table", rule, f"got {table!r}", "choose one of them" if known else "leave it out", code="choice"
-        )
+        fail("table", rule, f"got {table!r}", "choose one of them" if known else "leave it out", code="choice")
     return known[name]

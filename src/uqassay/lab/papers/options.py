@@ -3,16 +3,13 @@
 import inspect
 import json
 import math
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, final, get_args, get_origin, get_type_hints
 
-import numpy as np
-
-from uqassay.errors import InputError
+from uqassay.checks import fail, whole
 from uqassay.lab.bench.cell import MAX_SEED
 from uqassay.lab.bench.config import nearest
 from uqassay.text import listed
@@ -29,7 +26,12 @@ __all__ = [
 ]
 
 
-# The options of a protocol's function as a command line needs them: what they mean, and values that are typed as text.
+# The options of a protocol are the keyword-only parameters of its function, each declared once in the signature:
+#
+#     members: Annotated[int | None, "Number of members of DE."] = None,
+#
+# Name, type and default are Python's own; the text after the type is the sentence of `--help`; a tuple after it has the
+# values that the option may take.
 
 _UNREADABLE = object()
 _SEVERAL = (Sequence, Collection, Iterable, list, tuple)
@@ -39,48 +41,26 @@ _WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: 
 @final
 @dataclass(frozen=True, slots=True)
 class ProtocolOption:
-    """One option of a protocol.
-
-    Attributes
-    ----------
-    name : str
-    default : object
-    kind : str
-        The type as the docstring has it.
-    text : str
-        The meaning, from the docstring, on one line without markup.
-    """
+    """One option of a protocol."""
 
     name: str
     default: Any
-    kind: str
-    text: str
+    text: str  #: The meaning, in one or more sentences
+    choices: tuple[str, ...] = ()  #: The values that it may take; empty for all of its type
 
 
 def protocol_options(function: Callable[..., Any]) -> tuple[ProtocolOption, ...]:
     """The options of a function, in the order of its signature.
 
-    Parameters
-    ----------
-    function : callable
-        With a docstring in the form of numpydoc.
-
     Examples
     --------
-    >>> def run(*, seed: int = 0):
-    ...     '''Run.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     seed : int
-    ...         Of ``every`` draw.
-    ...     '''
+    >>> def run(*, seed: Annotated[int, "Of every draw."] = 0): ...
     >>> protocol_options(run)
-    (ProtocolOption(name='seed', default=0, kind='int', text='Of every draw.'),)
+    (ProtocolOption(name='seed', default=0, text='Of every draw.', choices=()),)
     """
-    found = _parameters(inspect.getdoc(function) or "")
+    hints = get_type_hints(function, include_extras=True)
     return tuple(
-        ProtocolOption(name, parameter.default, *found.get(name, ("", "")))
+        ProtocolOption(name, parameter.default, *getattr(hints.get(name), "__metadata__", ("",)))
         for name, parameter in inspect.signature(function).parameters.items()
     )
 
@@ -96,11 +76,6 @@ def option_value(function: Callable[..., Any], name: str, text: str) -> Any:
     text : str
         Several values may be a JSON list, or have commas between them.
 
-    Raises
-    ------
-    InputError
-        The text is no value of that type.
-
     Examples
     --------
     >>> def run(*, share: float = 0.5, models: Sequence[str] | None = None): ...
@@ -112,33 +87,7 @@ def option_value(function: Callable[..., Any], name: str, text: str) -> Any:
         if _fits(value, hint):
             return value
     words = listed(list(dict.fromkeys(filter(None, _kinds(hint)))), last="or")
-    raise InputError(name, f"must be {words or 'another value'}", f"got {text!r}", "", code="type")
-
-
-# ---- docstrings ------------------------------------------------------------------------------------------------------
-
-
-def _parameters(docstring: str) -> dict[str, tuple[str, str]]:
-    """Type and meaning by name, from the section "Parameters" of numpydoc."""
-    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n-{3,}$|\Z)", docstring, re.M | re.S)
-    found: dict[str, tuple[str, str]] = {}
-    names: list[str] = []
-    for line in section[1].splitlines() if section else ():
-        if line and not line[0].isspace():
-            left, _, kind = line.partition(" : ")
-            names = [name.strip() for name in left.split(",")]
-            found |= {name: (each, "") for name, each in zip(names, _each_kind(kind.strip(), len(names)), strict=True)}
-        else:
-            for name in names:
-                kind, text = found[name]
-                found[name] = kind, f"{text} {line.strip()}".strip().replace("`", "")
-    return found
-
-
-def _each_kind(kind: str, n: int) -> list[str]:
-    """The types of n options that share a line: one for each, or one for all."""
-    each = [part for part in kind.split(", ") if part != "optional"]
-    return each if len(each) == n > 1 else [kind.removesuffix(", optional")] * n
+    fail(name, f"must be {words or 'another value'}", f"got {text!r}", "", code="type")
 
 
 # ---- values ----------------------------------------------------------------------------------------------------------
@@ -249,12 +198,6 @@ def named_options(given: NamedOptions, parameter: str, known: Collection[str]) -
         In a dict functions have names of their own; else a function has its `__name__`.
     parameter : str
         For errors.
-    known : collection of str
-
-    Raises
-    ------
-    InputError
-        Something else, a name twice, or nothing.
 
     Examples
     --------
@@ -273,14 +216,12 @@ def named_options(given: NamedOptions, parameter: str, known: Collection[str]) -
         if not isinstance(name, str) or not (callable(one) or (isinstance(one, str) and one in known)):
             got = f"got {one!r}" if isinstance(name, str) else f"got the name {name!r}"
             rule = f"must be {listed(list(known), last='or')}, a function, several of them, or a dict that names them"
-            raise InputError(parameter, rule, got, "None takes all that a prediction offers", code="choice")
+            fail(parameter, rule, got, "None takes all that a prediction offers", code="choice")
         if name in found:
-            raise InputError(
-                parameter, "must have different names", f"got {name!r} twice", "give a dict", code="duplicate"
-            )
+            fail(parameter, "must have different names", f"got {name!r} twice", "give a dict", code="duplicate")
         found[name] = one
     if not found:
-        raise InputError(parameter, "must hold at least one", "got none", "None takes all", code="empty")
+        fail(parameter, "must hold at least one", "got none", "None takes all", code="empty")
     return found
 
 
@@ -289,18 +230,11 @@ def known_names(given: str | Sequence[str], parameter: str, known: Collection[st
 
     Parameters
     ----------
-    given : str or sequence of str
     parameter : str
         For errors.
-    known : collection of str
     rule : str
         The rule of the error for an unknown name; by default that it must be one of the known ones. The remedy is the most
         similar name.
-
-    Raises
-    ------
-    InputError
-        No name, an unknown one, or one twice.
 
     Examples
     --------
@@ -309,31 +243,21 @@ def known_names(given: str | Sequence[str], parameter: str, known: Collection[st
     """
     names = [given] if isinstance(given, str) else list(given)
     if not names:
-        raise InputError(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
+        fail(parameter, "must hold at least one name", "got none", "leave it out", code="empty")
     for i, name in enumerate(names):
         if name not in known:
             said = rule or f"must be {listed(list(known), last='or')}"
-            raise InputError(parameter, said, f"got {name!r}", nearest(name, list(known)), code="choice")
+            fail(parameter, said, f"got {name!r}", nearest(name, list(known)), code="choice")
         if name in names[:i]:
-            raise InputError(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
+            fail(parameter, "must be named once", f"got {name} twice", "remove one", code="duplicate")
     return names
 
 
 def check_whole(least: int, **values: int | None) -> None:
-    """Refuse numbers of runs, seeds or processes that are not whole or too small; None is accepted.
-
-    Raises
-    ------
-    InputError
-    """
+    """Refuse numbers of runs, seeds or processes that are not whole or too small; None is accepted."""
     for name, value in values.items():
-        if value is None:
-            continue
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or not least <= value <= MAX_SEED // 2:
-            raise InputError(
-                name, f"must be a whole number of at least {least}", f"got {value!r}", "leave it out", code="range"
-            )
+        if value is not None:
+            whole(value, name, "leave it out", least=least, most=MAX_SEED // 2)
 
 
 def taken_by(function: Callable[..., Any], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 
-from uqassay.errors import InputError
+from uqassay.checks import one_of
 from uqassay.lab.papers.rounding import SLACK
-from uqassay.text import listed
 
 __all__ = ["PrintedCell", "Tables", "printed_table", "tables_by_name"]
 
@@ -17,31 +16,17 @@ Tables = Mapping[str, Sequence[Mapping[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class PrintedCell:
-    """One printed cell of a paper's table, with our value.
+    """One printed cell of a paper's table, with our value."""
 
-    Attributes
-    ----------
-    name : str
-        Where the cell is printed, for example ``"table2/lambda=0.2/RS-NN/e"``.
-    paper : float
-        The printed value; nan where the paper prints none.
-    ours : float
-        Our value; nan if the paper's numbers give only bounds for the cell.
-    low, high : float
-        The interval in which the printed value agrees with ours; nan if there is none.
-    agrees : bool or None
-        Whether the printed value lies in the interval; None without a printed value or without an interval.
-    note : str
-        The reason for a disagreement.
-    """
-
-    name: str
-    paper: float
-    ours: float
+    name: str  #: Where the cell is printed, for example ``"table2/lambda=0.2/RS-NN/e"``
+    paper: float  #: The printed value; nan where the paper prints none
+    ours: float  #: Our value; nan if the paper's numbers give only bounds for the cell
+    #: The interval in which the printed value agrees with ours; nan if there is none
     low: float
     high: float
+    #: Whether the printed value lies in the interval; None without a printed value or without an interval
     agrees: bool | None
-    note: str = ""
+    note: str = ""  #: The reason for a disagreement
 
     @classmethod
     def within(cls, name: str, paper: float, ours: float, low: float, high: float, *, note: str = "") -> "PrintedCell":
@@ -81,11 +66,6 @@ def printed_table(name: str) -> list[dict[str, str]]:
         One dictionary per row, by column name. Values are text, so that no printed digit is lost; the text is empty if the
         paper prints no value.
 
-    Raises
-    ------
-    InputError
-        If there is no table of that name.
-
     Examples
     --------
     >>> printed_table("unified_table2_cifar10_ranking")[0]
@@ -93,10 +73,7 @@ def printed_table(name: str) -> list[dict[str, str]]:
     """
     folder = resources.files(__package__) / "printed"
     known = sorted(entry.name.removesuffix(".csv") for entry in folder.iterdir() if entry.name.endswith(".csv"))
-    if name not in known:
-        raise InputError(
-            "name", "must be a printed table", f"got {name!r}", f"choose {listed(known, last='or')}", code="choice"
-        )
+    one_of(name, "name", known)
     with (folder / f"{name}.csv").open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 
@@ -111,23 +88,11 @@ def tables_by_name(known: Mapping[str, str], given: Tables | None = None) -> Tab
     given : mapping of str to sequence of dict, optional
         Rows by short name, instead of those in the package.
 
-    Raises
-    ------
-    InputError
-        If a table in ``given`` is not one of `known`.
-
     Examples
     --------
     >>> len(tables_by_name({"table1": "unified_table1"}, {"table1": []})["table1"])
     0
     """
     for table in given or ():
-        if table not in known:
-            raise InputError(
-                "tables",
-                "must be named as in TABLES",
-                f"got {table!r}",
-                f"use {listed(list(known), last='or')}",
-                code="choice",
-            )
+        one_of(table, "tables", known)
     return {table: printed_table(name) for table, name in known.items()} | dict(given or {})

@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of
 from uqassay.lab.papers.options import ProtocolOption, option_value, protocol_options
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.text import listed
@@ -99,11 +99,6 @@ def reproduce(name: str, **options: Any) -> Reproduction:
     Reproduction
         One cell per printed cell of the paper.
 
-    Raises
-    ------
-    InputError
-        If there is no such protocol, or it has no such option.
-
     Examples
     --------
     >>> reproduce("unified-tables").misprints[0].name
@@ -112,14 +107,7 @@ def reproduce(name: str, **options: Any) -> Reproduction:
     protocol = _protocol(name)
     accepted = inspect.signature(protocol).parameters
     for option in options:
-        if option not in accepted:
-            raise InputError(
-                "options",
-                f"{name} must have an option of that name",
-                f"got {option!r}",
-                f"it has {listed(list(accepted))}",
-                code="choice",
-            )
+        one_of(option, "options", accepted, f"choose an option of {name}")
     result: Reproduction = protocol(**options)
     return result
 
@@ -141,7 +129,7 @@ def described_options(name: str) -> tuple[ProtocolOption, ...]:
     Examples
     --------
     >>> described_options("ranking-cifar10h-probes")[1]
-    ProtocolOption(name='seed', default=0, kind='int', text='Seed of the folds, the initial weights and the batches.')
+    ProtocolOption(name='seed', default=0, text='Seed of the folds, the initial weights and the batches.', choices=())
     """
     return protocol_options(_protocol(name))
 
@@ -200,5 +188,5 @@ def _module(name: str) -> ModuleType:
     """The module of a protocol, imported now."""
     if name not in PROTOCOLS:
         known = listed(list(PROTOCOLS), last="or")
-        raise InputError("name", "must be a protocol", f"got {name!r}", f"choose {known}", code="choice")
+        fail("name", "must be a protocol", f"got {name!r}", f"choose {known}", code="choice")
     return import_module(PROTOCOLS[name].partition(":")[0])

@@ -35,30 +35,15 @@ NO_EVIDENCE = "a smoke run only checks that the code runs, it is no evidence"
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """The result of a protocol.
+    """The result of a protocol."""
 
-    Attributes
-    ----------
-    name : str
-        The protocol's name, as `reproduce` takes it.
-    source : str
-        The paper.
-    rows : tuple of PrintedCell
-        One per printed cell, in the order of the paper's tables.
-    notes : tuple of str
-        Remarks for the reader that belong to no single cell: choices that the paper leaves open, findings.
-    reading : tuple of str
-        Further results as lines of text, printed last.
-    listed : bool
-        Whether the summary shows every cell; otherwise it shows those that disagree.
-    """
-
-    name: str
-    source: str
-    rows: tuple[PrintedCell, ...]
+    name: str  #: The protocol's name, as `reproduce` takes it
+    source: str  #: The paper
+    rows: tuple[PrintedCell, ...]  #: One per printed cell, in the order of the paper's tables
+    #: Remarks for the reader that belong to no single cell: choices that the paper leaves open, findings
     notes: tuple[str, ...] = ()
-    reading: tuple[str, ...] = ()
-    listed: bool = False
+    reading: tuple[str, ...] = ()  #: Further results as lines of text, printed last
+    listed: bool = False  #: Whether the summary shows every cell; otherwise it shows those that disagree
 
     @property
     def misprints(self) -> tuple[PrintedCell, ...]:
@@ -93,11 +78,6 @@ class Reproduction:
             for each number. LaTeX uses booktabs.
         width : int, optional
             Characters of a line of text; columns for which there is no room stand in further blocks.
-
-        Raises
-        ------
-        InputError
-            The paper has no such table, or an unknown format.
 
         Examples
         --------
@@ -175,8 +155,6 @@ def further_runs(
     Parameters
     ----------
     per_run : array (R,)
-    n : int
-    level : float
     bounds : tuple of float
         Of the quantity; the range is cut to them.
 

@@ -26,14 +26,9 @@ SLACK = 1e-9  # of the comparisons: 0.407 - 0.4055 is not 0.0015 in binary
 
 @dataclass(frozen=True, slots=True)
 class Rounded:
-    """A number known to lie between two others.
+    """A number known to lie between two others."""
 
-    Attributes
-    ----------
-    value, low, high : float
-        The number as it stands, and the least and greatest it may be; nan where nothing is printed.
-    """
-
+    #: The number as it stands, and the least and greatest it may be; nan where nothing is printed
     value: float
     low: float
     high: float
@@ -69,18 +64,10 @@ class Rounded:
 
 @dataclass(frozen=True, slots=True)
 class CommonLine:
-    """The lines intercept + slope · λ that pass through as many rounded points as any line does.
+    """The lines intercept + slope · λ that pass through as many rounded points as any line does."""
 
-    Attributes
-    ----------
-    fits : tuple of bool
-        For each point, whether these lines pass through it.
-    corners : (C, 2) array of float
-        Corners of the polygon of such (intercept, slope).
-    """
-
-    fits: tuple[bool, ...]
-    corners: np.ndarray
+    fits: tuple[bool, ...]  #: For each point, whether these lines pass through it
+    corners: np.ndarray  #: (C, 2) array of float: Corners of the polygon of such (intercept, slope)
 
     def at(self, tradeoff: float) -> Rounded:
         """Return what the lines give at a trade-off: the middle and the ends of their range."""

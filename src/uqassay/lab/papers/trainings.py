@@ -1,15 +1,13 @@
 """Trainings of a protocol as cells of a benchmark: run them, and read their results."""
 
-import inspect
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.runner import Progress, run_cells
@@ -19,7 +17,6 @@ __all__ = [
     "all_failed",
     "failure_notes",
     "folder_of",
-    "modules_of",
     "older_notes",
     "stored_result",
     "train_cells",
@@ -36,7 +33,7 @@ def folder_of(resume: str | os.PathLike[str] | None) -> Iterator[Path]:
     if resume is not None:
         place = Path(resume)
         if place.exists() and not place.is_dir():
-            raise InputError("resume", "must be a folder", f"{place} is a file", "choose another name", code="missing")
+            fail("resume", "must be a folder", f"{place} is a file", "choose another name", code="missing")
         yield place
         return
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +47,6 @@ def train_cells(
 
     Parameters
     ----------
-    cells : sequence of Cell
     folder : path
         As in `uqassay.lab.bench.store.Store`.
     workers : int
@@ -108,7 +104,6 @@ def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[],
         As in `uqassay.lab.bench.store.Store`.
     cell : Cell
         Its key holds all that the result depends on.
-    make : callable
     """
     store = Store(folder)
     store.recover([cell.key])
@@ -116,19 +111,3 @@ def stored_result(folder: str | os.PathLike[str], cell: Cell, make: Callable[[],
         start = time.perf_counter()
         store.finish(cell, make(), seconds=time.perf_counter() - start)
     return store.result(cell.key)
-
-
-def modules_of(*values: Any) -> tuple[str, ...]:
-    """Modules with the code of objects and functions: of this package, and of the user where they can be imported."""
-    found = []
-    for value in values:
-        for kind in [value] if inspect.isfunction(value) else type(value).__mro__:
-            top = kind.__module__.partition(".")[0]
-            released = top != "uqassay" and hasattr(sys.modules.get(top), "__version__")
-            if top not in ("builtins", "abc", "__main__") and not released and _has_file(kind.__module__):
-                found.append(kind.__module__)
-    return tuple(dict.fromkeys(found))
-
-
-def _has_file(module: str) -> bool:
-    return getattr(sys.modules.get(module), "__file__", None) is not None

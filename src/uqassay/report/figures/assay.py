@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.mistakes import METRICS
 from uqassay.evidence.ranking import MARKS, metric_label
@@ -126,13 +127,6 @@ def plot_ranking(
         what alone keeps it from being significant (losses not seen, skewness, few runs). A star marks a model where a
         baseline has a lower mean E.
 
-    Raises
-    ------
-    InputError
-        λ negative or not finite.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Examples
     --------
     >>> import uqassay as uq
@@ -234,13 +228,6 @@ def plot_members(
         One line per model with the intervals of `Assay.ranked`. A single model is named in the title, several in a legend.
         Baselines are left out.
 
-    Raises
-    ------
-    InputError
-        No assay, numbers below 1, or assays of different instances, distances or measures.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     Source: "A Unified Evaluation Framework for Epistemic Predictions", Figure 13: E grows with M, since the sets do.
@@ -256,7 +243,7 @@ def plot_members(
     """
     sizes = sorted(assays)
     if not sizes or sizes[0] < 1:
-        raise InputError(
+        fail(
             "assays",
             "needs an Assay for at least one number of members ≥ 1",
             f"got {sizes}",
@@ -266,7 +253,7 @@ def plot_members(
     first = assays[sizes[0]]
     for m in sizes[1:]:
         if _frame(assays[m]) != _frame(first):
-            raise InputError(
+            fail(
                 "assays",
                 "all must judge the same labels with the same distance and measure",
                 f"M = {m} differs from M = {sizes[0]}",
@@ -348,13 +335,6 @@ def plot_rank_sets(
     Axes
         One row per model, best first; the bar covers all ranks that the tests leave open, the dot is the rank in this test set.
         Bars of models that some model is shown to be better than are pale. Dashed lines are baselines that models lie below.
-
-    Raises
-    ------
-    InputError
-        As `Assay.rank_sets`.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
 
     Examples
     --------
@@ -449,13 +429,6 @@ def plot_top_group(
         One row per model, in the order of the assay. Pale: no model is shown to be better, but a baseline has a lower mean E.
         The level holds at each λ by itself.
 
-    Raises
-    ------
-    InputError
-        λ that are negative, not finite, or fewer than two.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Examples
     --------
     >>> import uqassay as uq
@@ -540,13 +513,6 @@ def plot_tradeoff(
         most ten models) are the intervals of `Assay.ranked`. Dotted lines and the numbers above the strip are the exact
         breakpoints. The axis is cut to the models: the legend says where a baseline lies above it.
 
-    Raises
-    ------
-    InputError
-        λ that are negative, not finite, or fewer than two.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     Source: "A Unified Evaluation Framework for Epistemic Predictions", Figure 2 and Table 8.
@@ -627,11 +593,6 @@ def plot_win_shares(
     Axes
         One area per model, in order from below; dotted lines are the breakpoints of the means. Models whose share is
         nowhere visible (below 0.5 %) share one legend entry.
-
-    Raises
-    ------
-    InputError, MissingDependencyError
-        As in `plot_tradeoff`.
 
     Examples
     --------
@@ -756,13 +717,6 @@ def plot_distance_nonspecificity(
         model is dashed. A region is the part of an ellipse where both means are possible (no distance below 0, no
         non-specificity beyond its greatest value): it covers the true means, which are possible, as often as the ellipse.
         Models and baselines outside the axes, which are cut to the finite models, are named in the title.
-
-    Raises
-    ------
-    InputError
-        λ negative or not finite.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
 
     Examples
     --------
@@ -899,13 +853,6 @@ def plot_reliability(
         The intervals hold in all bins of a model together. The area of a marker grows with the share of the instances in
         its bin; for a single model the number of instances stands next to it.
 
-    Raises
-    ------
-    InputError
-        Unknown models or baselines, or no bin.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Examples
     --------
     >>> import uqassay as uq
@@ -917,7 +864,7 @@ def plot_reliability(
     """
     names = list(assay.model_names if models is None else models)
     if not names:
-        raise InputError("models", "needs at least one model", "got none", "leave it out for all", code="empty")
+        fail("models", "needs at least one model", "got none", "leave it out for all", code="empty")
     bins = {name: assay.reliability(named_model(assay, name).name, n_bins=n_bins) for name in names}
     labels = legend_names(names, room_for(ax, width))
     ax = axes_for(ax, width, 2.8, legend=labels)
@@ -979,13 +926,6 @@ def plot_width_nonspecificity(assay: "Assay", model: str, *, ax: "Axes | None" =
     Axes
         All instances and runs.
 
-    Raises
-    ------
-    InputError
-        An unknown model or a baseline, or widths that were not computed.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     Source: "A Unified Evaluation Framework for Epistemic Predictions", Figure 18.
@@ -1031,13 +971,6 @@ def plot_confidence(
     Axes
         All instances and runs; the line is the mean in ten equal-width bins of confidence.
 
-    Raises
-    ------
-    InputError
-        An unknown model or a baseline, or a measure that was not computed or has no meaning for this kind.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     Source: "A Unified Evaluation Framework for Epistemic Predictions", Figure 17.
@@ -1067,7 +1000,7 @@ def _column(assay: "Assay", scores: "ModelScores", name: str) -> Array:
     """All runs and instances of one column, ``(R · n,)``."""
     if name != "nonspecificity" and name not in assay.settings.measures:
         known = ", ".join(("nonspecificity", *assay.settings.measures))
-        raise InputError(
+        fail(
             "measures",
             f"{name!r} was not computed, only {known}",
             "",
@@ -1076,7 +1009,7 @@ def _column(assay: "Assay", scores: "ModelScores", name: str) -> Array:
         )
     values = scores.columns[name].ravel()
     if not np.isfinite(values).any():
-        raise InputError(
+        fail(
             "measures",
             f"{name} of {scores.name!r} is nowhere finite ({scores.kind})",
             "",
@@ -1164,13 +1097,6 @@ def plot_mistake_ranking(
         random ordering, is drawn where an interval comes near it. Scores that are the same in every
         instance are left out and counted in the title; what is undefined says why.
 
-    Raises
-    ------
-    InputError
-        A metric, a model or a score that is not there.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     The best score is chosen on the instances that it is judged on, which flatters it a little.
@@ -1185,9 +1111,7 @@ def plot_mistake_ranking(
     (['m'], 'UQ-AUC')
     """
     if metric not in METRICS:
-        raise InputError(
-            "metric", f"must be one of {', '.join(METRICS)}", f"got {metric!r}", "choose one of them", code="choice"
-        )
+        fail("metric", f"must be one of {', '.join(METRICS)}", f"got {metric!r}", "choose one of them", code="choice")
     shown = candidate_names(assay, models)
     groups = _forest_groups(assay, metric, scores, shown)
     rows = [row for group in groups for row in group.rows]
@@ -1334,13 +1258,6 @@ def plot_risk_coverage(
         coverage, not for the whole curve. The axis is cut where few instances make a band wide. The legend gives the area
         under the curve (AURC).
 
-    Raises
-    ------
-    InputError
-        A score that no model (or one of the models named) has.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Examples
     --------
     >>> import uqassay as uq
@@ -1389,7 +1306,7 @@ def candidate_names(assay: "Assay", models: Sequence[str] | None) -> list[str]:
     if models is None:
         return list(assay.model_names)
     if not models:
-        raise InputError("models", "needs at least one model", "got none", "leave it out for all of them", code="empty")
+        fail("models", "needs at least one model", "got none", "leave it out for all of them", code="empty")
     return [named_model(assay, name).name for name in models]
 
 
@@ -1458,13 +1375,6 @@ def plot_ranking_comparisons(
         metric itself. Cells too narrow for numbers have a + or a − where the difference is significant. What is undefined is
         named in the title with the reason.
 
-    Raises
-    ------
-    InputError
-        A metric, a model or a score that is not there.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     Where the scores were chosen as the best on the same instances, the p-values are somewhat too small.
@@ -1480,9 +1390,7 @@ def plot_ranking_comparisons(
     (['margin', 'total entropy'], '−0.125\\np = .54')
     """
     if metric not in METRICS:
-        raise InputError(
-            "metric", f"must be one of {', '.join(METRICS)}", f"got {metric!r}", "choose one of them", code="choice"
-        )
+        fail("metric", f"must be one of {', '.join(METRICS)}", f"got {metric!r}", "choose one of them", code="choice")
     wanted = _wanted(assay, pairs)
     undefined = {pair: reason for pair in wanted if (reason := _undefined(assay, pair, metric))}
     kept = [pair for pair in wanted if pair not in undefined]
@@ -1629,13 +1537,6 @@ def plot_expected_cost(
         keeping every case, the dotted grey one that of passing every case on. Where the line lies below both, refusing by the
         score pays.
 
-    Raises
-    ------
-    InputError
-        An empty mapping.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Examples
     --------
     >>> import numpy as np, uqassay as uq
@@ -1647,7 +1548,7 @@ def plot_expected_cost(
     """
     named = dict(costs) if isinstance(costs, Mapping) else {"refusing by the score": costs}
     if not named:
-        raise InputError("costs", "needs at least one curve", "got none", "pass one", code="empty")
+        fail("costs", "needs at least one curve", "got none", "pass one", code="empty")
     labels = legend_names(list(named), room_for(ax, width))
     simple = ["keep every case", "pass every case on"]
     ax = axes_for(ax, width, 2.6, legend=[*labels, *simple])
@@ -1704,11 +1605,6 @@ def plot_coverage_curve(
     Axes
         One line for each model, with pointwise intervals of the coverage as a band (of at most ten models). The marker is at
         s = 1, the sets as they are.
-
-    Raises
-    ------
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
 
     Examples
     --------
@@ -1787,13 +1683,6 @@ def plot_critical_difference(
     Axes
         Rank 1, the best, is at the left. Dots on a bar are its models: a line that crosses a bar without a dot is of a model
         that is told apart from some of the group.
-
-    Raises
-    ------
-    InputError
-        Another test.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
 
     References
     ----------

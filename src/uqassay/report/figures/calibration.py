@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.calibration import adjusted_pvalues
 from uqassay.evidence.sentences import measure_label
 from uqassay.report.figures.frame import (
@@ -64,7 +64,7 @@ def _made(assay: "Assay") -> list["ModelCalibration"]:
     matplotlib_module()  # without it, say so first
     made = [t for t in assay.calibration if t.tested != "nothing"]
     if not made:
-        raise InputError(
+        fail(
             "assay",
             "needs calibration tests",
             "this one has none",
@@ -77,9 +77,7 @@ def _made(assay: "Assay") -> list["ModelCalibration"]:
 def _measure_of(made: list["ModelCalibration"], measure: str | None) -> str:
     known = list(dict.fromkeys(t.measure for t in made))
     if measure is not None and measure not in known:
-        raise InputError(
-            "measure", f"must be one of {', '.join(known)}", f"got {measure!r}", "choose one of them", code="choice"
-        )
+        fail("measure", f"must be one of {', '.join(known)}", f"got {measure!r}", "choose one of them", code="choice")
     return known[0] if measure is None else measure
 
 
@@ -89,7 +87,7 @@ def all_tests(assay: "Assay", measure: str | None, models: Sequence[str] | None)
     chosen = _measure_of(made, measure)
     names = list(assay.model_names) if models is None else [named_model(assay, name).name for name in models]
     if not names:
-        raise InputError("models", "needs at least one model", "got none", "leave it out for all of them", code="empty")
+        fail("models", "needs at least one model", "got none", "leave it out for all of them", code="empty")
     return [t for name in names for t in made if (t.model, t.measure) == (name, chosen)]
 
 
@@ -105,7 +103,7 @@ def one_test(
     fitting = [t for t in tests if not mixed or t.n_members > 1]
     if not fitting:
         which = "every model" if model is None else repr(model)
-        raise InputError(
+        fail(
             "model",
             f"{which} has no members that were mixed",
             "its mean was tested",
@@ -115,7 +113,7 @@ def one_test(
     runs = [t for t in fitting if t.model == fitting[0].model]
     for t in runs:
         if t.run == run and mixed and np.isnan(t.weights).any():
-            raise InputError(
+            fail(
                 "measure",
                 f"{t.measure} of {t.model!r} has no best mixture ({t.reason})",
                 "",
@@ -124,9 +122,7 @@ def one_test(
             )
         if t.run == run:
             return t
-    raise InputError(
-        "run", f"must be among {', '.join(str(t.run) for t in runs)}", f"got {run}", "0 is the first", code="choice"
-    )
+    fail("run", f"must be among {', '.join(str(t.run) for t in runs)}", f"got {run}", "0 is the first", code="choice")
 
 
 # -- words --------------------------------------------------------------------------------------------------------------
@@ -184,13 +180,6 @@ def plot_calibration_tests(
         members, draws below the marker are upper bounds), the marker is the least value over all mixtures of the members (of a
         model without members, its own), the hollow one the model's mean, the ticks are single members. p is adjusted by Holm
         for all tests of the assay.
-
-    Raises
-    ------
-    InputError
-        A measure or a model that was not tested.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
 
     Examples
     --------
@@ -299,13 +288,6 @@ def plot_calibration_null(
         Draws that reach what was found have the model's colour; of a model with members, most others are upper bounds. The
         ticks at the bottom are single members.
 
-    Raises
-    ------
-    InputError
-        A test that is not there, or has no finite draws.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Examples
     --------
     >>> import uqassay as uq
@@ -318,7 +300,7 @@ def plot_calibration_null(
     t = one_test(assay, model, measure, run)
     bars = null_histogram(t.null, t.statistic)
     if not bars["counts"] or not np.isfinite(t.statistic):
-        raise InputError(
+        fail(
             "model",
             "needs finite draws and a finite minimum",
             f"{t.model!r} has none by {t.measure} ({t.reason or 'infinite'})",
@@ -383,13 +365,6 @@ def plot_ensemble_weights(
     Axes
         Up to 24 members in their order; more by their weights, the heaviest first.
 
-    Raises
-    ------
-    InputError
-        A test that is not there, or of a model whose mean was tested.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Examples
     --------
     >>> import uqassay as uq
@@ -446,13 +421,6 @@ def plot_calibration_before_after(
     -------
     Axes
         The area of a marker grows with the share of the instances in its bin.
-
-    Raises
-    ------
-    InputError
-        A test that is not there, or of a model whose mean was tested.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
 
     Notes
     -----
@@ -519,11 +487,6 @@ def plot_second_order(
     Axes
         Points on the dashed diagonal are second-order calibrated; above it, the model states too little variance. The size
         of the buckets follows from the `buckets` of the test.
-
-    Raises
-    ------
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
 
     Examples
     --------

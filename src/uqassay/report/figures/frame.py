@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.answer import colour_order
 from uqassay.files import optional_package
 from uqassay.losses.unified import check_tradeoff
@@ -309,7 +309,7 @@ def named_model(assay: "Assay", model: str) -> "ModelScores":
     """The scores of a model; baselines are refused."""
     found = assay[model]
     if found.baseline:
-        raise InputError(
+        fail(
             "model",
             "must be a model to choose from",
             f"got the baseline {model!r}",
@@ -330,7 +330,7 @@ def tradeoff_grid(assay: "Assay", tradeoffs: ArrayLike | None, n: int) -> Array:
     for value in grid.tolist():
         check_tradeoff(value)
     if len(grid) < 2:
-        raise InputError(
+        fail(
             "tradeoffs", "needs at least two different λ", "got one", "plot_ranking shows a single one", code="mismatch"
         )
     return grid

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, check_class_count, check_rows, tolerance_of
+from uqassay.checks import fail
 from uqassay.credal.vertices import box_vertices, permutation_vertices
-from uqassay.errors import InputError
 from uqassay.evidence.stream import PICTURED_POINTS
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
 from uqassay.predictions import Box, Drawn, Masses, Point, Prediction, Vertices
@@ -61,28 +61,15 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 @dataclass(frozen=True)
 class Projected:
-    """One credal set seen from three classes (two where K = 2).
+    """One credal set seen from three classes (two where K = 2)."""
 
-    Attributes
-    ----------
-    outline : array (H, 3)
-        Corners of the set's image in cyclic order.
-    points : array (V, 3)
-        Images of what spans the set; none for intervals and masses.
-    mean : array (3,) or None
-        Image of the mean prediction; None where it gives the three classes nothing.
-    low, high : float
-        Lower and upper probability of the three classes together.
-    lost : int
-        Spanning points that give the three classes nothing.
-    """
-
-    outline: Array
-    points: Array
-    mean: Array | None
+    outline: Array  #: Corners of the set's image in cyclic order.
+    points: Array  #: (V, 3): Images of what spans the set; none for intervals and masses.
+    mean: Array | None  #: (3,): Image of the mean prediction; None where it gives the three classes nothing.
+    #: low, high: Lower and upper probability of the three classes together.
     low: float
     high: float
-    lost: int
+    lost: int  #: Spanning points that give the three classes nothing.
 
 
 def plot_simplex(
@@ -122,14 +109,6 @@ def plot_simplex(
     Axes
         Without a frame, with equal scales, the corners at (0, 0), (1, 0) and (½, √¾).
 
-    Raises
-    ------
-    InputError
-        A row, class or label that does not exist, masses that are no belief function, or a set none of whose points gives
-        the chosen classes a positive probability.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     With K > 3 every distribution is shown as what it says *given that one of the three classes is true*, p(c) / p(T). This
@@ -156,7 +135,7 @@ def plot_simplex(
     if isinstance(points_or_prediction, Prediction):
         source = prediction = points_or_prediction
         if not -prediction.n_instances <= row < prediction.n_instances:
-            raise InputError(
+            fail(
                 "row", f"must lie in 0 … {prediction.n_instances - 1}", f"got {row}", "choose an instance", code="range"
             )
         credal = prediction[row % prediction.n_instances].credal()
@@ -168,7 +147,7 @@ def plot_simplex(
     k = credal.n_classes
     shown = tuple(str(c) for c in (range(k) if names is None else names))
     if len(shown) != k:
-        raise InputError(
+        fail(
             "names",
             f"needs one name for each of the {k} classes",
             f"got {len(shown)}",
@@ -220,7 +199,7 @@ def _class_index(wanted: int | str, names: tuple[str, ...], parameter: str) -> i
         return int(wanted)
     if isinstance(wanted, str) and wanted in names:
         return names.index(wanted)
-    raise InputError(
+    fail(
         parameter,
         f"must be a class, 0 … {len(names) - 1} or one of {', '.join(names[:5])}{(' …' if len(names) > 5 else '')}",
         f"got {wanted!r}",
@@ -236,7 +215,7 @@ def _corners(
     if classes is not None:
         chosen = [_class_index(c, names, "classes") for c in classes]
         if len(set(chosen)) != min(k, 3) or len(chosen) != min(k, 3):
-            raise InputError(
+            fail(
                 "classes",
                 f"needs {min(k, 3)} different classes",
                 f"got {list(classes)}",
@@ -266,7 +245,7 @@ def _project(credal: Prediction, corners: list[int]) -> Projected:
     totals = spanning.sum(axis=1) if k > len(corners) else np.ones(len(spanning))
     kept = totals > 0
     if not kept.any():
-        raise InputError(
+        fail(
             "classes",
             "no point of the set gives these classes a positive probability",
             f"got {corners}",
@@ -418,13 +397,6 @@ def plot_by_correctness(
         at or below its left end, zeros included, are a narrow bar there, as tall as their share, which stands at the
         right. Each half is scaled to its own peak. Dots are medians, bars quartiles.
 
-    Raises
-    ------
-    InputError
-        An unknown quantity, or λ negative or not finite.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     Source: "A Unified Evaluation Framework for Epistemic Predictions", Figures 2, 6 and 9.
@@ -438,7 +410,7 @@ def plot_by_correctness(
     'KL divergence (nats)'
     """
     if quantity not in ("distance", "nonspecificity", "unified"):
-        raise InputError(
+        fail(
             "quantity",
             "must be one of distance, nonspecificity, unified",
             f"got {quantity!r}",
@@ -575,13 +547,6 @@ def plot_set_sizes(
         One bar per instance (first run): in the model's colour where the prediction is right, hollow where it is wrong;
         a tick or a cross on it is the mean prediction.
 
-    Raises
-    ------
-    InputError
-        An unknown model or a baseline, or rows whose sets were not kept.
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
-
     Notes
     -----
     Source: "A Unified Evaluation Framework for Epistemic Predictions", Figures 14 to 16.
@@ -600,7 +565,7 @@ def plot_set_sizes(
     at = order[np.minimum(np.searchsorted(sample.rows[order], chosen), len(order) - 1)]
     missing = np.flatnonzero(sample.rows[at] != chosen)
     if len(missing):
-        raise InputError(
+        fail(
             "rows",
             f"the credal set of instance {chosen[missing[0]]} was not kept",
             "",

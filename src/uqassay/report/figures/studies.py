@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.disentanglement_runs import EXPERIMENTS, KINDS, Contender, RankedContender, chosen
 from uqassay.evidence.gain import GainResult
 from uqassay.evidence.over_runs import Curve, curve_over_runs
@@ -183,16 +183,11 @@ def plot_delay_curve(
     Returns
     -------
     Axes
-
-    Raises
-    ------
-    InputError
-        No result, or results under different losses.
     """
     check_choice(band, "band", ("interval", "sd", "none"))
     found = [results] if isinstance(results, GainResult) else list(results)
     if len({one.loss for one in found}) != 1:
-        raise InputError(
+        fail(
             "results",
             "must be results under one loss, at least one",
             f"got {listed([one.loss for one in found]) or 'none'}",
@@ -250,15 +245,10 @@ def plot_epistemic_map(
     -------
     Axes
         With a dotted line where estimate and gain are equal.
-
-    Raises
-    ------
-    InputError
-        There is no map.
     """
     maps = [run.gain_map for run in result.runs if run.gain_map is not None]
     if not maps:
-        raise InputError(
+        fail(
             "result",
             "has no map",
             "its runs have no calibration instances and no folds",
@@ -682,16 +672,11 @@ def plot_disentanglement_ranking(
         At which a contender is told from the best one: those that are not have filled markers.
     width : {"column", "text"}
         Of a new figure: 3.3 or 6.8 inches, as one column or the text of a paper.
-
-    Raises
-    ------
-    InputError
-        No contender has an error, or there are several data sets.
     """
     rows = [(row, row.found) for row in ranked if row.found is not None]
     datasets = {row.contender.study.dataset for row, _ in rows}
     if not rows:
-        raise InputError(
+        fail(
             "ranked",
             "must hold a contender with a disentanglement error",
             f"got none among {len(ranked)}",
@@ -699,7 +684,7 @@ def plot_disentanglement_ranking(
             code="empty",
         )
     if len(datasets) > 1:
-        raise InputError(
+        fail(
             "ranked",
             "must hold contenders of one data set",
             f"got {len(datasets)} data sets",
@@ -829,11 +814,6 @@ def plot_estimate_correlations(
     -------
     Axes
         Blue for opposite orders, red for equal ones. A cross marks an estimate that is constant in some run.
-
-    Raises
-    ------
-    MissingDependencyError
-        Without matplotlib (uqassay[figures]).
 
     Examples
     --------

@@ -37,10 +37,10 @@ def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
 @pytest.mark.parametrize(
     ("options", "parameter", "code", "got"),
     [
-        ({"figure": "5"}, "figure", "choice", "1, 2, 3, 4, table1 or table2; got '5'"),
-        ({"preset": "big"}, "preset", "choice", "smoke, cpu, gpu-hour or paper; got 'big'"),
-        ({"convention": "paper"}, "convention", "choice", "exact, paper-code or both; got 'paper'"),
-        ({"null": "berger-boos"}, "null", "choice", "random or minimised; got 'berger-boos'"),
+        ({"figure": "5"}, "figure", "choice", "'table1' or 'table2'; got '5'"),
+        ({"preset": "big"}, "preset", "choice", "'gpu-hour' or 'paper'; got 'big'"),
+        ({"convention": "paper"}, "convention", "choice", "'paper-code' or 'both'; got 'paper'"),
+        ({"null": "berger-boos"}, "null", "choice", "'random' or 'minimised'; got 'berger-boos'"),
         ({"seed": -1}, "seed", "range", "got -1"),
         ({"null": "minimised", "resample": True}, "resample", "conflict", "minimised null"),
         ({"convention": "paper-code", "resample": True}, "resample", "conflict", "authors' code"),

@@ -116,7 +116,7 @@ def test_what_changes_a_result_is_trained_again_and_a_damaged_file_too(tmp_path)
     assert [trained(), trained()] == [6, 0]
 
 
-def test_a_function_of_the_user_is_part_of_the_key(tmp_path):
+def test_a_function_of_the_user_needs_a_key(tmp_path):
     X, y = blobs()
     given = {"runs": 1, "conditions": FEW, "folder": tmp_path}
 
@@ -126,7 +126,11 @@ def test_a_function_of_the_user_is_part_of_the_key(tmp_path):
 
         return mine
 
-    one, two = (disentanglement(Counted(n_members=3), X, y, decomposition=powered(p), **given) for p in (1, 2))
+    with refuses("folder", "type", got='give key="…"'):
+        disentanglement(Counted(n_members=3), X, y, decomposition=powered(1), **given)
+    one, two = (
+        disentanglement(Counted(n_members=3), X, y, decomposition=powered(p), key=f"power {p}", **given) for p in (1, 2)
+    )
     assert len(fits) == 12
     assert one.decompositions == two.decompositions == ("mine",)
     assert (
@@ -148,8 +152,8 @@ def test_networks_and_forests_have_an_error_in_its_range(needs):
 def test_refusals(tmp_path):
     X, y = blobs()
     forest = uq.lab.methods.RandomForest(n_members=2)
-    for runs in (0, -1, 1.5, True):
-        with refuses("runs", "range", got=f"got {runs}"):
+    for runs, code in ((0, "range"), (-1, "range"), (1.5, "type"), (True, "type")):
+        with refuses("runs", code, got=f"got {runs}"):
             disentanglement(forest, X, y, runs=runs, conditions=FEW)
     with refuses("y", "shape", got="89"):
         disentanglement(forest, X[:89], y, conditions=FEW)

@@ -217,14 +217,19 @@ def test_what_changes_a_result_is_trained_again(tmp_path):
     assert [trained(), trained()] == [2, 0]
 
 
-def test_functions_of_the_user_are_part_of_the_key(tmp_path):
+def test_functions_of_the_user_need_a_key(tmp_path):
     X, y = stripes()
     given = {"runs": 1, "calibration": None, "folder": tmp_path}
 
     def powered(power):
         return lambda prediction: (1 - prediction.mean_probs().max(axis=1)) ** power
 
-    one, two = (epistemic_gain(Counted(), X, y, Corner(), scores={"mine": powered(p)}, **given) for p in (1, 2))
+    with refuses("folder", "type", got='give key="…"'):
+        epistemic_gain(Counted(), X, y, Corner(), scores={"mine": powered(1)}, **given)
+    one, two = (
+        epistemic_gain(Counted(), X, y, Corner(), scores={"mine": powered(p)}, key=f"power {p}", **given)
+        for p in (1, 2)
+    )
     assert len(fits) == 4
     np.testing.assert_allclose(one.runs[0].test.epistemic["mine"] ** 2, two.runs[0].test.epistemic["mine"])
 
@@ -240,8 +245,8 @@ def test_refusals_before_anything_is_trained(tmp_path):
         with refuses(parameter, code, got):
             epistemic_gain(estimator, x, labels, Corner() if split is None else split, **options)
 
-    for runs in (0, -1, 1.5, True):
-        refused("runs", "range", f"got {runs}", runs=runs)
+    for runs, code in ((0, "range"), (-1, "range"), (1.5, "type"), (True, "type")):
+        refused("runs", code, f"got {runs}", runs=runs)
     refused("y", "shape", "239", labels=y[:239])
     refused("y", "shape", r"\(240, 1\)", labels=y[:, None])
     refused("y", "masked", labels=np.ma.masked_equal(y, 0))

@@ -130,7 +130,7 @@ def test_the_sweep_shows_both_ways_to_sample(monkeypatch):
     [
         ({"preset": "gpu"}, "preset", "choice", "got 'gpu'"),
         ({"seed": -1}, "seed", "range", "got -1"),
-        ({"seed": 1.5}, "seed", "range", "got 1.5"),
+        ({"seed": 1.5}, "seed", "type", "got 1.5"),
         ({"bayes_error": 0.7}, "bayes_error", "range", r"got 0\.7"),
         ({"figures": __file__}, "figures", "unwritable", "synthetic.py"),
         ({"figures": f"{__file__}/below/it"}, "figures", "unwritable", "synthetic.py"),

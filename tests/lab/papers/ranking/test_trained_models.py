@@ -135,11 +135,13 @@ def test_votes_of_the_cache_and_labels_of_cifar_10(cifar10, own_cache, tmp_path)
         reproduce_ranking_cifar10h(data=tmp_path / "run")
 
 
-def test_the_latest_of_several_results_of_one_training_is_taken(votes, labels, tmp_path):
+def test_the_latest_of_several_results_of_one_training_is_taken(votes, labels, tmp_path, monkeypatch):
     place = tmp_path / "run"
-    first, second = (
-        put(place, labels, noisy(votes, noise), rests_on=(code,)) for noise, code in ((1, "os"), (2, "re"))
-    )
+    keys = []
+    for noise in (1, 2):
+        monkeypatch.setattr("uqassay.__version__", f"0.{noise}")
+        keys.append(put(place, labels, noisy(votes, noise)))
+    first, second = keys
     for key, day in ((first, "2026-01-02"), (second, "2026-01-01")):
         path = Store(place).place(key) / METADATA
         path.write_text(json.dumps(json.loads(path.read_text()) | {"finished": day}))

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+import uqassay
 from uqassay.calibration.credal import CredalCalibrationTest, credal_calibration_test
+from uqassay.checks import whole
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import whole_file
-from uqassay.lab.bench.cell import code_version
 from uqassay.lab.bench.store import older_sentence
 from uqassay.lab.papers.credal_calibration.scenarios import (
     N_CANDIDATES,
@@ -66,13 +67,12 @@ __all__ = [
 #
 # Every random draw is keyed by the seed, the number of the data set, the scenario and the measure. So the results do
 # not depend on the order of the data sets, the number of processes, or interruptions. Files are found by a digest of
-# the settings and of the code (`uqassay.lab.bench.cell.code_version`), so results of other code are never returned.
+# the settings and of the version of uqassay, so results of another version are never returned.
 
 MEASURES = ("skce-ul", "hosmer-lemeshow", "ece-confidence", "ece-classwise")
 ALPHAS = (0.01, *(round(0.05 * i, 2) for i in range(1, 20)), 0.99)
 SCHEMA = "uqassay.credal-run/2"
-FUNCTION = "uqassay.lab.papers.credal_calibration.error_rates:judge_data_set"
-OF_CODE = ("schema", "code", "version")  # facts that are not settings; "version" was written in place of "code"
+OF_CODE = ("schema", "code", "version")  # facts that are not settings; older versions wrote "code"
 SETTINGS = "settings.json"
 Convention = Literal["exact", "paper-code"]
 Null = Literal["random", "minimised"]
@@ -84,33 +84,22 @@ Record = dict[str, Any]
 @final
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a simulation.
-
-    Attributes
-    ----------
-    setting : CredalSetting
-    convention : {"exact", "paper-code"}
-    null : {"random", "minimised"}
-    resample : bool
-        Draw instances with replacement under the null hypothesis, as printed in Algorithm 1; never in the authors' code or
-        with the minimised null.
-    n_draws : int
-        D.
-    seed : int
-    """
+    """Settings of a simulation."""
 
     setting: CredalSetting
-    convention: Convention = "exact"
-    null: Null = "random"
+    convention: Convention = "exact"  #: {"exact", "paper-code"}
+    null: Null = "random"  #: {"random", "minimised"}
+    #: Draw instances with replacement under the null hypothesis, as printed in Algorithm 1; never in the authors' code or
+    #: with the minimised null
     resample: bool = True
-    n_draws: int = 100
+    n_draws: int = 100  #: D
     seed: int = 0
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Everything that the results depend on, the code included, except the number of data sets."""
-        code = code_version(FUNCTION)
-        return {"schema": SCHEMA, "code": code, "alphas": ALPHAS, "measures": MEASURES, **asdict(self)}
+        """Everything that the results depend on, the version of uqassay included, except the number of data sets."""
+        version = uqassay.__version__
+        return {"schema": SCHEMA, "version": version, "alphas": ALPHAS, "measures": MEASURES, **asdict(self)}
 
     @property
     def digest(self) -> str:
@@ -121,28 +110,16 @@ class Plan:
 @final
 @dataclass(frozen=True, eq=False)
 class ErrorRates:
-    """Results of R data sets.
-
-    Attributes
-    ----------
-    plan : Plan
-    pvalues : dict
-        (scenario, measure) → array (R,).
-    rejected : dict
-        (scenario, measure) → bool array (R, levels), one column for each of `ALPHAS`.
-    above_truth : dict
-        Measure → number of data sets of S1 in which the least value found is above the value at the true combination.
-    outside : float
-        Share of the instances whose centre p_e lies outside their credal set.
-    notes : tuple of str
-        Whether the folder has data sets of these settings that other code made and that are not used.
-    """
+    """Results of R data sets."""
 
     plan: Plan
-    pvalues: dict[tuple[str, str], NDArray[np.float64]]
+    pvalues: dict[tuple[str, str], NDArray[np.float64]]  #: (scenario, measure) → array (R,)
+    #: (scenario, measure) → bool array (R, levels), one column for each of `ALPHAS`
     rejected: dict[tuple[str, str], NDArray[np.bool_]]
+    #: Measure → number of data sets of S1 in which the least value found is above the value at the true combination
     above_truth: dict[str, int]
-    outside: float
+    outside: float  #: Share of the instances whose centre p_e lies outside their credal set
+    #: Whether the folder has data sets of these settings that other code made and that are not used
     notes: tuple[str, ...] = ()
 
     @property
@@ -168,7 +145,6 @@ def error_rates(
 
     Parameters
     ----------
-    plan : Plan
     n_runs : int
         R.
     workers : int
@@ -184,11 +160,6 @@ def error_rates(
     ErrorRates
         Of all R data sets; an exception in one of them is raised.
 
-    Raises
-    ------
-    InputError
-        No data sets, no workers, or a folder that cannot be made or written to.
-
     Examples
     --------
     >>> plan = Plan(CredalSetting(n_instances=10, n_members=2, n_classes=3), n_draws=9)
@@ -196,14 +167,7 @@ def error_rates(
     (2, 21)
     """
     for name, value in (("runs", n_runs), ("workers", workers)):
-        if isinstance(value, bool) or value != int(value) or value < 1:
-            raise InputError(
-                name,
-                "must be a whole number of at least 1",
-                f"got {value}",
-                "leave it out for the default",
-                code="range",
-            )
+        whole(value, name, "leave it out for the default", least=1)
     say = progress or (lambda step: None)
     kept = None if resume is None else _Kept(Path(resume), plan)
     records: dict[int, Record] = {} if kept is None else kept.read(n_runs)
@@ -341,13 +305,7 @@ class _Kept:
             ) from None
 
     def read(self, n_runs: int) -> dict[int, Record]:
-        """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing.
-
-        Raises
-        ------
-        FileFormatError
-            A folder, a pipe or a device has the name of such a file, so it could not be written later.
-        """
+        """The finished data sets among 0 … n_runs − 1; a damaged file counts as missing."""
         found = {}
         for run in range(n_runs):
             try:
@@ -509,7 +467,6 @@ def beside_references(rates: ErrorRates, levels: Sequence[float] = SHOWN) -> tup
 
     Parameters
     ----------
-    rates : ErrorRates
     levels : sequence of float
         Of `ALPHAS`.
     """
@@ -636,15 +593,10 @@ def write_error_figure(folder: str | os.PathLike[str], figure: str, runs: Sequen
 
     Parameters
     ----------
-    folder : path
     figure : str
         Its number in the paper, for the name of the file.
     runs : sequence of ErrorRates
         One for each convention; dashed lines are those of the authors' code.
-
-    Returns
-    -------
-    Path
     """
     return write_figure(
         check_folder(folder), f"credal_calibration_figure{figure}", (10.5, 4.4), lambda f: _panels(f, figure, runs)
@@ -656,13 +608,8 @@ def write_scenario_figure(folder: str | os.PathLike[str], *, seed: int = 0) -> P
 
     Parameters
     ----------
-    folder : path
     seed : int
         Of `draw_examples`.
-
-    Returns
-    -------
-    Path
     """
     examples = draw_examples(seed=seed)
     return write_figure(

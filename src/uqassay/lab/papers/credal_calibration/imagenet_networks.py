@@ -29,13 +29,6 @@ class ImagenetNetwork(nn.Module):
         numbers, are the features.
     end_to_end : bool
         Whether its weights can be trained.
-
-    Raises
-    ------
-    InputError
-        Its weights cannot be downloaded.
-    MissingDependencyError
-        Torchvision is missing.
     """
 
     def __init__(self, name: str, *, head: str, end_to_end: bool) -> None:

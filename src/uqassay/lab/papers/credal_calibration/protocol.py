@@ -2,11 +2,9 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
-
-from uqassay.errors import InputError
+from uqassay.checks import fail, one_of, whole
 from uqassay.lab.papers.credal_calibration.error_rates import (
     NOTES,
     SOURCE,
@@ -23,7 +21,6 @@ from uqassay.lab.papers.credal_calibration.table2 import reproduce_table2
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.options import taken_by
 from uqassay.lab.papers.reproduction import Reproduction
-from uqassay.text import listed
 
 __all__ = [
     "FIGURES",
@@ -51,18 +48,11 @@ def any_table1(
 
     Parameters
     ----------
-    preset : str
     conventions : sequence of {"exact", "paper-code"}
-    options : Table1Options
     n_draws : int
         D for saved ensembles.
     seed, workers, resume, progress
         As `reproduce_trained_table1`.
-
-    Raises
-    ------
-    InputError
-        An option of a training with saved ensembles, and as `reproduce_table1` and `reproduce_trained_table1`.
     """
     data = options.data
     if data is None or holds_training_data(data):
@@ -73,7 +63,7 @@ def any_table1(
         )
     of_training = options.given() | ({} if resume is None else {"resume": resume})
     for name in [name for name in of_training if name not in OF_TESTS]:
-        raise InputError(
+        fail(
             name,
             "does not apply to table1 with data that are saved ensembles, since nothing is trained",
             f"{os.fspath(data)} has no instances",
@@ -114,97 +104,92 @@ Progress = Callable[[str], None]
 
 def reproduce_credal_calibration(
     *,
-    preset: str = "cpu",
-    figure: str = "1",
-    convention: str = "exact",
-    null: str = "random",
-    resample: bool | None = None,
-    runs: int | None = None,
-    workers: int = 1,
-    seed: int = 0,
-    resume: str | os.PathLike[str] | None = None,
-    data: str | os.PathLike[str] | None = None,
-    data_name: str | None = None,
-    dataset: str | Sequence[str] | None = None,
-    architectures: str | Sequence[str] | None = None,
-    epochs: int | None = None,
-    batch_size: int | None = None,
-    weight_decay: float | None = None,
-    end_to_end: bool | None = None,
-    head: str | None = None,
-    image_size: int | None = None,
-    read_size: int | None = None,
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    preset: Annotated[
+        str,
+        "R data sets with D null draws: 4 and 20 (only a check that the code runs), 200 and 100, 1,000 and 100 in "
+        '"paper". For Table 1 of given ensembles, D alone; of trained predictors, their data sets, networks and epochs, '
+        'as printed in "paper". Table 1 alone has "gpu-hour".',
+    ] = "cpu",
+    figure: Annotated[
+        str,
+        "N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; Table 1, of the ensembles in data or of four "
+        "predictors that are trained; or Table 2, the sizes of the data sets that are at hand.",
+        ("1", "2", "3", "4", "table1", "table2"),
+    ] = "1",
+    convention: Annotated[
+        str,
+        "The paper's text, its authors' code, or both in turn.",
+        ("exact", "paper-code", "both"),
+    ] = "exact",
+    null: Annotated[
+        str,
+        "The paper's null distribution or ours; the authors' code has only the former. Table 1 has both.",
+        ("random", "minimised"),
+    ] = "random",
+    resample: Annotated[
+        bool | None,
+        "Draw instances with replacement under the null hypothesis, as printed in Algorithm 1. By default figures with "
+        "the random null do, and Table 1 does not; the minimised null and the authors' code never resample.",
+    ] = None,
+    runs: Annotated[int | None, "Number of data sets R, instead of the preset's."] = None,
+    workers: Annotated[int, "Number of processes; the results do not depend on it."] = 1,
+    seed: Annotated[int, "Seed of every random draw."] = 0,
+    resume: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder for finished data sets, or for the trainings of Table 1; the same command continues an interrupted run, "
+        "also with more runs. Results that other code made are not used, and a note says so.",
+    ] = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "For Table 1: a folder of ensembles, or one with train.npz and test.npz (X, y) to train on in place of the files "
+        "of the only data set, such as a copy of CIFAR-10.",
+    ] = None,
+    data_name: Annotated[str | None, "Name of these files in the table."] = None,
+    dataset: Annotated[
+        str | Sequence[str] | None,
+        'Data sets of the paper to train on: "cifar-10", "caltech-101", "caltech-256", "plantclef", "bacteria", '
+        '"proteins".',
+    ] = None,
+    architectures: Annotated[
+        str | Sequence[str] | None,
+        'Networks for images: "MobileNetV2" and "VGG16", pretrained on ImageNet, which need torchvision; "cnn-small", '
+        '"cnn" and "resnet50", with fresh weights.',
+    ] = None,
+    epochs: Annotated[int | None, "Epochs of all trainings, instead of the preset's."] = None,
+    batch_size: Annotated[int | None, "Training instances in a batch, instead of the preset's."] = None,
+    weight_decay: Annotated[float | None, "Weight decay of all trainings, instead of the preset's."] = None,
+    end_to_end: Annotated[
+        bool | None,
+        "Whether pretrained networks are trained as a whole (the default, as printed), or the new layer alone.",
+    ] = None,
+    head: Annotated[
+        str | None,
+        "Whether the new layer follows the 1,000 outputs of a pretrained network (the default) or stands in place of "
+        "their layer.",
+        ("added", "replaced"),
+    ] = None,
+    image_size: Annotated[
+        int | None,
+        "Height and width of the images in the networks; 224 for pretrained ones.",
+    ] = None,
+    read_size: Annotated[
+        int | None,
+        "Height and width at which files of images are read and held in memory, 224 by default.",
+    ] = None,
+    figures: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder for the figure as a PNG file, for Figure 1 also its left part, the scenarios in the simplex; needs "
+        "matplotlib.",
+    ] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Measure the error rates of the credal calibration test, or apply it to ensembles.
-
-    Parameters
-    ----------
-    preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        R data sets with D null draws: 4 and 20 (only a check that the code runs), 200 and 100, 1,000 and 100 in "paper". For
-        Table 1 of given ensembles, D alone; of trained predictors, their data sets, networks and epochs, as printed in
-        "paper". Table 1 alone has "gpu-hour".
-    figure : {"1", "2", "3", "4", "table1", "table2"}
-        N = 100, M = K = 10, u = 0.01; u = 0.1; M = 100; K = 100; Table 1, of the ensembles in `data` or of four predictors
-        that are trained; or Table 2, the sizes of the data sets that are at hand.
-    convention : {"exact", "paper-code", "both"}
-        The paper's text, its authors' code, or both in turn.
-    null : {"random", "minimised"}
-        The paper's null distribution or ours; the authors' code has only the former. Table 1 has both.
-    resample : bool, optional
-        Draw instances with replacement under the null hypothesis, as printed in Algorithm 1. By default figures with the
-        random null do, and Table 1 does not; the minimised null and the authors' code never resample.
-    runs : int, optional
-        Number of data sets R, instead of the preset's.
-    workers : int
-        Number of processes; the results do not depend on it.
-    seed : int
-        Seed of every random draw.
-    resume : path, optional
-        Folder for finished data sets, or for the trainings of Table 1; the same command continues an interrupted run, also
-        with more runs. Results that other code made are not used, and a note says so.
-    data : path, optional
-        For Table 1: a folder of ensembles, or one with ``train.npz`` and ``test.npz`` (X, y) to train on in place of the files
-        of the only data set, such as a copy of CIFAR-10.
-    data_name : str, optional
-        Name of these files in the table.
-    dataset : str or sequence of str, optional
-        Data sets of the paper to train on: "cifar-10", "caltech-101", "caltech-256", "plantclef", "bacteria", "proteins".
-    architectures : str or sequence of str, optional
-        Networks for images: "MobileNetV2" and "VGG16", pretrained on ImageNet, which need torchvision; "cnn-small", "cnn" and
-        "resnet50", with fresh weights.
-    epochs : int, optional
-        Epochs of all trainings, instead of the preset's.
-    batch_size : int, optional
-        Training instances in a batch, instead of the preset's.
-    weight_decay : float, optional
-        Weight decay of all trainings, instead of the preset's.
-    end_to_end : bool, optional
-        Whether pretrained networks are trained as a whole (the default, as printed), or the new layer alone.
-    head : {"added", "replaced"}, optional
-        Whether the new layer follows the 1,000 outputs of a pretrained network (the default) or stands in place of their layer.
-    image_size : int, optional
-        Height and width of the images in the networks; 224 for pretrained ones.
-    read_size : int, optional
-        Height and width at which files of images are read and held in memory, 224 by default.
-    figures : path, optional
-        Folder for the figure as a PNG file, for Figure 1 also its left part, the scenarios in the simplex; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------
     Reproduction
         ``figure1/exact/S1/ece-confidence/alpha=0.05`` and so on, our rates with 95 % intervals; the paper draws curves without
         numbers, so nothing is compared. Or ``table1/…``, ``table2/…``. The reading has tables and reference values.
-
-    Raises
-    ------
-    InputError
-        Unknown options, options that do not apply to the figure, folders that cannot be read or written.
-    MissingDependencyError
-        For figures, matplotlib is missing; for training, PyTorch or scikit-learn.
 
     Examples
     --------
@@ -215,11 +200,9 @@ def reproduce_credal_calibration(
     _check(preset, figure, convention, null, seed)
     if resample and (null == "minimised" or convention == "paper-code"):
         other = "the minimised null" if null == "minimised" else "the authors' code"
-        raise InputError(
-            "resample", f"{other} never draws instances with replacement", "got True", "leave it out", code="conflict"
-        )
+        fail("resample", f"{other} never draws instances with replacement", "got True", "leave it out", code="conflict")
     if null == "minimised" and convention != "exact":
-        raise InputError(
+        fail(
             "null",
             "must be random in the authors' code",
             f"got {null!r} with {convention!r}",
@@ -312,34 +295,24 @@ def _check(preset: str, figure: str, convention: str, null: str, seed: int) -> N
         ("convention", convention, tuple(CONVENTIONS)),
         ("null", null, NULLS),
     ):
-        if value not in known:
-            raise InputError(
-                name,
-                f"must be {listed(known, last='or')}",
-                f"got {value!r}",
-                "choose one of them",
-                code="choice",
-            )
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(
-            "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
-        )
+        one_of(value, name, known, "choose one of them")
+    whole(seed, "seed", "0 is the default", least=0)
 
 
 def _refuse_given(options: Mapping[str, Any], rule: str) -> None:
     for name, value in options.items():
         if value is not None:
-            raise InputError(name, rule, f"got {value!r}", "leave it out", code="conflict")
+            fail(name, rule, f"got {value!r}", "leave it out", code="conflict")
 
 
 def _check_figure_alone(figure: str, preset: str, options: Table1Options) -> None:
     """Refuse what figures do not have, whose data sets are synthetic."""
     for name, value in options.given().items():
         rule = f"does not apply to figure {figure}, which is synthetic"
-        raise InputError(name, rule, f"got {value!r}", "it belongs to Table 1; leave it out here", code="conflict")
+        fail(name, rule, f"got {value!r}", "it belongs to Table 1; leave it out here", code="conflict")
     if preset == "gpu-hour":
         rule = f"gpu-hour is for {TABLE} alone"
-        raise InputError("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")
+        fail("preset", rule, f"got figure {figure}", "choose smoke, cpu or paper", code="conflict")
 
 
 def _named(progress: Progress, name: str) -> Progress:

@@ -6,9 +6,8 @@ from typing import Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import number, one_of, whole
 from uqassay.credal.hull import OutsideSegment, closest_corner, in_hull, outside_segment
-from uqassay.errors import InputError
-from uqassay.text import listed
 
 __all__ = [
     "N_CANDIDATES",
@@ -44,11 +43,6 @@ class CredalSetting:
         N, M and K of the paper.
     spread : float
         u: members are drawn from Dir(K p_e / u), so a greater u scatters them more about p_e.
-
-    Raises
-    ------
-    InputError
-        Less than one instance or member, less than two classes, a spread that is not positive.
     """
 
     n_instances: int = 100
@@ -59,14 +53,8 @@ class CredalSetting:
     def __post_init__(self) -> None:
         for name, least in (("n_instances", 1), ("n_members", 1), ("n_classes", 2)):
             value = getattr(self, name)
-            if value != int(value) or value < least:
-                raise InputError(
-                    name, f"must be a whole number of at least {least}", f"got {value}", "10 is usual", code="range"
-                )
-        if not 0 < self.spread < np.inf:
-            raise InputError(
-                "spread", "must be a positive number", f"got {self.spread}", "the paper has 0.01 and 0.1", code="range"
-            )
+            whole(value, name, "10 is usual", least=least)
+        number(self.spread, "spread", "the paper has 0.01 and 0.1", low=0, ends="()")
 
 
 @final
@@ -81,23 +69,13 @@ class Ensemble:
 @final
 @dataclass(frozen=True, eq=False)
 class CredalSample:
-    """The truth of a data set and the labels drawn from it.
+    """The truth of a data set and the labels drawn from it."""
 
-    Attributes
-    ----------
-    truth : array (n, K)
-        Distribution of each label.
-    labels : int array (n,)
-    weights : array (M,) or None
-        Weights λ of the true combination; None in S2 and S3.
-    segment : OutsideSegment or None
-        In S2 and S3 the segments from the boundary of the credal sets to the corners on which the truth lies; its ``inside``
-        tells whether p_e lies in the credal set. None in S1.
-    """
-
-    truth: Floats
-    labels: NDArray[np.intp]
-    weights: Floats | None
+    truth: Floats  #: (n, K): Distribution of each label
+    labels: NDArray[np.intp]  #: (n,)
+    weights: Floats | None  #: (M,) or None: Weights λ of the true combination; None in S2 and S3
+    #: In S2 and S3 the segments from the boundary of the credal sets to the corners on which the truth lies; its ``inside``
+    #: tells whether p_e lies in the credal set. None in S1.
     segment: OutsideSegment | None
 
 
@@ -125,12 +103,10 @@ def draw_truth(
 
     Parameters
     ----------
-    ensemble : Ensemble
     scenario : {"S1", "S2", "S3"}
         S1: one combination λ of the members, uniform on the simplex, is true for all instances. S2, S3: the truth is a
         uniformly random point of the segment from the boundary of the credal set to a corner of the simplex, the one closest
         to p_e (S2) or a random one (S3). If the set reaches the corner, the corner is the truth.
-    generator : numpy.random.Generator
     convention : {"exact", "paper-code"}
         If p_e lies outside the credal set, the segment starts at the members' mean ("exact"), or is the corner alone, as in
         the authors' code.
@@ -142,22 +118,8 @@ def draw_truth(
     >>> draw_truth(ensemble, "S1", rng).weights.shape, draw_truth(ensemble, "S3", rng).labels.shape
     ((10,), (5,))
     """
-    if scenario not in SCENARIOS:
-        raise InputError(
-            "scenario",
-            f"must be {listed(SCENARIOS, last='or')}",
-            f"got {scenario!r}",
-            "S1 is the null hypothesis",
-            code="choice",
-        )
-    if convention not in ("exact", "paper-code"):
-        raise InputError(
-            "convention",
-            'must be "exact" or "paper-code"',
-            f"got {convention!r}",
-            '"exact" is the default',
-            code="choice",
-        )
+    one_of(scenario, "scenario", SCENARIOS, "S1 is the null hypothesis")
+    one_of(convention, "convention", ("exact", "paper-code"), "exact is the default")
     n, m, k = ensemble.members.shape
     weights, segment = None, None
     if scenario == "S1":
@@ -215,28 +177,15 @@ N_TRUTHS = 200  # points of each scenario
 @final
 @dataclass(frozen=True, eq=False)
 class ScenarioExample:
-    """The truths of one instance in one scenario.
+    """The truths of one instance in one scenario."""
 
-    Attributes
-    ----------
-    scenario : {"S1", "S2", "S3"}
-    members : array (M, K)
-    centre : array (K,)
-        p_e.
-    truths : array (R, K)
-        Each of another draw of the truth.
-    boundary : array (c, K)
-        Where the segments to the corners leave the credal set, one for each corner that was drawn; none in S1.
-    corners : int array (c,)
-        Classes of those corners.
-    """
-
-    scenario: Scenario
-    members: Floats
-    centre: Floats
-    truths: Floats
+    scenario: Scenario  #: {"S1", "S2", "S3"}
+    members: Floats  #: (M, K)
+    centre: Floats  #: (K,): p_e
+    truths: Floats  #: (R, K): Each of another draw of the truth
+    #: (c, K): Where the segments to the corners leave the credal set, one for each corner that was drawn; none in S1
     boundary: Floats
-    corners: NDArray[np.intp]
+    corners: NDArray[np.intp]  #: (c,): Classes of those corners
 
 
 def draw_examples(
@@ -250,7 +199,6 @@ def draw_examples(
         M, K and u; its number of instances is not used.
     n_truths : int
         R.
-    seed : int
 
     Returns
     -------

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uqassay.arrays import as_labels
 from uqassay.calibration.credal import credal_calibration_test
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.papers.credal_calibration.error_rates import SOURCE
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
@@ -58,11 +59,6 @@ def holds_training_data(data: str | os.PathLike[str]) -> bool:
     ----------
     data : path
         A file, or a folder, of which only its own .npz files count.
-
-    Raises
-    ------
-    InputError
-        A folder with both, or with half of ``train.npz`` and ``test.npz``.
     """
     place = Path(data)
     files = [place] if place.is_file() else sorted(place.glob("*.npz"))
@@ -73,48 +69,32 @@ def holds_training_data(data: str | os.PathLike[str]) -> bool:
     if len(found) < len(files):
         others = listed([path.name for path in files if path.name not in found])
         got = f"{place} has instances in {listed(found)} and none in {others}"
-        raise InputError("data", "must hold instances or predictions, not both", got, remedy, code="conflict")
+        fail("data", "must hold instances or predictions, not both", got, remedy, code="conflict")
     if place.is_dir() and found in (["train.npz"], ["test.npz"]):
-        raise InputError("data", "must hold train.npz and test.npz", f"got {found[0]} alone", remedy, code="missing")
+        fail("data", "must hold train.npz and test.npz", f"got {found[0]} alone", remedy, code="missing")
     return True
 
 
 def prediction_files(data: str | os.PathLike[str] | None) -> list[Path]:
-    """The .npz files of a folder and of the folders in it.
-
-    Raises
-    ------
-    InputError
-        No folder, or no such files in it.
-    """
+    """The .npz files of a folder and of the folders in it."""
     if data is None:
-        raise InputError("data", "must be a folder", "got none", NEEDED, code="missing")
+        fail("data", "must be a folder", "got none", NEEDED, code="missing")
     folder = Path(data)
     if not folder.is_dir():
-        raise InputError("data", "must be a folder", f"got {folder}", NEEDED, code="missing")
+        fail("data", "must be a folder", f"got {folder}", NEEDED, code="missing")
     paths = sorted([*folder.glob("*.npz"), *folder.glob("*/*.npz")])
     if not paths:
-        raise InputError("data", "must hold prediction files", f"{folder} has none", NEEDED, code="empty")
+        fail("data", "must hold prediction files", f"{folder} has none", NEEDED, code="empty")
     return paths
 
 
 def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEnsemble], list[str]]:
     """Every ensemble and single classifier in the files of a folder, and lines on files that are left out.
 
-    Parameters
-    ----------
-    data : path
-
     Returns
     -------
     ensembles : list of LabelledEnsemble
         A file with L yes-or-no questions gives L ensembles with two classes.
-    left_out : list of str
-
-    Raises
-    ------
-    InputError
-        No folder, no files, labels that do not fit, or nothing that can be used.
     """
     paths = prediction_files(data)
     root = Path(data) if data is not None else Path()
@@ -142,7 +122,7 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
         found.append(LabelledEnsemble(name, members, checked.astype(np.intp), _names(path, members.shape[1])))
     if not found:
         first = f", first {left_out[0]}" if left_out else ""
-        raise InputError("data", "must give an ensemble", f"{root} gives none{first}", NEEDED, code="empty")
+        fail("data", "must give an ensemble", f"{root} gives none{first}", NEEDED, code="empty")
     return found, left_out
 
 
@@ -151,7 +131,7 @@ def read_ensembles(data: str | os.PathLike[str] | None) -> tuple[list[LabelledEn
 
 def _has_instances(path: Path) -> bool:
     if not is_zipfile(path):
-        raise InputError(
+        fail(
             "data",
             "must hold arrays in NumPy's npz format",
             f"{path} does not",
@@ -249,29 +229,16 @@ class Weighted:
 @final
 @dataclass(frozen=True, eq=False)
 class Table1Row:
-    """A row of the table.
+    """A row of the table."""
 
-    Attributes
-    ----------
-    ensemble, row : str
-        Names of the ensemble and of the row: "all members" or one of them.
-    convention : str
-    n_members : int
-    accuracy : float
-        Of the average, like `errors` on the other half of the instances.
-    errors : dict of str to float
-        "conf" and "classwise" ECE of the average.
-    weighted : dict of str to Weighted
-        By the same keys.
-    """
-
+    #: Names of the ensemble and of the row: "all members" or one of them
     ensemble: str
     row: str
     convention: str
     n_members: int
-    accuracy: float
-    errors: dict[str, float]
-    weighted: dict[str, Weighted]
+    accuracy: float  #: Of the average, like `errors` on the other half of the instances
+    errors: dict[str, float]  #: "conf" and "classwise" ECE of the average
+    weighted: dict[str, Weighted]  #: By the same keys
 
 
 def reproduce_table1(
@@ -324,17 +291,12 @@ def table1_of(
 
     Parameters
     ----------
-    judged : sequence of Table1Row
     notes : sequence of str
         In addition to those of every such table.
     printed : dict of str to (str, str), optional
         Data set and architecture in the printed table, by the name of the ensemble.
     resample : bool
         Whether instances were drawn with replacement.
-
-    Returns
-    -------
-    Reproduction
     """
     printed = printed or {}
     cells = tuple(cell for row in judged for cell in _cells(row, _printed_row(row, printed.get(row.ensemble))))
@@ -388,15 +350,6 @@ def judge_together(
     resample : bool
         Draw instances with replacement under the random null; the authors' code never does.
 
-    Returns
-    -------
-    Table1Row
-
-    Raises
-    ------
-    InputError
-        Fewer than two instances.
-
     Examples
     --------
     >>> sure = LabelledEnsemble("toy", np.tile([0.99, 0.01], (60, 1, 1)), np.arange(60) % 2, ("sure",))
@@ -405,7 +358,7 @@ def judge_together(
     """
     n, n_members = ensemble.members.shape[:2]
     if n < 2:
-        raise InputError(
+        fail(
             "data",
             "must have two instances or more, for two halves",
             f"{ensemble.name} has {n}",

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, final
 
-from uqassay.errors import InputError
+from uqassay.checks import fail, number, one_of, true_or_false
 from uqassay.lab.papers.options import check_whole, known_names
 from uqassay.lab.papers.reproduction import NO_EVIDENCE
 from uqassay.text import count, counted, listed
@@ -84,46 +84,25 @@ PAPER_SETS: Mapping[str, PaperSet] = MappingProxyType(
 @final
 @dataclass(frozen=True, kw_only=True)
 class Table1Options:
-    """What Table 1 is made of, and options of a training; None leaves the preset's value.
+    """What Table 1 is made of, and options of a training; None leaves the preset's value."""
 
-    Attributes
-    ----------
-    data : path, optional
-        Saved ensembles, or files in place of those of the only data set.
-    data_name : str, optional
-        Name of these files in the table.
-    resample : bool, optional
-        Whether the test draws instances with replacement under the random null.
-    dataset : str or sequence of str, optional
-        Data sets of the paper, instead of the preset's.
-    architectures : str or sequence of str, optional
-        Networks for images: "MobileNetV2" and "VGG16", pretrained on ImageNet, or "cnn-small", "cnn" and "resnet50", with
-        fresh weights.
-    epochs, batch_size : int, optional
-    weight_decay : float, optional
-    end_to_end : bool, optional
-        Whether pretrained networks are trained as a whole, or only the layer that is added to them.
-    head : {"added", "replaced"}, optional
-        Whether the layer of the classes follows the 1,000 outputs of a pretrained network, the D = 1,000 of Table 2, or
-        stands in their place.
-    image_size : int, optional
-        Height and width of the images in the networks.
-    read_size : int, optional
-        Height and width at which files of images are read and held in memory.
-    """
-
-    data: str | os.PathLike[str] | None = None
-    data_name: str | None = None
-    resample: bool | None = None
-    dataset: str | Sequence[str] | None = None
+    data: str | os.PathLike[str] | None = None  #: Saved ensembles, or files in place of those of the only data set
+    data_name: str | None = None  #: Name of these files in the table
+    resample: bool | None = None  #: Whether the test draws instances with replacement under the random null
+    dataset: str | Sequence[str] | None = None  #: Data sets of the paper, instead of the preset's
+    #: Networks for images: "MobileNetV2" and "VGG16", pretrained on ImageNet, or "cnn-small", "cnn" and "resnet50", with
+    #: fresh weights
     architectures: str | Sequence[str] | None = None
     epochs: int | None = None
     batch_size: int | None = None
     weight_decay: float | None = None
+    #: Whether pretrained networks are trained as a whole, or only the layer that is added to them
     end_to_end: bool | None = None
+    #: {"added", "replaced"}: Whether the layer of the classes follows the 1,000 outputs of a pretrained network, the D =
+    #: 1,000 of Table 2, or stands in their place
     head: str | None = None
-    image_size: int | None = None
-    read_size: int | None = None
+    image_size: int | None = None  #: Height and width of the images in the networks
+    read_size: int | None = None  #: Height and width at which files of images are read and held in memory
 
     def given(self) -> dict[str, Any]:
         """The options that are not None, by name."""
@@ -133,38 +112,20 @@ class Table1Options:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Table1Plan:
-    """A preset with its options.
-
-    Attributes
-    ----------
-    preset : str
-    n_draws, n_members : int
-        D, and the members of DE and passes of DN.
-    hidden : tuple of int
-        Hidden layers for features.
-    data_sets : tuple of str
-        Of the paper; () means digits, MNIST-10k and frozen features.
-    epochs : int
-    epochs_of : dict of str to int
-        For data sets that have others.
-    training : dict
-        Options of every network.
-    architectures : tuple of str
-        For images.
-    end_to_end, head, image_size, read_size
-        As `Table1Options`; an `image_size` of None is `imagenet_size` for pretrained networks and leaves images as they are
-        for others.
-    """
+    """A preset with its options."""
 
     preset: str
+    #: D, and the members of DE and passes of DN
     n_draws: int
     n_members: int
-    hidden: tuple[int, ...]
+    hidden: tuple[int, ...]  #: Hidden layers for features
     epochs: int
-    data_sets: tuple[str, ...] = ()
-    epochs_of: Mapping[str, int] = field(default_factory=dict)
-    training: Mapping[str, Any] = field(default_factory=dict)
-    architectures: tuple[str, ...] = ("cnn-small",)
+    data_sets: tuple[str, ...] = ()  #: Of the paper; () means digits, MNIST-10k and frozen features
+    epochs_of: Mapping[str, int] = field(default_factory=dict)  #: For data sets that have others
+    training: Mapping[str, Any] = field(default_factory=dict)  #: Options of every network
+    architectures: tuple[str, ...] = ("cnn-small",)  #: For images
+    #: As `Table1Options`; an `image_size` of None is `imagenet_size` for pretrained networks and leaves images as they are
+    #: for others
     end_to_end: bool = True
     head: str = "added"
     image_size: int | None = None
@@ -247,12 +208,6 @@ def plan_of(preset: str, options: Table1Options) -> Table1Plan:
     ----------
     preset : str
         A key of `PLANS`.
-    options : Table1Options
-
-    Raises
-    ------
-    InputError
-        A value out of range, an unknown name, or an option that has no effect.
 
     Examples
     --------
@@ -285,34 +240,27 @@ def _check_values(given: Mapping[str, Any]) -> None:
     sizes = ("epochs", "batch_size", "image_size", "read_size")
     check_whole(1, **{name: given[name] for name in sizes if name in given})
     decay = given.get("weight_decay", 0.0)
-    if isinstance(decay, bool) or not isinstance(decay, int | float) or not 0 <= decay < float("inf"):
-        raise InputError(
-            "weight_decay", "must be a number of at least 0", f"got {decay!r}", "leave it out", code="range"
-        )
-    if not isinstance(given.get("end_to_end", True), bool):
-        got = f"got {given['end_to_end']!r}"
-        raise InputError("end_to_end", "must be true or false", got, "leave it out", code="type")
-    if given.get("head", HEADS[0]) not in HEADS:
-        rule = f"must be {listed(list(HEADS), last='or')}"
-        raise InputError("head", rule, f"got {given['head']!r}", "leave it out", code="choice")
+    number(decay, "weight_decay", "leave it out", low=0, ends="[)")
+    true_or_false(given.get("end_to_end", True), "end_to_end")
+    one_of(given.get("head", HEADS[0]), "head", HEADS, "leave it out")
 
 
 def _check_effect(plan: Table1Plan, given: Mapping[str, Any]) -> None:
     """Refuse options that nothing of the plan would use."""
     for name in ("architectures", "image_size"):
         if name in given and not plan.image_sets:
-            raise InputError(name, "is for images, and none are trained on", "", "leave it out", code="conflict")
+            fail(name, "is for images, and none are trained on", "", "leave it out", code="conflict")
     for name in ("end_to_end", "head"):
         if name in given and not plan.pretrained:
             rule = f"is for {listed(list(IMAGENET_NETWORKS))}, and neither is trained"
-            raise InputError(name, rule, "", "leave it out", code="conflict")
+            fail(name, rule, "", "leave it out", code="conflict")
     read = not given.keys() & {"data"} and any(PAPER_SETS[one].in_folders for one in plan.data_sets)
     if "read_size" in given and not read:
         rule = "is for folders of images, and none are read"
-        raise InputError("read_size", rule, "", "leave it out", code="conflict")
+        fail("read_size", rule, "", "leave it out", code="conflict")
     if plan.pretrained and plan.imagenet_size < LEAST_SIZE:
         rule = f"must be at least {LEAST_SIZE} for {listed(list(plan.pretrained))}"
-        raise InputError("image_size", rule, f"got {plan.image_size}", f"{IMAGENET_SIZE} is usual", code="range")
+        fail("image_size", rule, f"got {plan.image_size}", f"{IMAGENET_SIZE} is usual", code="range")
 
 
 # ---- sentences -------------------------------------------------------------------------------------------------------

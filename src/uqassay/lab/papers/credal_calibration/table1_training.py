@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import row_chunks
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.files import optional_package, whole_file
 from uqassay.lab.bench.cell import Cell
@@ -61,30 +62,14 @@ Say = Callable[[str], None]
 @final
 @dataclass(frozen=True)
 class Table1Set:
-    """A data set with the network that is trained on it.
+    """A data set with the network that is trained on it."""
 
-    Attributes
-    ----------
-    title : str
-        In the table.
-    source : str
-        Name for `load_dataset`.
-    name : str
-        Of the data set.
-    network : str
-        For images; "" means hidden layers.
-    label : str
-        In the keys of the trainings; "" means the title.
-    printed : tuple of str, optional
-        Data set and architecture of the printed rows to which it belongs.
-    """
-
-    title: str
-    source: str
-    name: str
-    network: str = ""
-    label: str = ""
-    printed: tuple[str, str] | None = None
+    title: str  #: In the table
+    source: str  #: Name for `load_dataset`
+    name: str  #: Of the data set
+    network: str = ""  #: For images; "" means hidden layers
+    label: str = ""  #: In the keys of the trainings; "" means the title
+    printed: tuple[str, str] | None = None  #: Data set and architecture of the printed rows to which it belongs
 
 
 def training_sets(
@@ -94,7 +79,6 @@ def training_sets(
 
     Parameters
     ----------
-    plan : Table1Plan
     folder : Path
         For the split of the digits, features, and images of files.
     say : callable
@@ -104,16 +88,8 @@ def training_sets(
 
     Returns
     -------
-    sets : list of Table1Set
     notes : list of str
         Lines on the data sets, and on those that were left out with the reason.
-
-    Raises
-    ------
-    InputError
-        None of the paper's data sets is at hand, or given files that do not fit.
-    MissingDependencyError
-        scikit-learn or PyTorch is missing.
     """
     notes: list[str] = []
     say("reading the data")
@@ -131,7 +107,6 @@ def frozen_features(images: "Dataset", *, epochs: int, limit: int | None = None)
     ----------
     images : Dataset
         Training and test images ``(n, C, H, W)`` in [0, 1], which are joined.
-    epochs : int
     limit : int, optional
         Greatest number of images that the network learns from.
 
@@ -189,7 +164,7 @@ def _given(given: GivenFiles, plan: Table1Plan) -> list[Table1Set]:
     shape = load_dataset(given.source).X_train.shape[1:]
     if PAPER_SETS[name].images and len(shape) not in (2, 3):
         rule = "must hold images (n, C, H, W) or (n, H, W)"
-        raise InputError("data", rule, f"got instances of shape {shape}", "reshape X", code="shape")
+        fail("data", rule, f"got instances of shape {shape}", "reshape X", code="shape")
     return [_on_network(name, network, given.source, given) for network in _networks(name, plan)]
 
 
@@ -246,7 +221,7 @@ def _of_paper(plan: Table1Plan, folder: Path, notes: list[str]) -> list[Table1Se
         found += [_on_network(name, network, source) for network in _networks(name, plan)]
     if not found:
         got = f"none of {listed(list(plan.data_sets))} is: {notes[0]}"
-        raise InputError("dataset", "must be at hand", got, "put its files there, or give data", code="missing")
+        fail("dataset", "must be at hand", got, "put its files there, or give data", code="missing")
     return found
 
 
@@ -323,9 +298,6 @@ def _as_images(digits: "Dataset") -> "Dataset":
 
 def _key(source: "Dataset", epochs: int, limit: int | None) -> str:
     """Digest of everything that the frozen features depend on."""
-    from uqassay.lab.methods import METHODS
-
-    modules = tuple(f"uqassay.lab.methods.{file.removesuffix('.py')}" for file in METHODS["snn"].source_files)
     cell = Cell(
         f"{__name__}:frozen_features",
         dataset=source.name,
@@ -333,7 +305,6 @@ def _key(source: "Dataset", epochs: int, limit: int | None) -> str:
         seed=FROZEN_SEED,
         params={"epochs": epochs, "limit": limit},
         data_hash=source.content_hash,
-        rests_on=modules,
     )
     return cell.key[:16]
 
@@ -509,8 +480,7 @@ def _network_on(cell: Any, one: Table1Set, plan: Table1Plan) -> Any:
     params = dict(cell.params)
     params["params"] = cell.params["params"] | {"image_size": plan.imagenet_size}
     params["network"] = {"name": one.network, "head": plan.head, "end_to_end": plan.end_to_end}
-    module = cell.function.partition(":")[0]
-    return replace(cell, function=ON_IMAGENET_NETWORK, params=params, rests_on=(*cell.rests_on, module))
+    return replace(cell, function=ON_IMAGENET_NETWORK, params=params)
 
 
 def _ensemble(title: str, parts: Sequence[Any]) -> LabelledEnsemble:

@@ -7,7 +7,7 @@ from typing import Any, final
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.papers.options import known_names
 from uqassay.measures import DECOMPOSITIONS
 from uqassay.text import count, counted, listed, percent
@@ -52,62 +52,36 @@ IN_PAPER = ("mc-dropout", "mc-dropconnect", "flipout", "deep-ensemble")
 @final
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """How much is trained.
-
-    Attributes
-    ----------
-    runs, epochs, n_members, n_samples, batch_size : int
-    train_limit, test_limit : int or None
-        Greatest number of instances.
-    conditions : dict
-        Arguments of `Conditions` that differ from the printed ones.
-    methods : tuple of str
-        Trained unless others are asked for; () means those of the data set.
-    as_printed : bool
-        Whether the numbers may be compared with the paper's.
-    """
+    """How much is trained."""
 
     runs: int = 5
     epochs: int = 100
     n_members: int = 10
     n_samples: int = 50
     batch_size: int = 128
+    #: Greatest number of instances
     train_limit: int | None = None
     test_limit: int | None = None
+    #: Arguments of `Conditions` that differ from the printed ones
     conditions: Mapping[str, Any] = field(default_factory=dict)
-    methods: tuple[str, ...] = ()
-    as_printed: bool = False
+    methods: tuple[str, ...] = ()  #: Trained unless others are asked for; () means those of the data set
+    as_printed: bool = False  #: Whether the numbers may be compared with the paper's
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class DataPlan:
-    """A data set of the reproduction.
+    """A data set of the reproduction."""
 
-    Attributes
-    ----------
-    name : str
-        As in the command line.
-    sources : tuple of str
-        Names for `uqassay.lab.datasets.load_dataset`: one, or one for each subject, whose runs are then those of the subjects.
-    printed : bool
-        Whether the paper's tables have it.
-    backbone : str or tuple of int
-    network : str
-        The network in words.
-    methods : tuple of str
-        Trained by default.
-    slices : dict of str to Slice
-        By preset.
-    """
-
-    name: str
+    name: str  #: As in the command line
+    #: Names for `uqassay.lab.datasets.load_dataset`: one, or one for each subject, whose runs are then those of the
+    #: subjects
     sources: tuple[str, ...]
-    printed: bool
+    printed: bool  #: Whether the paper's tables have it
     backbone: str | tuple[int, ...]
-    network: str
-    methods: tuple[str, ...]
-    slices: Mapping[str, Slice]
+    network: str  #: The network in words
+    methods: tuple[str, ...]  #: Trained by default
+    slices: Mapping[str, Slice]  #: By preset
 
     @property
     def by_subject(self) -> bool:
@@ -259,27 +233,14 @@ SHORT = {INFORMATION: "IT", GAUSSIAN: "GL"}  # as the paper's tables write them
 @final
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """A method of the benchmark.
+    """A method of the benchmark."""
 
-    Attributes
-    ----------
-    name : str
-        Of `uqassay.lab.methods.METHODS`, as in the command line.
-    label : str
-        As the paper's tables write it.
-    where : dict of str to str
-        Its option `where` by the name in `WHERE`; {} without such an option.
-    epochs_factor : int
-        Epochs relative to those of the preset: Flipout has 500 where the others have 100.
-    heads : tuple of str
-        Heads that it can have; () for a method without networks.
-    """
-
-    name: str
-    label: str
+    name: str  #: Of `uqassay.lab.methods.METHODS`, as in the command line
+    label: str  #: As the paper's tables write it
+    #: Its option `where` by the name in `WHERE`; {} without such an option
     where: Mapping[str, str] = field(default_factory=dict)
-    epochs_factor: int = 1
-    heads: tuple[str, ...] = ("softmax", GAUSSIAN)
+    epochs_factor: int = 1  #: Epochs relative to those of the preset: Flipout has 500 where the others have 100
+    heads: tuple[str, ...] = ("softmax", GAUSSIAN)  #: Heads that it can have; () for a method without networks
 
     def offers(self, decomposition: str) -> bool:
         """Whether it can be judged by a decomposition."""
@@ -316,35 +277,16 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 @final
 @dataclass(frozen=True, kw_only=True)
 class Convention:
-    """One choice in which the authors' code differs from the printed text, or from ours.
-
-    Attributes
-    ----------
-    name : str
-    sentence : str
-        What it changes.
-    where : str
-        Of `WHERE`.
-    options : dict
-        Options of every network.
-    conditions : dict
-        Arguments of `Conditions`.
-    experiments : tuple of str
-        Experiments that it changes; () for all.
-    only : str
-        The decomposition that it concerns; "" for all.
-    methods : tuple of str
-        Methods that it concerns; () for all.
-    """
+    """One choice in which the authors' code differs from the printed text, or from ours."""
 
     name: str
-    sentence: str
-    where: str = "printed"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    conditions: Mapping[str, Any] = field(default_factory=dict)
-    experiments: tuple[str, ...] = ()
-    only: str = ""
-    methods: tuple[str, ...] = ()
+    sentence: str  #: What it changes
+    where: str = "printed"  #: Of `WHERE`
+    options: Mapping[str, Any] = field(default_factory=dict)  #: Options of every network
+    conditions: Mapping[str, Any] = field(default_factory=dict)  #: Arguments of `Conditions`
+    experiments: tuple[str, ...] = ()  #: Experiments that it changes; () for all
+    only: str = ""  #: The decomposition that it concerns; "" for all
+    methods: tuple[str, ...] = ()  #: Methods that it concerns; () for all
 
     def concerns(self, method: str, decomposition: str) -> bool:
         """Whether it changes anything for a method and a decomposition."""
@@ -414,25 +356,13 @@ CONVENTIONS: Mapping[str, Convention] = MappingProxyType(
 
 
 def chosen_datasets(names: str | Sequence[str] | None) -> list[DataPlan]:
-    """The data sets by name, wine by default.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or one given twice; the remedy is the most similar name.
-    """
+    """The data sets by name, wine by default."""
     given = "wine" if names is None else names
     return [DATASETS[name] for name in known_names(given, "dataset", DATASETS, RULE.format("data set"))]
 
 
 def chosen_methods(names: str | Sequence[str] | None, plan: DataPlan, slice_: Slice) -> list[Method]:
-    """The methods by name, or by their label in the paper; by default those of the preset.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or one given twice.
-    """
+    """The methods by name, or by their label in the paper; by default those of the preset."""
     if names is None:
         return [METHODS[name] for name in slice_.methods or plan.methods]
     given = [names] if isinstance(names, str) else list(names)
@@ -442,13 +372,7 @@ def chosen_methods(names: str | Sequence[str] | None, plan: DataPlan, slice_: Sl
 
 
 def chosen_decompositions(names: str | Sequence[str] | None) -> list[str]:
-    """Decompositions by name, or by "IT" and "GL"; both of the paper by default.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or one given twice.
-    """
+    """Decompositions by name, or by "IT" and "GL"; both of the paper by default."""
     if names is None:
         return [INFORMATION, GAUSSIAN]
     long = {short.lower(): name for name, short in SHORT.items()}
@@ -457,13 +381,7 @@ def chosen_decompositions(names: str | Sequence[str] | None) -> list[str]:
 
 
 def chosen_convention(name: str) -> list[Convention]:
-    """A convention by name, or the printed one and all others for "each".
-
-    Raises
-    ------
-    InputError
-        An unknown name.
-    """
+    """A convention by name, or the printed one and all others for "each"."""
     if name == EACH:
         return list(CONVENTIONS.values())
     (known,) = known_names([name], "convention", [*CONVENTIONS, EACH], RULE.format("convention"))
@@ -471,24 +389,12 @@ def chosen_convention(name: str) -> list[Convention]:
 
 
 def chosen_where(name: str) -> str:
-    """Which layers are Bayesian, by name.
-
-    Raises
-    ------
-    InputError
-        An unknown name.
-    """
+    """Which layers are Bayesian, by name."""
     return known_names([name], "where", WHERE, "must say which layers are Bayesian")[0]
 
 
 def chosen_preset(name: str) -> str:
-    """A preset by name.
-
-    Raises
-    ------
-    InputError
-        An unknown name.
-    """
+    """A preset by name."""
     return known_names([name], "preset", PRESETS, RULE.format("preset"))[0]
 
 
@@ -499,23 +405,15 @@ def method_options(
 
     Parameters
     ----------
-    method : Method
     decomposition : str
         "gaussian-logits" takes the head of that name, every other one softmax.
-    plan : DataPlan
-    slice_ : Slice
     where : str
         Of `WHERE`.
     extra : dict
         Of a convention; only for methods with networks.
-
-    Raises
-    ------
-    InputError
-        Gaussian logits of a method without networks.
     """
     if not method.offers(decomposition):
-        raise InputError(
+        fail(
             "decomposition",
             f"cannot be {decomposition} for {method.name}, which has no logits",
             "",

@@ -10,7 +10,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqassay.errors import InputError
+from uqassay.checks import one_of
 from uqassay.lab.datasets.dataset import Dataset
 from uqassay.lab.datasets.generated import triangle, two_moons
 from uqassay.lab.papers.disentangling.trainings import Conditions, training_sets
@@ -58,13 +58,10 @@ class Setting:
 
     Parameters
     ----------
-    n_train : int
     noise : float
         Of the two moons.
-    hidden : tuple of int
     rate : float
         Of the dropout on all hidden layers.
-    n_passes, epochs : int
     n_grid : int
         Points of the map along each axis.
     extent : tuple of four float
@@ -102,55 +99,30 @@ TRIANGLE = Setting(n_train=500, extent=(-1.0, 2.0, -1.75, 1.75))
 @final
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Both maps of one trained network.
-
-    Attributes
-    ----------
-    decomposition : str
-    value : float
-        Share of the training instances, or of the labels permuted.
-    aleatoric, epistemic : array (n_grid, n_grid)
-        In nats; the first row is at the lower end of the second axis.
-    X, y : array (n, 2), int array (n,)
-        Training instances of this network and their labels.
-    epochs : int
-    accuracy : float
-        On test instances with their true labels.
-    """
+    """Both maps of one trained network."""
 
     decomposition: str
-    value: float
+    value: float  #: Share of the training instances, or of the labels permuted
+    #: (n_grid, n_grid): In nats; the first row is at the lower end of the second axis
     aleatoric: Array
     epistemic: Array
+    #: (n, 2), int array (n,): Training instances of this network and their labels
     X: Array
     y: NDArray[np.int64]
     epochs: int
-    accuracy: float
+    accuracy: float  #: On test instances with their true labels
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """Panels of one figure: decompositions × conditions.
+    """Panels of one figure: decompositions × conditions."""
 
-    Attributes
-    ----------
-    experiment : {"dataset-size", "label-noise", "triangle"}
-    epochs_by_share : bool
-        Whether the epochs are inversely proportional to the share.
-    values : tuple of C float
-    panels : dict of str to tuple of C Panel
-        By decomposition.
-    data : Dataset
-        Before a condition changes it.
-    setting : Setting
-    """
-
-    experiment: str
-    epochs_by_share: bool
-    values: tuple[float, ...]
-    panels: Mapping[str, tuple[Panel, ...]]
-    data: Dataset
+    experiment: str  #: {"dataset-size", "label-noise", "triangle"}
+    epochs_by_share: bool  #: Whether the epochs are inversely proportional to the share
+    values: tuple[float, ...]  #: tuple of C float
+    panels: Mapping[str, tuple[Panel, ...]]  #: dict of str to tuple of C Panel: By decomposition
+    data: Dataset  #: Before a condition changes it
     setting: Setting
 
     def caption(self) -> str:
@@ -181,20 +153,9 @@ def two_moons_maps(
         Shares of the training instances, by default 1, 10, 25, 50 and 100 %; or of the labels, 0, 25, 50, 75 and 100 %.
     epochs_by_share : bool
         True for Fig. 3a, False for Fig. 7. No effect on label noise.
-    setting : Setting
-    seed : int
-    progress : bool
-
-    Raises
-    ------
-    InputError
-        Another experiment, or values that `Conditions` refuses.
     """
     names = ("dataset-size", "label-noise")
-    if experiment not in names:
-        raise InputError(
-            "experiment", f'must be "{names[0]}" or "{names[1]}"', f"got {experiment!r}", "choose one", code="choice"
-        )
+    one_of(experiment, "experiment", names, "choose one")
     chosen = tuple(values) if values is not None else (SHARES, NOISE_LEVELS)[names.index(experiment)]
     conditions = Conditions(
         shares=chosen if experiment == names[0] else (),
@@ -366,8 +327,6 @@ def write_map_figures(
     ----------
     folder : path
         Made where it is missing.
-    moons, triangle : Setting
-    seed : int
     progress : callable, optional
         Takes the name of each figure.
 
@@ -375,13 +334,6 @@ def write_map_figures(
     -------
     dict of Path to list of dict
         Files, each with the rows of `mean_by_distance` or `mean_by_side`.
-
-    Raises
-    ------
-    InputError
-        A folder that takes no files.
-    MissingDependencyError
-        Without matplotlib or PyTorch.
     """
     place = check_folder(folder)
     smaller = partial(two_moons_maps, setting=moons, seed=seed)

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Annotated, final
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.papers.printed_cells import PrintedCell, Tables, tables_by_name
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.lab.papers.rounding import Rounded
@@ -65,15 +65,9 @@ class PrintedValues:
     numbers: Mapping[tuple[str, ...], Rounded]
 
     def at(self, *place: str) -> Rounded:
-        """The printed number of a cell.
-
-        Raises
-        ------
-        InputError
-            The tables have no such cell.
-        """
+        """The printed number of a cell."""
         if place not in self.numbers:
-            raise InputError(
+            fail(
                 "tables", "must hold every printed cell", f"{'/'.join(place)} is missing", "add its row", code="missing"
             )
         return self.numbers[place]
@@ -98,11 +92,6 @@ def printed_values(tables: Tables | None = None) -> PrintedValues:
     ----------
     tables : mapping of str to sequence of dict, optional
         Rows by table (a key of `TABLES`), as from `printed_table`, instead of those in the package.
-
-    Raises
-    ------
-    InputError
-        If a table in ``tables`` is not one of `TABLES`.
     """
     rows = tables_by_name(TABLES, tables)
     found: dict[tuple[str, ...], Rounded] = {}
@@ -154,13 +143,8 @@ def contradictions(values: PrintedValues, cells: Sequence[PrintedCell]) -> tuple
 
     Parameters
     ----------
-    values : PrintedValues
     cells : sequence of PrintedCell
         The compared cells of Tables 1 and 2.
-
-    Returns
-    -------
-    tuple of str
     """
     return (
         _number_of_datasets(),
@@ -307,24 +291,20 @@ def _is_error_of_a_dataset(name: str) -> bool:
 # each other and with the text are named.
 
 
-def reproduce_disentanglement_tables(*, tables: Tables | None = None) -> Reproduction:
+def reproduce_disentanglement_tables(
+    *,
+    tables: Annotated[
+        Tables | None,
+        "Rows by table (a key of TABLES), as from printed_table, instead of those in the package.",
+    ] = None,
+) -> Reproduction:
     """Recompute the printed tables on disentanglement without training, and name their contradictions.
-
-    Parameters
-    ----------
-    tables : mapping of str to sequence of dict, optional
-        Rows by table (a key of `TABLES`), as from `printed_table`, instead of those in the package.
 
     Returns
     -------
     Reproduction
         ``table2/<data set>/<method>/<GL or IT>`` with ``…/ci95`` for the ±, ``table1/…`` and ``table3/…`` to ``table5/…``
         with the estimate at the end, and the average rows under ``average``.
-
-    Raises
-    ------
-    InputError
-        If a table in ``tables`` is not one of `TABLES`, or it lacks a cell.
 
     Notes
     -----

@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, final
+from typing import Annotated, Any, final
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
 from uqassay.evidence.disentanglement_runs import Contender
 from uqassay.evidence.disentanglement_words import disentanglement_lines
@@ -60,46 +60,25 @@ PRINTED_CONVENTIONS = ("exact", "paper-code")  # whose numbers may be compared w
 @final
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """The checked options of a reproduction.
-
-    Attributes
-    ----------
-    preset : str
-    plans : tuple of DataPlan
-    methods : tuple of str or None
-        None takes those of the preset.
-    decompositions : tuple of str
-    decompositions_given : bool
-        Whether they were asked for by name.
-    conventions : tuple of Convention
-    where : str
-    data : GivenFiles or None
-        In place of the files of the only data set.
-    """
+    """The checked options of a reproduction."""
 
     preset: str
     plans: tuple[DataPlan, ...]
-    methods: tuple[str, ...] | None
+    methods: tuple[str, ...] | None  #: None takes those of the preset
     decompositions: tuple[str, ...]
-    decompositions_given: bool
+    decompositions_given: bool  #: Whether they were asked for by name
     conventions: tuple[Convention, ...]
     where: str
-    data: GivenFiles | None
+    data: GivenFiles | None  #: In place of the files of the only data set
 
     def slices(self, runs: int | None) -> list[tuple[DataPlan, Slice]]:
-        """Each data set with how much of it is trained.
-
-        Raises
-        ------
-        InputError
-            More runs than subjects.
-        """
+        """Each data set with how much of it is trained."""
         found = []
         for plan in self.plans:
             slice_ = plan.slices[self.preset]
             slice_ = slice_ if runs is None else replace(slice_, runs=runs)
             if plan.by_subject and slice_.runs > len(plan.sources):
-                raise InputError(
+                fail(
                     "runs",
                     f"must be at most {len(plan.sources)} for {plan.name}, whose runs are subjects",
                     f"got {slice_.runs}",
@@ -115,38 +94,19 @@ class Asked:
 @final
 @dataclass(frozen=True, kw_only=True)
 class PlannedTraining:
-    """One method with one head on one data set under the conditions of some experiments, in all runs.
+    """One method with one head on one data set under the conditions of some experiments, in all runs."""
 
-    Attributes
-    ----------
-    dataset, source : str
-        Name of the data, and where `uqassay.lab.datasets.load_dataset` finds them.
-    method : str
-        Of `uqassay.lab.methods.METHODS`.
-    label : str
-        For the reader.
-    options : dict
-        Of `uqassay.lab.methods.build_method`.
-    conditions : Conditions
-    seeds : tuple of int
-    decompositions : tuple of str
-        That are kept.
-    convention : str
-        Of the decompositions.
-    limits : dict
-        train_limit and test_limit, where there are any.
-    """
-
+    #: Name of the data, and where `uqassay.lab.datasets.load_dataset` finds them
     dataset: str
     source: str
-    method: str
-    label: str
-    options: Mapping[str, Any]
+    method: str  #: Of `uqassay.lab.methods.METHODS`
+    label: str  #: For the reader
+    options: Mapping[str, Any]  #: Of `uqassay.lab.methods.build_method`
     conditions: Conditions
     seeds: tuple[int, ...]
-    decompositions: tuple[str, ...]
-    convention: str
-    limits: Mapping[str, int]
+    decompositions: tuple[str, ...]  #: That are kept
+    convention: str  #: Of the decompositions
+    limits: Mapping[str, int]  #: train_limit and test_limit, where there are any
 
     @property
     def key(self) -> str:
@@ -165,26 +125,14 @@ class PlannedTraining:
 @final
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Row:
-    """A row of the tables before its trainings have run.
-
-    Attributes
-    ----------
-    plan : DataPlan
-    dataset : str
-        For the reader.
-    method : Method
-    decomposition : str
-    convention : Convention
-    own, base : tuple of PlannedTraining
-        One for each subject, or one; `base` has the experiments that the convention leaves as they are.
-    compared : bool
-    """
+    """A row of the tables before its trainings have run."""
 
     plan: DataPlan
-    dataset: str
+    dataset: str  #: For the reader
     method: Method
     decomposition: str
     convention: Convention
+    #: One for each subject, or one; `base` has the experiments that the convention leaves as they are
     own: tuple[PlannedTraining, ...]
     base: tuple[PlannedTraining, ...] = ()
     compared: bool = False
@@ -235,16 +183,10 @@ def planned(asked: Asked, runs: int | None, seed: int) -> tuple[list[Row], list[
 
     Parameters
     ----------
-    asked : Asked
     runs : int or None
         In place of the preset's.
     seed : int
         Of the first run.
-
-    Raises
-    ------
-    InputError
-        A method that offers none of the decompositions, or was asked for by name together with one that it does not offer.
     """
     rows, skipped = [], []
     for plan, slice_ in asked.slices(runs):
@@ -262,7 +204,7 @@ def planned(asked: Asked, runs: int | None, seed: int) -> tuple[list[Row], list[
                         rows.append(maker.row(decomposition, convention))
     if not rows:
         names = listed([convention.name for convention in asked.conventions])
-        raise InputError(
+        fail(
             "convention",
             "must concern a method and a decomposition that are trained",
             f"got {names}",
@@ -400,53 +342,50 @@ NOTES = (
 
 def reproduce_disentanglement(
     *,
-    preset: str = "cpu",
-    dataset: str | Sequence[str] | None = None,
-    method: str | Sequence[str] | None = None,
-    decomposition: str | Sequence[str] | None = None,
-    convention: str = "exact",
-    where: str = "printed",
-    data: str | os.PathLike[str] | None = None,
-    runs: int | None = None,
-    seed: int = 0,
-    workers: int = 1,
-    resume: str | os.PathLike[str] | None = None,
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    preset: Annotated[
+        str,
+        'How many instances, runs, epochs and members. "smoke" only checks that the code runs; "paper" is as printed.',
+    ] = "cpu",
+    dataset: Annotated[
+        str | Sequence[str] | None,
+        '"wine" (by default), "digits", "mnist-10k", "fashion-mnist", "cifar-10", "bci".',
+    ] = None,
+    method: Annotated[
+        str | Sequence[str] | None,
+        '"mc-dropout", "mc-dropconnect", "flipout", "deep-ensemble", "random-forest"; by default those of the preset.',
+    ] = None,
+    decomposition: Annotated[
+        str | Sequence[str] | None,
+        '"information-theoretic" ("IT"), "gaussian-logits" ("GL"), "variance", "label-wise", "zero-one", "brier", "log" '
+        'or "spherical"; the paper\'s "IT" and "GL" by default.',
+    ] = None,
+    convention: Annotated[
+        str,
+        '"exact"; "last-layer", "ten-levels", "gaussian-code" and "data-code" make one choice as the authors\' code does, '
+        'and "paper-code" all of these; "all-layers" and "own-scale" make another one; "each" runs all and shows the '
+        "differences.",
+    ] = "exact",
+    where: Annotated[
+        str,
+        "Which layers are Bayesian: as printed, the last hidden layer, or every dense layer.",
+        ("printed", "last", "all"),
+    ] = "printed",
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with train.npz and test.npz in place of the data set's own files, such as a copy of CIFAR-10; needs "
+        "exactly one data set. The numbers are then not compared with the paper.",
+    ] = None,
+    runs: Annotated[int | None, 'Number of runs, instead of the preset\'s; for "bci" the number of subjects.'] = None,
+    seed: Annotated[int, "Seed of the first run; the next ones count up from it."] = 0,
+    workers: Annotated[int, "Number of processes; the results do not depend on it, to rounding."] = 1,
+    resume: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder for the results of the trainings; those that are there are not trained again.",
+    ] = None,
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Train the methods of the paper under all conditions of its three experiments, and compare with its tables.
-
-    Parameters
-    ----------
-    preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        How many instances, runs, epochs and members. "smoke" only checks that the code runs; "paper" is as printed.
-    dataset : str or sequence of str, optional
-        "wine" (by default), "digits", "mnist-10k", "fashion-mnist", "cifar-10", "bci".
-    method : str or sequence of str, optional
-        "mc-dropout", "mc-dropconnect", "flipout", "deep-ensemble", "random-forest"; by default those of the preset.
-    decomposition : str or sequence of str, optional
-        "information-theoretic" ("IT"), "gaussian-logits" ("GL"), "variance", "label-wise", "zero-one", "brier", "log" or
-        "spherical"; the paper's "IT" and "GL" by default.
-    convention : str
-        "exact"; "last-layer", "ten-levels", "gaussian-code" and "data-code" make one choice as the authors' code does, and
-        "paper-code" all of these; "all-layers" and "own-scale" make another one; "each" runs all and shows the differences.
-    where : {"printed", "last", "all"}
-        Which layers are Bayesian: as printed, the last hidden layer, or every dense layer.
-    data : path, optional
-        Folder with ``train.npz`` and ``test.npz`` in place of the data set's own files, such as a copy of CIFAR-10; needs
-        exactly one data set. The numbers are then not compared with the paper.
-    runs : int, optional
-        Number of runs, instead of the preset's; for "bci" the number of subjects.
-    seed : int
-        Seed of the first run; the next ones count up from it.
-    workers : int
-        Number of processes; the results do not depend on it, to rounding.
-    resume : path, optional
-        Folder for the results of the trainings; those that are there are not trained again.
-    figures : path, optional
-        Folder for the figures as PNG files; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------

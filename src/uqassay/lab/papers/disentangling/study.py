@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from uqassay.arrays import RandomState, as_array, generator
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy, joined
 from uqassay.lab.bench.cell import Cell, CellResult
@@ -27,7 +28,7 @@ from uqassay.lab.papers.disentangling.trainings import (
 )
 from uqassay.lab.papers.given import coded_labels, labels_of_rows
 from uqassay.lab.papers.identity import check_estimator, identity_of, run_seeds
-from uqassay.lab.papers.trainings import modules_of, stored_result
+from uqassay.lab.papers.trainings import stored_result
 from uqassay.text import shown
 
 __all__ = ["block_cells", "disentanglement", "study_of", "train_block"]
@@ -45,6 +46,7 @@ def disentanglement(
     runs: int = 5,
     conditions: Conditions | None = None,
     folder: str | os.PathLike[str] | None = None,
+    key: str = "",
     rng: RandomState = None,
     progress: bool = True,
 ) -> DisentanglementStudy:
@@ -74,6 +76,9 @@ def disentanglement(
         By default those of the paper.
     folder : path, optional
         Blocks of runs that are finished are stored there and not trained again; the folder may be that of a benchmark.
+    key : str
+        Your own text in the key of stored runs, such as a version of your code. Functions without a name of their own (lambdas
+        and functions inside functions) need it with `folder`.
     rng : int, Generator or None
         None means seed 0. More runs with the same seed contain the fewer ones.
     progress : bool
@@ -92,10 +97,8 @@ def disentanglement(
 
     Notes
     -----
-    The key of stored runs holds the data, the options, and the code of the objects given. A package with ``__version__`` counts
-    by its version. Other code counts by its source, by methods that replaced those of the source, and by the global names that
-    it reads (plain values, lists, arrays, functions, classes, modules). The key does not know other objects among the globals,
-    attributes set on a module, or files and environment variables that the code reads: use another folder if these change.
+    The key of stored runs holds the data, the options, the names of the classes and functions given, the versions of their
+    packages and that of uqassay. It does not hold their source code: change `key` when your own code changes.
 
     Source: paper 004, sections 4 and 5.
 
@@ -116,9 +119,7 @@ def disentanglement(
     conditions = Conditions() if conditions is None else conditions
     if not isinstance(conditions, Conditions):
         got = f"got {shown(conditions)}"
-        raise InputError(
-            "conditions", "must be of type Conditions", got, "give uq.lab.papers.Conditions(…)", code="type"
-        )
+        fail("conditions", "must be of type Conditions", got, "give uq.lab.papers.Conditions(…)", code="type")
     base = int(generator(rng).integers(2**32))
     data = _dataset(X, y, test, base)
     check_data(data, conditions)
@@ -139,7 +140,7 @@ def disentanglement(
         if folder is None:
             studies.append(train())
         else:
-            cell = _given_cell(estimator, data, conditions, block, chosen)
+            cell = _given_cell(estimator, data, conditions, block, chosen, key)
             studies.append(study_of(stored_result(folder, cell, partial(_packed_of, train))))
     return joined(studies)
 
@@ -152,7 +153,12 @@ def _packed_of(train: Callable[[], DisentanglementStudy]) -> CellResult:
 
 
 def _given_cell(
-    estimator: Any, data: Dataset, conditions: Conditions, block: Sequence[int], decomposition: dict[str, Any] | None
+    estimator: Any,
+    data: Dataset,
+    conditions: Conditions,
+    block: Sequence[int],
+    decomposition: dict[str, Any] | None,
+    key: str,
 ) -> Cell:
     """The cell of an estimator and data at hand. Its key holds all that the result depends on; only this process can run it."""
     return Cell(
@@ -161,13 +167,13 @@ def _given_cell(
         method=type(estimator).__name__,
         seed=block[0],
         params={
-            "estimator": identity_of(estimator),
+            "key": key,
+            "estimator": identity_of(estimator, key=key),
             "seeds": list(block),
             "conditions": conditions.to_dict(),
-            "options": {"decompositions": identity_of(decomposition, "decomposition")},
+            "options": {"decompositions": identity_of(decomposition, "decomposition", key=key)},
         },
         data_hash=data.content_hash,
-        rests_on=(*modules_of(estimator, *(decomposition or {}).values()), "uqassay.lab.methods.together"),
     )
 
 
@@ -176,7 +182,7 @@ def _dataset(X: ArrayLike, y: ArrayLike, test: Any, seed: int) -> Dataset:
     features = as_features(X, "X")
     given = isinstance(test, (tuple, list))
     if given and len(test) != 2:
-        raise InputError("test", "must be (X_test, y_test)", f"got {len(test)} parts", "give both", code="shape")
+        fail("test", "must be (X_test, y_test)", f"got {len(test)} parts", "give both", code="shape")
     labels = labels_of_rows(y, len(features))
     names, codes = coded_labels({"y": labels, "y_test": as_array(test[1], "y_test")} if given else {"y": labels})
     if given:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_runs import EXPERIMENTS, Contender, by_dataset
 from uqassay.lab.papers.disentangling.choices import short_name
@@ -55,54 +55,30 @@ N_DRAWS = 2000  # of runs, for the range of a pooled correlation
 @final
 @dataclass(frozen=True, eq=False)
 class OurCell:
-    """Our value of a cell.
+    """Our value of a cell."""
 
-    Attributes
-    ----------
-    value, low, high : float
-        Mean over the runs and its interval.
-    per_run : array (R,)
-    pooled : float
-        Of the curves averaged over the runs; nan if the table has no curves.
-    pooled_range : pair of float
-        The range of `pooled` of as many runs as the paper has, drawn from ours with replacement (95 %).
-    """
-
+    #: Mean over the runs and its interval
     value: float
     low: float
     high: float
-    per_run: Array
-    pooled: float = NAN
+    per_run: Array  #: (R,)
+    pooled: float = NAN  #: Of the curves averaged over the runs; nan if the table has no curves
+    #: The range of `pooled` of as many runs as the paper has, drawn from ours with replacement (95 %)
     pooled_range: tuple[float, float] = (NAN, NAN)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class TableRow:
-    """One row of the tables: a method with a decomposition on a data set.
+    """One row of the tables: a method with a decomposition on a data set."""
 
-    Attributes
-    ----------
-    dataset : str
-        For the reader.
-    method : str
-        As the paper writes it.
-    decomposition : str
-    study : DisentanglementStudy
-    convention : str
-    printed_as : str
-        The data set in the paper's tables; "" if it is none of them.
-    compared : bool
-        Whether the printed numbers may be compared with ours.
-    """
-
-    dataset: str
-    method: str
+    dataset: str  #: For the reader
+    method: str  #: As the paper writes it
     decomposition: str
     study: DisentanglementStudy
     convention: str = "exact"
-    printed_as: str = ""
-    compared: bool = False
+    printed_as: str = ""  #: The data set in the paper's tables; "" if it is none of them
+    compared: bool = False  #: Whether the printed numbers may be compared with ours
 
     @property
     def short(self) -> str:
@@ -176,7 +152,6 @@ def mean_of_datasets(per_run: Sequence[Array], *, level: float = LEVEL) -> tuple
     ----------
     per_run : sequence of array (R_k,)
         The runs of each data set; the data sets have independent runs.
-    level : float
 
     Returns
     -------
@@ -210,10 +185,6 @@ def mean_of_datasets(per_run: Sequence[Array], *, level: float = LEVEL) -> tuple
 
 def table_cells(judged: Sequence[TableRow]) -> list[PrintedCell]:
     """One row for each cell of the five tables, and the averages over data sets.
-
-    Parameters
-    ----------
-    judged : sequence of TableRow
 
     Returns
     -------
@@ -324,14 +295,9 @@ def table_lines(judged: Sequence[TableRow]) -> list[str]:
     ----------
     judged : sequence of TableRow
         Of one data set.
-
-    Raises
-    ------
-    InputError
-        Several data sets.
     """
     if len({one.dataset for one in judged}) > 1:
-        raise InputError("judged", "must be of one data set", "got several", "make a table for each", code="mismatch")
+        fail("judged", "must be of one data set", "got several", "make a table for each", code="mismatch")
     lines: list[str] = []
     with_error = [one for one in judged if one.error is not None]
     if with_error:
@@ -454,7 +420,6 @@ def write_disentanglement_figures(
 
     Parameters
     ----------
-    folder : path
     contenders : sequence of Contender
         Of a method and decomposition that occurs twice on a data set, the first is drawn.
     level : float
@@ -465,13 +430,6 @@ def write_disentanglement_figures(
     list of Path
         ``disentanglement_figure1.png``; ``disentanglement_figureN.png`` for the data sets of the paper, and
         ``disentanglement_DATASET_EXPERIMENT.png`` for others.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be written to, or there are no contenders.
-    MissingDependencyError
-        matplotlib is missing.
     """
     path = check_folder(folder)
     groups = by_dataset(contenders)

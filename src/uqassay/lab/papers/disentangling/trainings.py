@@ -10,6 +10,7 @@ from typing import Any, Self, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import different, fail, number, one_of, true_or_false, whole
 from uqassay.errors import InputError
 from uqassay.evidence.disentanglement import DisentanglementStudy
 from uqassay.evidence.disentanglement_runs import Measured
@@ -18,14 +19,14 @@ from uqassay.lab.bench.conditions import changed_data
 from uqassay.lab.bench.store import StoredResult
 from uqassay.lab.datasets.dataset import NOISE, STEPS, SUBSET, TRAINING, Dataset, class_shares, run_stream
 from uqassay.lab.datasets.registry import load_dataset
-from uqassay.lab.methods.registry import METHODS, build_method
+from uqassay.lab.methods.registry import build_method
 from uqassay.lab.methods.training import progress_bar
 from uqassay.lab.papers.identity import check_estimator, unfitted_copy
 from uqassay.lab.papers.options import named_options
 from uqassay.measures import DECOMPOSITIONS, Decomposition, decompose, decomposition_names
 from uqassay.notes import Note
 from uqassay.predictions import GaussianLogits, Members, Point, Prediction, as_prediction
-from uqassay.text import counted, listed
+from uqassay.text import counted
 
 __all__ = [
     "FUNCTION",
@@ -84,11 +85,6 @@ class Conditions:
         "paper-code" takes the authors' ten noise levels, the first ⌊share · n_k⌋ instances of each class in the given order,
         the same in every run, and deletes the column of the class left out without renormalising.
 
-    Raises
-    ------
-    InputError
-        Values out of range or repeated, or one or two of them only.
-
     Examples
     --------
     >>> conditions = Conditions(shares=(0.1, 0.5, 1.0), noise_levels=(0.0, 0.5, 1.0), left_out=())
@@ -103,12 +99,8 @@ class Conditions:
     convention: str = "exact"
 
     def __post_init__(self) -> None:
-        if self.convention not in CONVENTIONS:
-            names = listed([f'"{name}"' for name in CONVENTIONS], last="or")
-            raise InputError("convention", f"must be {names}", f"got {self.convention!r}", "choose one", code="choice")
-        if not isinstance(self.epochs_by_share, (bool, np.bool_)):
-            got = f"got {self.epochs_by_share!r}"
-            raise InputError("epochs_by_share", "must be True or False", got, "choose one", code="type")
+        one_of(self.convention, "convention", CONVENTIONS, "choose one")
+        true_or_false(self.epochs_by_share, "epochs_by_share")
         object.__setattr__(self, "epochs_by_share", bool(self.epochs_by_share))
         if self.noise_levels is None:
             n_levels = LEVELS[self.convention]
@@ -117,26 +109,16 @@ class Conditions:
         object.__setattr__(self, "noise_levels", _checked_shares("noise_levels", self.noise_levels))
         object.__setattr__(self, "left_out", _checked_classes(self.left_out))
         if not (self.shares or self.noise_levels or self.left_out):
-            raise InputError(
-                "shares", "must leave at least one experiment", "all three are empty", "give shares", code="empty"
-            )
+            fail("shares", "must leave at least one experiment", "all three are empty", "give shares", code="empty")
 
     def values(self, n_classes: int) -> dict[str, tuple[float, ...]]:
-        """The values of each experiment that is not left out, by its name.
-
-        Raises
-        ------
-        InputError
-            A class left out that does not exist.
-        """
+        """The values of each experiment that is not left out, by its name."""
         classes = self.left_out
         if classes == "all":  # one of two classes alone is nothing to learn from
             classes = tuple(range(n_classes)) if n_classes > 2 else ()
         for k in classes:
             if not 0 <= int(k) < n_classes:
-                raise InputError(
-                    "left_out", f"must hold classes 0 … {n_classes - 1}", f"got {k}", "see class_names", code="range"
-                )
+                fail("left_out", f"must hold classes 0 … {n_classes - 1}", f"got {k}", "see class_names", code="range")
         found = {
             "dataset-size": self.shares,
             "label-noise": self.noise_levels or (),
@@ -158,35 +140,16 @@ class Conditions:
 @final
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """One condition of one run.
-
-    Attributes
-    ----------
-    experiment : str
-    place : int
-        Of the condition in its experiment.
-    value : float
-        Share, level, or class left out.
-    rows : int array (n_train,)
-        Training instances.
-    y_train : int array (n_train,)
-        Their labels.
-    y_test : int array (n_test,)
-        Labels of all test instances.
-    share : float
-        Of the training instances; epochs are divided by it.
-    seed : numpy.random.SeedSequence
-        Of the training, fixed by the run's seed, the experiment and the value alone.
-    """
+    """One condition of one run."""
 
     experiment: str
-    place: int
-    value: float
-    rows: Rows
-    y_train: Labels
-    y_test: Labels
-    share: float
-    seed: np.random.SeedSequence
+    place: int  #: Of the condition in its experiment
+    value: float  #: Share, level, or class left out
+    rows: Rows  #: (n_train,): Training instances
+    y_train: Labels  #: (n_train,): Their labels
+    y_test: Labels  #: (n_test,): Labels of all test instances
+    share: float  #: Of the training instances; epochs are divided by it
+    seed: np.random.SeedSequence  #: Of the training, fixed by the run's seed, the experiment and the value alone
 
     @property
     def left_out(self) -> int | None:
@@ -208,15 +171,8 @@ def training_sets(data: Dataset, conditions: Conditions, seed: int) -> Iterator[
 
     Parameters
     ----------
-    data : Dataset
-    conditions : Conditions
     seed : int
         Of the run.
-
-    Raises
-    ------
-    InputError
-        A class without a training instance; a class left out that has no test instance, or that leaves one class only.
     """
     check_data(data, conditions)
     make = {"dataset-size": _smaller, "label-noise": _noisy, "left-out-class": _without_class}
@@ -233,7 +189,7 @@ def check_data(data: Dataset, conditions: Conditions) -> None:
     counts = np.bincount(data.y_train, minlength=data.n_classes)
     if not counts.all():
         k = int(np.flatnonzero(counts == 0)[0])
-        raise InputError(
+        fail(
             "y",
             "every class needs at least one training instance, which the smallest share then holds",
             f"class {data.class_names[k]!r} has none in {counted(len(data.y_train), 'training instance')}",
@@ -241,12 +197,10 @@ def check_data(data: Dataset, conditions: Conditions) -> None:
             code="empty",
         )
     if not len(data.y_test):
-        raise InputError(
-            "X_test", "must hold test instances", "got none", "split the data or give a test part", code="empty"
-        )
+        fail("X_test", "must hold test instances", "got none", "split the data or give a test part", code="empty")
     classes = conditions.values(data.n_classes).get("left-out-class", ())
     if classes and data.n_classes < 3:
-        raise InputError(
+        fail(
             "left_out",
             "needs at least three classes, so that the training still has two",
             f"got {data.n_classes}",
@@ -257,7 +211,7 @@ def check_data(data: Dataset, conditions: Conditions) -> None:
     for k in map(int, classes):
         if in_test[k] in (0, len(data.y_test)):
             here = "no test instance" if in_test[k] == 0 else "all test instances"
-            raise InputError(
+            fail(
                 "left_out",
                 "a class left out, and the others, need test instances that can be told apart",
                 f"class {data.class_names[k]!r} has {here}",
@@ -298,19 +252,13 @@ def _without_class(data: Dataset, conditions: Conditions, seed: int, k: float) -
 
 def _checked_shares(name: str, values: Any, *, least_open: bool = False) -> tuple[float, ...]:
     """Numbers in [0, 1] or (0, 1], each once, none or at least three."""
-    span = "(0, 1]" if least_open else "[0, 1]"
     given = tuple(values) if isinstance(values, (Sequence, np.ndarray)) and not isinstance(values, str) else (values,)
     for value in given:
-        if not isinstance(value, (int, float, np.integer, np.floating)) or isinstance(value, bool):
-            raise InputError(name, f"must hold numbers in {span}", f"got {value!r}", "for example 0.1", code="type")
-        if not ((value > 0 if least_open else value >= 0) and value <= 1):
-            raise InputError(name, f"must lie in {span}", f"got {value!r}", "1 is all of them", code="range")
+        number(value, name, "1 is all of them", low=0, high=1, ends="(]" if least_open else "[]")
     found = tuple(float(value) for value in given)
-    if len(set(found)) < len(found):
-        twice = next(value for value in found if found.count(value) > 1)
-        raise InputError(name, "must hold each value once", f"got {twice:g} twice", "remove one", code="duplicate")
+    different(found, name, "must hold each value once", "remove one")
     if 0 < len(found) < LEAST:
-        raise InputError(
+        fail(
             name,
             f"must hold at least {LEAST} conditions, because the correlation of two points is always 1 or -1",
             f"got {counted(len(found), 'condition')}",
@@ -322,24 +270,11 @@ def _checked_shares(name: str, values: Any, *, least_open: bool = False) -> tupl
 
 def _checked_classes(left_out: Any) -> str | tuple[int, ...]:
     if isinstance(left_out, str):
-        if left_out != "all":
-            raise InputError(
-                "left_out",
-                'must be "all" or a tuple of classes',
-                f"got {left_out!r}",
-                "for example (0, 2)",
-                code="choice",
-            )
-        return left_out
+        return one_of(left_out, "left_out", ("all",), "or give a tuple of classes, for example (0, 2)")
     classes = tuple(left_out) if isinstance(left_out, (Sequence, np.ndarray, range)) else (left_out,)
     for k in classes:
-        if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
-            raise InputError(
-                "left_out", "must hold indices of classes", f"got {k!r}", "for example (0, 2)", code="type"
-            )
-    if len(set(classes)) < len(classes):
-        twice = next(k for k in classes if classes.count(k) > 1)
-        raise InputError("left_out", "must hold each class once", f"got {twice} twice", "remove one", code="duplicate")
+        whole(k, "left_out", "give indices of classes, for example (0, 2)")
+    different(classes, "left_out", "must hold each class once", "remove one")
     return tuple(int(k) for k in classes)
 
 
@@ -405,20 +340,11 @@ PARTS = ("total", "aleatoric", "epistemic")
 @final
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """What is kept of a prediction.
+    """What is kept of a prediction."""
 
-    Attributes
-    ----------
-    probs : array (n, K)
-        Mean probabilities.
-    parts : dict of str to Decomposition
-    padded : bool
-        Whether the class left out had no column.
-    """
-
-    probs: Array
+    probs: Array  #: (n, K): Mean probabilities
     parts: dict[str, Decomposition]
-    padded: bool
+    padded: bool  #: Whether the class left out had no column
 
 
 @final
@@ -449,16 +375,10 @@ class Reduction:
 
         Parameters
         ----------
-        said : Prediction or array
         given : TrainingSet
             On which the estimator was trained.
         where : str
             Estimator, condition and run, for errors.
-
-        Raises
-        ------
-        InputError
-            A wrong shape or kind, or a decomposition with NaN.
         """
         prediction = self._checked(said, given, where)
         present = np.unique(given.y_train)
@@ -469,7 +389,7 @@ class Reduction:
         if chosen is None:
             chosen = {name: name for name in decomposition_names(prediction)}
         if not chosen:
-            raise InputError(
+            fail(
                 "estimator",
                 "must give predictions with a distribution over distributions, or a decomposition must be given",
                 f"{where} gave {type(prediction).__name__}",
@@ -490,7 +410,7 @@ class Reduction:
             raise problem.replace(parameter="estimator", got=got) from problem
         n, k = self.n_instances, self.n_classes
         if prediction.n_instances != n or prediction.n_classes not in (k, len(np.unique(given.y_train))):
-            raise InputError(
+            fail(
                 "estimator",
                 f"must predict {n} instances and {k} classes",
                 f"{prediction.n_instances} and {prediction.n_classes}, from {where}",
@@ -514,7 +434,7 @@ class Reduction:
         for part in PARTS:
             wrong = np.flatnonzero(~np.isfinite(getattr(parts, part)))
             if len(wrong):
-                raise InputError(
+                fail(
                     f"decomposition[{name!r}]",
                     f"the {part} part must be finite",
                     f"row {wrong[0]} is {getattr(parts, part)[wrong[0]]}, from {where}",
@@ -542,22 +462,12 @@ BLOCK_NETWORKS = 128  # more of them no longer fit the cache
 @final
 @dataclass(frozen=True, eq=False)
 class RunCondition:
-    """One condition of one run.
+    """One condition of one run."""
 
-    Attributes
-    ----------
-    run : int
-        Its place among the seeds.
-    seed : int
-    given : TrainingSet
-    name : str
-        What errors call the run.
-    """
-
-    run: int
+    run: int  #: Its place among the seeds
     seed: int
     given: TrainingSet
-    name: str
+    name: str  #: What errors call the run
 
     def where(self, estimator: Any) -> str:
         """Estimator, condition and run, for errors."""
@@ -598,8 +508,6 @@ def measure_runs(
     estimator : object
         An unfitted template with ``fit(X, y)`` and ``predict_uncertainty(X)``; it is copied and stays as it is. Its
         `random_state`, `epochs` and `classes` are set if it has them.
-    data : Dataset
-    conditions : Conditions
     seeds : sequence of int
         One for each run. The results of a run depend on its seed and not on the other runs, to rounding.
     decompositions : str, callable, or several, optional
@@ -613,10 +521,6 @@ def measure_runs(
         Number of the first run in errors; by default runs are named by their seeds.
     progress : bool
         Show progress on a terminal.
-
-    Returns
-    -------
-    DisentanglementStudy
 
     Raises
     ------
@@ -739,19 +643,11 @@ def _copied(estimator: Any, given: TrainingSet, n_classes: int, progress: bool) 
 def _checked_seeds(seeds: Sequence[int]) -> list[int]:
     found = []
     for seed in seeds:
-        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-            raise InputError("seeds", "must be whole numbers from 0 up", f"got {seed!r}", "for example 0", code="range")
+        whole(seed, "seeds", "for example 0", least=0)
         found.append(int(seed))
     if not found:
-        raise InputError("seeds", "must hold at least one", "got none", "give one for each run", code="empty")
-    if len(set(found)) < len(found):
-        raise InputError(
-            "seeds",
-            "must be different",
-            f"got {listed([str(seed) for seed in found], most=8)}",
-            "remove one",
-            code="duplicate",
-        )
+        fail("seeds", "must hold at least one", "got none", "give one for each run", code="empty")
+    different(found, "seeds", "must be different", "remove one")
     return found
 
 
@@ -814,16 +710,10 @@ def block_cells(
         Argument of `uqassay.lab.datasets.load_dataset`, by default `dataset`.
     label : str
         Name of the method for the reader, by default `method`.
-    conditions : Conditions, optional
     options : dict, optional
         ``decompositions`` and ``convention`` of `measure_runs`, and ``runs_per_block``.
     limits : dict, optional
         ``train_limit`` and ``test_limit``: the greatest numbers of instances.
-
-    Raises
-    ------
-    InputError
-        An unknown data set, method or option, or data on which a condition is not defined.
 
     Examples
     --------
@@ -841,7 +731,7 @@ def block_cells(
     size = options.pop("runs_per_block", None)
     unknown = sorted(set(options) - set(OPTIONS))
     if unknown:
-        raise InputError(
+        fail(
             "options",
             'must be "decompositions", "convention" or "runs_per_block"',
             f"got {unknown[0]!r}",
@@ -864,27 +754,20 @@ def block_cells(
             condition=dict(limits or {}),
             data_hash=loaded.content_hash,
             source=source,
-            rests_on=(f"uqassay.lab.methods.{METHODS[method].module}", "uqassay.lab.methods.together"),
         )
         for block in blocks_of(seeds, estimator, data.X_train.shape[1:], size)
     ]
 
 
 def train_block(cell: Cell) -> CellResult:
-    """Train the runs of one cell of `block_cells`; `study_of` reads the result.
-
-    Raises
-    ------
-    InputError
-        The data are not those of the cell.
-    """
+    """Train the runs of one cell of `block_cells`; `study_of` reads the result."""
     place = cell.source or cell.dataset
     data = _loaded(place)
     if data.content_hash != cell.data_hash:
         _loaded.cache_clear()
         data = _loaded(place)
     if data.content_hash != cell.data_hash:
-        raise InputError(
+        fail(
             "dataset",
             "must hold the same data at the worker and at the driver",
             f"those of {cell.dataset} differ",

@@ -9,7 +9,8 @@ from typing import Any, Literal, final
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay import checks
+from uqassay.checks import fail
 from uqassay.lab.datasets import DiscLayout, disc_layout
 from uqassay.lab.papers.gain.printed_values import N_PAPER_RUNS
 from uqassay.lab.papers.options import known_names
@@ -41,22 +42,14 @@ MOST_RANDOM = 0.5  # the greatest share of figure 2 as it is here
 @final
 @dataclass(frozen=True, kw_only=True)
 class ToyPlan:
-    """How the toy data are split; see `uqassay.lab.datasets.discs`.
+    """How the toy data are split; see `uqassay.lab.datasets.discs`."""
 
-    Attributes
-    ----------
-    layout, calibration : str
-        Names of the discs of the evaluation and of the calibration.
-    thinned : bool
-        Whether test instances of low aleatoric uncertainty are removed in some of the discs.
-    train_share : float, "random" or None
-        p of every disc of the evaluation and of the calibration; "random" draws one for each disc and run, uniformly from 0 to
-        .5. None takes those of the layouts.
-    """
-
+    #: Names of the discs of the evaluation and of the calibration
     layout: str = "figure-2"
     calibration: str = "twelve-discs"
-    thinned: bool = False
+    thinned: bool = False  #: Whether test instances of low aleatoric uncertainty are removed in some of the discs
+    #: p of every disc of the evaluation and of the calibration; "random" draws one for each disc and run, uniformly from 0
+    #: to .5. None takes those of the layouts.
     train_share: Share | None = None
 
     def discs(self, seed: int = 0) -> tuple[DiscLayout, DiscLayout]:
@@ -84,27 +77,14 @@ class ToyPlan:
 @final
 @dataclass(frozen=True, kw_only=True)
 class Regions:
-    """How balls are carved out of real data. The paper prints neither the radius nor any other of these numbers.
+    """How balls are carved out of real data. The paper prints neither the radius nor any other of these numbers."""
 
-    Attributes
-    ----------
-    neighbour_share : float
-        Share of all instances in a typical ball.
-    dense_share : float
-        The radius is such that this share of the instances have so many neighbours.
-    n_balls : int
-        At most.
-    train_shares : tuple of float
-        p: the balls take turns with them, so that test instances have a wide range of estimates.
-    test_share : float
-        q, the same for all balls.
-    """
-
-    neighbour_share: float = 0.005
-    dense_share: float = 0.25
-    n_balls: int = 40
+    neighbour_share: float = 0.005  #: Share of all instances in a typical ball
+    dense_share: float = 0.25  #: The radius is such that this share of the instances have so many neighbours
+    n_balls: int = 40  #: At most
+    #: p: the balls take turns with them, so that test instances have a wide range of estimates
     train_shares: tuple[float, ...] = (0.0, 0.02, 0.05, 0.15)
-    test_share: float = 0.3
+    test_share: float = 0.3  #: q, the same for all balls
 
     def neighbours(self, n: int) -> int:
         """Number of neighbours of a typical centre among n instances."""
@@ -137,62 +117,29 @@ SPREADS = (0.35, 0.25)
 @final
 @dataclass(frozen=True, kw_only=True)
 class GainSlice:
-    """How much is run.
+    """How much is run."""
 
-    Attributes
-    ----------
-    runs : int
-        Each with its own data (toy), its own split and its own trainings.
-    limit : int or None
-        Greatest number of instances.
-    methods : tuple of str
-        Run unless others are asked for.
-    options : dict of str to dict
-        Options of a method that differ from those of `choices.METHODS`.
-    as_printed : bool
-        Whether the numbers may be compared with the paper's, where the data set is the paper's.
-    """
-
-    runs: int = N_PAPER_RUNS
-    limit: int | None = None
-    methods: tuple[str, ...] = ("local-gp",)
+    runs: int = N_PAPER_RUNS  #: Each with its own data (toy), its own split and its own trainings
+    limit: int | None = None  #: Greatest number of instances
+    methods: tuple[str, ...] = ("local-gp",)  #: Run unless others are asked for
+    #: Options of a method that differ from those of `choices.METHODS`
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    as_printed: bool = False
+    as_printed: bool = False  #: Whether the numbers may be compared with the paper's, where the data set is the paper's
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class GainData:
-    """A data set of the reproduction.
+    """A data set of the reproduction."""
 
-    Attributes
-    ----------
-    name : str
-        As in the command line.
-    sentence : str
-        What the data are.
-    plan : ToyPlan or Regions
-        How they are split.
-    slices : dict of str to GainSlice
-        By preset.
-    source : str
-        Of real data, the name for `uqassay.lab.datasets.merged_binary`.
-    balanced : bool
-        Whether a sample with equally many instances of each class is taken.
-    needs_data : bool
-        Whether the option `data` must say where the files are.
-    reference : str
-        Of a mismatch study, the data set without the mismatch; "" otherwise.
-    """
-
-    name: str
-    sentence: str
-    plan: ToyPlan | Regions
-    slices: Mapping[str, GainSlice]
-    source: str = ""
-    balanced: bool = False
-    needs_data: bool = False
-    reference: str = ""
+    name: str  #: As in the command line
+    sentence: str  #: What the data are
+    plan: ToyPlan | Regions  #: How they are split
+    slices: Mapping[str, GainSlice]  #: By preset
+    source: str = ""  #: Of real data, the name for `uqassay.lab.datasets.merged_binary`
+    balanced: bool = False  #: Whether a sample with equally many instances of each class is taken
+    needs_data: bool = False  #: Whether the option `data` must say where the files are
+    reference: str = ""  #: Of a mismatch study, the data set without the mismatch; "" otherwise
 
     @property
     def is_toy(self) -> bool:
@@ -323,28 +270,15 @@ DATASETS: Mapping[str, GainData] = MappingProxyType(
 @final
 @dataclass(frozen=True, kw_only=True)
 class GainMethod:
-    """A classifier of the protocol.
+    """A classifier of the protocol."""
 
-    Attributes
-    ----------
-    name : str
-        As in the command line.
-    label : str
-        For the reader.
-    of : str
-        Its name in `uqassay.lab.methods.METHODS`, where that is another one.
-    toy, images : dict
-        Options on toy data and on principal components of images.
-    in_paper : bool
-        Whether it is a form of the paper's classifier.
-    """
-
-    name: str
-    label: str
-    of: str = ""
+    name: str  #: As in the command line
+    label: str  #: For the reader
+    of: str = ""  #: Its name in `uqassay.lab.methods.METHODS`, where that is another one
+    #: Options on toy data and on principal components of images
     toy: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, Any] = field(default_factory=dict)
-    in_paper: bool = False
+    in_paper: bool = False  #: Whether it is a form of the paper's classifier
 
 
 LEARNT = {"lengthscale": "bound", "signal_variance": "bound"}
@@ -394,26 +328,14 @@ RULE = "must be a {} of this reproduction"
 @final
 @dataclass(frozen=True, kw_only=True)
 class AskedGain:
-    """The checked options of a reproduction.
-
-    Attributes
-    ----------
-    preset : str
-    plans : tuple of GainData
-        With the reference of every mismatch study before it; toy data once for each asked share.
-    methods : tuple of GainMethod or None
-        None takes those of the preset.
-    spreads : tuple of float
-        Of the toy data.
-    data : str
-        The file or folder of images; "" without.
-    """
+    """The checked options of a reproduction."""
 
     preset: str
+    #: With the reference of every mismatch study before it; toy data once for each asked share
     plans: tuple[GainData, ...]
-    methods: tuple[GainMethod, ...] | None
-    spreads: tuple[float, ...]
-    data: str
+    methods: tuple[GainMethod, ...] | None  #: None takes those of the preset
+    spreads: tuple[float, ...]  #: Of the toy data
+    data: str  #: The file or folder of images; "" without
 
     def methods_of(self, slice_: GainSlice) -> tuple[GainMethod, ...]:
         """The methods of a data set."""
@@ -429,14 +351,7 @@ def chosen(
     data: str | os.PathLike[str] | None = None,
     train_share: float | str | Sequence[float | str] | None = None,
 ) -> AskedGain:
-    """Check the options of a reproduction.
-
-    Raises
-    ------
-    InputError
-        An unknown name or one given twice, a spread or share without toy data, a spread that is not positive, a share that
-        leaves no instance to add, images without their files, or files for several kinds of images.
-    """
+    """Check the options of a reproduction."""
     names = known_names("toy" if dataset is None else dataset, "dataset", DATASETS, RULE.format("data set"))
     plans = [DATASETS[name] for name in names]
     given = None if method is None else known_names(method, "method", METHODS, RULE.format("method"))
@@ -463,13 +378,12 @@ def _chosen_spreads(spread: float | Sequence[float] | None, plans: Sequence[Gain
     if spread is None:
         return SPREADS
     if not any(plan.is_toy for plan in plans):
-        raise InputError("spread", "is of the toy data alone", f"got {spread}", "leave it out", code="conflict")
+        fail("spread", "is of the toy data alone", f"got {spread}", "leave it out", code="conflict")
     values = [spread] if isinstance(spread, (int, float)) else list(spread)
     for value in values:
-        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 < value < np.inf:
-            raise InputError("spread", "must be above 0", f"got {value!r}", "0.35, say", code="range")
+        checks.number(value, "spread", "0.35, say", low=0, ends="()")
     if len(set(values)) < len(values) or not values:
-        raise InputError("spread", "must hold different numbers", f"got {values}", "0.35, say", code="duplicate")
+        fail("spread", "must hold different numbers", f"got {values}", "0.35, say", code="duplicate")
     return tuple(float(value) for value in values)
 
 
@@ -477,10 +391,10 @@ def _chosen_shares(given: float | str | Sequence[float | str] | None, plans: Seq
     if given is None:
         return ()
     if not any(plan.is_toy for plan in plans):
-        raise InputError("train_share", "is of the toy data alone", f"got {given}", "leave it out", code="conflict")
+        fail("train_share", "is of the toy data alone", f"got {given}", "leave it out", code="conflict")
     values = [_share(value) for value in ([given] if isinstance(given, (int, float, str)) else given)]
     if len(set(values)) < len(values) or not values:
-        raise InputError("train_share", "must hold different shares", f"got {given}", "0.1, say", code="duplicate")
+        fail("train_share", "must hold different shares", f"got {given}", "0.1, say", code="duplicate")
     return tuple(values)
 
 
@@ -495,7 +409,7 @@ def _share(value: float | str) -> Share:
         share = float("nan")
     if not 0.0 <= share < most:
         rule = f"must be {RANDOM} or at least 0 and below {number(most, 1)}, since the rest of a disc is for the test"
-        raise InputError("train_share", rule, f"got {value!r}", "0.1, say", code="range")
+        fail("train_share", rule, f"got {value!r}", "0.1, say", code="range")
     return share
 
 
@@ -511,7 +425,7 @@ def _chosen_data(data: str | os.PathLike[str] | None, plans: Sequence[GainData])
     needing = [plan.name for plan in plans if plan.needs_data]
     if data is None:
         if needing:
-            raise InputError(
+            fail(
                 "data",
                 f"must be the file with the images for {needing[0]}",
                 "got none",
@@ -521,10 +435,8 @@ def _chosen_data(data: str | os.PathLike[str] | None, plans: Sequence[GainData])
         return ""
     if not needing or len({plan.source for plan in plans if not plan.is_toy}) != 1:
         names = ", ".join(plan.name for plan in plans)
-        raise InputError(
-            "data", "is for emnist-bymerge alone", f"got it for {names}", "ask for one of them", code="conflict"
-        )
+        fail("data", "is for emnist-bymerge alone", f"got it for {names}", "ask for one of them", code="conflict")
     path = Path(data)
     if not path.is_file():
-        raise InputError("data", "must be a file", f"got {path}", "give the .npz file with the images", code="missing")
+        fail("data", "must be a file", f"got {path}", "give the .npz file with the images", code="missing")
     return str(path)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import final
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.papers.printed_cells import printed_table
 from uqassay.text import listed
 
@@ -43,11 +43,6 @@ def printed_gain(rows: Sequence[Mapping[str, str]] | None = None) -> dict[tuple[
     rows : sequence of dict, optional
         In place of the table that comes with the package.
 
-    Raises
-    ------
-    InputError
-        A data set or an estimator without a name here.
-
     Examples
     --------
     >>> printed_gain()["toy", "entropy", "eece"]
@@ -59,7 +54,7 @@ def printed_gain(rows: Sequence[Mapping[str, str]] | None = None) -> dict[tuple[
     for row in printed_table(TABLE) if rows is None else rows:
         for column, known in (("dataset", datasets), ("estimator", scores)):
             if row[column] not in known:
-                raise InputError(
+                fail(
                     "rows",
                     f"must have a {column} that is known",
                     f"got {row[column]!r}",

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, final
+from typing import Annotated, Any, final
 
 from uqassay.lab.bench.cell import Cell
 from uqassay.lab.bench.store import older_notes
@@ -43,25 +43,13 @@ __all__ = [
 @final
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """A method on a data set before its runs.
-
-    Attributes
-    ----------
-    plan : GainData
-    method : GainMethod
-    slice_ : GainSlice
-    spread : float or None
-        Of the toy data.
-    data : str
-        File with the images.
-    seeds : tuple of int
-    """
+    """A method on a data set before its runs."""
 
     plan: GainData
     method: GainMethod
     slice_: GainSlice
-    spread: float | None
-    data: str
+    spread: float | None  #: Of the toy data
+    data: str  #: File with the images
     seeds: tuple[int, ...]
 
     @property
@@ -109,7 +97,6 @@ def planned(asked: AskedGain, runs: int | None, seed: int) -> list[Planned]:
 
     Parameters
     ----------
-    asked : AskedGain
     runs : int or None
         In place of the preset's.
     seed : int
@@ -149,51 +136,42 @@ PAPER_SAYS = {
 
 def reproduce_epistemic_gain(
     *,
-    preset: str = "cpu",
-    dataset: str | Sequence[str] | None = None,
-    method: str | Sequence[str] | None = None,
-    spread: float | Sequence[float] | None = None,
-    train_share: float | str | Sequence[float | str] | None = None,
-    data: str | os.PathLike[str] | None = None,
-    runs: int | None = None,
-    seed: int = 0,
-    workers: int = 1,
-    resume: str | os.PathLike[str] | None = None,
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    preset: Annotated[
+        str,
+        'How many instances, runs and inducing points. "smoke" only checks that the code runs; "paper" is as printed.',
+    ] = "cpu",
+    dataset: Annotated[
+        str | Sequence[str] | None,
+        '"toy" (by default), "toy-mismatch-1", "toy-mismatch-2", "digits", "mnist-10k", "emnist-bymerge", "emnist-'
+        'bymerge-balanced", "emnist-balanced", "kuzushiji-49". A mismatch study also runs "toy", for the comparison.',
+    ] = None,
+    method: Annotated[
+        str | Sequence[str] | None,
+        '"local-gp", "local-gp-learnt", "sparse-gp", "random-forest", "deep-ensemble"; by default those of the preset.',
+    ] = None,
+    spread: Annotated[
+        float | Sequence[float] | None,
+        "Standard deviation of the clusters of the toy data; by default .35 and .25. The paper prints 1, which "
+        "contradicts its figure.",
+    ] = None,
+    train_share: Annotated[
+        float | str | Sequence[float | str] | None,
+        'p, the share of the instances of every disc of the toy data that stays in the training set, in [0, .7); "random" '
+        "draws one for each disc, uniformly from 0 to .5. By default the discs have different shares, from .01 to .5. The "
+        "paper prints none.",
+    ] = None,
+    data: Annotated[str | os.PathLike[str] | None, "The .npz file with the images of EMNIST ByMerge."] = None,
+    runs: Annotated[int | None, "Number of runs, instead of the preset's."] = None,
+    seed: Annotated[int, "Seed of the first run; the next ones count up from it."] = 0,
+    workers: Annotated[int, "Number of processes."] = 1,
+    resume: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder for the results of the runs; those that are there are not run again.",
+    ] = None,
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Run the protocol of paper 002 and compare with its tables.
-
-    Parameters
-    ----------
-    preset : {"smoke", "cpu", "paper"}
-        How many instances, runs and inducing points. "smoke" only checks that the code runs; "paper" is as printed.
-    dataset : str or sequence of str, optional
-        "toy" (by default), "toy-mismatch-1", "toy-mismatch-2", "digits", "mnist-10k", "emnist-bymerge",
-        "emnist-bymerge-balanced", "emnist-balanced", "kuzushiji-49". A mismatch study also runs "toy", for the comparison.
-    method : str or sequence of str, optional
-        "local-gp", "local-gp-learnt", "sparse-gp", "random-forest", "deep-ensemble"; by default those of the preset.
-    spread : float or sequence of float, optional
-        Standard deviation of the clusters of the toy data; by default .35 and .25. The paper prints 1, which contradicts its
-        figure.
-    train_share : float, "random" or sequence of them, optional
-        p, the share of the instances of every disc of the toy data that stays in the training set, in [0, .7); "random" draws
-        one for each disc, uniformly from 0 to .5. By default the discs have different shares, from .01 to .5. The paper prints
-        none.
-    data : path, optional
-        The .npz file with the images of EMNIST ByMerge.
-    runs : int, optional
-        Number of runs, instead of the preset's.
-    seed : int
-        Seed of the first run; the next ones count up from it.
-    workers : int
-        Number of processes.
-    resume : path, optional
-        Folder for the results of the runs; those that are there are not run again.
-    figures : path, optional
-        Folder for the figures as PNG files; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------

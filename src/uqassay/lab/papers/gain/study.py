@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, generator
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.evidence.gain import GainStudy
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import Store
@@ -26,11 +26,11 @@ from uqassay.lab.papers.gain.worlds import GainTask, RunDivision, check_splitter
 from uqassay.lab.papers.given import coded_labels, labels_of_rows
 from uqassay.lab.papers.identity import check_estimator, identity_of, run_seeds
 from uqassay.lab.papers.options import NamedOptions
-from uqassay.lab.papers.trainings import modules_of, stored_result
+from uqassay.lab.papers.trainings import stored_result
 
 __all__ = ["epistemic_gain"]
 
-FUNCTION = "uqassay.lab.papers.gain.study:epistemic_gain"  # its source and all that it imports are part of every key
+FUNCTION = "uqassay.lab.papers.gain.study:epistemic_gain"
 
 
 def epistemic_gain(
@@ -45,6 +45,7 @@ def epistemic_gain(
     runs: int = 6,
     truth: Callable[[NDArray[Any]], ArrayLike] | ArrayLike | None = None,
     folder: str | os.PathLike[str] | None = None,
+    key: str = "",
     rng: RandomState = None,
     progress: bool = True,
 ) -> GainStudy:
@@ -80,6 +81,9 @@ def epistemic_gain(
         P(y|x) with the classes in sorted order, if it is known.
     folder : path, optional
         Runs that are finished are stored there and not trained again; the folder may be that of a benchmark.
+    key : str
+        Your own text in the key of stored runs, such as a version of your code. Functions without a name of their own (lambdas
+        and functions inside functions) need it with `folder`.
     rng : int, Generator or None
         None means seed 0. More runs with the same seed contain the fewer ones.
     progress : bool
@@ -102,10 +106,8 @@ def epistemic_gain(
     Within a run all models have the same seed, so that they differ by their training data alone. A class without an instance in
     the training data has the probability 0 if the predictions have no column for it.
 
-    The key of stored runs holds the data, the options, and the code of the objects given. A package with ``__version__`` counts
-    by its version. Other code counts by its source, by methods that replaced those of the source, and by the global names that
-    it reads (plain values, lists, arrays, functions, classes, modules). The key does not know other objects among the globals,
-    attributes set on a module, or files and environment variables that the code reads: use another folder if these change.
+    The key of stored runs holds the data, the options, the names of the classes and functions given, the versions of their
+    packages and that of uqassay. It does not hold their source code: change `key` when your own code changes.
 
     Source: paper 002, sections 3 to 5.2.
 
@@ -130,7 +132,7 @@ def epistemic_gain(
     if callable(check_options):
         check_options(task.X.shape[1:], task.n_classes)
     names = {seed: f"run {r}" for r, seed in enumerate(seeds, start=1)}
-    cells = {} if folder is None else {s: _cell(estimator, task, estimates, losses, s) for s in seeds}
+    cells = {} if folder is None else {s: _cell(estimator, task, estimates, losses, s, key) for s in seeds}
     divisions = {
         seed: divided_run(task, seed, losses=losses, name=names[seed])
         for seed in seeds
@@ -184,13 +186,11 @@ def _task(X: ArrayLike, y: ArrayLike, split: Any, calibration: Any, truth: Any) 
     features = as_features(X, "X")
     names, codes = coded_labels({"y": labels_of_rows(y, len(features))})
     if len(names) < 2:
-        raise InputError(
-            "y", "must hold at least two classes", f"got {', '.join(names) or 'none'}", "add instances", code="empty"
-        )
+        fail("y", "must hold at least two classes", f"got {', '.join(names) or 'none'}", "add instances", code="empty")
     check_splitter(split, "split")
     if isinstance(calibration, str):
         if calibration != "same":
-            raise InputError(
+            fail(
                 "calibration",
                 'must be "same", None or a splitter',
                 f"got {calibration!r}",
@@ -210,7 +210,7 @@ def _task(X: ArrayLike, y: ArrayLike, split: Any, calibration: Any, truth: Any) 
     )
 
 
-def _cell(estimator: Any, task: GainTask, estimates: Estimates, losses: Sequence[str], seed: int) -> Cell:
+def _cell(estimator: Any, task: GainTask, estimates: Estimates, losses: Sequence[str], seed: int, key: str) -> Cell:
     """The cell of one run with objects at hand. Its key holds all that the result depends on; only this process can run it."""
     data = Dataset("data", task.X, task.y, task.X[:0], task.y[:0], class_names=task.class_names)
     return Cell(
@@ -219,18 +219,16 @@ def _cell(estimator: Any, task: GainTask, estimates: Estimates, losses: Sequence
         method=type(estimator).__name__,
         seed=seed,
         params={
-            "estimator": identity_of(estimator),
-            "split": identity_of(task.split, "split"),
-            "calibration": identity_of(task.calibration, "calibration"),
-            "scores": identity_of(estimates.chosen, "scores"),
-            "ranges": identity_of(dict(estimates.ranges), "scores"),
+            "key": key,
+            "estimator": identity_of(estimator, key=key),
+            "split": identity_of(task.split, "split", key=key),
+            "calibration": identity_of(task.calibration, "calibration", key=key),
+            "scores": identity_of(estimates.chosen, "scores", key=key),
+            "ranges": identity_of(dict(estimates.ranges), "scores", key=key),
             "losses": list(losses),
-            "truth": identity_of(task.label_probs, "truth"),
+            "truth": identity_of(task.label_probs, "truth", key=key),
         },
         data_hash=data.content_hash,
-        rests_on=modules_of(
-            estimator, task.split, task.calibration, *(estimates.chosen or {}).values(), task.label_probs
-        ),
     )
 
 

@@ -74,17 +74,10 @@ BOUNDS = {"correlation": (-1.0, 1.0), "eece": (0.0, math.inf), "eece-bits": (0.0
 @final
 @dataclass(frozen=True, eq=False)
 class OurValues:
-    """One number of each run.
+    """One number of each run."""
 
-    Attributes
-    ----------
-    per_run : array (R,)
-    estimate : Estimate
-        Mean over the runs with its interval.
-    """
-
-    per_run: Array
-    estimate: Estimate
+    per_run: Array  #: (R,)
+    estimate: Estimate  #: Mean over the runs with its interval
 
     @property
     def sd(self) -> float:
@@ -95,24 +88,13 @@ class OurValues:
 @final
 @dataclass(frozen=True, eq=False)
 class GainRow:
-    """A method on a data set.
-
-    Attributes
-    ----------
-    plan : GainData
-    method : GainMethod
-    study : GainStudy
-    spread : float or None
-        Of the toy data.
-    compared : bool
-        Whether the printed numbers may be compared with ours.
-    """
+    """A method on a data set."""
 
     plan: GainData
     method: GainMethod
     study: GainStudy
-    spread: float | None = None
-    compared: bool = False
+    spread: float | None = None  #: Of the toy data
+    compared: bool = False  #: Whether the printed numbers may be compared with ours
 
     @property
     def place(self) -> str:
@@ -160,10 +142,6 @@ class GainRow:
 
 def gain_cells(rows: Sequence[GainRow]) -> list[PrintedCell]:
     """One row for each number of the tables.
-
-    Parameters
-    ----------
-    rows : sequence of GainRow
 
     Returns
     -------
@@ -484,7 +462,6 @@ def write_gain_figures(
 
     Parameters
     ----------
-    folder : path
     rows : sequence of GainRow
         With toy data among them, Figures 1 to 3 are drawn; Figure 4 for every other data set.
     seed : int
@@ -497,13 +474,6 @@ def write_gain_figures(
     list of Path
         ``epistemic_gain_figure1.png``, ``…_figure2.png``, and for every data set and method ``…_figure3_….png`` or
         ``…_figure4_….png``.
-
-    Raises
-    ------
-    InputError
-        The folder cannot be written to.
-    MissingDependencyError
-        matplotlib is missing.
     """
     path = check_folder(folder)
     written = []

@@ -8,13 +8,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import different, fail, one_of
 from uqassay.errors import InputError
 from uqassay.evidence.gain import SCORE_NAMES, TRUE_PARTS, GainRun, GainSample, GainStudy, default_scores
 from uqassay.evidence.storage import note_from_values, note_values
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import StoredResult
 from uqassay.lab.datasets.dataset import TRAINING, run_stream
-from uqassay.lab.methods.registry import METHODS, build_method
+from uqassay.lab.methods.registry import build_method
 from uqassay.lab.papers.gain.worlds import GainTask, RunDivision, Trio, World, divided_run, make_world, noted
 from uqassay.lab.papers.identity import unfitted_copy
 from uqassay.lab.papers.options import NamedOptions, named_options
@@ -51,18 +52,12 @@ KNOWN = (*SCORE_NAMES, *SCORES)
 @final
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """The chosen estimates; call it with a prediction.
+    """The chosen estimates; call it with a prediction."""
 
-    Attributes
-    ----------
-    chosen : dict of str to str or callable, or None
-        "mutual-information", "entropy", names of `uqassay.measures.SCORES`, or functions prediction → (n,). None takes the
-        first two as far as the prediction offers them.
-    ranges : dict of str to (float, float)
-        Stated least and greatest value of an estimate.
-    """
-
+    #: "mutual-information", "entropy", names of `uqassay.measures.SCORES`, or functions prediction → (n,). None takes the
+    #: first two as far as the prediction offers them.
     chosen: Mapping[str, str | Compute] | None = None
+    #: dict of str to (float, float): Stated least and greatest value of an estimate
     ranges: Mapping[str, Range] = field(default_factory=dict)
 
     def __call__(self, prediction: Prediction, where: str) -> dict[str, Array]:
@@ -70,14 +65,8 @@ class Estimates:
 
         Parameters
         ----------
-        prediction : Prediction
         where : str
             Estimator and run, for errors.
-
-        Raises
-        ------
-        InputError
-            A score that the prediction does not offer; a function with a wrong shape, NaN or a value outside its range.
         """
         named = {name: name for name in default_scores(prediction)} if self.chosen is None else self.chosen
         chosen: dict[str, Any] = {
@@ -86,7 +75,7 @@ class Estimates:
         names = [one for one in chosen.values() if isinstance(one, str)]
         for one in names:
             if not SCORES[one].offered_by(prediction):
-                raise InputError(
+                fail(
                     "scores",
                     f"{one} needs {SCORES[one].needs}",
                     f"got {type(prediction).__name__} from {where}",
@@ -104,7 +93,7 @@ class Estimates:
         parameter = f"scores[{name!r}]"
         array = np.asarray(values)
         if array.shape != (n,) or array.dtype.kind not in "fiu":
-            raise InputError(
+            fail(
                 parameter,
                 f"must give {n} numbers, one for each instance",
                 f"got shape {array.shape} of {array.dtype} from {where}",
@@ -121,7 +110,7 @@ class Estimates:
             if wrong.any():
                 at = int(np.flatnonzero(wrong)[0])
                 got = f"row {at} of the test instances is {array[at]:g}, from {where}"
-                raise InputError(parameter, rule, got, "mend the estimate or the stated range", code=code)
+                fail(parameter, rule, got, "mend the estimate or the stated range", code=code)
         return array
 
 
@@ -132,11 +121,6 @@ def chosen_estimates(scores: NamedOptions) -> Estimates:
     ----------
     scores : str, callable, several, dict or None
         Names and functions; a value of a dict may be a pair of one of these and its range (low, high).
-
-    Raises
-    ------
-    InputError
-        Something else.
 
     Examples
     --------
@@ -159,7 +143,7 @@ def _range(name: str, given: Any) -> Range:
     kinds = (int, float, np.integer, np.floating)
     pair = list(given) if isinstance(given, (tuple, list)) else []
     if len(pair) != 2 or not all(isinstance(end, kinds) for end in pair) or not pair[0] < pair[1]:
-        raise InputError(
+        fail(
             f"scores[{name!r}]",
             "a range must be a pair (low, high) with low < high",
             f"got {given!r}",
@@ -179,24 +163,14 @@ PREDICT = ("predict_uncertainty", "predict_proba")
 @final
 @dataclass(frozen=True, eq=False)
 class MeasuredRun:
-    """One run, with the mean probabilities from which its gains were computed.
-
-    Attributes
-    ----------
-    run : GainRun
-    labels : int array (n,)
-        Of the test instances, then of the calibration instances.
-    before, after : array (n, K)
-        Mean probabilities without and with more data, in this order.
-    rows : int array (n,)
-        Rows of X.
-    """
+    """One run, with the mean probabilities from which its gains were computed."""
 
     run: GainRun
-    labels: NDArray[np.int64]
+    labels: NDArray[np.int64]  #: (n,): Of the test instances, then of the calibration instances
+    #: (n, K): Mean probabilities without and with more data, in this order
     before: Array
     after: Array
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp]  #: (n,): Rows of X
 
 
 def measured_run(
@@ -214,18 +188,10 @@ def measured_run(
     ----------
     estimator : object
         An unfitted template; it is copied and stays as it is.
-    task : GainTask
-    division : RunDivision
     estimates : Estimates
         Computed from the predictions of the model without more data.
-    losses : sequence of str
     step : callable
         Called after each training.
-
-    Raises
-    ------
-    InputError
-        Predictions of a wrong shape or with NaN; estimates that are not as stated. The error names the model.
     """
     learner = _Learner(estimator, task, division, step)
     evaluation = _Measured.of(learner, division.evaluation, "D_train", "D_aug", estimates, losses)
@@ -246,22 +212,13 @@ def measured_run(
 
 
 def checked_losses(losses: Any) -> tuple[str, ...]:
-    """Names of losses, one or several.
-
-    Raises
-    ------
-    InputError
-        Another name, a name twice, or none.
-    """
+    """Names of losses, one or several."""
     given = (losses,) if isinstance(losses, str) else tuple(losses) if isinstance(losses, Sequence) else (losses,)
     for name in given:
-        if name not in GAIN_LOSSES:
-            known = listed([f'"{one}"' for one in GAIN_LOSSES], last="or")
-            raise InputError("losses", f"must be {known}", f"got {name!r}", "choose one or several", code="choice")
-    if len(set(given)) < len(given):
-        raise InputError("losses", "must be different", f"got {listed(given)}", "remove one", code="duplicate")
+        one_of(name, "losses", GAIN_LOSSES, "choose one or several")
+    different(given, "losses", "must be different", "remove one")
     if not given:
-        raise InputError("losses", "must hold at least one", "got none", 'give ("zero-one",)', code="empty")
+        fail("losses", "must hold at least one", "got none", 'give ("zero-one",)', code="empty")
     return given
 
 
@@ -319,7 +276,7 @@ class _Learner:
         k = self.task.n_classes
         if prediction.n_instances != n or prediction.n_classes not in (k, len(present)):
             columns = f"{k} classes" if len(present) == k else f"{k} classes, or the {len(present)} in {name}"
-            raise InputError(
+            fail(
                 "estimator",
                 f"must predict {counted(n, 'instance')} and {columns}",
                 f"{prediction.n_instances} and {prediction.n_classes}, from {self.where(name)}",
@@ -383,7 +340,6 @@ def packed_run(measured: MeasuredRun, facts: Mapping[str, Any]) -> CellResult:
 
     Parameters
     ----------
-    measured : MeasuredRun
     facts : dict
         Plain values; `study_of` needs ``method`` and ``dataset``.
     """
@@ -420,18 +376,12 @@ def study_of(
 
     Parameters
     ----------
-    results : sequence of CellResult or StoredResult
     method, dataset : str, optional
         Names for the reader, by default those of the results.
-
-    Raises
-    ------
-    InputError
-        No results.
     """
     results = list(results)
     if not results:
-        raise InputError("results", "must hold at least one run", "got none", "run one first", code="empty")
+        fail("results", "must hold at least one run", "got none", "run one first", code="empty")
     facts = _facts(results[0])
     return GainStudy(
         facts["method"] if method is None else method,
@@ -476,10 +426,6 @@ def _sample(result: CellResult | StoredResult, own: Mapping[str, Any], rows: sli
 FUNCTION = "uqassay.lab.papers.gain.trainings:run_world"
 ROOM = "uqassay.lab.papers.gain"
 DATA = ("ball_split", "dataset", "discs", "merged")
-RESTS_ON = (
-    *(f"{ROOM}.{name}" for name in ("choices", "trainings", "worlds")),
-    *(f"uqassay.lab.datasets.{name}" for name in DATA),
-)
 CLASSES = ("0", "1")
 
 
@@ -504,7 +450,6 @@ def world_cells(
         Of `uqassay.lab.papers.gain.worlds.world_params`.
     options : dict
         Of the method.
-    seeds : sequence of int
     content_hash : str
         Of the images; their place is no part of the key.
 
@@ -524,7 +469,6 @@ def world_cells(
             data_hash=content_hash,
             source=world.get("data", ""),
             params={"world": {key: value for key, value in world.items() if key != "data"}, "options": dict(options)},
-            rests_on=(*RESTS_ON, f"uqassay.lab.methods.{METHODS[method].module}"),
         )
         for seed in seeds
     ]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import as_array
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.datasets import (
     BallDivision,
@@ -54,28 +55,14 @@ PARTS = ("train", "test", "augmented")
 @final
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GainTask:
-    """What is divided and learnt.
+    """What is divided and learnt."""
 
-    Attributes
-    ----------
-    X : array (n, …)
-    y : int array (n,)
-        Class indices.
-    class_names : tuple of K str
-    split : object
-        With ``divide(X, random_state=int)``, which gives `train`, `test` and `augmented`, row numbers of X.
-    calibration : object, optional
-        The same for the division of D_train; None leaves the calibration out.
-    label_probs : array (n, K), optional
-        P(y|x) where it is known.
-    """
-
-    X: NDArray[Any]
-    y: NDArray[np.int64]
-    class_names: tuple[str, ...]
-    split: Any
-    calibration: Any = None
-    label_probs: NDArray[np.float64] | None = None
+    X: NDArray[Any]  #: (n, …)
+    y: NDArray[np.int64]  #: (n,): Class indices
+    class_names: tuple[str, ...]  #: tuple of K str
+    split: Any  #: With ``divide(X, random_state=int)``, which gives `train`, `test` and `augmented`, row numbers of X
+    calibration: Any = None  #: The same for the division of D_train; None leaves the calibration out
+    label_probs: NDArray[np.float64] | None = None  #: (n, K): P(y|x) where it is known
 
     @property
     def n_classes(self) -> int:
@@ -86,42 +73,24 @@ class GainTask:
 @final
 @dataclass(frozen=True, eq=False)
 class Trio:
-    """Row numbers of X.
+    """Row numbers of X."""
 
-    Attributes
-    ----------
-    train, test, augmented : int array
-        `augmented` contains `train`, and `test` shares no row with either.
-    notes : tuple of Note
-        Of the splitter.
-    """
-
+    #: `augmented` contains `train`, and `test` shares no row with either
     train: Rows
     test: Rows
     augmented: Rows
-    notes: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()  #: Of the splitter
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class RunDivision:
-    """The divisions of one run.
-
-    Attributes
-    ----------
-    seed : int
-    evaluation : Trio
-        D_train, D_test, D_aug.
-    calibration : Trio or None
-        D_train2, D_test2, D_aug2, all inside D_train.
-    name : str
-        What errors call the run.
-    """
+    """The divisions of one run."""
 
     seed: int
-    evaluation: Trio
-    calibration: Trio | None
-    name: str
+    evaluation: Trio  #: D_train, D_test, D_aug
+    calibration: Trio | None  #: D_train2, D_test2, D_aug2, all inside D_train
+    name: str  #: What errors call the run
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -142,12 +111,8 @@ def check_splitter(splitter: Any, parameter: str) -> None:
     """Refuse an object without ``divide(X, random_state=int)``."""
     if isinstance(splitter, type) or not callable(getattr(splitter, "divide", None)):
         got = f"the class {splitter.__name__}" if isinstance(splitter, type) else f"got {type(splitter).__name__}"
-        raise InputError(
-            parameter,
-            "must have divide(X, random_state=…)",
-            got,
-            "give uqassay.lab.datasets.BallSplit(…)",
-            code="type",
+        fail(
+            parameter, "must have divide(X, random_state=…)", got, "give uqassay.lab.datasets.BallSplit(…)", code="type"
         )
     try:
         signature = inspect.signature(splitter.divide)
@@ -172,18 +137,12 @@ def divided_run(
 
     Parameters
     ----------
-    task : GainTask
     seed : int
         Of the run.
     losses : sequence of str
         The log loss needs every class of D_test in D_train.
     name : str, optional
         What errors call the run, such as "run 1"; by default it is named by its seed.
-
-    Raises
-    ------
-    InputError
-        A part that is empty, rows that are in two parts, or classes without training instances.
     """
     n = len(task.X)
     name = f"the run of seed {seed}" if name is None else name
@@ -241,7 +200,7 @@ def _rows(values: Any, part: str, parameter: str) -> Rows:
     if values is None or rows.ndim != 1 or not whole:
         got = "got none" if values is None else f"got shape {rows.shape} of {rows.dtype}"
         remedy = "take np.flatnonzero of it" if rows.dtype.kind == "b" else "return such an object"
-        raise InputError(parameter, rule, f"{got} for {part}", remedy, code="shape")
+        fail(parameter, rule, f"{got} for {part}", remedy, code="shape")
     return np.sort(rows.astype(np.intp))
 
 
@@ -250,7 +209,7 @@ def _check(trio: Trio, n: int, parameter: str, where: str) -> None:
     for part in PARTS:
         rows = getattr(trio, part)
         if not len(rows):
-            raise InputError(
+            fail(
                 parameter,
                 f"must give {part} instances",
                 f"got none in {where}",
@@ -258,7 +217,7 @@ def _check(trio: Trio, n: int, parameter: str, where: str) -> None:
                 code="empty",
             )
         if rows[0] < 0 or rows[-1] >= n or (np.diff(rows) == 0).any():
-            raise InputError(
+            fail(
                 parameter,
                 f"must give each of the rows 0 … {n - 1} at most once",
                 f"got {part} rows from {rows[0]} to {rows[-1]} in {where}",
@@ -267,7 +226,7 @@ def _check(trio: Trio, n: int, parameter: str, where: str) -> None:
             )
     shared = np.intersect1d(trio.test, np.union1d(trio.train, trio.augmented), assume_unique=True)
     if len(shared):
-        raise InputError(
+        fail(
             parameter,
             "must keep test instances out of the training",
             f"{counted(len(shared), 'row')} in both in {where}",
@@ -280,7 +239,7 @@ def _check(trio: Trio, n: int, parameter: str, where: str) -> None:
         got = (
             f"{counted(missing, 'row')} of D_train {'is' if missing == 1 else 'are'} missing" if missing else "got none"
         )
-        raise InputError(
+        fail(
             parameter,
             "D_aug must hold D_train and more instances",
             f"{got} in {where}",
@@ -293,7 +252,7 @@ def _check_classes(trio: Trio, task: GainTask, losses: Sequence[str], parameter:
     """Refuse one class alone in D_train, and under the log loss a class of D_test that D_train lacks."""
     present = np.unique(task.y[trio.train])
     if len(present) < 2:
-        raise InputError(
+        fail(
             parameter,
             "must leave instances of at least two classes in D_train",
             f"only {task.class_names[present[0]]!r} in {where}",
@@ -303,7 +262,7 @@ def _check_classes(trio: Trio, task: GainTask, losses: Sequence[str], parameter:
     lacking = np.setdiff1d(task.y[trio.test], present)
     if "log" in losses and len(lacking):
         names = listed([repr(task.class_names[k]) for k in lacking], most=5)
-        raise InputError(
+        fail(
             parameter,
             "must leave instances of each class of D_test in D_train under the log loss, which the least probability "
             "would decide otherwise",
@@ -324,25 +283,16 @@ Array = NDArray[np.floating[Any]]
 @final
 @dataclass(frozen=True, eq=False)
 class World:
-    """Data and splits of one run.
+    """Data and splits of one run."""
 
-    Attributes
-    ----------
-    X, y : array (n, d), int array (n,)
-    split, calibration : splitters
-        With ``divide(X, random_state=…)``.
-    truth : callable or None
-        X (n, d) → P(y|x), (n, 2), where it is known.
-    facts : dict
-        Sizes and choices, as plain values.
-    """
-
+    #: (n, d), int array (n,)
     X: Array
     y: NDArray[np.int64]
+    #: With ``divide(X, random_state=…)``
     split: Any
     calibration: Any
-    truth: Callable[[Array], Array] | None
-    facts: Mapping[str, Any]
+    truth: Callable[[Array], Array] | None  #: X (n, d) → P(y|x), (n, 2), where it is known
+    facts: Mapping[str, Any]  #: Sizes and choices, as plain values
 
 
 def world_params(plan: GainData, *, limit: int | None, spread: float | None = None, data: str = "") -> dict[str, Any]:
@@ -367,12 +317,6 @@ def make_world(params: Mapping[str, Any], seed: int) -> World:
     ----------
     params : dict
         Of `world_params`.
-    seed : int
-
-    Raises
-    ------
-    InputError
-        Files that are missing or have another form, or data without dense regions.
     """
     return _toy_world(params, seed) if params["kind"] == "toy" else _image_world(params)
 
@@ -383,17 +327,10 @@ def make_world(params: Mapping[str, Any], seed: int) -> World:
 @final
 @dataclass(frozen=True, eq=False)
 class Thinned:
-    """A split whose test instances of low aleatoric uncertainty are removed in some of the discs (section 5.3.2).
-
-    Attributes
-    ----------
-    splitter : BallSplit
-    label_probs : callable
-        X (n, d) → P(y|x).
-    """
+    """A split whose test instances of low aleatoric uncertainty are removed in some of the discs (section 5.3.2)."""
 
     splitter: BallSplit
-    label_probs: Callable[[Array], Array]
+    label_probs: Callable[[Array], Array]  #: X (n, d) → P(y|x)
 
     def divide(self, X: Array, random_state: int | None = None, *, y: NDArray[np.int64] | None = None) -> BallDivision:
         """The division of the splitter with fewer test instances."""
@@ -468,11 +405,6 @@ def _loaded(source: str, data: str, balanced: bool) -> MergedBinary:
 def known_label_probs(truth: Any, X: NDArray[Any], n_classes: int) -> NDArray[np.float64] | None:
     """P(y|x) of every row of X, ``(n, K)``, from a function or an array; None stays None.
 
-    Raises
-    ------
-    InputError
-        Another shape, or rows that are no distributions; the parameter is `truth`.
-
     Examples
     --------
     >>> known_label_probs(lambda X: np.full((len(X), 2), 0.5), np.zeros((1, 3)), 2).tolist()
@@ -486,7 +418,7 @@ def known_label_probs(truth: Any, X: NDArray[Any], n_classes: int) -> NDArray[np
     except InputError as problem:
         raise problem.replace(parameter="truth") from problem
     if probs.shape != (len(X), n_classes):
-        raise InputError(
+        fail(
             "truth",
             f"must give a probability for each of {n_classes} classes and each row of X",
             f"got shape {probs.shape} for {len(X)} rows",

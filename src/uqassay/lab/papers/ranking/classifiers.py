@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from uqassay.arrays import available_cores
+from uqassay.checks import fail, one_of
 from uqassay.errors import InputError
 from uqassay.files import optional_package
 from uqassay.lab.bench.config import nearest
@@ -65,20 +66,11 @@ PAPER = (
 @final
 @dataclass(frozen=True)
 class PretrainedNetwork:
-    """A network with the weights that it learnt on ImageNet.
+    """A network with the weights that it learnt on ImageNet."""
 
-    Attributes
-    ----------
-    library : {"torchvision", "timm"}
-    name : str
-        By which the library makes it.
-    weights : str
-        Name of the set of weights; empty for timm, whose names contain it.
-    """
-
-    library: str
-    name: str
-    weights: str = ""
+    library: str  #: {"torchvision", "timm"}
+    name: str  #: By which the library makes it
+    weights: str = ""  #: Name of the set of weights; empty for timm, whose names contain it
 
     @property
     def file(self) -> str:
@@ -95,17 +87,10 @@ class PretrainedNetwork:
 @final
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """Outputs of a network for n images.
+    """Outputs of a network for n images."""
 
-    Attributes
-    ----------
-    logits : float32 array (n, K)
-    features : float32 array (n, d)
-        What enters the last linear layer; empty, (n, 0), unless it was asked for.
-    """
-
-    logits: NDArray[np.float32]
-    features: NDArray[np.float32]
+    logits: NDArray[np.float32]  #: (n, K)
+    features: NDArray[np.float32]  #: (n, d): What enters the last linear layer; empty, (n, 0), unless it was asked for
 
 
 def chosen_networks(library: str, names: str | Sequence[str] | None, weights: str) -> list[PretrainedNetwork]:
@@ -119,31 +104,17 @@ def chosen_networks(library: str, names: str | Sequence[str] | None, weights: st
     weights : str
         Of torchvision: "all", "default" (its recommendation), or the name of a set such as "IMAGENET1K_V1". timm has
         its own in its names.
-
-    Raises
-    ------
-    InputError
-        An unknown library, network or set of weights.
-    MissingDependencyError
-        The library is missing.
     """
-    if library not in LIBRARIES:
-        raise InputError(
-            "library",
-            f"must be {listed(LIBRARIES, last='or')}",
-            f"got {library!r}",
-            "torchvision is the default",
-            code="choice",
-        )
+    one_of(library, "library", LIBRARIES, "torchvision is the default")
     asked = [names] if isinstance(names, str) else list(PAPER if names is None else names)
     package = _package(library)
     known = set(package.list_models(module=package) if library == "torchvision" else package.list_models())
     if library == "timm" and names is None:
-        raise InputError("networks", "must be named for timm", "got none", "name one or several", code="missing")
+        fail("networks", "must be named for timm", "got none", "name one or several", code="missing")
     found = []
     for name in dict.fromkeys(asked):
         if name.partition(".")[0] not in known:
-            raise InputError(
+            fail(
                 "networks",
                 f"must be networks of {library}",
                 f"got {name!r}",
@@ -173,22 +144,12 @@ def network_outputs(
 
     Parameters
     ----------
-    network : PretrainedNetwork
     load : callable
         Number of an image → the image, of PIL, in RGB.
-    n : int
-    batch_size : int
     device : str
         "auto", "cpu", "cuda", …
     with_features : bool
         Whether to keep what enters the last linear layer.
-
-    Raises
-    ------
-    InputError
-        Weights that cannot be downloaded; a network without a linear layer, if its features are asked for.
-    MissingDependencyError
-        The library or PyTorch is missing.
     """
     check_whole(1, batch_size=batch_size)
     torch = optional_package("torch", "torch", PURPOSE)
@@ -238,7 +199,7 @@ def _sets_of_weights(package: Any, name: str, weights: str) -> list[str]:
     if weights == DEFAULT:
         return [str(known.DEFAULT.name)]
     if weights not in every:
-        raise InputError(
+        fail(
             "weights",
             f"must be {ALL}, {DEFAULT} or a set that every network has",
             f"got {weights!r}, and {name} has {listed(every)}",
@@ -277,7 +238,7 @@ def _entering_last_layer(model: Any, torch: Any, network: PretrainedNetwork, *, 
         return
     linear = [module for module in model.modules() if isinstance(module, torch.nn.Linear)]
     if not linear:
-        raise InputError(
+        fail(
             "networks",
             "must end in a linear layer, whose input is the features",
             f"{network.file} has none",
@@ -309,21 +270,11 @@ MAX_WORDS = 50_000  # n-grams that tf-idf keeps
 @final
 @dataclass(frozen=True)
 class TfIdfSettings:
-    """Settings of an own classifier: tf-idf of n-grams, then logistic regression.
+    """Settings of an own classifier: tf-idf of n-grams, then logistic regression."""
 
-    Attributes
-    ----------
-    analyzer : {"word", "char_wb"}
-        As of scikit-learn's `TfidfVectorizer`: words, or characters inside words.
-    ngrams : tuple of two int
-        Least and greatest length.
-    inverse_penalty : float
-        C of scikit-learn's `LogisticRegression`.
-    """
-
-    analyzer: str
-    ngrams: tuple[int, int]
-    inverse_penalty: float
+    analyzer: str  #: {"word", "char_wb"}: As of scikit-learn's `TfidfVectorizer`: words, or characters inside words
+    ngrams: tuple[int, int]  #: Least and greatest length
+    inverse_penalty: float  #: C of scikit-learn's `LogisticRegression`
 
 
 OWN = {
@@ -344,11 +295,6 @@ def chosen_classifiers(given: str | Sequence[str] | Mapping[str, Sequence[str]])
         A key of `OWN`, a name of the Hugging Face Hub, or the path of a folder; "tf-idf" for all own ones, "zero-shot" for
         `ZERO_SHOT`; a dict names the languages of each, such as ``{"facebook/bart-large-mnli": ["en"]}``.
 
-    Raises
-    ------
-    InputError
-        No name, or something else.
-
     Examples
     --------
     >>> chosen_classifiers(["tf-idf-words", "facebook/bart-large-mnli"])
@@ -363,7 +309,7 @@ def chosen_classifiers(given: str | Sequence[str] | Mapping[str, Sequence[str]])
             and all(isinstance(one, str) for one in languages)
         )
         if not (isinstance(name, str) and name.strip() and right):
-            raise InputError(
+            fail(
                 "classifiers",
                 "must be names, or a dict with a list of languages for each name",
                 f"got {name!r}" + ("" if right else f" with {languages!r}"),
@@ -375,7 +321,7 @@ def chosen_classifiers(given: str | Sequence[str] | Mapping[str, Sequence[str]])
         else:
             found[name] = tuple(ZERO_SHOT.get(name, ()) if languages is None else languages)
     if not found:
-        raise InputError("classifiers", "must be one or more names", "got none", "leave it out", code="empty")
+        fail("classifiers", "must be one or more names", "got none", "leave it out", code="empty")
     return found
 
 
@@ -384,25 +330,16 @@ def tf_idf_probs(settings: TfIdfSettings, texts: Sequence[str], votes: Floats, n
 
     Parameters
     ----------
-    settings : TfIdfSettings
     texts : sequence of n str
         For training.
     votes : array (n, 2)
         Their label distributions. Each text counts for both classes with its shares, so that the fit minimises the log loss of
         the distribution.
-    new_texts : sequence of m str
-
-    Raises
-    ------
-    InputError
-        Training texts of one class, or without any n-gram.
-    MissingDependencyError
-        Scikit-learn is missing.
     """
     texts_of = optional_package("sklearn.feature_extraction.text", "text", "a tf-idf classifier")
     linear_model = optional_package("sklearn.linear_model", "text", "a tf-idf classifier")
     if not (np.asarray(votes).sum(axis=0) > 0).all():
-        raise InputError(
+        fail(
             "messages",
             "of the training part must have ratings of both classes",
             "got ratings of one class",
@@ -441,16 +378,8 @@ def transformer_probs(name: str, texts: Sequence[str], *, batch_size: int = 32, 
         paper describes it. A model with two classes is taken as it is, if one is named negative and the other positive.
     texts : sequence of n str
         Cut at 512 tokens.
-    batch_size : int
     device : str
         "auto", "cpu", "cuda", …
-
-    Raises
-    ------
-    InputError
-        A model that cannot be loaded, or that has other classes.
-    MissingDependencyError
-        Transformers or PyTorch is missing.
     """
     check_whole(1, batch_size=batch_size)
     tokenizer, model = _loaded(name)
@@ -479,7 +408,7 @@ def transformer_probs(name: str, texts: Sequence[str], *, batch_size: int = 32, 
             return np.stack([by_category[:, ~is_positive].sum(axis=1), by_category[:, is_positive].sum(axis=1)], axis=1)
         if len(classes) == 2 and negative is not None and positive is not None:
             return np.asarray(softmax(logits([(text,) for text in texts])[:, [negative, positive]], axis=1))
-    raise InputError(
+    fail(
         "classifiers",
         "must be models with a class entailment, or with the two classes negative and positive",
         f"{name} has {listed(list(classes))}",

@@ -66,19 +66,12 @@ def write_synthetic_figures(
 
     Parameters
     ----------
-    folder : path
     scorings : sequence of Scoring
         Those of the grid, for Figures 1 and 6.
-    data : TwoGaussians
     seed : int
         Seed of the predictors of Figures 2, 4 and 5, which are trained again, and of the sample of Figure 3.
     one_sample : bool
         As the scorings were made.
-    progress : callable, optional
-
-    Returns
-    -------
-    list of Path
     """
     say = progress or (lambda step: None)
     path = check_folder(folder)

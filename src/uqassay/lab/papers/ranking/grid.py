@@ -65,24 +65,12 @@ PASSES = (10, 50, 100)
 @final
 @dataclass(frozen=True, slots=True)
 class GridPredictor:
-    """The settings of a predictor.
+    """The settings of a predictor."""
 
-    Attributes
-    ----------
-    method : str
-        One of `METHODS`.
-    hidden : tuple of int
-        Widths of the hidden layers.
-    learning_rate : float
-    size : int
-        Number of networks of an ensemble, or of stochastic passes of MC dropout; 1 for a softmax.
-    dropout : float
-    """
-
-    method: str
-    hidden: tuple[int, ...]
+    method: str  #: One of `METHODS`
+    hidden: tuple[int, ...]  #: Widths of the hidden layers
     learning_rate: float
-    size: int = 1
+    size: int = 1  #: Number of networks of an ensemble, or of stochastic passes of MC dropout; 1 for a softmax
     dropout: float = 0.0
 
     @property
@@ -157,20 +145,8 @@ def train_together(
 
     Parameters
     ----------
-    predictors : sequence of GridPredictor
-    data : TwoGaussians
-    seed : int
     one_sample : bool
         All predictors of a seed share one sample; by default each has its own.
-
-    Returns
-    -------
-    list of TrainedPredictor
-
-    Raises
-    ------
-    MissingDependencyError
-        PyTorch or scikit-learn is missing.
     """
     for package in ("torch", "sklearn"):
         optional_package(package, "methods", "the training of the ranking grid")

@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any, final
+from typing import Annotated, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from uqassay.arrays import as_labels
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.store import METADATA, Store, StoredResult, holds_benchmark, json_object
@@ -82,36 +83,17 @@ LARGEST_ENSEMBLE = 5  # members of which all sub-ensembles are formed
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class HumanLabels:
-    """Instances with a label and with the votes of several people.
+    """Instances with a label and with the votes of several people."""
 
-    Attributes
-    ----------
-    dataset : str
-        As the paper's Table 1 prints it.
-    labels : int array (n,)
-        What the metrics see.
-    votes : array (n, K)
-        What the truths are made of.
-    places : int array (n,)
-        Row of each instance in a prediction file without ids.
-    n_rows : int
-        Rows of such a file.
-    ids : array (n,), optional
-        Names of the instances. A file with ids may hold any of them, in any order.
-    instances : str
-        What an instance is, in the plural.
-    models : str
-        What the paper's models are.
-    """
-
-    dataset: str
-    labels: NDArray[Any]
-    votes: NDArray[Any]
-    places: NDArray[np.int64]
-    n_rows: int
+    dataset: str  #: As the paper's Table 1 prints it
+    labels: NDArray[Any]  #: (n,): What the metrics see
+    votes: NDArray[Any]  #: (n, K): What the truths are made of
+    places: NDArray[np.int64]  #: (n,): Row of each instance in a prediction file without ids
+    n_rows: int  #: Rows of such a file
+    #: (n,): Names of the instances. A file with ids may hold any of them, in any order.
     ids: NDArray[Any] | None = None
-    instances: str = "images"
-    models: str = "networks"
+    instances: str = "images"  #: What an instance is, in the plural
+    models: str = "networks"  #: What the paper's models are
 
 
 @final
@@ -131,22 +113,16 @@ def check_folder(data: Any, needed: str, *, parameter: str = "data") -> Path:
 
     Parameters
     ----------
-    data : path or None
     needed : str
         What belongs there, for errors.
     parameter : str
         Name of the option, for errors.
-
-    Raises
-    ------
-    InputError
-        Nothing is given, or it is no folder.
     """
     if data is None:
-        raise InputError(parameter, "must be a folder", "got none", needed, code="missing")
+        fail(parameter, "must be a folder", "got none", needed, code="missing")
     folder = Path(data)
     if not folder.is_dir():
-        raise InputError(parameter, "must be a folder", f"got {folder}", needed, code="missing")
+        fail(parameter, "must be a folder", f"got {folder}", needed, code="missing")
     return folder
 
 
@@ -162,15 +138,8 @@ def each_model(folder: Path, human: HumanLabels, repaired: list[str]) -> Iterato
 
     Parameters
     ----------
-    folder : Path
-    human : HumanLabels
     repaired : list of str
         Takes a line for each repaired prediction.
-
-    Raises
-    ------
-    InputError
-        A file with other classes, other rows, or without any of the instances.
     """
     for path in model_files(folder):
         prediction, labels, votes = _matched(load(path), human, path.name)
@@ -188,7 +157,6 @@ def usable(prediction: Prediction, name: str, repaired: list[str]) -> Prediction
 
     Parameters
     ----------
-    prediction : Prediction
     name : str
         Of the model.
     repaired : list of str
@@ -248,26 +216,17 @@ def _matched(prediction: Prediction, human: HumanLabels, source: str) -> tuple[P
 # `reproduce unified --resume FOLDER` and `bench -o FOLDER` store the prediction and the labels of each training as a
 # cell.
 
-PLACES = ("source", "rests_on")  # fields of a cell that say where its data and its code lie
+PLACES = ("source", "rests_on")  # fields of a cell that say where its data and, in older versions, its code lie
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class StoredTraining:
-    """A training that is done.
+    """A training that is done."""
 
-    Attributes
-    ----------
-    key : str
-        Of its cell.
-    cell : Cell
-    finished : str
-        When, as the store wrote it.
-    """
-
-    key: str
+    key: str  #: Of its cell
     cell: Cell
-    finished: str
+    finished: str  #: When, as the store wrote it
 
 
 def n_trainings(folder: Path) -> int:
@@ -279,15 +238,6 @@ def stored_trainings(folder: Path) -> tuple[list[StoredTraining], list[str]]:
     """The trainings that are done, by data set, method and seed, and notes on those that are left out.
 
     Of several results of one training, which other code has made, the latest is taken.
-
-    Parameters
-    ----------
-    folder : Path
-
-    Raises
-    ------
-    InputError
-        A folder without a benchmark.
     """
     store = Store(folder, create=False)
     latest: dict[str, StoredTraining] = {}
@@ -306,13 +256,7 @@ def stored_trainings(folder: Path) -> tuple[list[StoredTraining], list[str]]:
 
 
 def stored_labels(folder: Path, trainings: Sequence[StoredTraining], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Labels of the first training whose prediction has this number of instances and classes.
-
-    Raises
-    ------
-    InputError
-        There is none.
-    """
+    """Labels of the first training whose prediction has this number of instances and classes."""
     store = Store(folder, create=False)
     for training in trainings:
         result = store.result(training.key)
@@ -330,17 +274,10 @@ def trained_models(
 
     Parameters
     ----------
-    folder : Path
-    trainings : sequence of StoredTraining
     labels : int array (n,)
     votes : array (n, K)
     notes : list of str
         Takes a line for each repaired prediction, and one about trainings of other instances.
-
-    Raises
-    ------
-    InputError
-        Labels of a training that differ from those of the votes; no training of these instances.
     """
     store = Store(folder, create=False)
     others: list[StoredTraining] = []
@@ -354,7 +291,7 @@ def trained_models(
             continue
         wrong = np.flatnonzero(np.asarray(result.labels) != labels)
         if len(wrong):
-            raise InputError(
+            fail(
                 "data",
                 "labels of the trained models must be those of the votes, in their order",
                 f"{training.cell.name} differs in {counted(len(wrong), 'row')}, first in row {wrong[0]}",
@@ -479,9 +416,6 @@ def correlate_saved(
 
     Parameters
     ----------
-    protocol : str
-    folder : Path
-    human : HumanLabels
     needed : str
         What belongs into the folder, for the error about too few models.
     notes, figures, progress
@@ -518,7 +452,6 @@ def correlate_with_votes(
         Name of the protocol.
     models : iterable of SavedModel
         Each is judged as it comes.
-    human : HumanLabels
     needed : str
         What to do if there are too few models.
     notes : sequence of str
@@ -527,18 +460,12 @@ def correlate_with_votes(
         Whether the reading has a table of every score of every model.
     figures : path, optional
         Folder for Figure 1 as a PNG file.
-    progress : callable, optional
 
     Returns
     -------
     Reproduction
         Correlations in percent, ``table1/<data set>/…``, for the entropy of the mean prediction, as in the paper. The reading
         adds every model, the votes instead of the labels, and more scores.
-
-    Raises
-    ------
-    InputError
-        Fewer than four models.
     """
     check_figures(figures)
     say = progress or (lambda step: None)
@@ -552,7 +479,7 @@ def correlate_with_votes(
             say(f"more scores of {part.name}")
             pooled += _judged(part, part.labels, _scores_of(part.prediction), part.scores)
     if len(scorings) < LEAST:
-        raise InputError("data", f"must give at least {LEAST} models", f"got {len(scorings)}", needed, code="empty")
+        fail("data", f"must give at least {LEAST} models", f"got {len(scorings)}", needed, code="empty")
     found = study(scorings, "fisher")
     cells = printed_cells(human.dataset, found, _why(found.n_scorings, human))
     reading = _model_table(scorings, accuracies)
@@ -634,7 +561,6 @@ def contrast_lines(found: CorrelationStudy, scorings: Sequence[Scoring]) -> list
     ----------
     found : CorrelationStudy
         Of the scorings.
-    scorings : sequence of Scoring
     """
     metrics, taus = columns([s for s in scorings if s.defined])
     n = found.n_scorings
@@ -684,13 +610,7 @@ def _difference(metric: Floats, own: Floats, other: Floats) -> tuple[float, floa
 
 
 def truth_lines(human: HumanLabels, scorings: Sequence[Scoring]) -> list[str]:
-    """How the truths look on the data: the range of τ, unanimous votes, and labels with the most votes.
-
-    Parameters
-    ----------
-    human : HumanLabels
-    scorings : sequence of Scoring
-    """
+    """How the truths look on the data: the range of τ, unanimous votes, and labels with the most votes."""
     unanimous = float((human.votes.max(axis=1) == human.votes.sum(axis=1)).mean())
     spans = []
     for i, truth in enumerate(TRUTHS):
@@ -759,39 +679,28 @@ NOTES = (
 
 def reproduce_ranking_cifar10h(
     *,
-    data: str | os.PathLike[str] | None = None,
-    votes: str | os.PathLike[str] | None = None,
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with labels.npy and prediction files (.npz) with probs or logits (n, K) or another saved prediction. A "
+        "file of members gives each member and their mean; beliefs that are no belief functions are repaired. Or the "
+        "folder of a benchmark, whose trainings have predicted the whole test set in its order; each is one model, and "
+        "every score of it is shown.",
+    ] = None,
+    votes: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with human_counts.npy and labels.npy, by default data. Without human_counts.npy the votes are those of "
+        "CIFAR-10H in the cache folder; a benchmark then needs no labels.npy, because its labels are compared with those "
+        "of CIFAR-10.",
+    ] = None,
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with the votes of CIFAR-10H over saved or trained models.
-
-    Parameters
-    ----------
-    data : path
-        Folder with labels.npy and prediction files (.npz) with ``probs`` or ``logits`` (n, K) or another saved prediction. A
-        file of members gives each member and their mean; beliefs that are no belief functions are repaired. Or the folder of
-        a benchmark, whose trainings have predicted the whole test set in its order; each is one model, and every score of it
-        is shown.
-    votes : path, optional
-        Folder with human_counts.npy and labels.npy, by default `data`. Without human_counts.npy the votes are those of
-        CIFAR-10H in the cache folder; a benchmark then needs no labels.npy, because its labels are compared with those of
-        CIFAR-10.
-    figures : path, optional
-        Folder for Figure 1 as a PNG file; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------
     Reproduction
         As of `human_labels.correlate_with_votes`, with the labels of the data set.
-
-    Raises
-    ------
-    InputError
-        No folder, files that are missing or do not fit together, labels that do not belong to the votes, fewer than four
-        models.
     """
     folder = check_folder(data, NEEDED_FOR_CIFAR10H)
     place = folder if votes is None else check_folder(votes, "leave it out for the folder of data", parameter="votes")
@@ -809,19 +718,14 @@ def labels_and_votes(folder: Path, needed: str) -> tuple[NDArray[Any], NDArray[A
 
     Parameters
     ----------
-    folder : Path
     needed : str
         What belongs there, for errors.
-
-    Raises
-    ------
-    InputError
     """
     if not (folder / "labels.npy").is_file():
-        raise InputError("data", "must hold labels.npy", f"{folder} does not", needed, code="missing")
+        fail("data", "must hold labels.npy", f"{folder} does not", needed, code="missing")
     labels, votes = np.asarray(load_labels(folder / "labels.npy")), _votes(folder)
     if labels.ndim != 1 or len(labels) != len(votes):
-        raise InputError(
+        fail(
             "data",
             "labels.npy must be (n,) and human_counts.npy (n, K)",
             f"got shapes {labels.shape} and {votes.shape}",
@@ -841,7 +745,7 @@ def _votes(folder: Path) -> NDArray[Any]:
     votes = np.asarray(load_labels(path))
     if votes.ndim != 2:
         got = f"got shape {votes.shape}"
-        raise InputError("data", "human_counts.npy must be (n, K)", got, "save one row for each image", code="shape")
+        fail("data", "human_counts.npy must be (n, K)", got, "save one row for each image", code="shape")
     as_labels(votes, votes.shape[1], name="data: human_counts.npy")
     return votes
 
@@ -880,7 +784,7 @@ def _of_trainings(
 def _check_test_labels(labels: NDArray[Any], folder: Path) -> None:
     """Refuse labels that are not those of CIFAR-10's test set in its order."""
     if hashlib.sha256(labels.astype(np.uint8).tobytes()).hexdigest() != TEST_LABELS:
-        raise InputError(
+        fail(
             "data",
             "labels of the trained models must be the 10,000 test labels of CIFAR-10 in their order",
             f"those in {folder} are others",
@@ -894,7 +798,7 @@ def check_agreement(labels: NDArray[Any], votes: NDArray[Any]) -> None:
     """Refuse labels that name the most frequent class of the votes in fewer than half of the rows."""
     agreeing = float((votes.argmax(axis=1) == labels).mean())
     if agreeing < 0.5:
-        raise InputError(
+        fail(
             "data",
             "the labels must belong to the votes",
             f"it names their most frequent class in only {percent(agreeing, 0)} of the rows",
@@ -922,44 +826,35 @@ IMAGENET_CHOICES = (
 
 def reproduce_ranking_imagenet_real(
     *,
-    data: str | os.PathLike[str] | None = None,
-    images: str | os.PathLike[str] | None = None,
-    devkit: str | os.PathLike[str] | None = None,
-    networks: str | Sequence[str] | None = None,
-    library: str = "torchvision",
-    weights: str = "all",
-    batch_size: int = 64,
-    device: str = "auto",
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with labels.npy, the 50,000 labels of ImageNet, and prediction files (.npz) with probs or logits (n, K): "
+        "all 50,000 images in the order of their names, or any of them with ids, their file names. The scores are ReaL's "
+        "in the cache folder.",
+    ] = None,
+    images: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder of the validation images, as published or sorted into folders by WordNet id. With it the networks predict "
+        "them first, and the files are written to data, where finished ones are kept.",
+    ] = None,
+    devkit: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder of the development kit of ILSVRC 2012, for labels.npy if neither that file nor folders by WordNet id are "
+        "there.",
+    ] = None,
+    networks: Annotated[str | Sequence[str] | None, "Names of networks; by default the 77 of the paper's list."] = None,
+    library: Annotated[str, "Package of the networks.", ("torchvision", "timm")] = "torchvision",
+    weights: Annotated[
+        str,
+        'Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" '
+        "that.",
+    ] = "all",
+    batch_size: Annotated[int, "Images that a network takes at once."] = 64,
+    device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with ReaL's scores of the validation images of ImageNet over saved or pretrained models.
-
-    Parameters
-    ----------
-    data : path
-        Folder with labels.npy, the 50,000 labels of ImageNet, and prediction files (.npz) with ``probs`` or ``logits`` (n, K):
-        all 50,000 images in the order of their names, or any of them with ``ids``, their file names. The scores are ReaL's
-        in the cache folder.
-    images : path, optional
-        Folder of the validation images, as published or sorted into folders by WordNet id. With it the networks predict them
-        first, and the files are written to `data`, where finished ones are kept.
-    devkit : path, optional
-        Folder of the development kit of ILSVRC 2012, for labels.npy if neither that file nor folders by WordNet id are there.
-    networks : str or sequence of str, optional
-        Names of networks; by default the 77 of the paper's list.
-    library : {"torchvision", "timm"}
-        Package of the networks.
-    weights : str
-        Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" that.
-    batch_size : int
-        Images that a network takes at once.
-    device : str
-        "auto", "cpu", "cuda", …
-    figures : path, optional
-        Folder for Figure 1 as a PNG file; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------
@@ -983,12 +878,10 @@ def reproduce_ranking_imagenet_real(
         notes += make_image_predictions(Path(data), Path(images), options, devkit=kit, say=say)
     folder = check_folder(data, NEEDED_FOR_IMAGENET)
     if not (folder / "labels.npy").is_file():
-        raise InputError("data", "must hold labels.npy", f"{folder} does not", NEEDED_FOR_IMAGENET, code="missing")
+        fail("data", "must hold labels.npy", f"{folder} does not", NEEDED_FOR_IMAGENET, code="missing")
     labels = np.asarray(load_labels(folder / "labels.npy"))
     if labels.shape != (N_IMAGES,):
-        raise InputError(
-            "data", f"labels.npy must be ({N_IMAGES},)", f"got {labels.shape}", NEEDED_FOR_IMAGENET, code="shape"
-        )
+        fail("data", f"labels.npy must be ({N_IMAGES},)", f"got {labels.shape}", NEEDED_FOR_IMAGENET, code="shape")
     real = read_real_scores()
     labels = as_labels(labels, len(real.class_names), name="data: labels.npy")
     places = _places(real.ids.tolist())
@@ -1060,32 +953,24 @@ OASST2_CHOICES = (
 
 def reproduce_ranking_oasst2(
     *,
-    data: str | os.PathLike[str] | None = None,
-    classifiers: str | Sequence[str] | Mapping[str, Sequence[str]] | None = None,
-    batch_size: int = 32,
-    device: str = "auto",
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with prediction files (.npz) with probs or logits (n, 2): all validation messages of OASST2 in the order "
+        "of its file, or any of them with ids, the ids of the messages, for models that do not know every language.",
+    ] = None,
+    classifiers: Annotated[
+        str | Sequence[str] | Mapping[str, Sequence[str]] | None,
+        'Classifiers that predict the messages first; the files are written to data, where finished ones are kept. "tf-'
+        'idf": four own ones, which learn from OASST2\'s training part; "zero-shot": those of the paper\'s list that it '
+        'identifies; a name of the Hugging Face Hub, or the path of a folder. {"NAME": ["en", "de"]} names the languages '
+        "that each knows.",
+    ] = None,
+    batch_size: Annotated[int, "Texts, or pairs of text and category, that a classifier takes at once."] = 32,
+    device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Correlate the ranking metrics with the ratings of the validation messages of OASST2 over saved or other models.
-
-    Parameters
-    ----------
-    data : path
-        Folder with prediction files (.npz) with ``probs`` or ``logits`` (n, 2): all validation messages of OASST2 in the
-        order of its file, or any of them with ``ids``, the ids of the messages, for models that do not know every language.
-    classifiers : str, sequence of str, or dict, optional
-        Classifiers that predict the messages first; the files are written to `data`, where finished ones are kept. "tf-idf":
-        four own ones, which learn from OASST2's training part; "zero-shot": those of the paper's list that it identifies; a
-        name of the Hugging Face Hub, or the path of a folder. ``{"NAME": ["en", "de"]}`` names the languages that each knows.
-    batch_size : int
-        Texts, or pairs of text and category, that a classifier takes at once.
-    device : str
-        "auto", "cpu", "cuda", …
-    figures : path, optional
-        Folder for Figure 1 as a PNG file; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------

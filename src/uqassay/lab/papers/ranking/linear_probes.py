@@ -7,12 +7,13 @@ metrics are those of the validation folds. NumPy suffices for one linear layer.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from uqassay.checks import whole
 from uqassay.errors import InputError
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.ranking.classifiers import n_asked
@@ -51,60 +52,38 @@ Progress = Callable[[str], None]
 
 def reproduce_ranking_cifar10h_probes(
     *,
-    data: str | os.PathLike[str] | None = None,
-    seed: int = 0,
-    images: str | os.PathLike[str] | None = None,
-    networks: str | Sequence[str] | None = None,
-    library: str = "torchvision",
-    weights: str = "all",
-    batch_size: int = 64,
-    device: str = "auto",
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with labels.npy and one file of features (n, d), NAME.npy, for each network, and human_counts.npy; "
+        "without that file the votes are those of CIFAR-10H in the cache folder.",
+    ] = None,
+    seed: Annotated[int, "Seed of the folds, the initial weights and the batches."] = 0,
+    images: Annotated[
+        str | os.PathLike[str] | None,
+        '"cifar-10", or a folder with train.npz and test.npz such as a copy of CIFAR-10. With it the networks compute '
+        "features of the test images first, and the files are written to data, where finished ones are kept.",
+    ] = None,
+    networks: Annotated[str | Sequence[str] | None, "Names of networks; by default the 77 of the paper's list."] = None,
+    library: Annotated[str, "Package of the networks.", ("torchvision", "timm")] = "torchvision",
+    weights: Annotated[
+        str,
+        'Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" '
+        "that.",
+    ] = "all",
+    batch_size: Annotated[int, "Images that a network takes at once; the probes are trained in batches of 32."] = 64,
+    device: Annotated[str, '"auto", "cpu", "cuda", …'] = "auto",
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for Figure 1 as a PNG file; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Train linear probes on the features of several networks, and correlate the ranking metrics with CIFAR-10H's votes.
-
-    Parameters
-    ----------
-    data : path
-        Folder with labels.npy and one file of features (n, d), ``NAME.npy``, for each network, and human_counts.npy; without
-        that file the votes are those of CIFAR-10H in the cache folder.
-    seed : int
-        Seed of the folds, the initial weights and the batches.
-    images : str or path, optional
-        "cifar-10", or a folder with train.npz and test.npz such as a copy of CIFAR-10. With it the networks compute features
-        of the test images first, and the files are written to `data`, where finished ones are kept.
-    networks : str or sequence of str, optional
-        Names of networks; by default the 77 of the paper's list.
-    library : {"torchvision", "timm"}
-        Package of the networks.
-    weights : str
-        Of torchvision: "all" takes every set of weights of a network, "default" one, and a name such as "IMAGENET1K_V1" that.
-    batch_size : int
-        Images that a network takes at once; the probes are trained in batches of 32.
-    device : str
-        "auto", "cpu", "cuda", …
-    figures : path, optional
-        Folder for Figure 1 as a PNG file; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------
     Reproduction
         As of `human_labels.correlate_with_votes`.
-
-    Raises
-    ------
-    InputError
-        No folder, files that are missing or do not fit together, features that are not finite numbers or too large for SGD to
-        converge, fewer than four networks.
     """
     check_figures(figures)
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(
-            "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
-        )
+    whole(seed, "seed", "0 is the default", least=0)
     notes = [*CHOICES, *NOTES]
     say = progress or (lambda step: None)
     if images is not None and data is not None:
@@ -147,9 +126,6 @@ def probe_logits(
     ----------
     features : array (n, d)
     labels : int array (n,)
-    n_classes : int
-    seed : int
-    n_folds : int
     """
     rng = np.random.default_rng([seed, 0])
     fold = np.empty(len(labels), dtype=np.int64)
@@ -174,8 +150,6 @@ def train_probe(
     ----------
     features : array (n, d)
     labels : int array (n,)
-    n_classes : int
-    seed : int or list of int
 
     Notes
     -----

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.io import loadmat
 
+import uqassay
+from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
 from uqassay.files import optional_package, whole_file
-from uqassay.lab.bench.cell import canonical_json, code_version
+from uqassay.lab.bench.cell import canonical_json
 from uqassay.lab.datasets.registry import load_dataset
 from uqassay.lab.datasets.votes import LabelDistributions, read_oasst2
 from uqassay.lab.papers.ranking.classifiers import (
@@ -60,21 +62,11 @@ Arrays = Mapping[str, NDArray[Any]]
 @final
 @dataclass(frozen=True)
 class FileJob:
-    """One file to be made.
+    """One file to be made."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file, without its ending.
-    facts : dict
-        Everything that its arrays depend on, the code included, as plain values.
-    make : callable
-        Gives the arrays.
-    """
-
-    name: str
-    facts: Mapping[str, Any]
-    make: Callable[[], Arrays] = field(repr=False)
+    name: str  #: Of the file, without its ending
+    facts: Mapping[str, Any]  #: Everything that its arrays depend on, the code included, as plain values
+    make: Callable[[], Arrays] = field(repr=False)  #: Gives the arrays
 
     @property
     def key(self) -> str:
@@ -83,13 +75,7 @@ class FileJob:
 
 
 def place_of(folder: Path) -> Path:
-    """The folder for the files, made if its parent exists.
-
-    Raises
-    ------
-    InputError
-        It cannot be made.
-    """
+    """The folder for the files, made if its parent exists."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as problem:
@@ -108,8 +94,6 @@ def make_missing(folder: Path, jobs: Sequence[FileJob], say: Callable[[str], Non
 
     Parameters
     ----------
-    folder : Path
-    jobs : sequence of FileJob
     say : callable
         Called with a line of text for every file.
 
@@ -117,11 +101,6 @@ def make_missing(folder: Path, jobs: Sequence[FileJob], say: Callable[[str], Non
     -------
     list of str
         Notes on files that were made again, and on those of the same name that were not made here and are used as they are.
-
-    Raises
-    ------
-    InputError
-        The folder takes no files.
     """
     again, foreign = [], []
     for job in jobs:
@@ -199,11 +178,6 @@ def validation_images(folder: Path) -> list[Path]:
     folder : Path
         As published, ``ILSVRC2012_val_00000001.JPEG`` …, or sorted into folders named by WordNet ids. Some of the images
         suffice.
-
-    Raises
-    ------
-    InputError
-        No folder, no image, or an image twice.
     """
     found: dict[int, Path] = {}
     paths = [*folder.glob("*.JPEG"), *folder.glob("*/*.JPEG")] if folder.is_dir() else []
@@ -212,7 +186,7 @@ def validation_images(folder: Path) -> list[Path]:
         if number is None:
             continue
         if number in found:
-            raise InputError(
+            fail(
                 "images",
                 "must hold each image once",
                 f"got {found[number]} and {path}",
@@ -221,7 +195,7 @@ def validation_images(folder: Path) -> list[Path]:
             )
         found[number] = path
     if not found:
-        raise InputError(
+        fail(
             "images",
             "must be a folder with validation images, ILSVRC2012_val_00000001.JPEG …",
             f"got {folder}",
@@ -246,11 +220,6 @@ def labels_of(images: list[Path], devkit: Path | None) -> NDArray[np.int64] | No
     -------
     int array (50000,) or None
         None without a development kit and without such folders.
-
-    Raises
-    ------
-    InputError
-        A development kit with other files.
     """
     if devkit is not None:
         return _of_devkit(devkit / "data" if (devkit / "data").is_dir() else devkit)
@@ -265,7 +234,7 @@ def _of_devkit(folder: Path) -> NDArray[np.int64]:
     """Labels by the files of the development kit, whose class numbers have an order of their own."""
     for name in (META, TRUTH):
         if not (folder / name).is_file():
-            raise InputError(
+            fail(
                 "devkit",
                 f"must hold {META} and {TRUTH}",
                 f"{folder} has no {name}",
@@ -299,25 +268,17 @@ def _of_devkit(folder: Path) -> NDArray[np.int64]:
 
 # Prediction files of pretrained networks for the validation images of ImageNet, as `ranking-imagenet-real` reads them.
 
-IMAGE_FUNCTION = "uqassay.lab.papers.ranking.made_predictions:make_image_predictions"
-
 
 @final
 @dataclass(frozen=True)
 class NetworkOptions:
-    """Which networks predict, and how.
+    """Which networks predict, and how."""
 
-    Attributes
-    ----------
-    library, names, weights
-        As in `chosen_networks`.
-    batch_size, device
-        As in `network_outputs`.
-    """
-
+    #: As in `chosen_networks`
     library: str = "torchvision"
     names: str | Sequence[str] | None = None
     weights: str = "all"
+    #: As in `network_outputs`
     batch_size: int = 64
     device: str = "auto"
 
@@ -348,7 +309,6 @@ def make_image_predictions(
         Takes the files; those that are there from the same code, weights and images are kept.
     images : Path
         As in `validation_images`.
-    options : NetworkOptions
     devkit : Path, optional
         As in `labels_of`.
     say : callable
@@ -358,13 +318,6 @@ def make_image_predictions(
     -------
     list of str
         Notes.
-
-    Raises
-    ------
-    InputError
-        Images, labels or networks that are missing or do not fit.
-    MissingDependencyError
-        Torchvision, timm, PyTorch or Pillow is missing.
     """
     paths = validation_images(images)
     networks = options.networks()
@@ -373,7 +326,7 @@ def make_image_predictions(
     _write_labels(folder, paths, devkit)
     ids = np.array([path.name for path in paths])
     facts = {
-        "code": code_version(IMAGE_FUNCTION),
+        "uqassay": uqassay.__version__,
         "version": version_of(options.library),
         "images": digest_of([f"{path.name} {path.stat().st_size}" for path in paths]),
     }
@@ -386,7 +339,7 @@ def make_image_predictions(
         def make() -> dict[str, Any]:
             found = network_outputs(network, load, len(paths), batch_size=options.batch_size, device=options.device)
             if found.logits.shape[1] != N_CLASSES:
-                raise InputError(
+                fail(
                     "networks",
                     f"must have the {count(N_CLASSES)} classes of ILSVRC 2012",
                     f"{network.file} has {count(found.logits.shape[1])}",
@@ -409,7 +362,7 @@ def _write_labels(folder: Path, paths: list[Path], devkit: Path | None) -> None:
         return
     labels = labels_of(paths, devkit)
     if labels is None:
-        raise InputError(
+        fail(
             "devkit",
             "must be the folder of the development kit where the images are not sorted into folders by WordNet id",
             "got none, and no labels.npy",
@@ -421,8 +374,6 @@ def _write_labels(folder: Path, paths: list[Path], devkit: Path | None) -> None:
 
 
 # Prediction files of text classifiers for the messages of OASST2, as `ranking-oasst2` reads them.
-
-TEXT_FUNCTION = "uqassay.lab.papers.ranking.made_predictions:make_text_predictions"
 
 
 def make_text_predictions(
@@ -453,17 +404,9 @@ def make_text_predictions(
     -------
     list of str
         Notes.
-
-    Raises
-    ------
-    InputError
-        A classifier that cannot be loaded, or knows no language of the messages.
-    MissingDependencyError
-        Transformers, PyTorch, scikit-learn or pyarrow is missing.
     """
     chosen = chosen_classifiers(classifiers)
     place_of(folder)
-    code = code_version(TEXT_FUNCTION)
 
     @cache
     def training() -> LabelDistributions:
@@ -476,7 +419,7 @@ def make_text_predictions(
     def job(name: str, languages: tuple[str, ...]) -> FileJob:
         rows = [i for i, one in enumerate(messages.languages) if not languages or one in languages]
         if not rows:
-            raise InputError(
+            fail(
                 "classifiers",
                 f"{name} must know a language of the messages",
                 f"got {listed(languages)}",
@@ -484,7 +427,12 @@ def make_text_predictions(
                 code="empty",
             )
         texts, ids = [messages.texts[i] for i in rows], messages.ids[rows]
-        facts: dict[str, Any] = {"code": code, "name": name, "texts": digest_of(texts), "ids": digest_of(ids.tolist())}
+        facts: dict[str, Any] = {
+            "uqassay": uqassay.__version__,
+            "name": name,
+            "texts": digest_of(texts),
+            "ids": digest_of(ids.tolist()),
+        }
         if name in OWN:
             settings = OWN[name]
             facts |= asdict(settings) | {"training": training_facts(), "version": _version_of_sklearn()}
@@ -519,7 +467,6 @@ def _version_of_sklearn() -> str:
 
 # Penultimate features of pretrained networks for the test images of CIFAR-10, as `ranking-cifar10h-probes` reads them.
 
-FEATURE_FUNCTION = "uqassay.lab.papers.ranking.made_predictions:make_features"
 FEATURES = "features"  # the array of an .npz file
 OTHERS = ("labels.npy", "human_counts.npy")
 
@@ -530,13 +477,7 @@ def feature_files(folder: Path) -> list[Path]:
 
 
 def read_features(path: Path, n: int) -> NDArray[Any]:
-    """Features ``(n, d)`` of a file.
-
-    Raises
-    ------
-    FileFormatError
-        Something else than finite numbers (n, d).
-    """
+    """Features ``(n, d)`` of a file."""
     with problems_named(path):
         if path.suffix == ".npz":
             with np.load(path, allow_pickle=False) as held:
@@ -570,7 +511,6 @@ def make_features(
         Takes the files; those that are there from the same code, weights and images are kept.
     images : str or path
         "cifar-10" for the data set of the cache folder, or a folder with train.npz and test.npz; the test images are used.
-    options : NetworkOptions
     say : callable
         Called with a line of text for every network.
 
@@ -578,19 +518,12 @@ def make_features(
     -------
     list of str
         Notes.
-
-    Raises
-    ------
-    InputError
-        Images or networks that are missing; labels of the images that differ from labels.npy.
-    MissingDependencyError
-        Torchvision, timm, PyTorch or Pillow is missing.
     """
     name = os.fspath(images)
     data = load_dataset(name if name == "cifar-10" else f"npz:{name}")
     pixels = np.round(255.0 * np.asarray(data.X_test)).astype(np.uint8)  # (n, 3, height, width)
     if pixels.ndim != 4 or pixels.shape[1] != 3:
-        raise InputError(
+        fail(
             "images",
             "must be images in colour (n, 3, height, width)",
             f"got {data.X_test.shape}",
@@ -602,7 +535,7 @@ def make_features(
     place_of(folder)
     _keep_labels(folder, np.asarray(data.y_test))
     facts = {
-        "code": code_version(FEATURE_FUNCTION),
+        "uqassay": uqassay.__version__,
         "version": version_of(options.library),
         "images": hashlib.sha256(pixels.tobytes()).hexdigest(),
     }
@@ -641,7 +574,7 @@ def _keep_labels(folder: Path, labels: NDArray[Any]) -> None:
         with whole_file(path) as stream:
             np.save(stream, labels.astype(np.int64))
     elif not np.array_equal(load_labels(path), labels):
-        raise InputError(
+        fail(
             "data",
             "labels.npy must be the labels of the images",
             f"{path} differs",

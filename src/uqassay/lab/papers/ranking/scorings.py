@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from uqassay.errors import InputError
+from uqassay.checks import fail
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
 from uqassay.lab.papers.reproduction import Reproduction
 from uqassay.losses.unified import prediction_errors, probability_gap
@@ -54,27 +54,13 @@ HALF_UNIT = 0.005  # of the last printed digit of a correlation in percent
 @final
 @dataclass(frozen=True, slots=True)
 class Scoring:
-    """One score of one trained model.
+    """One score of one trained model."""
 
-    Attributes
-    ----------
-    model : str
-        Name of the trained model; scorings of one model are dependent.
-    method : str
-        Kind of the model.
-    score : str
-        A name of `uqassay.measures.SCORES`, or of a score that the model states itself.
-    metrics : tuple of Estimate
-        In the order of `METRICS`.
-    taus : tuple of Estimate
-        Kendall's τ-b with the truths, in the order of `TRUTHS`.
-    """
-
-    model: str
-    method: str
-    score: str
-    metrics: tuple[Estimate, Estimate]
-    taus: tuple[Estimate, Estimate]
+    model: str  #: Name of the trained model; scorings of one model are dependent
+    method: str  #: Kind of the model
+    score: str  #: A name of `uqassay.measures.SCORES`, or of a score that the model states itself
+    metrics: tuple[Estimate, Estimate]  #: In the order of `METRICS`
+    taus: tuple[Estimate, Estimate]  #: Kendall's τ-b with the truths, in the order of `TRUTHS`
 
     @property
     def defined(self) -> bool:
@@ -96,7 +82,6 @@ def judge(
 
     Parameters
     ----------
-    prediction : Prediction
     labels : int array (n,), or array (n, K)
         For the metrics.
     label_distribution : array (n, K)
@@ -138,7 +123,6 @@ def study(scorings: Sequence[Scoring], method: str, *, by_model: bool = False) -
 
     Parameters
     ----------
-    scorings : sequence of Scoring
     method : {"jackknife", "fisher", "bca"}
         As in `correlation_study`.
     by_model : bool
@@ -146,7 +130,7 @@ def study(scorings: Sequence[Scoring], method: str, *, by_model: bool = False) -
     """
     kept = [s for s in scorings if s.defined]
     if len(kept) < 3:
-        raise InputError(
+        fail(
             "scorings",
             "must have at least three that are defined",
             f"got {len(kept)}",

@@ -7,11 +7,11 @@ of the same scorings with φ and ψ, which are known exactly.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Annotated, final
 
 import numpy as np
 
-from uqassay.errors import InputError
+from uqassay.checks import one_of, whole
 from uqassay.lab.datasets.generated import TwoGaussians
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.printed_cells import PrintedCell, printed_table
@@ -32,7 +32,7 @@ from uqassay.lab.papers.ranking.scorings import HALF_UNIT, SOURCE, TRUTHS, Scori
 from uqassay.lab.papers.reproduction import NO_EVIDENCE, Reproduction
 from uqassay.metrics.bins import expected_calibration_error
 from uqassay.metrics.truths import CorrelationStudy, correlation_study
-from uqassay.text import count, interval, listed, number
+from uqassay.text import count, interval, number
 
 __all__ = ["PRESETS", "GridRun", "reproduce_ranking_synthetic", "run_grid", "steps_of_ranking_synthetic"]
 
@@ -61,65 +61,41 @@ LOST = (
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class GridRun:
-    """Results of the whole grid.
-
-    Attributes
-    ----------
-    bayes_error : float
-    n_predictors : int
-    scorings : tuple of Scoring
-    ece : dict of str to float
-        Expected calibration error by the name of the predictor.
-    """
+    """Results of the whole grid."""
 
     bayes_error: float
     n_predictors: int
     scorings: tuple[Scoring, ...]
-    ece: dict[str, float]
+    ece: dict[str, float]  #: Expected calibration error by the name of the predictor
 
 
 def reproduce_ranking_synthetic(
     *,
-    preset: str = "cpu",
-    seed: int = 0,
-    bayes_error: float = 0.15,
-    one_sample: bool = False,
-    sweep: bool = False,
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    preset: Annotated[
+        str,
+        '"cpu" and "paper" are the whole grid, 216 predictors with 1,044 scorings, at three Bayes errors. "smoke" only '
+        "checks that the code runs.",
+    ] = "cpu",
+    seed: Annotated[int, "Seed of every sample, initial weight, batch and dropped unit."] = 0,
+    bayes_error: Annotated[float, "Error of the best classifier, in (0, ½)."] = 0.15,
+    one_sample: Annotated[bool, "Train and test all predictors on one sample of the data."] = False,
+    sweep: Annotated[
+        bool,
+        "Also run the grid at five Bayes errors, three seeds each, with a sample for each predictor and with one for all.",
+    ] = False,
+    figures: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder for Figures 1 to 6 as PNG files; needs matplotlib.",
+    ] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Train the grid on two Gaussians, and correlate the ranking metrics with the ground truths over its scorings.
-
-    Parameters
-    ----------
-    preset : {"smoke", "cpu", "paper"}
-        "cpu" and "paper" are the whole grid, 216 predictors with 1,044 scorings, at three Bayes errors. "smoke" only checks
-        that the code runs.
-    seed : int
-        Seed of every sample, initial weight, batch and dropped unit.
-    bayes_error : float
-        Error of the best classifier, in (0, ½).
-    one_sample : bool
-        Train and test all predictors on one sample of the data.
-    sweep : bool
-        Also run the grid at five Bayes errors, three seeds each, with a sample for each predictor and with one for all.
-    figures : path, optional
-        Folder for Figures 1 to 6 as PNG files; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------
     Reproduction
         Correlations in percent: ``table1/Synth/…`` and ``section8/ECE/…``. ``notes`` name the choices that the paper leaves
         open.
-
-    Raises
-    ------
-    InputError
-        An unknown preset, a Bayes error outside (0, ½), a folder that cannot be written to.
-    MissingDependencyError
-        PyTorch or scikit-learn is missing; for figures, matplotlib.
 
     Examples
     --------
@@ -129,14 +105,8 @@ def reproduce_ranking_synthetic(
     >>> min(cell.ours for cell in result.rows[:4]) > 80
     True
     """
-    if preset not in PRESETS:
-        raise InputError(
-            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
-        )
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise InputError(
-            "seed", "must be a whole number of at least 0", f"got {seed!r}", "0 is the default", code="range"
-        )
+    one_of(preset, "preset", PRESETS, "cpu is the default")
+    whole(seed, "seed", "0 is the default", least=0)
     data = TwoGaussians(bayes_error)
     check_figures(figures)
     say = progress or (lambda step: None)

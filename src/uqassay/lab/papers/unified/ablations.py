@@ -60,7 +60,6 @@ def ablation_cells(judged: JudgedDataSet, beside: PrintedData) -> list[PrintedCe
 
     Parameters
     ----------
-    judged : JudgedDataSet
     beside : PrintedData
         As of the other tables; where it is not CIFAR-10, the values of CIFAR-10 are context.
 
@@ -132,12 +131,7 @@ def _vertex_cells(dataset: str, four: FourClasses, context: PrintedData) -> Iter
 
 
 def ablation_lines(judged: JudgedDataSet) -> list[str]:
-    """Tables 4, 5 and 6 of one data set as text.
-
-    Parameters
-    ----------
-    judged : JudgedDataSet
-    """
+    """Tables 4, 5 and 6 of one data set as text."""
     lines = [] if judged.four_classes is None else [*_vertex_lines(judged, judged.four_classes), ""]
     lines += [f"Table 5, {judged.dataset}: models by mean E with KL and with JS (λ = 0.1, 0.5 and 1 of ten):"]
     lines += _ranking_lines(judged, "table5")
@@ -146,12 +140,7 @@ def ablation_lines(judged: JudgedDataSet) -> list[str]:
 
 
 def vertex_notes(judged: JudgedDataSet) -> list[str]:
-    """A note on the classes of Table 4, which the paper does not name.
-
-    Parameters
-    ----------
-    judged : JudgedDataSet
-    """
+    """A note on the classes of Table 4, which the paper does not name."""
     if judged.four_classes is None:
         return []
     names = listed([judged.class_names[c] for c in judged.four_classes.classes])
@@ -271,7 +260,6 @@ def claim_lines(
 
     Parameters
     ----------
-    dataset : str
     assays, ranked : dict of str to Assay
         As in `table_cells`.
     members : dict of str to dict of str to dict of int to Assay

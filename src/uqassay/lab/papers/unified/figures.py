@@ -72,22 +72,12 @@ QUANTILES = (1.0, 0.99, 0.95)  # of NS, the instances of Figure 5
 @final
 @dataclass(frozen=True, eq=False)
 class PredictionType:
-    """One panel of Figure 1.
-
-    Attributes
-    ----------
-    title : str
-    prediction : Prediction
-        One instance of three classes.
-    nearest : array (3,)
-        The distribution in its credal set from which the arrow goes to the label.
-    distance, nonspecificity : float
-        KL and NS of the exact convention.
-    """
+    """One panel of Figure 1."""
 
     title: str
-    prediction: Prediction
-    nearest: Array
+    prediction: Prediction  #: One instance of three classes
+    nearest: Array  #: (3,): The distribution in its credal set from which the arrow goes to the label
+    #: KL and NS of the exact convention
     distance: float
     nonspecificity: float
 
@@ -158,24 +148,12 @@ def _spanning(prediction: Prediction) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class Averaged:
-    """One row of Figure 3.
+    """One row of Figure 3."""
 
-    Attributes
-    ----------
-    row : int
-        Of the test set.
-    label : int
-    samples : array (M, K)
-        Draws from the prediction of LB-BNN.
-    average : array (K,)
-        Their mean.
-    nonspecificity : float
-    """
-
-    row: int
+    row: int  #: Of the test set
     label: int
-    samples: Array
-    average: Array
+    samples: Array  #: (M, K): Draws from the prediction of LB-BNN
+    average: Array  #: (K,): Their mean
     nonspecificity: float
 
 
@@ -223,26 +201,16 @@ def _most_probable(values: Array, most: int) -> NDArray[np.intp]:
 @final
 @dataclass(frozen=True, eq=False)
 class BeliefExample:
-    """The prediction of Figure 4.
-
-    Attributes
-    ----------
-    row, label : int
-    sets : bool array (F', K)
-        Focal sets of greatest mass, in the order of the network's family.
-    beliefs, masses : array (F',)
-    pignistic : array (K,)
-    hidden : float
-        Mass of the sets that are not shown.
-    """
+    """The prediction of Figure 4."""
 
     row: int
     label: int
-    sets: NDArray[np.bool_]
+    sets: NDArray[np.bool_]  #: (F', K): Focal sets of greatest mass, in the order of the network's family
+    #: (F',)
     beliefs: Array
     masses: Array
-    pignistic: Array
-    hidden: float
+    pignistic: Array  #: (K,)
+    hidden: float  #: Mass of the sets that are not shown
 
 
 def belief_example(judged: "JudgedDataSet") -> BeliefExample:
@@ -306,27 +274,14 @@ def _set_name(members: NDArray[np.bool_], names: Sequence[str]) -> str:
 @final
 @dataclass(frozen=True, eq=False)
 class Closure:
-    """One simplex of Figure 5.
-
-    Attributes
-    ----------
-    row, label : int
-    classes : tuple of three int
-        Those of greatest mean probability, in the order of the classes.
-    points : array (M, 3)
-        Draws of LB-BNN given these classes.
-    vertices : array (V, 3)
-        Of the credal set of their lower probabilities, in cyclic order.
-    share : float
-        Area of the draws' hull over that of the credal set; nan if the latter has none.
-    """
+    """One simplex of Figure 5."""
 
     row: int
     label: int
-    classes: tuple[int, ...]
-    points: Array
-    vertices: Array
-    share: float
+    classes: tuple[int, ...]  #: Those of greatest mean probability, in the order of the classes
+    points: Array  #: (M, 3): Draws of LB-BNN given these classes
+    vertices: Array  #: (V, 3): Of the credal set of their lower probabilities, in cyclic order
+    share: float  #: Area of the draws' hull over that of the credal set; nan if the latter has none
 
 
 def closures(judged: "JudgedDataSet") -> list[Closure]:
@@ -590,23 +545,12 @@ Size = Callable[["JudgedDataSet"], tuple[float, float]]  # inches
 @final
 @dataclass(frozen=True)
 class Drawing:
-    """One file of figures.
-
-    Attributes
-    ----------
-    title : str
-    size : callable
-        Width and height in inches for a data set.
-    draw : callable
-        Takes the matplotlib Figure and the data set.
-    needs : tuple of str
-        Predictors, any of which the figure can show; none: those that state sets.
-    """
+    """One file of figures."""
 
     title: str
-    size: Size
-    draw: Draw
-    needs: tuple[str, ...] = ()
+    size: Size  #: Width and height in inches for a data set
+    draw: Draw  #: Takes the matplotlib Figure and the data set
+    needs: tuple[str, ...] = ()  #: Predictors, any of which the figure can show; none: those that state sets
 
 
 def write_unified_figures(
@@ -618,7 +562,6 @@ def write_unified_figures(
     ----------
     folder : path
         Made where it is missing.
-    judged : sequence of JudgedDataSet
     progress : callable
         Takes the name of each figure, `n_unified_figures` times.
 
@@ -626,13 +569,6 @@ def write_unified_figures(
     -------
     list of str
         One line with the path of each file, and one for each figure that is left out, with the reason.
-
-    Raises
-    ------
-    InputError
-        A folder that takes no files.
-    MissingDependencyError
-        Without matplotlib.
     """
     place = check_folder(folder)
     progress("drawing figure1_types")

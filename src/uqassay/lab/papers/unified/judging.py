@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqassay.checks import fail
 from uqassay.credal import (
     all_focal_sets,
     family_moebius,
@@ -17,7 +18,6 @@ from uqassay.credal import (
     paper_masses,
     permutation_vertices,
 )
-from uqassay.errors import InputError
 from uqassay.evidence import assay
 from uqassay.evidence.align import spanned_by
 from uqassay.evidence.scoring import is_held_out, with_draws_held
@@ -63,7 +63,6 @@ def with_terms(
 
     Parameters
     ----------
-    found : Assay
     columns : dict of str to dict of str to array (R, n)
         "distance", "nonspecificity" or both, by name of the model or baseline; models without are left out.
     distance, nonspecificity : str, optional
@@ -128,29 +127,15 @@ VERTICES: dict[str, str | None] = {"approximated": "outermost", "naive": None}  
 @final
 @dataclass(frozen=True, eq=False)
 class FourClasses:
-    """KL and NS on four classes with both choices of vertices.
-
-    Attributes
-    ----------
-    classes : tuple of int
-    assays : dict of str to dict of str to Assay
-        By convention and choice of vertices, "approximated" or "naive".
-    left_out : int
-        Instances of these classes that some member gives no probability to any of them.
-    """
+    """KL and NS on four classes with both choices of vertices."""
 
     classes: tuple[int, ...]
-    assays: "dict[str, dict[str, Assay]]"
-    left_out: int
+    assays: "dict[str, dict[str, Assay]]"  #: By convention and choice of vertices, "approximated" or "naive"
+    left_out: int  #: Instances of these classes that some member gives no probability to any of them
 
 
 def check_four_classes(classes: Sequence[int], n_classes: int) -> tuple[int, ...]:
     """Four classes as whole numbers.
-
-    Raises
-    ------
-    InputError
-        They are not four different ones of the data set.
 
     Examples
     --------
@@ -160,7 +145,7 @@ def check_four_classes(classes: Sequence[int], n_classes: int) -> tuple[int, ...
     chosen = tuple(classes)
     whole = all(isinstance(c, (int, np.integer)) and not isinstance(c, bool) and 0 <= c < n_classes for c in chosen)
     if not whole or len(chosen) != 4 or len(set(chosen)) != 4:
-        raise InputError(
+        fail(
             "vertex_classes",
             f"must be four different classes from 0 to {n_classes - 1}",
             f"got {listed(list(map(repr, chosen)))}",
@@ -180,17 +165,11 @@ def judge_four_classes(
     said : dict of str to sequence of Prediction
         `Members` or `Dirichlet` of each run.
     labels : (n,) integers
-    classes : sequence of four int
 
     Returns
     -------
     FourClasses or None
         None without predictors or with fewer than four classes.
-
-    Raises
-    ------
-    InputError
-        Classes that are not four different ones of the data set.
     """
     if not said:
         return None
@@ -307,41 +286,24 @@ JENSEN_SHANNON = {"exact": "js", "paper": "js_distance"}  # the authors' code ta
 @final
 @dataclass(frozen=True, eq=False)
 class JudgedDataSet:
-    """The assays of the predictors on a data set.
-
-    Attributes
-    ----------
-    dataset : str
-    n_train : int
-    assays : dict of str to Assay
-        By convention: the predictors, the averages of the sampled ones, and the baselines.
-    ranked : dict of str to Assay
-        By convention: the predictors that state sets, as in Tables 2 and 8.
-    members : dict of str to dict of str to dict of int to Assay
-        By convention, predictor and number of members or draws (Figure 13).
-    said : dict of str to Prediction
-        First run of each predictor, as it was stored; draws are kept where they fit into memory.
-    class_names : tuple of str
-    jensen_shannon, credal_uncertainty : dict of str to Assay
-        `assays` with JS in place of KL (Table 5) and with credal uncertainty in place of NS (Table 6); a model whose credal
-        uncertainty is undefined somewhere is left out.
-    undefined : dict of str to dict of str to int
-        By convention: instances and runs of such models where it is undefined, because all lower probabilities are 0.
-    four_classes : FourClasses or None
-        Table 4; None without LB-BNN and DE, or with fewer than four classes.
-    """
+    """The assays of the predictors on a data set."""
 
     dataset: str
     n_train: int
-    assays: "dict[str, Assay]"
-    ranked: "dict[str, Assay]"
+    assays: "dict[str, Assay]"  #: By convention: the predictors, the averages of the sampled ones, and the baselines
+    ranked: "dict[str, Assay]"  #: By convention: the predictors that state sets, as in Tables 2 and 8
+    #: By convention, predictor and number of members or draws (Figure 13)
     members: "dict[str, dict[str, dict[int, Assay]]]"
+    #: First run of each predictor, as it was stored; draws are kept where they fit into memory
     said: dict[str, Prediction] = field(default_factory=dict)
     class_names: tuple[str, ...] = ()
+    #: `assays` with JS in place of KL (Table 5) and with credal uncertainty in place of NS (Table 6); a model whose credal
+    #: uncertainty is undefined somewhere is left out
     jensen_shannon: "dict[str, Assay]" = field(default_factory=dict)
     credal_uncertainty: "dict[str, Assay]" = field(default_factory=dict)
+    #: By convention: instances and runs of such models where it is undefined, because all lower probabilities are 0
     undefined: dict[str, dict[str, int]] = field(default_factory=dict)
-    four_classes: FourClasses | None = None
+    four_classes: FourClasses | None = None  #: Table 4; None without LB-BNN and DE, or with fewer than four classes
 
 
 def judge(
@@ -387,7 +349,6 @@ def judge_predictions(
 
     Parameters
     ----------
-    dataset : str
     said : dict of str to sequence of Prediction
         One prediction for each run, by name of the predictor as in `PREDICTORS`.
     labels : (n,) integers
@@ -397,11 +358,6 @@ def judge_predictions(
         Number of draws that span the set of a Dirichlet.
     vertex_classes : sequence of four int
         Classes of Table 4, which the paper does not name.
-
-    Raises
-    ------
-    InputError
-        Classes of Table 4 that are not four different ones of the data set.
     """
     family = _family(said)
     held = {name: [_held(run, draws) for run in runs] for name, runs in said.items()}

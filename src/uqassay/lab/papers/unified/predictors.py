@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 
+from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.lab.bench.cell import Cell
 from uqassay.lab.bench.config import BenchConfig
@@ -70,72 +71,33 @@ FREE = ("runs", "validation", "batch_size", "image_size")  # left open by the pa
 @final
 @dataclass(frozen=True, kw_only=True)
 class TrainingSetting:
-    """How the predictors are trained on a data set.
+    """How the predictors are trained on a data set."""
 
-    Attributes
-    ----------
-    backbone : str
-        Of `uqassay.lab.methods.backbones`.
-    epochs, batch_size : int
-    learning_rate : float
-        Of Adam.
-    rate_drops : tuple of int
-        Epochs after which the learning rate is multiplied by 0.1.
-    augmentation : {"shift-flip", "none"}
-    image_size : int or None
-        Height and width of the images in the networks; None leaves them as they are.
-    creinn_size : int or None
-        The same for CreINN.
-    train_limit, test_limit : int or None
-        Greatest number of instances.
-    validation_share : float
-        Share of the published training part that is set apart.
-    validation : str
-        A key of `VALIDATION`.
-    members : int
-        Of DE.
-    members_apart : bool
-        Whether each member of DE has a cell of its own, so that an interrupted run loses one at most; small networks are
-        faster side by side.
-    draws : int
-        From the Dirichlet distributions of LB-BNN and EDL.
-    sets : int
-        Sets of two or more classes in RS-NN.
-    runs : int
-    left_out : tuple of str
-        Predictors that are not trained unless they are asked for by name.
-    as_printed : bool
-        Whether all that the paper states is so, the size of the images excepted.
-    """
-
-    backbone: str = "mlp"
+    backbone: str = "mlp"  #: Of `uqassay.lab.methods.backbones`
     epochs: int = 100
     batch_size: int = 128
-    learning_rate: float = 1e-3
-    rate_drops: tuple[int, ...] = ()
-    augmentation: str = "none"
-    image_size: int | None = None
-    creinn_size: int | None = None
+    learning_rate: float = 1e-3  #: Of Adam
+    rate_drops: tuple[int, ...] = ()  #: Epochs after which the learning rate is multiplied by 0.1
+    augmentation: str = "none"  #: {"shift-flip", "none"}
+    image_size: int | None = None  #: Height and width of the images in the networks; None leaves them as they are
+    creinn_size: int | None = None  #: The same for CreINN
+    #: Greatest number of instances
     train_limit: int | None = None
     test_limit: int | None = None
-    validation_share: float = 0.0
-    validation: str = "unused"
-    members: int = 15
+    validation_share: float = 0.0  #: Share of the published training part that is set apart
+    validation: str = "unused"  #: A key of `VALIDATION`
+    members: int = 15  #: Of DE
+    #: Whether each member of DE has a cell of its own, so that an interrupted run loses one at most; small networks are
+    #: faster side by side
     members_apart: bool = False
-    draws: int = 100
-    sets: int = 20
+    draws: int = 100  #: From the Dirichlet distributions of LB-BNN and EDL
+    sets: int = 20  #: Sets of two or more classes in RS-NN
     runs: int = 3
-    left_out: tuple[str, ...] = ()
-    as_printed: bool = False
+    left_out: tuple[str, ...] = ()  #: Predictors that are not trained unless they are asked for by name
+    as_printed: bool = False  #: Whether all that the paper states is so, the size of the images excepted
 
     def changed(self, given: Mapping[str, Any]) -> "TrainingSetting":
-        """With the values that are not None; most other values are no longer as printed.
-
-        Raises
-        ------
-        InputError
-            An unknown name, or numbers out of range. The methods check their own options.
-        """
+        """With the values that are not None; most other values are no longer as printed."""
         values: dict[str, Any] = {
             name: tuple(v) if isinstance(v, list) else v for name, v in given.items() if v is not None
         }
@@ -148,10 +110,10 @@ class TrainingSetting:
         ):
             if values.get(name, known[0]) not in known:
                 rule = f"must be {listed(known, last='or')}"
-                raise InputError(name, rule, f"got {values[name]!r}", "leave it out for the preset's", code="choice")
+                fail(name, rule, f"got {values[name]!r}", "leave it out for the preset's", code="choice")
         if values.get("validation", "unused") != "unused" and not self.validation_share:
             rule = "needs a data set with a validation part, such as cifar-10"
-            raise InputError("validation", rule, f"got {values['validation']!r}", "leave it out", code="conflict")
+            fail("validation", rule, f"got {values['validation']!r}", "leave it out", code="conflict")
         other = [name for name, value in values.items() if value != getattr(self, name) and name not in FREE]
         return replace(self, **values, as_printed=self.as_printed and not other)
 
@@ -233,21 +195,12 @@ def _at(size: int | None) -> str:
 @final
 @dataclass(frozen=True, kw_only=True)
 class PresetPlan:
-    """A preset.
+    """A preset."""
 
-    Attributes
-    ----------
-    datasets : tuple of str
-        Trained where none are asked for; all but the first are left out where their files are missing, if `optional`.
-    settings : dict of str to TrainingSetting
-        By data set.
-    small, large : TrainingSetting
-        Of other data sets, with up to `MANY` training instances and with more.
-    optional : bool
-    """
-
+    #: Trained where none are asked for; all but the first are left out where their files are missing, if `optional`
     datasets: tuple[str, ...]
-    settings: Mapping[str, TrainingSetting] = field(default_factory=dict)
+    settings: Mapping[str, TrainingSetting] = field(default_factory=dict)  #: By data set
+    #: Of other data sets, with up to `MANY` training instances and with more
     small: TrainingSetting
     large: TrainingSetting
     optional: bool = False
@@ -323,27 +276,13 @@ PUBLISHED = {"cifar-10": (50_000, 10_000), "cifar-100": (50_000, 10_000), "mnist
 @final
 @dataclass(frozen=True)
 class Predictor:
-    """One of the paper's predictors.
+    """One of the paper's predictors."""
 
-    Attributes
-    ----------
-    name : str
-        As printed in the paper.
-    method : str
-        Key of `uqassay.lab.methods.METHODS`.
-    credal : bool
-        Whether it states sets, so that Tables 2 and 8 rank it.
-    averaged : bool
-        Whether its mean is also a model of the tables, "… Avg".
-    params : dict
-        Options that differ from the defaults of the method, in every preset.
-    """
-
-    name: str
-    method: str
-    credal: bool
-    averaged: bool
-    params: dict[str, Any]
+    name: str  #: As printed in the paper
+    method: str  #: Key of `uqassay.lab.methods.METHODS`
+    credal: bool  #: Whether it states sets, so that Tables 2 and 8 rank it
+    averaged: bool  #: Whether its mean is also a model of the tables, "… Avg"
+    params: dict[str, Any]  #: Options that differ from the defaults of the method, in every preset
 
 
 PREDICTORS = (
@@ -361,29 +300,14 @@ PREDICTORS = (
 @final
 @dataclass(frozen=True)
 class TrainedData:
-    """A data set on which the predictors are trained.
+    """A data set on which the predictors are trained."""
 
-    Attributes
-    ----------
-    dataset : str
-        As in the command line.
-    name : str
-        For the reader.
-    label : str
-        In the cells; like `name` another one where files of the user take the place of the data set.
-    source : str
-        Argument of `uqassay.lab.datasets.load_dataset`.
-    setting : TrainingSetting
-    n_train, n_test : int
-        Of the published parts.
-    n_classes : int
-    """
-
-    dataset: str
-    name: str
-    label: str
-    source: str
+    dataset: str  #: As in the command line
+    name: str  #: For the reader
+    label: str  #: In the cells; like `name` another one where files of the user take the place of the data set
+    source: str  #: Argument of `uqassay.lab.datasets.load_dataset`
     setting: TrainingSetting
+    #: Of the published parts
     n_train: int
     n_test: int
     n_classes: int
@@ -422,16 +346,10 @@ def trained_data(
     ----------
     preset : str
         A key of `PLANS`.
-    dataset : str or sequence of str, optional
     given : GivenFiles, optional
         In place of the only data set.
     changes : dict, optional
         Values of `TrainingSetting` in place of the preset's.
-
-    Raises
-    ------
-    InputError
-        An unknown data set, one that was asked for by name and is not at hand, or a value out of range.
     """
     from uqassay.lab.datasets import load_dataset
 
@@ -475,18 +393,10 @@ def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str
 
     Parameters
     ----------
-    data : TrainedData
     seed : int
         Of the first run; the next ones count up from it.
     predictors : sequence of str, optional
         Some of `PREDICTORS` by name; all but the setting's `left_out` by default.
-
-    Raises
-    ------
-    InputError
-        An unknown name, options out of range, or instances that do not fit the backbone.
-    MissingDependencyError
-        PyTorch is missing.
 
     Examples
     --------
@@ -515,21 +425,13 @@ def training_cells(data: TrainedData, *, seed: int = 0, predictors: Sequence[str
 
 
 def chosen_predictors(names: Sequence[str] | None, left_out: Sequence[str] = ()) -> tuple[Predictor, ...]:
-    """The predictors asked for, in the order of Table 1; all but those left out unless some are asked for.
-
-    Raises
-    ------
-    InputError
-        An unknown name, or none.
-    """
+    """The predictors asked for, in the order of Table 1; all but those left out unless some are asked for."""
     asked = [p.name for p in PREDICTORS if p.name not in left_out] if names is None else list(names)
     known = [p.name for p in PREDICTORS]
     unknown = [name for name in asked if name not in known]
     if unknown or not asked:
         got = repr(unknown[0]) if unknown else "none"
-        raise InputError(
-            "predictors", f"must be among {', '.join(known)}", f"got {got}", "leave it out for all", code="choice"
-        )
+        fail("predictors", f"must be among {', '.join(known)}", f"got {got}", "leave it out for all", code="choice")
     return tuple(p for p in PREDICTORS if p.name in asked)
 
 

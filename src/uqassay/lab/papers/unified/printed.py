@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 
@@ -234,13 +235,14 @@ class Total:
         return self.dataset, self.model, self.terms, self.tradeoff
 
 
-def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
+def reproduce_unified_tables(
+    *,
+    tables: Annotated[
+        Tables | None,
+        "Rows by table (a key of TABLES), as from printed_table, instead of those in the package.",
+    ] = None,
+) -> Reproduction:
     """Recompute the tables of the unified evaluation and name their misprints.
-
-    Parameters
-    ----------
-    tables : mapping of str to sequence of dict, optional
-        Rows by table (a key of `TABLES`), as from `printed_table`, instead of those in the package.
 
     Returns
     -------
@@ -248,11 +250,6 @@ def reproduce_unified_tables(*, tables: Tables | None = None) -> Reproduction:
         Cells ``…/e`` and ``…/rank`` of Tables 1, 2, 3, 5, 6, 8, 9 and 10, bounds for the standard deviations ``…/e_sd``
         (Tables 1, 4, 7 and 8), sums of Tables 4 and 7, and under ``table7/…/all/`` the value of Table 1 and the one
         computed from the two parts in Table 7.
-
-    Raises
-    ------
-    InputError
-        If a table in ``tables`` is not one of `TABLES`.
 
     Notes
     -----

@@ -7,9 +7,9 @@ compared by the preset "paper" on the paper's data alone; elsewhere they are con
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
 
-from uqassay.errors import InputError
+from uqassay.checks import one_of
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.given import given_files
@@ -28,7 +28,7 @@ from uqassay.lab.papers.unified.predictors import (
     training_cells,
 )
 from uqassay.lab.papers.unified.tables import table_cells, table_lines
-from uqassay.text import count, counted, listed
+from uqassay.text import count, counted
 
 __all__ = ["PRESETS", "reproduce_unified", "steps_of_unified"]
 
@@ -52,90 +52,58 @@ NOTES = (
 
 def reproduce_unified(
     *,
-    preset: str = "cpu",
-    dataset: str | Sequence[str] | None = None,
-    data: str | os.PathLike[str] | None = None,
-    data_name: str | None = None,
-    predictors: str | Sequence[str] | None = None,
-    backbone: str | None = None,
-    image_size: int | None = None,
-    epochs: int | None = None,
-    batch_size: int | None = None,
-    learning_rate: float | None = None,
-    rate_drops: Sequence[int] | None = None,
-    augmentation: str | None = None,
-    validation: str | None = None,
-    train_limit: int | None = None,
-    test_limit: int | None = None,
-    members: int | None = None,
-    draws: int | None = None,
-    sets: int | None = None,
-    vertex_classes: Sequence[int] = FOUR_CLASSES,
-    runs: int | None = None,
-    seed: int = 0,
-    workers: int = 1,
-    resume: str | os.PathLike[str] | None = None,
-    figures: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    preset: Annotated[
+        str,
+        '"smoke": digits, only checks that the code runs. "cpu": digits and MNIST-10k, or a small network on other '
+        'images. "gpu-hour": ResNet-50, 30 epochs on CIFAR-10. "paper": ResNet-50, 200 epochs on CIFAR-10, CIFAR-100 and '
+        "MNIST.",
+    ] = "cpu",
+    dataset: Annotated[str | Sequence[str] | None, "Data sets, instead of the preset's."] = None,
+    data: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder with train.npz and test.npz in place of the data set's own files, such as a copy of CIFAR-10; needs "
+        "exactly one data set. The numbers are then not compared with the paper.",
+    ] = None,
+    data_name: Annotated[str | None, "Name of these files in the output."] = None,
+    predictors: Annotated[str | Sequence[str] | None, "Names of predictors as in the paper."] = None,
+    backbone: Annotated[str | None, '"mlp", "cnn", "cnn-small" or "resnet50".'] = None,
+    image_size: Annotated[
+        int | None,
+        "Height and width of the images in the networks; 224 in the paper. By default images keep their size. CreINN has "
+        '32 × 32 in the preset "paper".',
+    ] = None,
+    epochs: Annotated[int | None, "Number of epochs."] = None,
+    batch_size: Annotated[int | None, "Training instances in a batch."] = None,
+    learning_rate: Annotated[float | None, "Learning rate before any drop."] = None,
+    rate_drops: Annotated[Sequence[int] | None, "Epochs after which the learning rate is multiplied by 0.1."] = None,
+    augmentation: Annotated[
+        str | None,
+        "Random shifts and horizontal flips of the training images, or none.",
+        ("shift-flip", "none"),
+    ] = None,
+    validation: Annotated[
+        str | None,
+        "What becomes of the validation part of image data sets: nothing uses it (the default), it chooses the epoch "
+        "whose weights are kept, or it is trained on.",
+        ("unused", "best-epoch", "trained"),
+    ] = None,
+    train_limit: Annotated[int | None, "Greatest number of training instances."] = None,
+    test_limit: Annotated[int | None, "Greatest number of test instances."] = None,
+    members: Annotated[int | None, "Number of members of DE."] = None,
+    draws: Annotated[int | None, "Number of draws from the Dirichlet distributions of LB-BNN and EDL."] = None,
+    sets: Annotated[int | None, "Number of sets of two or more classes in RS-NN."] = None,
+    vertex_classes: Annotated[Sequence[int], "The four classes of Table 4, counted from 0."] = FOUR_CLASSES,
+    runs: Annotated[int | None, "Number of trainings of each predictor."] = None,
+    seed: Annotated[int, "Seed of the first run; the next ones count up from it."] = 0,
+    workers: Annotated[int, "Number of processes; the results do not depend on it."] = 1,
+    resume: Annotated[
+        str | os.PathLike[str] | None,
+        "Folder for the predictions; predictions that are there are not trained again.",
+    ] = None,
+    figures: Annotated[str | os.PathLike[str] | None, "Folder for the figures as PNG files; needs matplotlib."] = None,
+    progress: Annotated[Progress | None, "Called with a line of text at every step."] = None,
 ) -> Reproduction:
     """Train the eight predictors, judge them in both conventions, and compare with the printed tables.
-
-    Parameters
-    ----------
-    preset : {"smoke", "cpu", "gpu-hour", "paper"}
-        "smoke": digits, only checks that the code runs. "cpu": digits and MNIST-10k, or a small network on other images.
-        "gpu-hour": ResNet-50, 30 epochs on CIFAR-10. "paper": ResNet-50, 200 epochs on CIFAR-10, CIFAR-100 and MNIST.
-    dataset : str or sequence of str, optional
-        Data sets, instead of the preset's.
-    data : path, optional
-        Folder with ``train.npz`` and ``test.npz`` in place of the data set's own files, such as a copy of CIFAR-10; needs
-        exactly one data set. The numbers are then not compared with the paper.
-    data_name : str, optional
-        Name of these files in the output.
-    predictors : sequence of str, optional
-        Names of predictors as in the paper.
-    backbone : str, optional
-        "mlp", "cnn", "cnn-small" or "resnet50".
-    image_size : int, optional
-        Height and width of the images in the networks; 224 in the paper. By default images keep their size. CreINN has
-        32 × 32 in the preset "paper".
-    epochs : int, optional
-        Number of epochs.
-    batch_size : int, optional
-        Training instances in a batch.
-    learning_rate : float, optional
-        Learning rate before any drop.
-    rate_drops : sequence of int, optional
-        Epochs after which the learning rate is multiplied by 0.1.
-    augmentation : {"shift-flip", "none"}, optional
-        Random shifts and horizontal flips of the training images, or none.
-    validation : {"unused", "best-epoch", "trained"}, optional
-        What becomes of the validation part of image data sets: nothing uses it (the default), it chooses the epoch whose
-        weights are kept, or it is trained on.
-    train_limit : int, optional
-        Greatest number of training instances.
-    test_limit : int, optional
-        Greatest number of test instances.
-    members : int, optional
-        Number of members of DE.
-    draws : int, optional
-        Number of draws from the Dirichlet distributions of LB-BNN and EDL.
-    sets : int, optional
-        Number of sets of two or more classes in RS-NN.
-    vertex_classes : sequence of int
-        The four classes of Table 4, counted from 0.
-    runs : int, optional
-        Number of trainings of each predictor.
-    seed : int
-        Seed of the first run; the next ones count up from it.
-    workers : int
-        Number of processes; the results do not depend on it.
-    resume : path, optional
-        Folder for the predictions; predictions that are there are not trained again.
-    figures : path, optional
-        Folder for the figures as PNG files; needs matplotlib.
-    progress : callable, optional
-        Called with a line of text at every step.
 
     Returns
     -------
@@ -251,10 +219,7 @@ def steps_of_unified(
 
 
 def _check(preset: str, seed: int, workers: int) -> None:
-    if preset not in PRESETS:
-        raise InputError(
-            "preset", f"must be {listed(PRESETS, last='or')}", f"got {preset!r}", "cpu is the default", code="choice"
-        )
+    one_of(preset, "preset", PRESETS, "cpu is the default")
     check_whole(1, workers=workers)
     check_whole(0, seed=seed)
 

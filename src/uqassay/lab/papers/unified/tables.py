@@ -69,23 +69,12 @@ class Value(NamedTuple):
 
 
 class PrintedData(NamedTuple):
-    """The printed data set that is most similar to ours; its values are in the rows, and the text shows others too.
-
-    Attributes
-    ----------
-    name : str
-    relation : str
-        Of our data to it.
-    compared : bool
-        Whether ours are to agree with its values, in the paper's convention.
-    differences : str
-        What is not as printed: the reason of cells that disagree.
-    """
+    """The printed data set that is most similar to ours; its values are in the rows, and the text shows others too."""
 
     name: str = "MNIST"
-    relation: str = "another data set"
-    compared: bool = False
-    differences: str = ""
+    relation: str = "another data set"  #: Of our data to it
+    compared: bool = False  #: Whether ours are to agree with its values, in the paper's convention
+    differences: str = ""  #: What is not as printed: the reason of cells that disagree
 
 
 Means = dict[tuple[Any, ...], Value]
@@ -119,10 +108,8 @@ def table_cells(
 
     Parameters
     ----------
-    dataset : str
     assays, ranked : dict of str to Assay
         By convention: all models, and the models of Tables 2 and 8; with a subgroup "all" of all instances.
-    beside : PrintedData
     """
     cells = []
     for convention, found in assays.items():
@@ -172,7 +159,6 @@ def means_by_part(found: "Assay", by: str, *, terms: bool = False) -> Means:
 
     Parameters
     ----------
-    found : Assay
     by : str
         As in `Assay.subset_rows`.
     terms : bool
@@ -198,7 +184,6 @@ def printed(table: str, dataset: str, model: str, which: str) -> float:
 
     Parameters
     ----------
-    table, dataset : str
     model : str
         In Table 4 with the vertices, "DE/naive".
     which : str

@@ -1,5 +1,3 @@
-"""Starting mixtures, populations and their moves."""
-
 import numpy as np
 import pytest
 
@@ -10,9 +8,15 @@ from uqassay.calibration.search import (
     first_mixtures,
     moved_mixtures,
     onto_simplex,
+    refined,
     sizes,
+    step_lengths,
     survivors,
 )
+
+# -- mixture populations ---------------------------------------------------------------------------------------------
+#
+# Starting mixtures, populations and their moves.
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 7])
@@ -79,3 +83,59 @@ def test_moves_stay_on_the_simplex_and_survivors_are_the_better_of_both():
             (at,) = np.flatnonzero(better[t] == least[t, i])
             np.testing.assert_array_equal(kept[t, i], (children if found[t, at] <= values[t, at] else weights)[t, at])
     np.testing.assert_array_equal(best_of(weights, found, 2)[1], np.sort(found, axis=1)[:, :2])
+
+
+# -- mixture refinement ----------------------------------------------------------------------------------------------
+#
+# Rounds of refinement.
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_rounds_never_get_worse_and_reach_the_minimum_of_a_quadratic(m):
+    rng = np.random.default_rng(m)
+    aims, weights = rng.dirichlet(np.ones(m), 4)[:, None], rng.dirichlet(np.ones(m), (4, 2))
+
+    def values_of(mixtures):
+        return ((mixtures - aims[:, :, None]) ** 2).sum(axis=-1)
+
+    values, last, numbers = (
+        values_of(weights[:, :, None])[..., 0],
+        np.zeros_like(weights),
+        RowNumbers(rng, 4, np.arange(4)),
+    )
+    for r in range(6):
+        before = values
+        lengths = step_lengths(r // 2, numbers.random((4, 2, 16, 1)))
+        weights, values, last = refined(values_of, weights, values, last, lengths, numbers)
+        assert (values <= before).all()
+        assert weights.min() >= 0
+        np.testing.assert_allclose(weights.sum(axis=-1), 1, atol=1e-12)
+        np.testing.assert_allclose(values, values_of(weights[:, :, None])[..., 0], atol=1e-15)
+    assert values.max() < 1e-2
+
+
+def test_step_lengths_become_finer_from_round_to_round():
+    for r in range(3):
+        lengths = step_lengths(r, np.random.default_rng(r).random(500))
+        assert 16.0 ** -(r + 1) <= lengths.min() < lengths.max() <= 16.0 ** -(r / 2)
+
+
+# -- row numbers -----------------------------------------------------------------------------------------------------
+#
+# Random numbers of some rows are those of all rows.
+
+
+def test_some_rows_have_the_numbers_that_they_have_among_all():
+    every, some = (RowNumbers(np.random.default_rng(3), 5, rows) for rows in (np.arange(5), np.array([4, 1])))
+    for shape, whole, axis in (((2, 4), (5, 4), 0), ((6, 2), (15, 2), 0), ((2, 6, 2), (2, 15, 2), 1)):
+        each = shape[axis] // 2
+        places = np.concatenate([np.arange(4 * each, 5 * each), np.arange(each, 2 * each)])
+        np.testing.assert_array_equal(some.random(shape, axis), every.random(whole, axis).take(places, axis=axis))
+    some.keep(np.array([1]))
+    np.testing.assert_array_equal(some.random((1, 2)), every.random((5, 2))[1:2])
+
+
+def test_numbers_of_all_rows_stay_the_same_whichever_rows_go_on():
+    every, some = (RowNumbers(np.random.default_rng(3), 5, rows) for rows in (np.arange(5), np.array([4, 1])))
+    np.testing.assert_array_equal(some.of_all(3), every.of_all(3))
+    np.testing.assert_array_equal(some.random((2, 3)), every.random((5, 3))[[4, 1]])

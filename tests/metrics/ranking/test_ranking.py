@@ -1,25 +1,34 @@
-"""UQ-AUC, UQ-C-index, G-AUC and H-AUC: definitions, identities, invariances, degenerate input; comparisons."""
-
 import numpy as np
 import pytest
+from scipy.stats import mannwhitneyu, norm, permutation_test, rankdata
 from tests.kinds import PREDICTING, random_prediction
-from tests.metrics.ranking import tied_rankings
+from tests.metrics.ranking import equal_rankings, tied_rankings
 from tests.notes import said, texts
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay import metrics
 from uqassay.losses.unified import prediction_errors, probability_gap
 from uqassay.metrics.ranking import (
     RANKING_METRICS,
+    chance_pvalue,
     g_auc_score,
     h_auc_score,
+    is_constant,
     paired_ranking_test,
     pairwise_ranking_tests,
     untied,
     uq_auc_score,
     uq_c_index_score,
 )
+from uqassay.metrics.risk import rank_errors
 from uqassay.statistics import shaffer
+from uqassay.statistics.linearised import Linearised
+
+# -- auc and c index -------------------------------------------------------------------------------------------------
+#
+# UQ-AUC, UQ-C-index, G-AUC and H-AUC: definitions, identities, invariances, degenerate input; comparisons.
+
 
 SCORES = (uq_auc_score, uq_c_index_score, g_auc_score, h_auc_score)
 
@@ -299,7 +308,7 @@ def test_a_model_without_errors_leaves_the_other_tests_alone(random_generator):
 
 
 def test_bad_comparisons_are_refused():
-    with refuses("metric", "choice", got="must be one of 'uq-auc'"):
+    with refuses("metric", "choice", got="must be 'uq-auc', 'uq-c-index'"):
         paired_ranking_test(([0, 1], [1, 2]), ([0, 1], [1, 2]), metric="roc")
     with refuses("b", "mismatch", got="got 3"):
         paired_ranking_test(([0, 1], [1, 2]), ([0, 1, 1], [1, 2, 3]))
@@ -317,3 +326,282 @@ def test_two_values_of_the_gap_give_the_interval_of_uq_auc(random_generator):
 def test_ties_keep_the_coverage_with_30_errors(kind):
     adjusted, _, _ = tied_rankings.beside_delong(tied_rankings.tied(300, 30, 0.65, kind), 200, 41)
     assert adjusted >= 0.95 - 4 * np.sqrt(0.95 * 0.05 / 200)
+
+
+# -- registry --------------------------------------------------------------------------------------------------------
+#
+# The ranking metrics by name: each against its function, its direction, and its runs.
+
+
+FUNCTIONS = {
+    "uq-auc": metrics.uq_auc_score,
+    "uq-c-index": metrics.uq_c_index_score,
+    "aurc": metrics.aurc_loss,
+    "e-aurc": metrics.e_aurc_loss,
+    "augrc": metrics.augrc_loss,
+    "prediction-rejection": metrics.prediction_rejection_score,
+    "g-auc": metrics.g_auc_score,
+    "h-auc": metrics.h_auc_score,
+}
+
+
+def registry_case(rng, n=80):
+    errors = (rng.random(n) < 0.3).astype(float)
+    return errors, rng.normal(size=n) + errors
+
+
+def test_every_name_has_its_function():
+    assert set(RANKING_METRICS) == set(FUNCTIONS)
+    assert all(name == metric.name for name, metric in RANKING_METRICS.items())
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("grouped", [False, True])
+def test_one_run_is_the_function(name, grouped, random_generator):
+    truth, s = registry_case(random_generator)
+    groups = np.arange(80) // 4 if grouped else None
+    found = RANKING_METRICS[name].estimate(truth[np.newaxis], s[np.newaxis], groups=groups)
+    expected = FUNCTIONS[name](truth, s, groups=groups)
+    np.testing.assert_allclose([found, found.low, found.high], [expected, expected.low, expected.high], rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_better_score_is_better_in_the_stated_direction(name, random_generator):
+    truth, s = registry_case(random_generator, 400)
+    metric = RANKING_METRICS[name]
+    good, poor = (
+        float(metric.estimate(truth[np.newaxis], x[np.newaxis])) for x in (s, random_generator.permutation(s))
+    )
+    assert (good > poor) == metric.higher_is_better
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_runs_are_averaged(name, random_generator):
+    cases = [registry_case(random_generator) for _ in range(3)]
+    truths, scores = (np.stack(part) for part in zip(*cases, strict=True))
+    metric = RANKING_METRICS[name]
+    found = metric.estimate(truths, scores)
+    each = [float(metric.estimate(truths[r : r + 1], scores[r : r + 1])) for r in range(3)]
+    assert float(found) == pytest.approx(np.mean(each))
+    statistics = metric.runs(truths, scores)
+    assert [type(s) for s in statistics] == [Linearised] * 3
+    one, weights = metric.linearised_of(*cases[0])
+    np.testing.assert_allclose(one.influence, statistics[0].influence)
+    assert weights is None
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_one_run_needs_no_axis_of_its_own(name, random_generator):
+    truth, s = registry_case(random_generator)
+    metric = RANKING_METRICS[name]
+    assert metric.estimate(truth, s) == metric.estimate(truth[np.newaxis], s[np.newaxis])
+    with refuses("uncertainty", "shape"):
+        metric.estimate(truth, np.stack([s, s]))
+    with refuses("uncertainty", "finite"):
+        metric.estimate(truth, np.where(s == s[3], np.nan, s))
+
+
+def test_constant_scores_of_every_run():
+    assert is_constant(np.array([[1.0, 1.0], [2.0, 2.0]]))
+    assert not is_constant(np.array([[1.0, 1.0], [2.0, 3.0]]))
+
+
+@pytest.mark.parametrize("errors", ["labels", "shares"])
+def test_metrics_that_share_a_ranking_find_the_same(errors, random_generator):
+    n = 200
+    e = (
+        random_generator.random((2, n))
+        if errors == "shares"
+        else random_generator.integers(2, size=(2, n)).astype(float)
+    )
+    s = random_generator.integers(30, size=(2, n)).astype(float)
+    groups = np.arange(n) // 3
+    ranked = [rank_errors(*run) for run in zip(e, s, strict=True)]
+    names = [name for name, metric in RANKING_METRICS.items() if metric.of_ranked is not None]
+    assert names == ["uq-auc", "aurc", "e-aurc", "augrc", "prediction-rejection"]
+    for name in [*names, *reversed(names)]:
+        alone = RANKING_METRICS[name].estimate(e, s, groups=groups)
+        shared = RANKING_METRICS[name].estimate(e, s, groups=groups, ranked=ranked)
+        assert (shared.to_dict(), float(shared)) == (alone.to_dict(), float(alone))
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+@pytest.mark.parametrize("errors", ["labels", "shares", "none"])
+@pytest.mark.parametrize("levels", [9, 10**6])
+def test_the_ratio_follows_from_uq_auc(runs, errors, levels, random_generator):
+    n = 200
+    e = random_generator.random((runs, n))
+    e = {"labels": (e < 0.06).astype(float), "shares": e, "none": np.zeros((runs, n))}[errors]
+    s = random_generator.integers(levels, size=(runs, n)) + 0.3 * levels * e
+    ratio = RANKING_METRICS["prediction-rejection"]
+    for groups in (None, np.arange(n) // 3):
+        # orders of the same errors share what no order changes
+        first = [rank_errors(run, run) for run in e]
+        ranked = [rank_errors(one, by, like=like) for one, by, like in zip(e, s, first, strict=True)]
+        auc = RANKING_METRICS["uq-auc"].estimate(e, s, groups=groups, ranked=ranked)
+        alone = ratio.estimate(e, s, groups=groups)
+        found = ratio.estimate(e, s, groups=groups, ranked=ranked, auc=auc)
+        assert (found.notes, found.method, found.n) == (alone.notes, alone.method, alone.n)
+        np.testing.assert_allclose([found, found.low, found.high], [alone, alone.low, alone.high], rtol=1e-12)
+
+
+# -- comparisons -----------------------------------------------------------------------------------------------------
+#
+# Comparisons of rankings: order of rows, groups and bad input. test_auc_and_c_index.py has further tests of them.
+
+
+ERRORS, SCORE = [0.0, 1.0, 0.0], [0.1, 0.7, 0.2]
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("metric", ["uq-auc", "aurc"])
+def test_permutation_does_not_depend_on_the_order_of_rows(grouped, weighted, metric, random_generator):
+    n, rng = 60, random_generator
+    errors = (rng.random(n) < 0.3).astype(float)
+    first, second = rng.integers(0, 4, n) + errors, rng.integers(0, 4, n) + 0.5 * errors  # with many ties
+    groups = np.array(list("abcdefghijkl"))[rng.integers(0, 12, n)] if grouped else None
+    weights = rng.integers(0, 4, n).astype(float) if weighted else None
+
+    def pvalue(order):
+        return paired_ranking_test(
+            (errors[order], first[order]),
+            (errors[order], second[order]),
+            metric=metric,
+            method="permutation",
+            groups=None if groups is None else groups[order],
+            sample_weight=None if weights is None else weights[order],
+            n_draws=200,
+        ).pvalue
+
+    expected = pvalue(np.arange(n))
+    assert 1 / 201 <= expected < 0.9
+    assert {pvalue(rng.permutation(n)) for _ in range(4)} == {expected}
+
+
+def test_groups_with_the_same_instances_are_interchangeable():
+    errors, first, second = np.tile([0, 1, 0, 0, 1, 1.0], 4), np.tile([1, 3, 2, 1, 2, 3], 4), np.arange(24) % 5
+    groups = np.arange(24) // 6
+    swapped = np.r_[6:12, 0:6, 12:24]
+    found = [
+        paired_ranking_test((e, a), (e, b), method="permutation", groups=g, n_draws=50).pvalue
+        for e, a, b, g in (
+            (errors, first, second, groups),
+            (errors[swapped], first[swapped], second[swapped], groups[swapped]),
+            (errors, first, second, 3 - groups),
+        )
+    ]
+    assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter", "code", "got"),
+    [
+        (lambda: paired_ranking_test(ERRORS, SCORE), "a", "type", "got list"),
+        (lambda: paired_ranking_test((ERRORS, SCORE), SCORE), "b", "type", "got list"),
+        (lambda: paired_ranking_test((ERRORS, SCORE), None), "b", "type", "got NoneType"),
+        (lambda: paired_ranking_test((1.0, 2.0), (ERRORS, SCORE)), "a", "type", "got tuple"),
+        (lambda: pairwise_ranking_tests([(ERRORS, SCORE)]), "rankings", "type", "mapping"),
+        (lambda: pairwise_ranking_tests({}), "rankings", "empty", "got none"),
+        (lambda: pairwise_ranking_tests({"x": ERRORS}), "rankings['x']", "type", ""),
+        (
+            lambda: pairwise_ranking_tests({"x": (ERRORS, SCORE), "y": (ERRORS[1:], SCORE[1:])}),
+            "rankings['y']",
+            "mismatch",
+            "got 2, not 3",
+        ),
+        (lambda: paired_ranking_test((ERRORS, SCORE), (ERRORS, SCORE), level=None), "level", "range", ""),
+    ],
+)
+def test_invalid_rankings_are_refused(call, parameter, code, got):
+    with refuses(parameter, code, got=got):
+        call()
+
+
+@pytest.mark.usefixtures("without_detectable")
+def test_no_pair_of_equal_rankings_is_separated_too_often():
+    for world in (equal_rankings.scores_of_one_model(100, 10, 0.7, "binary"), equal_rankings.models(100, 10, 0.7)):
+        shares = equal_rankings.false_pairs(world, 3, ("uq-auc", "aurc"), n_samples=40, seed=42)
+        assert (shares <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / 40)).all()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("without_detectable")
+def test_the_standard_error_holds_in_groups_of_very_unequal_sizes():
+    """A group has other shares of the errors than of the instances."""
+    sizes = equal_rankings.group_sizes(30, equal=False)
+    share, ratio = equal_rankings.error_of_two(sizes, 10, n_samples=500, seed=[30, 10])
+    assert share <= 0.07
+    assert ratio == pytest.approx(1, abs=0.07)
+
+
+# -- chance ----------------------------------------------------------------------------------------------------------
+#
+# Wilcoxon's test of errors that are independent of the uncertainty, with ties, groups and runs.
+
+
+def sample(seed, n=120, rate=0.2, levels=6):
+    rng = np.random.default_rng(seed)
+    return (rng.random(n) < rate).astype(float), rng.integers(0, levels, n).astype(float)
+
+
+@pytest.mark.parametrize("levels", [2, 6, 10**6])
+def test_against_scipy_up_to_the_tails_of_students_t(levels):
+    errors, scores = sample(1, n=4000, levels=levels)
+    found = mannwhitneyu(scores[errors == 1], scores[errors == 0], use_continuity=False, method="asymptotic")
+    assert chance_pvalue(errors, scores) == pytest.approx(found.pvalue, abs=2e-4)
+
+
+def test_against_random_orders_of_the_errors():
+    errors, scores = sample(2)
+    shares = np.round(np.clip(errors * 0.6 + 0.2 * np.random.default_rng(2).random(120), 0, 1), 1)
+    ranks = rankdata(scores)
+    for e in (errors, shares):
+        found = permutation_test(
+            (e,), lambda x, axis=-1: np.sum(x * ranks, axis=axis), permutation_type="pairings", n_resamples=4000, rng=3
+        )
+        assert chance_pvalue(e, scores) == pytest.approx(float(found.pvalue), abs=0.03)
+
+
+def test_no_error_among_few_untied_instances_is_no_evidence():
+    errors, scores = np.zeros(200), np.zeros(200)
+    errors[:10], scores[-6:] = 1, np.arange(1, 7)
+    assert chance_pvalue(errors, scores) > 0.5
+
+
+def test_runs_are_averaged_with_their_deviations():
+    errors, scores = sample(4)
+    one = chance_pvalue(errors, scores)
+    assert chance_pvalue(np.stack([errors] * 3), np.stack([scores] * 3)) == pytest.approx(one)
+    assert chance_pvalue(np.stack([errors] * 2), np.stack([scores, -scores])) == pytest.approx(1.0)
+
+
+def test_groups_of_one_and_groups_of_copies():
+    errors, scores = sample(5, n=60)
+    plain = chance_pvalue(errors, scores)
+    assert chance_pvalue(errors, scores, groups=np.arange(60)) == pytest.approx(plain)
+    copied = chance_pvalue(np.repeat(errors, 5), np.repeat(scores, 5), groups=np.repeat(np.arange(60), 5))
+    assert copied == pytest.approx(plain, rel=0.02)
+    assert chance_pvalue(np.repeat(errors, 5), np.repeat(scores, 5)) < 0.5 * plain
+
+
+def test_undefined_where_nothing_varies():
+    errors, scores = sample(6)
+    for e, s in ((np.zeros(120), scores), (errors, np.zeros(120)), ([1.0], [0.5])):
+        assert np.isnan(chance_pvalue(e, s))
+    assert np.isnan(chance_pvalue(errors, scores, groups=np.zeros(120)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grouped", [False, True])
+def test_share_of_rejections_at_five_percent(grouped):
+    rng, rejected, n_samples = np.random.default_rng(7), 0, 1000
+    groups = np.arange(300) // 10
+    for _ in range(n_samples):
+        common = rng.normal(size=(2, 30))[:, groups]
+        z, u = (
+            np.sqrt(0.5) * common + np.sqrt(0.5) * rng.normal(size=(2, 300)) if grouped else rng.normal(size=(2, 300))
+        )
+        errors = (z < norm.ppf(0.2)).astype(float)
+        rejected += chance_pvalue(errors, np.round(u, 1), groups=groups if grouped else None) <= 0.05
+    assert 0.02 < rejected / n_samples < 0.07

@@ -1,16 +1,17 @@
 """The modules that a function rests on, and which changes of them count."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.source_digests import code_modules, code_version
 from tests.refusals import refuses
 
 import uqassay
-from uqassay.lab.bench.cell import code_modules, code_version
 
 
 @pytest.fixture
@@ -49,21 +50,21 @@ def test_source_of_whatever_is_imported_from_the_package_counts(package):
 @pytest.mark.parametrize(
     ("source", "file", "counts"),
     [
-        ("import uqassay as uq\nuq.losses.log_loss", "losses/unified.py", True),
+        ("import uqassay as uq\nuq.losses.second_order_gap", "losses/votes.py", True),
         ("import uqassay\nuqassay.load('a')", "predictions/files.py", True),
-        ("import uqassay.errors\nuqassay.losses.log_loss", "losses/unified.py", True),
+        ("import uqassay.errors\nuqassay.losses.second_order_gap", "losses/votes.py", True),
         ("from uqassay import assay", "evidence/judgement.py", True),
-        ("import uqassay as uq\nuq.losses.log_loss", "evidence/judgement.py", False),
-        ("import json as uq\nuq.losses", "losses/unified.py", False),
-        ("from uqassay import losses\nlosses.log_loss", "losses/votes.py", False),
-        ("from uqassay import losses\nlosses.log_loss", "losses/unified.py", True),
-        ("from uqassay.losses import log_loss\nlog_loss(1)", "losses/votes.py", False),
-        ("from uqassay.losses import log_loss", "losses/unified.py", True),
-        ("import uqassay as uq\nuq.losses.log_loss\nlist(uq.losses)", "losses/unified.py", True),
+        ("import uqassay as uq\nuq.losses.second_order_gap", "evidence/judgement.py", False),
+        ("import json as uq\nuq.losses", "losses/votes.py", False),
+        ("from uqassay import losses\nlosses.second_order_gap", "losses/unified.py", False),
+        ("from uqassay import losses\nlosses.second_order_gap", "losses/votes.py", True),
+        ("from uqassay.losses import second_order_gap\nsecond_order_gap(1)", "losses/unified.py", False),
+        ("from uqassay.losses import second_order_gap", "losses/votes.py", True),
+        ("import uqassay as uq\nuq.losses.second_order_gap\nlist(uq.losses)", "losses/unified.py", True),
         ("import uqassay as uq\nuq.losses.no_such", "losses/unified.py", True),
         ("import uqassay.losses", "losses/unified.py", True),
         (
-            "def f():\n from uqassay.losses import log_loss as a\n a\n"
+            "def f():\n from uqassay.losses import second_order_gap as a\n a\n"
             "def g():\n from uqassay.losses import unified_loss as a\n a",
             "losses/unified.py",
             True,
@@ -115,7 +116,7 @@ def test_packages_beside_and_above_count_and_no_name_is_taken_for_a_module(packa
 CHANGES = """
 import json, sys
 from pathlib import Path
-from uqassay.lab.bench.cell import code_modules, code_version
+from benchmarks.source_digests import code_modules, code_version
 names = ("random_sets", "laplace", "ensembles", "forests")
 
 def versions():
@@ -157,7 +158,12 @@ def test_source_that_a_method_rests_on_counts_wherever_it_stands(tmp_path):
         "__init__.py": [],
     }
     done = subprocess.run(
-        [sys.executable, "-B", "-c", CHANGES, *expected], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, "-B", "-c", CHANGES, *expected],
+        cwd=tmp_path,  # the copy of the package is there
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert json.loads(done.stdout) == [expected, []]
 
