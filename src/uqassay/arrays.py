@@ -55,9 +55,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 
-# Conversion of input to plain NumPy arrays; masked, sparse, ragged and object arrays and missing values are refused.
-#
-# A masked or missing value has no number, so a mask is never dropped silently.
+# Conversion to plain NumPy arrays. A masked or missing value has no number, so a mask is never dropped silently.
 
 # NumPy has no bfloat16. Its values are kept as float32, and the dtype says where they come from.
 _BFLOAT16 = np.dtype(np.float32, metadata={"precision": "bfloat16"})
@@ -366,9 +364,7 @@ def _map_of(array: NDArray[Any]) -> "np.memmap[Any, Any] | None":
     return base if isinstance(base, np.memmap) else None
 
 
-# Array helpers for all rooms: checks of input, chunks of rows, and one random stream per row.
-#
-# `_conversion` turns input into plain arrays, and `_chunks` reads them in chunks. Import the names of both from here.
+# Checks of probabilities and labels, and one random stream per row.
 
 RandomState = int | np.random.Generator | np.random.SeedSequence | None
 

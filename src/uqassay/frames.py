@@ -89,22 +89,12 @@ class FromFile(np.ndarray[Any, np.dtype[Any]]):
     """Labels (n,), votes (n, K) or other values of a file: an array that keeps what the file says of its rows and classes.
 
     A selection of rows keeps its ids; other operations give values without them.
-
-    Attributes
-    ----------
-    class_names : tuple of str or None
-        The classes whose indices the numbers are, or the columns of votes.
-    class_order : str
-        What the order of these names rests on, a key of `labels.CLASS_ORDERS`.
-    ids : array (n,) or None
-    keys : dict of str to array (n,)
-        Columns that may identify the rows, by name.
     """
 
-    class_names: tuple[str, ...] | None
-    class_order: str
-    ids: NDArray[Any] | None
-    keys: Mapping[str, NDArray[Any]]
+    class_names: tuple[str, ...] | None  #: The classes whose indices the numbers are, or the columns of votes.
+    class_order: str  #: What the order of these names rests on, a key of `labels.CLASS_ORDERS`.
+    ids: NDArray[Any] | None  #: (n,), of the rows
+    keys: Mapping[str, NDArray[Any]]  #: (n,): Columns that may identify the rows, by name.
 
     def __new__(
         cls,

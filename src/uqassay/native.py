@@ -16,8 +16,6 @@ from typing import Any, final
 from uqassay.arrays import available_cores, limited_cores
 
 __all__ = [
-    "INTERFACE",
-    "Kernels",
     "kernel",
     "kernels",
     "share_on_threads",
@@ -38,21 +36,11 @@ _MODULE = "_uqassay_native"
 @final
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """Which compiled kernels are in use, and why not if none is.
+    """Which compiled kernels are in use, and why not if none is."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        Kernels in use; empty if the formulas do all work.
-    version : str
-        Of uqassay-native; empty if it is not in use.
-    reason : str
-        Why the formulas do all work; empty if the kernels are in use.
-    """
-
-    names: tuple[str, ...]
-    version: str
-    reason: str
+    names: tuple[str, ...]  #: Kernels in use; empty if the formulas do all work.
+    version: str  #: Of uqassay-native; empty if it is not in use.
+    reason: str  #: Why the formulas do all work; empty if the kernels are in use.
 
     def __str__(self) -> str:
         if self.names:

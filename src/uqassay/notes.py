@@ -51,23 +51,15 @@ CODES: Mapping[str, str] = {
 class Note:
     """A remark on a result.
 
-    Attributes
-    ----------
-    code : str
-        Stable name of the kind of remark, one of `CODES`, such as "no-interval".
-    text : str
-        The remark in words, without an initial capital or a final full stop.
-    facts : mapping
-        The numbers and names in the text, for code that words the remark differently.
-
     Examples
     --------
     >>> print(Note("groups", "12 groups", {"groups": 12}))
     12 groups
     """
 
-    code: str
-    text: str
+    code: str  #: Stable name of the kind of remark, one of `CODES`, such as "no-interval".
+    text: str  #: The remark in words, without an initial capital or a final full stop.
+    #: The numbers and names in the text, for code that words the remark differently.
     facts: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def __str__(self) -> str:

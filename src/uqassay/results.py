@@ -88,25 +88,13 @@ def estimate_cell(value: float, low: float, high: float, decimals: int = 3) -> S
 @final
 @dataclass(frozen=True)
 class ShownTable:
-    """Rows under a header.
-
-    Attributes
-    ----------
-    header : tuple of str
-    rows : tuple of ShownRow
-    caption : str
-        What the numbers mean, in sentences.
-    marks : str
-        What bold and underlined mean; plain text shows neither.
-    n_words : int
-        Number of first columns that hold words, to the left; numbers stand to the right.
-    """
+    """Rows under a header."""
 
     header: tuple[str, ...]
     rows: tuple[ShownRow, ...]
-    caption: str = ""
-    marks: str = ""
-    n_words: int = 1
+    caption: str = ""  #: What the numbers mean, in sentences.
+    marks: str = ""  #: What bold and underlined mean; plain text shows neither.
+    n_words: int = 1  #: Number of first columns that hold words, to the left; numbers stand to the right.
 
     def as_text(self) -> list[str]:
         """Lines of plain text; none without rows."""

@@ -1,11 +1,20 @@
-"""Which rows are the same instance."""
+"""Rows, labels and classes that are put into one order, or refused."""
+
+import inspect
 
 import numpy as np
+import pandas as pd
 import pytest
+from tests.kinds import random_prediction
 from tests.refusals import refuses
 
+import uqassay as uq
 from uqassay.frames import FromFile
+from uqassay.predictions.keys import classes_in_order, label_columns, values_of_classes
 from uqassay.predictions.rows import Known, check_moved, check_positions, counts_up, in_rows_of, order_like
+
+# Which rows are the same instance.
+
 
 IDS = np.array(["a", "b", "c", "d"])
 TURN = np.array([2, 0, 3, 1])
@@ -70,3 +79,104 @@ def test_values_of_a_file_in_the_order_of_a_prediction():
     values = FromFile(np.array([2, 0, 3, 1]), ids=IDS[TURN], class_names=("w", "x", "y", "z"))
     found = in_rows_of(values, known, "labels")
     assert (found.tolist(), found.ids, found.class_names) == ([0, 1, 2, 3], None, ("w", "x", "y", "z"))
+
+
+# Labels and probabilities in each other's place are refused by every function of both.
+
+
+PROBS = np.array([[0.7, 0.3], [0.6, 0.4], [0.2, 0.8]])
+LABELS = [0, 1, 1]
+
+
+def functions():
+    for room in (uq.metrics, uq.losses):
+        for name in room.__all__:
+            found = getattr(room, name)
+            if inspect.isfunction(found):
+                names = list(inspect.signature(found).parameters)
+                if names[0] == "y_true" and names[1:2] and names[1] in ("probs", "prediction", "y_prob"):
+                    yield found
+
+
+FUNCTIONS = list(functions())
+
+
+def test_there_are_such_functions():
+    assert len(FUNCTIONS) >= 18
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "labels", [LABELS, np.array([0, 1, 2]), pd.Series(["a", "b", "b"])], ids=["list", "array", "names"]
+)
+@pytest.mark.parametrize(
+    "probs", [PROBS.tolist(), uq.Point(PROBS), pd.DataFrame(PROBS)], ids=["list", "Point", "frame"]
+)
+def test_swapped_labels_are_refused(function, labels, probs):
+    if function.__name__ == "prediction_metric" and labels is LABELS and not isinstance(probs, uq.Point):
+        pytest.skip("label distributions and certain probabilities of the second class")
+    with refuses("y_true", "mismatch") as problem:
+        function(probs, labels)
+    assert "seem to be swapped" in str(problem.value)
+
+
+def test_the_remedy_works():
+    given = {"probs": PROBS, "y_true": LABELS}
+    assert uq.metrics.confidence_calibration_error(**given) == uq.metrics.confidence_calibration_error(LABELS, PROBS)
+
+
+def test_confidences_in_place_of_hits_are_refused():
+    from uqassay.metrics import expected_calibration_error, reliability
+
+    for function in (expected_calibration_error, reliability):
+        for swapped in (([0.9, 0.8], [1, 0]), (PROBS, LABELS)):
+            with refuses("correct", "mismatch"):
+                function(*swapped)
+        function([1, 0], [0.9, 0.8])
+        function([0.5, 1.0], [1.0, 1.0])  # shares of votes for sure predictions
+
+
+# Classes and what belongs to them follow their names.
+
+
+NAMES = ("a", "b", "c")
+
+
+@pytest.mark.parametrize("kind", ["Point", "Members", "Dirichlet", "Intervals", "ClassSets", "Vertices", "Masses"])
+def test_a_prediction_follows_its_names(kind, random_generator):
+    named = random_prediction(kind, random_generator, 4, 3).with_metadata(class_names=NAMES)
+    moved = classes_in_order(named, ("c", "a", "b"), "after")
+    assert moved.class_names == ("c", "a", "b")
+    assert np.allclose(moved.mean_probs(), named.mean_probs()[:, [2, 0, 1]])
+    if kind != "Dirichlet":  # whose bounds are those of random draws
+        assert np.allclose(moved.upper_probs(), named.upper_probs()[:, [2, 0, 1]])
+    assert classes_in_order(named, None, "after") is named
+    with refuses("after.class_names", "ids", got="'d' first"):
+        classes_in_order(named, ("a", "b", "d"), "after")
+
+
+def test_values_of_classes_follow_their_labels():
+    costs = pd.DataFrame([[0, 1], [2, 0]], index=["b", "a"], columns=["b", "a"])
+    assert values_of_classes(costs, ("a", "b"), 2, "costs").tolist() == [[0, 2], [1, 0]]
+    assert values_of_classes([[0, 1], [2, 0]], ("a", "b"), 2, "costs").tolist() == [[0, 1], [2, 0]]
+    assert values_of_classes(pd.Series([0.1, 0.9]), ("a", "b"), 2, "prior").tolist() == [0.1, 0.9]
+    assert values_of_classes(pd.Series([0.1, 0.9], index=[1, 0]), None, 2, "prior").tolist() == [0.9, 0.1]
+    with refuses("costs", "ids"):  # the rows have no names
+        values_of_classes(costs.reset_index(drop=True), ("a", "b"), 2, "costs")
+    with refuses("prior", "ids", got="'b' first"):
+        values_of_classes(pd.Series([0.1, 0.9], index=["a", "x"]), ("a", "b"), 2, "prior")
+
+
+def test_label_distributions_follow_their_columns():
+    table = pd.DataFrame([[0.25, 0.75]], columns=["b", "a"])
+    assert label_columns(table, ("a", "b"), "label_probs").tolist() == [[0.75, 0.25]]
+    assert label_columns(table.to_numpy(), ("a", "b"), "label_probs").tolist() == [[0.25, 0.75]]
+
+
+def test_the_prior_of_an_assay_is_named(random_generator):
+    p = random_generator.dirichlet(np.ones(3), 50)
+    y = random_generator.integers(0, 3, 50)
+    point = uq.Point(p, class_names=NAMES)
+    prior = pd.Series([0.5, 0.3, 0.2], index=list(NAMES))
+    results = [uq.assay({"m": point}, y, prior=each) for each in (prior.to_numpy(), prior[::-1])]
+    assert results[0].findings().equals(results[1].findings())

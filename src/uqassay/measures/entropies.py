@@ -104,24 +104,16 @@ Array = NDArray[np.float64]
 
 
 class TwoClassParts(NamedTuple):
-    """Expectations over the probability p of class 1, each ``(n,)``; entropies and divergences in nats.
+    """Expectations over the probability p of class 1, each ``(n,)``; entropies and divergences in nats."""
 
-    Attributes
-    ----------
-    total, aleatoric, epistemic : array (n,)
-        H(E[p]), E[H(p)] and the mutual information.
-    within, among : array (n,)
-        E[p (1 − p)] and Var[p].
-    pairwise : array (n,)
-        Expected KL divergence between two independent draws of p.
-    """
-
+    #: total, aleatoric, epistemic: H(E[p]), E[H(p)] and the mutual information.
     total: Array
     aleatoric: Array
     epistemic: Array
+    #: within, among: E[p (1 − p)] and Var[p].
     within: Array
     among: Array
-    pairwise: Array
+    pairwise: Array  #: Expected KL divergence between two independent draws of p.
 
 
 def is_two_class_gaussian(prediction: Any) -> TypeGuard[GaussianLogits]:
@@ -455,12 +447,11 @@ def digamma_excess(x: Array) -> Array:
 # of masses, which holds every distribution that dominates their belief function. "box" contains all distributions
 # between the lower and upper probabilities of the classes, {p in the simplex: l ≤ p ≤ u}; hull and core lie inside it.
 
-Float = NDArray[np.float64]
 CHOICES = ("set", "hull", "box")
 GAP = 1e-12  # nats; the sets of sure instances are small, and their differences count
 
 
-def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
+def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Array:
     """Largest entropy in the credal set of each instance, in nats; measures total uncertainty.
 
     Parameters
@@ -496,7 +487,7 @@ def upper_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     return box_upper_entropy(prediction.lower_probs(), prediction.upper_probs())
 
 
-def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
+def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Array:
     """Smallest entropy in the credal set of each instance, in nats; measures aleatoric uncertainty.
 
     Parameters, errors and source are those of `upper_entropy`; the minimum is exact (to 1e-12) over both sets.
@@ -520,7 +511,7 @@ def lower_entropy(prediction: PredictionLike, *, over: str = "set") -> Float:
     return box_lower_entropy(prediction.lower_probs(), prediction.upper_probs()).values
 
 
-def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convention: str = "exact") -> Float:
+def credal_uncertainty(prediction: PredictionLike, *, over: str = "set", convention: str = "exact") -> Array:
     """Credal uncertainty: upper minus lower entropy of the credal set of each instance.
 
     Parameters
@@ -585,12 +576,11 @@ def _kind(prediction: Prediction, over: str) -> str:
     return "box" if isinstance(prediction, Box) else "hull"
 
 
-def _difference(prediction: Prediction, over: str) -> Float:
+def _difference(prediction: Prediction, over: str) -> Array:
     """Upper minus lower entropy; exactly 0 if the set is one distribution up to the last few bits."""
     difference = upper_entropy(prediction, over=over) - lower_entropy(prediction, over=over)
-    bounds = prediction.lower_probs(), prediction.upper_probs()
-    l, u = (np.asarray(p, dtype=np.float64) for p in bounds)
-    single = (u - l <= 4 * np.finfo(np.float64).eps * u).all(axis=1)
+    l, u = (np.asarray(p, dtype=np.float64) for p in (prediction.lower_probs(), prediction.upper_probs()))
+    single = (u - l <= ROUNDING * u).all(axis=1)
     return np.where(single, 0.0, np.maximum(difference, 0.0))
 
 

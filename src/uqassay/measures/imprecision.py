@@ -154,31 +154,19 @@ UNIT_BITS = 52  # the values of each order are added up in units of 2^-52 nats, 
 
 @dataclass(frozen=True, eq=False)
 class Nonspecificity:
-    """Non-specificity of each instance with its numerical error.
+    """Non-specificity of each instance with its numerical error."""
 
-    Attributes
-    ----------
-    values : array (n,)
-        Nats.
-    standard_error : array (n,)
-        Standard error of each value; 0 if the value is exact.
-    mean_standard_error : float
-        Standard error that the estimator adds to the mean of ``values``; all instances share the random orders. An upper
-        bound if a tolerance asked for more orders.
-    n_orders : int
-        Number of random orders of the classes (the most for any instance); 0 if exact.
-    order_deviations : array (32,) or (0,)
-        Deviation of the mean of ``values`` with each of the first random orders alone, scaled so that their standard error is
-        `mean_standard_error`. All models use the same orders, so these give the error of a difference of two models.
-    order_sums : tuple of 32 int, or ()
-        Sum of ``values`` with each of the first random orders alone, in units of 2^-52; see `joined_nonspecificities`.
-    """
-
-    values: Array
-    standard_error: Array
+    values: Array  #: (n,): Nats.
+    standard_error: Array  #: (n,): Standard error of each value; 0 if the value is exact.
+    #: Standard error that the estimator adds to the mean of ``values``; all instances share the random orders. An upper
+    #: bound if a tolerance asked for more orders.
     mean_standard_error: float = 0.0
-    n_orders: int = 0
+    n_orders: int = 0  #: Number of random orders of the classes (the most for any instance); 0 if exact.
+    #: (32,): Deviation of the mean of ``values`` with each of the first random orders alone, scaled so that their
+    #: standard error is `mean_standard_error`. All models use the same orders, so these give the error of a difference
+    #: of two models.
     order_deviations: Array = field(default_factory=lambda: np.empty(0), repr=False)
+    #: Sum of ``values`` with each of the first random orders alone, in units of 2^-52; see `joined_nonspecificities`.
     order_sums: tuple[int, ...] = field(default=(), repr=False)
 
     def complement(self) -> "Nonspecificity":
@@ -373,7 +361,8 @@ def _estimated(
         if tolerance is not None:
             most.append(_refine(part, weights, seed, tolerance, draws, values[rows], errors[rows]))
 
-    bytes_per_row = 8 * prediction.n_classes * _points_per_row(prediction)
+    n_points = 3 if isinstance(prediction, Box) else prediction[:1].hull_points().shape[1]
+    bytes_per_row = 8 * prediction.n_classes * n_points
     prediction.for_each_chunk(work, bytes_per_row, chunk_bytes=chunk_bytes or ROWS_CHUNK_BYTES)
     return _with_orders(values, errors, max(most), [sum(one) for one in zip(*sums, strict=True)])
 
@@ -438,10 +427,6 @@ def order_of_classes(seed: int, i: int, n_classes: int) -> NDArray[np.int64]:
     return np.random.default_rng([seed, i]).permutation(n_classes)
 
 
-def _points_per_row(prediction: Prediction) -> int:
-    return 3 if isinstance(prediction, Box) else prediction[:1].hull_points().shape[1]
-
-
 def _prefix_source(part: Prediction) -> Callable[[NDArray[np.int64]], Iterator[tuple[slice, EventBounds]]]:
     if isinstance(part, Box):
         lower, upper = part.bounds()
@@ -500,23 +485,12 @@ def _mean_and_error(draws: Array) -> tuple[Array, Array]:
 
 
 class ClippedMasses(NamedTuple):
-    """Masses of the paper's convention for some instances.
+    """Masses of the paper's convention for some instances."""
 
-    Attributes
-    ----------
-    masses : array (F, n)
-        Event axis first; columns sum to 1.
-    sizes : int array (F,)
-        Number of classes |A| of each set (1 for the empty set, which has no mass).
-    focal_sets : bool array (F, K)
-        The sets; for all events in binary order, with the empty one first.
-    lower, upper : array (K, n)
-        Belief and plausibility of each class.
-    """
-
-    masses: Array
-    sizes: NDArray[np.int64]
-    focal_sets: NDArray[np.bool_]
+    masses: Array  #: (F, n): Event axis first; columns sum to 1.
+    sizes: NDArray[np.int64]  #: (F,): Number of classes |A| of each set (1 for the empty set, which has no mass).
+    focal_sets: NDArray[np.bool_]  #: (F, K): The sets; for all events in binary order, with the empty one first.
+    #: lower, upper: (K, n): Belief and plausibility of each class.
     lower: Array
     upper: Array
 
@@ -530,14 +504,8 @@ def for_each_clipped(
 ) -> None:
     """Call ``work(rows, clipped)`` for consecutive chunks of the instances.
 
-    Parameters
-    ----------
-    prediction : Prediction
-        Any kind. `Masses` keep their own focal sets unless others are given.
-    work : callable
-        Function of the rows and their clipped masses; chunks may run on several threads.
-    focal_sets : bool array (F, K), optional
-        The family; all 2^K events by default (K ≤ 16).
+    `Masses` keep their own focal sets unless others are given; other kinds have all 2^K by default (K ≤ 16). Chunks may run
+    on several threads.
     """
     if focal_sets is None and not isinstance(prediction, Masses):
         bytes_per_row, most = lattice_bytes(prediction), chunk_bytes or LATTICE_BYTES
@@ -559,14 +527,7 @@ def for_each_clipped_sum(
 ) -> None:
     """Call ``work(rows, values, upper)`` for consecutive chunks: Σ_A m(A) g(|A|) and the plausibility of each class.
 
-    Parameters
-    ----------
-    prediction, focal_sets
-        As in `for_each_clipped`.
-    measure : {"hartley", "korner", "pal"}
-        g(|A|) is ln|A|, |A| or 1/|A|.
-    work : callable
-        Function of the rows, the sums (n,) and the plausibilities (n, K); chunks may run on several threads.
+    g(|A|) is ln|A| ("hartley"), |A| ("korner") or 1/|A| ("pal"); other arguments as in `for_each_clipped`.
     """
     compiled = hull_kernel("clipped_hull", prediction) if focal_sets is None else None
     if compiled is not None:

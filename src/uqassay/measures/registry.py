@@ -68,29 +68,15 @@ _SETS = (Box, Masses, Vertices)
 
 @dataclass(frozen=True)
 class DecompositionInfo:
-    """A named decomposition.
+    """A named decomposition."""
 
-    Attributes
-    ----------
-    name : str
-        In lower case with hyphens.
-    compute : callable
-        (prediction, convention) → Decomposition.
-    unit : str
-        "nats", "squared probability", "probability" or "spherical score".
-    sentence : str
-        Description.
-    source : str
-        Paper and section or equation.
-    needs_logits : bool
-        True if only `GaussianLogits` has it; the others need a distribution over distributions.
-    """
-
-    name: str
+    name: str  #: In lower case with hyphens.
+    #: (prediction, convention) → Decomposition.
     compute: Callable[[Prediction, str], Decomposition] = field(repr=False)
-    unit: str
-    sentence: str
-    source: str
+    unit: str  #: "nats", "squared probability", "probability" or "spherical score".
+    sentence: str  #: Description.
+    source: str  #: Paper and section or equation.
+    #: True if only `GaussianLogits` has it; the others need a distribution over distributions.
     needs_logits: bool = False
 
     def offered_by(self, prediction: Prediction) -> bool:
@@ -263,25 +249,6 @@ Needs = Literal[
 class Score:
     """An uncertainty score: call it with a prediction for one number per instance, ``(n,)``.
 
-    Attributes
-    ----------
-    name : str
-        In lower case with hyphens.
-    compute : callable
-        Prediction → array (n,). The numbers of an instance depend on its own row alone.
-    unit : str
-        "nats", "probability", "squared probability", "spherical score" or "share" (of the votes).
-    sentence : str
-        Description.
-    source : str
-        Paper and section or equation.
-    needs : str
-        Requirement on the prediction: "any prediction"; "a distribution over distributions" (not `Intervals`, `Masses`,
-        `Vertices`); "several distributions" (nor `Point`); "logits" (`GaussianLogits`, and `Point` and `Members` with a
-        log-partition); "Gaussian logits" (`GaussianLogits`).
-    on_request : bool
-        True if not in the default list of scores: it takes long, or is an alternative to a score of the list.
-
     Examples
     --------
     >>> import uqassay as uq
@@ -292,12 +259,17 @@ class Score:
 
     direction: ClassVar[str] = "greater is less certain"
 
-    name: str
+    name: str  #: In lower case with hyphens.
+    #: Prediction → array (n,). The numbers of an instance depend on its own row alone.
     compute: Callable[[Prediction], Array] = field(repr=False)
-    unit: str
-    sentence: str
-    source: str
+    unit: str  #: "nats", "probability", "squared probability", "spherical score" or "share" (of the votes).
+    sentence: str  #: Description.
+    source: str  #: Paper and section or equation.
+    #: Requirement on the prediction: "any prediction"; "a distribution over distributions" (not `Intervals`, `Masses`,
+    #: `Vertices`); "several distributions" (nor `Point`); "logits" (`GaussianLogits`, and `Point` and `Members` with a
+    #: log-partition); "Gaussian logits" (`GaussianLogits`).
     needs: Needs = "any prediction"
+    #: True if not in the default list of scores: it takes long, or is an alternative to a score of the list.
     on_request: bool = False
 
     def __call__(self, prediction: PredictionLike) -> Array:

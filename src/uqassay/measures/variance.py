@@ -198,18 +198,10 @@ def _gini(mean: Array) -> Array:
 @final
 @dataclass(frozen=True, eq=False)
 class ProbabilityMoments:
-    """First two moments of the probability of each class, under the stated second-order distribution.
+    """First two moments of the probability of each class, under the stated second-order distribution."""
 
-    Attributes
-    ----------
-    mean : array (n, K)
-        p̄_k = E[p_k].
-    variance : array (n, K)
-        Var[p_k]; 0 where all members agree.
-    """
-
-    mean: Array
-    variance: Array
+    mean: Array  #: (n, K): p̄_k = E[p_k].
+    variance: Array  #: (n, K): Var[p_k]; 0 where all members agree.
 
     @property
     def epistemic(self) -> Array:

@@ -42,19 +42,15 @@ __all__ = [
     "FREE_BYTES",
     "GREATEST_BYTES",
     "GREATEST_RATIO",
-    "MAP_BYTES",
     "PART_BYTES",
-    "UNPACKED_BYTES",
     "VARIABLE",
     "ZARR_MARKERS",
     "Arrays",
     "Contents",
     "StoredArray",
-    "bytes_text",
     "check_expansion",
     "check_fits",
     "check_no_nan",
-    "finite_column",
     "mapped",
     "quiet",
     "read_npy",
@@ -87,28 +83,15 @@ _filters = ExitStack()  # that restores the filters of warnings
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array in a file: its shape and type, and how to read it, or some of its rows.
-
-    Attributes
-    ----------
-    shape : tuple of int
-    dtype : str
-    read : callable
-    read_rows : callable, optional
-    name : str
-        Name of the column in the file, for messages.
-    index : bool
-        The column is the index of a table, which pandas wrote beside the columns.
-    written : StoredArray, optional
-        The cells of a column of numbers as they are written, for ids, groups and labels: "007" is not 7.
-    """
+    """An array in a file: its shape and type, and how to read it, or some of its rows."""
 
     shape: tuple[int, ...]
     dtype: str
     read: Callable[[], Any] = field(repr=False)
     read_rows: Callable[[int, int], Any] | None = field(default=None, repr=False)
-    name: str = ""
-    index: bool = False
+    name: str = ""  #: Name of the column in the file, for messages.
+    index: bool = False  #: The column is the index of a table, which pandas wrote beside the columns.
+    #: The cells of a column of numbers as they are written, for ids, groups and labels: "007" is not 7.
     written: "StoredArray | None" = field(default=None, repr=False)
 
     def rows(self, start: int, stop: int) -> Any:
@@ -123,43 +106,23 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file holds. A reader of tables fills `columns` alone; `keys.roles` says which column is what.
+    """What a file holds. A reader of tables fills `columns` alone; `keys.roles` says which column is what."""
 
-    Attributes
-    ----------
-    arrays : dict of str to StoredArray
-        Arrays that their names make parts of a prediction.
-    columns : dict of str to StoredArray
-        Columns (n,) of a table by their names, in the order of the file.
-    other : dict of str to StoredArray
-        Columns that are no part of a prediction.
-    classes : dict of str to StoredArray
-        Columns of a table that are taken as classes, although their names do not say so.
-    notes : tuple of Note
-    bare : bool
-        The file is one array without a name, held under the key "array".
-    lines : array of int, optional
-        Place in the file of each instance, from 1, for messages.
-    counted : str
-        What `lines` counts: "line" or "item".
-    class_order : str
-        "keys" where the names of the classes are keys of JSON objects, which have no order; else empty.
-    in_text : bool
-        The cells of the table are text, of which numbers are read as float64; an empty cell is a missing value.
-    read_matrix : callable, optional
-        Reads several columns of numbers at once; see `matrix`.
-    """
-
-    arrays: dict[str, StoredArray] = field(default_factory=dict)
-    other: dict[str, StoredArray] = field(default_factory=dict)
+    arrays: dict[str, StoredArray] = field(default_factory=dict)  #: Arrays that their names make parts of a prediction.
+    other: dict[str, StoredArray] = field(default_factory=dict)  #: Columns that are no part of a prediction.
+    #: Columns of a table that are taken as classes, although their names do not say so.
     classes: dict[str, StoredArray] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
-    bare: bool = False
-    lines: NDArray[np.int64] | None = None
-    counted: str = "line"
+    bare: bool = False  #: The file is one array without a name, held under the key "array".
+    lines: NDArray[np.int64] | None = None  #: Place in the file of each instance, from 1, for messages.
+    counted: str = "line"  #: What `lines` counts: "line" or "item".
+    #: Columns (n,) of a table by their names, in the order of the file.
     columns: dict[str, StoredArray] = field(default_factory=dict)
+    #: "keys" where the names of the classes are keys of JSON objects, which have no order; else empty.
     class_order: str = ""
+    #: The cells of the table are text, of which numbers are read as float64; an empty cell is a missing value.
     in_text: bool = False
+    #: Reads several columns of numbers at once; see `matrix`.
     read_matrix: Callable[[Sequence[str]], NDArray[Any]] | None = field(default=None, repr=False)
 
     def matrix(self, names: Sequence[str]) -> NDArray[Any]:
@@ -233,20 +196,7 @@ VARIABLE = "UQASSAY_MAX_ARRAY_BYTES"
 def check_fits(name: str, shape: Sequence[int], itemsize: int, available: int) -> None:
     """Refuse a stored array whose shape and type need more bytes than the file holds.
 
-    Parameters
-    ----------
-    name : str
-        Key of the array.
-    shape : sequence of int
-    itemsize : int
-        Bytes of one value.
-    available : int
-        Bytes of the file that may belong to the array.
-
-    Raises
-    ------
-    InputError
-        A negative length, values of no size, or more bytes than there are.
+    `available`: bytes of the file that may belong to the array.
     """
     needed = _declared_bytes(name, shape, itemsize)
     if needed > available:
@@ -259,20 +209,7 @@ def check_fits(name: str, shape: Sequence[int], itemsize: int, available: int) -
 def check_expansion(name: str, shape: Sequence[int], itemsize: int, stored: int) -> None:
     """Refuse an array that a compressed file would expand beyond the limits of this module.
 
-    Parameters
-    ----------
-    name : str
-        Key of the array.
-    shape : sequence of int
-    itemsize : int
-        Bytes of one value.
-    stored : int
-        Bytes that the file spends on the array.
-
-    Raises
-    ------
-    InputError
-        A negative length, values of no size, or more bytes than the limits allow.
+    `stored`: bytes that the file spends on the array.
     """
     needed, limit = _declared_bytes(name, shape, itemsize), _limit(stored)
     if needed > limit:
@@ -354,15 +291,7 @@ def mapped(
 ) -> NDArray[Any]:
     """The array whose bytes come in parts, as a read-only memory map of a temporary file.
 
-    Parameters
-    ----------
-    name : str
-        Key of the array, for errors.
-    shape : tuple of int
-    dtype : dtype
-    parts : iterable of bytes, or of arrays of this dtype in C order
-    columns_first : bool
-        The order of the values in the file.
+    `columns_first` is the order of the values in the file.
     """
     kind = np.dtype(dtype)
     needed, room = math.prod(shape) * kind.itemsize, shutil.disk_usage(tempfile.gettempdir()).free
@@ -398,11 +327,7 @@ def split_text(arrays: Arrays) -> tuple[Arrays, dict[str, list[str]]]:
 def text_from_json(values: Mapping[str, Any], stored: int) -> dict[str, StoredArray]:
     """Lists of str, or JSON of such lists, as text arrays, and the text of `ONE_TEXT`; other values are passed over.
 
-    Parameters
-    ----------
-    values : mapping
-    stored : int
-        Bytes of the file, for the limit on memory.
+    `stored`: bytes of the file, for the limit on memory.
     """
     arrays = {}
     for key, value in values.items():

@@ -25,7 +25,6 @@ __all__ = [
     "OTHERS",
     "ROLE_NAMES",
     "Classes",
-    "Roles",
     "Table",
     "class_numbers",
     "class_order",
@@ -159,24 +158,12 @@ def class_numbers(names: Sequence[str], order: str = "stated") -> list[int] | No
 
 @dataclass(frozen=True)
 class Table:
-    """What must be known of a table.
+    """What must be known of a table."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        All columns.
-    numbers : set of str
-        Those that hold numbers alone.
-    matrix : callable
-        The values of some columns of numbers side by side, (n, k).
-    of : str
-        What the classes have: "probabilities", "logits", or "counts" and per cent.
-    """
-
-    names: Sequence[str]
-    numbers: frozenset[str]
-    matrix: Callable[[Sequence[str]], NDArray[Any]]
-    of: str = "probabilities"
+    names: Sequence[str]  #: All columns.
+    numbers: frozenset[str]  #: Those that hold numbers alone.
+    matrix: Callable[[Sequence[str]], NDArray[Any]]  #: The values of some columns of numbers side by side, (n, k).
+    of: str = "probabilities"  #: What the classes have: "probabilities", "logits", or "counts" and per cent.
 
     def sums(self, columns: Sequence[str]) -> bool:
         """Whether these columns are probabilities whose rows sum to 1, but for rounding; other numbers may have any sum."""
@@ -199,15 +186,8 @@ def classes_of(
 ) -> Classes | None:
     """The columns that are classes; None if there are none.
 
-    Parameters
-    ----------
-    table : Table
-    asked : sequence of str, optional
-        The columns that the caller names, in the order of the classes.
-    like : iterable of str
-        Names among the labels.
-    taken : iterable of str
-        Columns with another role.
+    `asked`: columns that the caller names, in the order of the classes; `like`: names among the labels; `taken`: columns
+    with another role.
     """
     if asked is not None:
         return _asked(table, tuple(asked))
@@ -417,19 +397,8 @@ def roles_of(
 ) -> Roles:
     """What every column of a table is taken for.
 
-    Parameters
-    ----------
-    table : Table
-    columns : sequence of str, optional
-        Columns that are classes.
-    id : str, optional
-        The column that identifies the rows.
-    like : iterable of str
-        Names among labels of another file.
-    index : sequence of str
-        Columns that were the index of a table of pandas.
-    label_values : callable, optional
-        The names in the column of labels, by its name.
+    `like`: names among labels of another file; `index`: columns that were the index of a table of pandas; `label_values`
+    gives the names in the column of labels.
     """
     asked = set(columns or ())
     if id is not None and id not in table.names:

@@ -175,21 +175,13 @@ FURTHER = ("log_partition", "row_numbers")  # other arrays with one row to an in
 
 @dataclass(frozen=True)
 class FileRows:
-    """Makes the prediction of consecutive rows of a file.
+    """Makes the prediction of consecutive rows of a file."""
 
-    Attributes
-    ----------
-    path : str
-        Absolute, so that it means the same file wherever the disk is mounted at the same place.
-    shapes : tuple of (str, tuple of int)
-        The arrays with one row to an instance, by their keys in the file, and their shapes where the file was first opened.
-    variance_is : str or None
-        As in `load`.
-    """
-
-    path: str
+    path: str  #: Absolute, so that it means the same file wherever the disk is mounted at the same place.
+    #: The arrays with one row to an instance, by their keys in the file, and their shapes where the file was first
+    #: opened.
     shapes: tuple[tuple[str, tuple[int, ...]], ...]
-    variance_is: str | None = None
+    variance_is: str | None = None  #: As in `load`.
 
     def __call__(self, rows: NDArray[np.int64], *, ids: Any = None, class_names: Any = None) -> Prediction:
         """The prediction of the rows from ``rows[0]`` to ``rows[-1]``."""
@@ -237,17 +229,7 @@ def has_rows(path: str | os.PathLike[str]) -> bool:
 def file_on_dask(path: str | os.PathLike[str], *, variance_is: str | None = None) -> DaskPrediction:
     """The prediction in a file, whose values are read by workers; here, names and shapes, ids and groups are read.
 
-    Parameters
-    ----------
-    path : str or path
-        A file for which `has_rows` is true, with the members on the second axis.
-    variance_is : str, optional
-        As in `load`.
-
-    Raises
-    ------
-    FileFormatError
-        As `load`, as far as shapes show it.
+    `has_rows` is true of the file, whose members are on the second axis.
     """
     path = as_path(path)
     with problems_named(path):

@@ -68,19 +68,15 @@ from uqassay.predictions.points import not_normalisable
 from uqassay.text import listed, visible
 
 __all__ = [
-    "PICKLES",
     "LossyFormatWarning",
     "as_path",
     "check_exists",
     "file_hash",
-    "format_of",
     "inspect_file",
     "load",
-    "load_class_names",
     "load_column",
     "load_labels",
     "open_contents",
-    "parts_of",
     "problems_named",
     "read_contents",
     "save",
@@ -272,7 +268,7 @@ def load_labels(
         contents = open_contents(path, None, reading=reading, positive=positive)
         known = _rows_in(contents)
         own, order = _class_names_in(contents)
-        if key is None and contents.columns and not _holds(contents, ("labels", "label")):
+        if key is None and contents.columns and contents.arrays.keys().isdisjoint(("labels", "label")):
             votes = vote_columns(contents, replace(reading, columns=columns))
             if votes is not None:
                 values = contents.matrix(votes.columns)
@@ -366,13 +362,6 @@ def load_column(
         return FromFile(values, class_names=own, class_order=order, **_rows_in(contents))
 
 
-def load_class_names(path: str | os.PathLike[str]) -> tuple[str, ...] | None:
-    """The class names that a file holds (`class_names` or `classes`); None if it has none."""
-    path = as_path(path)
-    with problems_named(path):
-        return _class_names_in(open_contents(path))[0]
-
-
 def _rows_in(contents: Contents) -> dict[str, Any]:
     """The ids and keys of a file."""
     ids = next((array for key, array in contents.arrays.items() if ALIASES.get(key, key) == "ids"), None)
@@ -388,10 +377,6 @@ def _class_names_in(contents: Contents) -> tuple[tuple[str, ...] | None, str]:
     names = _texts(contents, "class_names")
     order = _texts(contents, "class_order")
     return (tuple(map(str, names)) if names else None), (order[0] if order else "stated")
-
-
-def _holds(contents: Contents, names: Sequence[str]) -> bool:
-    return any(name in contents.arrays for name in names)
 
 
 def _check_classes(contents: Contents, path: Path, reading: TableReading) -> None:
@@ -852,15 +837,7 @@ def open_contents(
 ) -> Contents:
     """Names, shapes and types of what a file holds, each array and column with its role.
 
-    Parameters
-    ----------
-    path : Path
-    kind : str, optional
-        "fd-shifts", a layout that a file may not show; other kinds are those of `load`.
-    reading : TableReading
-        What the caller says of the columns.
-    positive : str, optional
-        As in `read_contents`.
+    `kind` may be "fd-shifts", a layout that a file may not show; other kinds are those of `load`.
     """
     contents = read_contents(path, kind, options=tuple(reading.like) or None, positive=positive)
     return roles(contents, reading) if contents.columns or contents.lines is not None else contents
@@ -871,15 +848,8 @@ def read_contents(
 ) -> Contents:
     """What a file holds, after the checks that need no reading; nobody has decided which column of a table is what.
 
-    Parameters
-    ----------
-    path : Path
-    kind : str, optional
-        As in `open_contents`.
-    options : sequence of str, optional
-        Names of the classes in their order, for layouts of records that do not list them all.
-    positive : str, optional
-        Name of the positive class, for layouts that hold the probability of one of two classes.
+    `options`: names of the classes in their order, for layouts of records that do not list them all; `positive`: name of the
+    positive class, for layouts that hold the probability of one of two classes.
     """
     check_exists(path)
     suffix = path.suffix.lower()
@@ -969,12 +939,6 @@ def problems_named(path: Path, done: str = "read") -> Iterator[None]:
     """Every problem with a file becomes a `FileFormatError` whose source is the file's name.
 
     Readers of damaged files raise errors of every class. They are all given as causes here, with their own words.
-
-    Parameters
-    ----------
-    path : Path
-    done : str
-        "read" or "written".
     """
     try:
         yield

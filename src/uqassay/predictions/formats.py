@@ -64,17 +64,8 @@ __all__ = [
     "Format",
     "check_sums",
     "is_record",
-    "read_csv",
-    "read_json",
-    "read_json_lines",
     "read_objects",
-    "read_parquet",
-    "read_tsv",
     "refuse_empty_cell",
-    "write_csv",
-    "write_json",
-    "write_json_lines",
-    "write_parquet",
 ]
 
 NUMBER = re.compile(r"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|nan|inf|infinity)\s*", re.ASCII | re.IGNORECASE)
@@ -459,14 +450,7 @@ def _beside(arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 
 def check_sums(probs: NDArray[Any], suffix: str, read_back: Any = np.float64) -> None:
-    """Refuse probabilities ``(…, K)`` that no longer pass as summing to 1 in the type in which a file gives them back.
-
-    Parameters
-    ----------
-    probs : array (…, K)
-    suffix : str
-    read_back : dtype
-    """
+    """Refuse probabilities ``(…, K)`` that no longer pass as summing to 1 in the type in which a file gives them back."""
     tolerance = tolerance_of(np.empty(0, read_back))
     if tolerance_of(probs) <= tolerance:
         return
@@ -659,11 +643,7 @@ class _Records:
 def read_json_lines(path: Path, options: Sequence[str] | None = None) -> Contents:
     """Line by line; memory is that of the arrays alone. Numbers become float64.
 
-    Parameters
-    ----------
-    path : Path
-    options : sequence of str, optional
-        Names of the classes, for layouts that do not list them all.
+    `options`: names of the classes, for layouts that do not list them all.
     """
     return _read_records("line", partial(_lines, path), options, path.stat().st_size)
 

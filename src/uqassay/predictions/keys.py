@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, as_bfloat16, as_numeric, near, one_row_for_each_pixel, precision_of
-from uqassay.checks import fail
+from uqassay.checks import fail, whole
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame, is_frame, positions, says_more
 from uqassay.notes import Note
@@ -39,7 +39,6 @@ __all__ = [
     "FORMS",
     "KEY",
     "KNOWN_KEYS",
-    "NOT_STORED",
     "PREFIX",
     "ROLES",
     "TableReading",
@@ -552,8 +551,7 @@ def as_names(values: Any, name: str = "text") -> tuple[str, ...]:
 
 
 def _check_options(member_axis: Any, normalise: Any) -> None:
-    if isinstance(member_axis, (bool, np.bool_)) or not isinstance(member_axis, (int, np.integer)):
-        fail("member_axis", "must be a whole number", f"got {member_axis!r:.60}", "pass 0 or 1", code="type")
+    whole(member_axis, "member_axis", "pass 0 or 1")
     if not isinstance(normalise, (bool, np.bool_)):
         rule = "must be True or False"
         fail("normalise", rule, f"got {type(normalise).__name__}", "pass True or leave it out", code="type")

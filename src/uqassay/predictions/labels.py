@@ -88,17 +88,7 @@ def column_names(columns: list[Any], name: str) -> tuple[list[int] | None, tuple
 def in_order_of_ids(
     array: NDArray[Any], index: NDArray[Any] | None, ids: NDArray[Any] | None, name: str
 ) -> NDArray[Any]:
-    """The rows of a table in the order of the ids of a prediction; as they are if one of them has none.
-
-    Parameters
-    ----------
-    array : array (n, …)
-    index : array (n,) or None
-        Index of the table.
-    ids : array (n,) or None
-    name : str
-        Parameter that errors are about.
-    """
+    """The rows of a table in the order of the ids of a prediction; as they are if one of them has none."""
     rows = rows_in_order(index, ids, name)
     return array if rows is None else array[rows]
 
@@ -294,16 +284,8 @@ def class_indices(
 ) -> NDArray[np.int64]:
     """Class index of each label, ``(n,)``.
 
-    Parameters
-    ----------
-    labels : array-like (n,)
-        Text, whole numbers, or truth values of two classes.
-    class_names : sequence of str, optional
-        Names of the classes, in the order of the predictions. If they are whole numbers, numbers among the labels are names.
-    name : str
-        Parameter that errors are about.
-    class_order : str
-        What the order of the names rests on, a key of `CLASS_ORDERS`.
+    Labels are text, whole numbers, or truth values of two classes. Where the class names are whole numbers, numbers among
+    the labels are names.
 
     Examples
     --------

@@ -37,7 +37,6 @@ from uqassay.text import listed
 __all__ = [
     "FILE_LAYOUTS",
     "RECORD_LAYOUTS",
-    "FileLayout",
     "RecordLayout",
     "asks_layout",
     "file_layout",
@@ -49,45 +48,27 @@ __all__ = [
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """How one instance is written.
-
-    Attributes
-    ----------
-    name : str
-    recognises : callable
-        True of a value of JSON that is such a record.
-    read : callable
-        The record as an object with `probs`, `logits`, or `lower` and `upper`, and `label`, `id`, `group`; the second
-        argument are the names of the classes, empty unless `find_options` is given.
-    find_options : callable, optional
-        Finds the names of the classes in all records, where a record does not list them all.
-    """
+    """How one instance is written."""
 
     name: str
-    recognises: Callable[[Any], bool]
+    recognises: Callable[[Any], bool]  #: True of a value of JSON that is such a record.
+    #: The record as an object with `probs`, `logits`, or `lower` and `upper`, and `label`, `id`, `group`; the second
+    #: argument are the names of the classes, empty unless `find_options` is given.
     read: Callable[[Any, tuple[str, ...]], dict[str, Any]]
+    #: Finds the names of the classes in all records, where a record does not list them all.
     find_options: Callable[[Iterable[Any]], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True)
 class FileLayout:
-    """How a whole file is laid out.
-
-    Attributes
-    ----------
-    name : str
-    recognises : callable
-        True of the path and contents of such a file.
-    read : callable
-        Its contents under the names of this package; the last argument is the name of the positive class, if it was given.
-    may_be_asked : bool
-        `kind` may name the layout, for a file that does not show it.
-    """
+    """How a whole file is laid out."""
 
     name: str
-    recognises: Callable[[Path, Contents], bool]
+    recognises: Callable[[Path, Contents], bool]  #: True of the path and contents of such a file.
+    #: Its contents under the names of this package; the last argument is the name of the positive class, if it was
+    #: given.
     read: Callable[[Path, Contents, str | None], Contents]
-    may_be_asked: bool = False
+    may_be_asked: bool = False  #: `kind` may name the layout, for a file that does not show it.
 
 
 def record_layout(first: Any) -> RecordLayout | None:

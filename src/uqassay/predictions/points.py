@@ -24,7 +24,7 @@ from uqassay.arrays import (
     still_whole,
     tolerance_of,
 )
-from uqassay.checks import fail
+from uqassay.checks import fail, whole
 from uqassay.credal.intervals import intersection_probability
 from uqassay.frames import Frame, as_frame
 from uqassay.native import kernel
@@ -651,14 +651,7 @@ class Members(Prediction):
 
     def subset(self, n_members: int, rng: Any = None) -> "Members":
         """A random subset of `n_members` members, the same for all instances, so that models have equally many."""
-        if not isinstance(n_members, (int, np.integer)) or not 1 <= n_members <= self.n_members:
-            rule = f"must be a whole number in 1 … {self.n_members}"
-            got = f"got {shown(n_members)}"
-            remedy = "choose a number in this range"
-            fail("n_members", rule, got, remedy, code="common-members", facts={"n_members": self.n_members})
-        chosen = np.sort(generator(rng).permutation(self.n_members)[:n_members])
-        facts = {"n_members": int(n_members), "of": self.n_members}
-        note = Note("members-chosen", f"{n_members} of {self.n_members} members, chosen at random", facts)
+        chosen, note = chosen_members(n_members, self.n_members, "members", rng)
         weights = None if self.weights is None else self.weights[..., chosen]
         return Members(
             self.probs[:, chosen],
@@ -734,8 +727,16 @@ def _member_weights(weights: ArrayLike, n: int, n_members: int) -> Array:
 
 def check_draws(n: Any, name: str) -> None:
     """Refuse a number of draws that is not a whole number from 1 to `MOST_DRAWS`."""
-    if not isinstance(n, (int, np.integer)) or isinstance(n, bool) or not 1 <= n <= MOST_DRAWS:
-        fail(name, "needs at least one draw, a whole number", f"got {shown(n)}", "100 is usual", code="range")
+    whole(n, name, "100 is usual", least=1, most=MOST_DRAWS)
+
+
+def chosen_members(n: Any, of: int, what: str, rng: Any) -> tuple[NDArray[np.intp], Note]:
+    """The places of a random subset of n of all members or passes, the same for all instances, and the note that says so."""
+    if not isinstance(n, (int, np.integer)) or not 1 <= n <= of:
+        rule, remedy = f"must be a whole number in 1 … {of}", "choose a number in this range"
+        fail(f"n_{what}", rule, f"got {shown(n)}", remedy, code="common-members", facts={"n_members": of})
+    note = Note("members-chosen", f"{n} of {of} {what}, chosen at random", {"n_members": int(n), "of": of})
+    return np.sort(generator(rng).permutation(of)[:n]), note
 
 
 # Credal sets that are given by a lower and an upper probability of each class: what `Intervals` and `ClassSets` share.

@@ -40,33 +40,22 @@ CHUNK = 2**17  # nodes at a time, which stay in the cache
 
 
 class LogisticNormal(NamedTuple):
-    """Expectations over p = σ(z), z ~ N(μ, s²), each ``(n,)``.
+    """Expectations over p = σ(z), z ~ N(μ, s²), each ``(n,)``."""
 
-    Attributes
-    ----------
-    low : array (n,)
-        E[p] for −|μ|, in [0, ½]: the probability of the less probable class, with the digits of small probabilities.
-    total, aleatoric, epistemic : array (n,)
-        H(E[p]), E[H(p)], and their difference, the mutual information, in nats.
-    within, among : array (n,)
-        E[p (1 − p)] and Var[p].
-    """
-
+    #: E[p] for −|μ|, in [0, ½]: the probability of the less probable class, with the digits of small
+    #: probabilities.
     low: Array
+    #: total, aleatoric, epistemic: H(E[p]), E[H(p)], and their difference, the mutual information, in nats.
     total: Array
     aleatoric: Array
     epistemic: Array
+    #: within, among: E[p (1 − p)] and Var[p].
     within: Array
     among: Array
 
 
 def logistic_normal(mean: ArrayLike, deviation: ArrayLike) -> LogisticNormal:
     """`LogisticNormal` of n Gaussians; the mean may be infinite.
-
-    Parameters
-    ----------
-    mean, deviation : array (n,)
-        μ and s ≥ 0.
 
     Examples
     --------

@@ -15,12 +15,10 @@ from uqassay.arrays import (
     check_class_count,
     check_rows,
     draw_per_row,
-    generator,
     still_whole,
 )
-from uqassay.checks import fail
+from uqassay.checks import fail, whole
 from uqassay.errors import InputError
-from uqassay.notes import Note
 from uqassay.predictions.base import CORE_BYTES, Array, Prediction
 from uqassay.predictions.labels import take_table
 from uqassay.predictions.points import (
@@ -28,6 +26,7 @@ from uqassay.predictions.points import (
     OrderFreeSum,
     check_draws,
     check_logits,
+    chosen_members,
     refuse_truth_values,
     softmax,
     take_probabilities,
@@ -39,7 +38,6 @@ __all__ = [
     "MOST",
     "Drawn",
     "GaussianLogits",
-    "check_draws",
     "check_variance_is",
 ]
 
@@ -127,8 +125,7 @@ class Drawn(Prediction):
 
     def _check_draws(self) -> None:
         check_draws(self.n_draws, "n_draws")
-        if not isinstance(self.seed, (int, np.integer)) or isinstance(self.seed, bool) or self.seed < 0:
-            fail("seed", "must be a whole number ≥ 0", f"got {shown(self.seed)}", "give a number", code="range")
+        whole(self.seed, "seed", "give a number", least=0)
         shape = (self.n_instances, self.n_points, self.n_classes)
         if self.drawn is not None and as_array(self.drawn, "drawn").shape != shape:
             got = f"got {np.shape(self.drawn)}"
@@ -401,14 +398,7 @@ class GaussianLogits(Drawn):
 
     def subset(self, n_passes: int, rng: Any = None) -> "GaussianLogits":
         """A random subset of the passes, the same for all instances, as `Members.subset`."""
-        if not isinstance(n_passes, (int, np.integer)) or not 1 <= n_passes <= self.n_passes:
-            rule = f"must be a whole number in 1 … {self.n_passes}"
-            got = f"got {shown(n_passes)}"
-            remedy = "choose a number in this range"
-            fail("n_passes", rule, got, remedy, code="common-members", facts={"n_members": self.n_passes})
-        chosen = np.sort(generator(rng).permutation(self.n_passes)[:n_passes])
-        facts = {"n_members": int(n_passes), "of": self.n_passes}
-        note = Note("members-chosen", f"{n_passes} of {self.n_passes} passes, chosen at random", facts)
+        chosen, note = chosen_members(n_passes, self.n_passes, "passes", rng)
         drawn = self.drawn[:, chosen] if self.drawn is not None and self.has_shared_points else None
         mean, variance = self.mean[:, chosen], self.variance[:, chosen]
         return replace(self, mean=mean, variance=variance, drawn=drawn, notes=(*self.notes, note))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric, check_class_count, check_rows, release, row_chunks, still_whole, tolerance_of
-from uqassay.checks import fail
+from uqassay.checks import fail, whole
 from uqassay.credal.events import as_focal_sets, family_moebius, mass_event_bounds, paper_masses, sum_over
 from uqassay.credal.intervals import reachable
 from uqassay.errors import InputError
@@ -327,9 +327,7 @@ def _number_of_classes(n_classes: int | None, names: tuple[str, ...] | None) -> 
         fail("n_classes", rule, got, "pass n_classes=K, or class_names", code="missing")
     if n_classes is None:
         return len(names or ())
-    if isinstance(n_classes, bool) or not isinstance(n_classes, (int, np.integer)) or n_classes < 2:
-        rule, got = "must be a whole number of at least 2", f"got {shown(n_classes)}"
-        fail("n_classes", rule, got, "give K", code="range")
+    whole(n_classes, "n_classes", "give K", least=2)
     if names is not None and len(names) != n_classes:
         rule, got = f"must be the number of class_names, {len(names)}", f"got {n_classes}"
         fail("n_classes", rule, got, "leave it out", code="mismatch")
@@ -373,10 +371,8 @@ def _refuse_repeats(held: NDArray[np.bool_], rows: NDArray[np.intp]) -> None:
     odd = listed != held.sum(axis=1)
     if odd.any():
         row = int(np.flatnonzero(odd)[0])
-        rule, got = (
-            "a set must hold each class once",
-            f"row {row} has {listed[row]} entries of {held[row].sum()} classes",
-        )
+        rule = "a set must hold each class once"
+        got = f"row {row} has {listed[row]} entries of {held[row].sum()} classes"
         remedy = "pass rows of 0 and 1 to ClassSets(sets), or drop the repeats"
         fail("sets", rule, got, remedy, code="duplicate", facts={"row": row})
 
@@ -592,8 +588,8 @@ def _family(focal_sets: Any, n_classes: int | None) -> NDArray[np.bool_]:
     """The focal sets as a checked matrix (F, K)."""
     if hasattr(focal_sets, "__array__") or hasattr(focal_sets, "shape"):  # also tensors and tables
         focal_sets = as_numeric(focal_sets, "focal_sets")
-    if n_classes is not None and not (isinstance(n_classes, (int, np.integer)) and 1 <= n_classes <= MOST_CLASSES):
-        fail("n_classes", "must be a whole number of at least 1", f"got {shown(n_classes)}", "give K", code="range")
+    if n_classes is not None:
+        whole(n_classes, "n_classes", "give K", least=1, most=MOST_CLASSES)
     return as_focal_sets(focal_sets, n_classes)
 
 

@@ -1,12 +1,66 @@
-"""ClassSets: what is taken, what it says as a credal set, and the sets of MAPIE, crepes and TorchCP."""
+"""Intervals, class sets, masses and vertices."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.kinds import random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay.credal import intersection_probability
+from uqassay.predictions import Box
 from uqassay.predictions.sets import NO_CLASS, empty_sets_note
+
+# Intervals: labels, prediction sets, empty sets.
+
+
+def test_interval_labels_follow_the_upper_bounds():
+    intervals = uq.Intervals([[0.35, 0.0, 0.1]], [[0.4, 0.5, 0.5]])
+    assert intervals.mean_probs().argmax() == 0
+    assert intervals.labels().tolist() == [1]
+
+
+def test_prediction_sets_as_intervals():
+    sets = np.array([[True, True, False], [False, True, False], [True, True, True]])
+    for upper in (sets, sets.astype(int), sets.astype(np.float32)):
+        intervals = uq.Intervals(0, upper)
+        np.testing.assert_array_equal(intervals.upper_probs(), sets)
+        assert intervals.lower_probs().tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 0]]
+    np.testing.assert_allclose(uq.Intervals([[0.1, 0.2]], 1).upper_probs(), [[0.8, 0.9]], atol=1e-15)
+    assert intervals[1:].n_instances == 2
+
+
+def test_empty_sets_and_swapped_places_are_refused():
+    with refuses("upper", "bounds", got="row 1 sums to 0; .*ClassSets"):
+        uq.Intervals(0, [[1, 0], [0, 0]])
+    with refuses("lower", "class-sets"):
+        uq.Intervals(np.array([[True, False]]), 1)
+    with refuses("lower", "range", got="got nan"):
+        uq.Intervals(float("nan"), [[1, 0]])
+
+
+def test_bounds_of_coarse_numbers_keep_their_tolerance():
+    lower = np.array([[0.2998046875, 0.7001953125 + 0.00048828125]], np.float16)  # sums to 1.0005
+    assert uq.Intervals(lower, np.ones((1, 2))).n_classes == 2
+    for cast in (lower.astype(np.float32), lower.astype(float), [[0.3, 0.7005]]):
+        with refuses("lower", "bounds"):
+            uq.Intervals(cast, [[1.0, 1.0]])
+
+
+# Box: what probability intervals and class sets share.
+
+
+@pytest.mark.parametrize("prediction", [uq.Intervals([[0.1, 0.3, 0.0]], [[0.5, 0.8, 0.4]]), uq.ClassSets([[1, 0, 1]])])
+def test_the_bounds_are_what_is_said_of_every_class(prediction):
+    assert isinstance(prediction, Box)
+    lower, upper = prediction.bounds()
+    np.testing.assert_array_equal(prediction.lower_probs(), lower)
+    np.testing.assert_array_equal(prediction.upper_probs(), upper)
+    np.testing.assert_allclose(prediction.mean_probs(), intersection_probability(lower, upper), atol=1e-15)
+
+
+# ClassSets: what is taken, what it says as a credal set, and the sets of MAPIE, crepes and TorchCP.
+
 
 SETS = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 0], [1, 1, 1]], dtype=bool)
 
@@ -94,9 +148,11 @@ def test_other_lists_are_refused(sets, parameter, code, got):
         uq.ClassSets.from_lists(sets, 3)
 
 
-@pytest.mark.parametrize("n_classes", ["3", 2.5, True, 1, -3])
-def test_other_numbers_of_classes_are_refused(n_classes):
-    with refuses("n_classes", "range"):
+@pytest.mark.parametrize(
+    ("n_classes", "code"), [("3", "type"), (2.5, "type"), (True, "type"), (1, "range"), (-3, "range")]
+)
+def test_other_numbers_of_classes_are_refused(n_classes, code):
+    with refuses("n_classes", code):
         uq.ClassSets.from_lists([[0]], n_classes)
     with refuses("n_classes", "mismatch"):
         uq.ClassSets.from_lists([[0]], 5, class_names=["a", "b"])
@@ -219,3 +275,69 @@ def test_tensors_of_truth_values_are_class_sets(needs):
     found = uq.losses.unified_loss([0, 1, 2, 0], given).total
     np.testing.assert_array_equal(found, uq.losses.unified_loss([0, 1, 2, 0], SETS).total)
     np.testing.assert_array_equal(uq.measures.upper_entropy(given), uq.measures.upper_entropy(SETS))
+
+
+# Masses: beliefs, their repair, pignistic probability.
+
+
+def test_beliefs_round_trip_and_repair(cifar10):
+    rs = uq.Masses.from_beliefs(cifar10["beliefs"], cifar10["focal_sets"], class_names=cifar10["classes"])
+    assert rs.signed
+    assert rs.masses.sum(axis=1).min() == pytest.approx(-0.0699, abs=1e-4)
+    assert rs.masses.sum(axis=1).max() == pytest.approx(2.4017, abs=1e-4)
+    with refuses("beliefs", "not-belief-functions"):
+        rs.upper_probs()
+    repaired = rs.repaired()
+    assert not repaired.signed
+    assert repaired.class_names == tuple(cifar10["classes"])
+    assert repaired.notes[-1].code == "repaired"
+    assert repaired.notes[-1].facts == {"rows": 2843, "n": 10_000}
+    np.testing.assert_allclose(repaired.masses.sum(axis=1), 1)
+    # belief functions stay unchanged
+    same = uq.Masses([[0.5, 0.5]], [[0], [0, 1]], n_classes=2)
+    assert same.repaired() is same
+
+
+def test_pignistic_and_intersection_probability_against_their_formulas(random_generator):
+    masses = random_prediction("Masses", random_generator, 4, 4)
+    sizes = masses.focal_sets.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(masses.mean_probs(), masses.masses @ (masses.focal_sets / sizes))
+    intervals = uq.Intervals([[0.1, 0.2, 0.3]], [[0.3, 0.4, 0.5]])
+    np.testing.assert_allclose(
+        intervals.mean_probs(), [[0.1 + 0.4 * 0.2 / 0.6, 0.2 + 0.4 * 0.2 / 0.6, 0.3 + 0.4 * 0.2 / 0.6]]
+    )
+
+
+def test_lists_of_class_indices_need_the_number_of_classes():
+    """The remedy works as it stands."""
+    masses, sets = [[0.5, 0.25, 0.25]], [[0], [1], [2]]
+    with refuses("n_classes", "missing", got="pass n_classes=3 or a boolean array") as refusal:
+        uq.Masses(masses, sets)
+    assert uq.Masses(masses, sets, n_classes=refusal.value.facts["least"]).n_classes == 3
+    assert uq.Masses(masses, np.eye(3, dtype=bool)).n_classes == 3
+
+
+@pytest.mark.parametrize("sets", [None, 5, {}, [0, 1, 2]])
+def test_other_focal_sets_are_refused_with_the_forms_that_work(sets):
+    with refuses("n_classes" if isinstance(sets, list) else "focal_sets", got="boolean array"):
+        uq.Masses([[0.5, 0.25, 0.25]], sets)
+
+
+# Vertices: padding.
+
+
+def test_padding_a_vertex_list_changes_nothing():
+    plain = uq.Vertices([[[0.6, 0.4], [0.3, 0.7]]])
+    padded = uq.Vertices([[[0.6, 0.4], [0.3, 0.7], [0.6, 0.4], [0.6, 0.4]]])
+    np.testing.assert_allclose(padded.mean_probs(), plain.mean_probs())
+    assert padded.labels().tolist() == plain.labels().tolist() == [1]
+
+
+def test_order_and_repeats_change_no_mean(random_generator):
+    vertices = random_generator.dirichlet(np.ones(3), (20, 5))
+    vertices[:, 3] = vertices[:, 1]
+    expected = uq.Vertices(vertices[:, [0, 1, 2, 4]]).mean_probs()
+    np.testing.assert_allclose(expected, vertices[:, [0, 1, 2, 4]].mean(axis=1), rtol=1e-14)
+    for _ in range(5):
+        order = random_generator.permutation(5)
+        np.testing.assert_array_equal(uq.Vertices(vertices[:, order]).mean_probs(), expected)
