@@ -118,7 +118,7 @@ def without_detectable():
     For modules that count rejections alone.
     """
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("uqassay.statistics.pairs._detectable_statistic", lambda *_: None)
+        patched.setattr("uqassay.statistics.paired_tests._detectable_statistic", lambda *_: None)
         yield
 
 

@@ -9,7 +9,7 @@ import xarray as xr
 
 import uqassay as uq
 from tests.refusals import refuses
-from uqassay.one_order import aligned, in_one_order
+from uqassay.ids import aligned, in_one_order
 
 X = pd.Series([1.0, 2.0, 3.0], index=["x", "y", "z"])
 SHUFFLED = X.loc[["z", "x", "y"]]

@@ -23,8 +23,8 @@ from benchmarks.source_digests import code_version
 
 from uqassay.calibration.credal import credal_calibration_test, drawn_labels, null_at
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.one_classifier import calibration_test
 from uqassay.calibration.search import QUICK
-from uqassay.calibration.single import calibration_test
 from uqassay.calibration.weights import predictive_weights
 from uqassay.lab.bench.store import older_sentence
 from uqassay.lab.papers.credal_calibration.scenarios import CredalSetting, draw_ensemble, draw_truth

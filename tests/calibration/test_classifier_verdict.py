@@ -5,7 +5,7 @@ import uqassay as uq
 from tests.calibration.made_up_data import draw_labels, random_predictions
 from tests.notes import texts
 from tests.refusals import refuses
-from uqassay.calibration.single import calibration_test
+from uqassay.calibration.one_classifier import calibration_test
 from uqassay.text import pvalue_text
 
 

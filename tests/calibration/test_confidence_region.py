@@ -6,7 +6,7 @@ from scipy import integrate, special
 
 from tests.calibration.made_up_data import given_of
 from uqassay.calibration.credal import credal_calibration_test, likelihood_region
-from uqassay.calibration.single import labels_from
+from uqassay.calibration.one_classifier import labels_from
 from uqassay.calibration.weights import log_loss_weights
 
 

@@ -7,8 +7,8 @@ import uqassay as uq
 from tests.calibration.made_up_data import draw_labels, random_ensemble
 from uqassay.calibration.credal import credal_calibration_test, fewest_members, in_deviations
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.one_classifier import calibration_test, labels_from, monte_carlo_pvalue
 from uqassay.calibration.search import QUICK, minimise_over_simplex
-from uqassay.calibration.single import calibration_test, labels_from, monte_carlo_pvalue
 from uqassay.calibration.weights import predictive_weights
 from uqassay.metrics.measures import calibration_measure
 

@@ -11,8 +11,8 @@ import pytest
 
 from tests.calibration.made_up_data import softmax
 from tests.calibration.test_group_error_rates import SIZES, dependent_labels
+from uqassay.calibration.one_classifier import UPPER_ALONE, confidence_gap, unseen_notes
 from uqassay.calibration.power import Miscalibration
-from uqassay.calibration.single import UPPER_ALONE, confidence_gap, unseen_notes
 from uqassay.metrics.measures import calibration_measure
 
 SCALE = {2: 2.0, 10: 3.5, 100: 5.0}  # of the logits: the accuracy is about .8

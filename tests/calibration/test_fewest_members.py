@@ -9,7 +9,7 @@ from scipy.stats import chi2
 
 from tests.calibration.made_up_data import given_of
 from uqassay.calibration.credal import CONTRADICTED, fewest_members
-from uqassay.calibration.single import labels_from
+from uqassay.calibration.one_classifier import labels_from
 
 
 def most_likely(given, kept):

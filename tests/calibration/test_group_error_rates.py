@@ -12,8 +12,8 @@ import pytest
 from scipy.special import ndtr
 
 from tests.calibration.made_up_data import softmax
+from uqassay.calibration.one_classifier import calibration_test
 from uqassay.calibration.power import Miscalibration
-from uqassay.calibration.single import calibration_test
 
 MEASURES = (
     "ece-confidence",

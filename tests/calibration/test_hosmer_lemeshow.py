@@ -10,7 +10,7 @@ import uqassay as uq
 from tests.calibration.made_up_data import draw_labels
 from tests.notes import said, texts
 from tests.refusals import refuses
-from uqassay.calibration.single import hosmer_lemeshow_test
+from uqassay.calibration.one_classifier import hosmer_lemeshow_test
 from uqassay.metrics.calibration import hosmer_lemeshow_statistic
 
 

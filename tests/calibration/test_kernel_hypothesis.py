@@ -12,7 +12,7 @@ from tests.metrics.calibration.kernel_definitions import FORMULAS, predictions, 
 from tests.notes import said
 from tests.refusals import refuses
 from uqassay.calibration.mixtures import IN_GROUPS
-from uqassay.calibration.single import kernel_calibration_estimate, skce_pvalue
+from uqassay.calibration.one_classifier import kernel_calibration_estimate, skce_pvalue
 from uqassay.metrics.kernel_error import kernel_calibration_error, settle_kernel
 
 LEVELS = np.array([0.01, 0.05, 0.1, 0.2])

@@ -7,10 +7,10 @@ import uqassay as uq
 from tests.calibration.made_up_data import draw_labels, ensemble_with_a_calibrated_member, random_predictions
 from tests.refusals import refuses
 from uqassay.arrays import CACHE_BYTES
-from uqassay.calibration import single as statement_kernel
+from uqassay.calibration import one_classifier as statement_kernel
 from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.mixtures import Mixtures
-from uqassay.calibration.single import (
+from uqassay.calibration.one_classifier import (
     LabelDraws,
     draws_before_stop,
     labels_from,
@@ -86,9 +86,9 @@ def test_labels_do_not_depend_on_chunks(k, monkeypatch):
     whole = labels_from(probs, 4, np.random.default_rng(1))
     for pure in ("0", "1"):
         monkeypatch.setenv("UQASSAY_PURE", pure)
-        monkeypatch.setattr("uqassay.calibration.single.CACHE_BYTES", 8 * k * 7)
+        monkeypatch.setattr("uqassay.calibration.one_classifier.CACHE_BYTES", 8 * k * 7)
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
-        monkeypatch.setattr("uqassay.calibration.single.CACHE_BYTES", CACHE_BYTES)
+        monkeypatch.setattr("uqassay.calibration.one_classifier.CACHE_BYTES", CACHE_BYTES)
         np.testing.assert_array_equal(labels_from(probs, 4, np.random.default_rng(1)), whole)
 
 

@@ -10,7 +10,7 @@ import pytest
 import uqassay as uq
 from tests.notes import texts
 from tests.refusals import refuses
-from uqassay.calibration.single import (
+from uqassay.calibration.one_classifier import (
     calibration_test,
     check_alpha,
     hosmer_lemeshow_test,
@@ -70,10 +70,10 @@ def test_point_array_list_and_dtype_agree(data):
 def test_chunks_change_nothing(data, monkeypatch):
     measure = calibration_measure("ece-classwise")
     whole = known_mixture_null(data[1], measure, 50, np.random.default_rng(1))
-    monkeypatch.setattr("uqassay.calibration.single.DRAWS_BYTES", 5000)
+    monkeypatch.setattr("uqassay.calibration.one_classifier.DRAWS_BYTES", 5000)
     assert (known_mixture_null(data[1], measure, 50, np.random.default_rng(1)) == whole).all()
     small = calibration_test(*data, resample=True, n_draws=30).null
-    monkeypatch.setattr("uqassay.calibration.single.DRAWS_BYTES", 10**9)
+    monkeypatch.setattr("uqassay.calibration.one_classifier.DRAWS_BYTES", 10**9)
     assert np.allclose(calibration_test(*data, resample=True, n_draws=30).null, small, rtol=1e-12, atol=0)
 
 

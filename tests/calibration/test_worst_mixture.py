@@ -6,8 +6,8 @@ import pytest
 from tests.calibration.made_up_data import given_of
 from uqassay.calibration.credal import BETA, NullAtMixture, credal_calibration_test, likelihood_region, worst_mixture
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.one_classifier import labels_from
 from uqassay.calibration.search import QUICK
-from uqassay.calibration.single import labels_from
 from uqassay.calibration.weights import log_loss_weights
 from uqassay.metrics.measures import calibration_measure
 

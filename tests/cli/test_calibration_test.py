@@ -7,7 +7,7 @@ from tests.refusals import refuses
 
 import uqassay as uq
 from uqassay.calibration.credal import credal_calibration_test
-from uqassay.calibration.single import calibration_test
+from uqassay.calibration.one_classifier import calibration_test
 
 
 def test_json_is_that_of_the_library(files, run):

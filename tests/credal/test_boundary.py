@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 from tests.refusals import refuses
 
-from uqassay.credal.hull import closest_corner, in_hull, outside_segment
+from uqassay.credal.convex_hull import closest_corner, in_hull, outside_segment
 
 
 def longest_way(members: np.ndarray, start: np.ndarray, corner: int) -> float:

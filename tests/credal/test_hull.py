@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 from tests.refusals import refuses
 
-from uqassay.credal.hull import boundary_towards_corner, in_hull, l1_projection
+from uqassay.credal.convex_hull import boundary_towards_corner, in_hull, l1_projection
 
 
 def random_hulls(seed, n, n_members, k, concentration=1.0):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from uqassay.credal.hull import (
+from uqassay.credal.convex_hull import (
     Tableaux,
     boundary_towards_corner,
     l1_projection,

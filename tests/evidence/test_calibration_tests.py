@@ -8,7 +8,7 @@ from tests.notes import said
 
 import uqassay as uq
 from uqassay.calibration.credal import credal_calibration_test
-from uqassay.calibration.single import calibration_test
+from uqassay.calibration.one_classifier import calibration_test
 from uqassay.evidence import calibration as cost
 from uqassay.evidence.calibration import (
     ModelCalibration,
@@ -18,7 +18,7 @@ from uqassay.evidence.calibration import (
     classwise_errors,
 )
 from uqassay.evidence.sentences import calibration_sentence
-from uqassay.metrics.bins import expected_calibration_error
+from uqassay.metrics.reliability_diagrams import expected_calibration_error
 from uqassay.report.sections import calibration_section
 
 BOTH = ("kuiper-confidence", "ece-classwise")
@@ -329,7 +329,7 @@ def test_the_same_seed_gives_the_same_tests(judged):
 
 def test_chunks_do_not_matter(judged, monkeypatch):
     from uqassay.calibration import mixtures
-    from uqassay.calibration import single as random_null
+    from uqassay.calibration import one_classifier as random_null
     from uqassay.evidence import calibration as classwise_error
 
     assay, models, y = judged

@@ -8,7 +8,7 @@ from tests.report.calibration_cases import ensembles, made_up
 
 import uqassay as uq
 from uqassay.calibration.mixtures import IN_GROUPS
-from uqassay.calibration.single import UPPER_ALONE
+from uqassay.calibration.one_classifier import UPPER_ALONE
 from uqassay.evidence.calibration import judged_tests, point_models
 from uqassay.evidence.sentences import (
     advice,

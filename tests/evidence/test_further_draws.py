@@ -7,8 +7,8 @@ import pytest
 
 from uqassay.calibration.credal import credal_calibration_test
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.one_classifier import LabelDraws, least_reaching
 from uqassay.calibration.search import QUICK, minimise_over_simplex
-from uqassay.calibration.single import LabelDraws, least_reaching
 from uqassay.evidence import calibration as further_draws
 from uqassay.evidence.calibration import reached_by_further_draws
 from uqassay.metrics.measures import calibration_measure

@@ -16,7 +16,7 @@ from uqassay.errors import MissingDependencyError
 from uqassay.evidence import FINDING_COLUMNS
 from uqassay.evidence.ood import detect_ood, detect_ood_in_predictions
 from uqassay.metrics.ood import OOD_METRICS, two_samples
-from uqassay.statistics.pairs import paired_statistic_test
+from uqassay.statistics.paired_tests import paired_statistic_test
 
 
 def test_runs_are_averaged_and_shown(random_generator):

@@ -7,8 +7,8 @@ from tests.report.cases import softmax
 
 import uqassay as uq
 from uqassay.evidence.calibration import ModelCalibration
-from uqassay.metrics.bins import reliability
 from uqassay.metrics.measures import CALIBRATION_MEASURES
+from uqassay.metrics.reliability_diagrams import reliability
 
 
 @cache

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.metrics.refusal import divide
+from uqassay.metrics.certified_thresholds import divide
 from uqassay.report.sections import LIMITS, PRICES_SHOWN, refusal_section
 
 pytestmark = pytest.mark.usefixtures("without_calibration")

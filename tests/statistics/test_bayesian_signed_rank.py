@@ -10,7 +10,7 @@ from tests.statistics import printed_comparisons as printed
 
 from uqassay.errors import InputError
 from uqassay.statistics import bayesian_signed_rank_test
-from uqassay.statistics import data_sets as module
+from uqassay.statistics import many_data_sets as module
 
 
 @pytest.mark.parametrize("key", printed.BAYCOMP)

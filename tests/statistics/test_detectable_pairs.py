@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.statistics.pairs import noncentrality
+from uqassay.statistics.paired_tests import noncentrality
 
 
 @pytest.mark.parametrize("dof", [1.0, 2.5, 10.0, 99.0, 1e4])

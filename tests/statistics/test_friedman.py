@@ -11,7 +11,7 @@ from tests.statistics import printed_comparisons as printed
 
 from uqassay.errors import InputError
 from uqassay.statistics import average_ranks, friedman_test
-from uqassay.statistics.data_sets import tied_ranks
+from uqassay.statistics.many_data_sets import tied_ranks
 
 
 def test_ranks_and_test_against_the_printed_example():

@@ -8,7 +8,7 @@ from uqassay.notes import Note
 from uqassay.statistics import mean_estimate, proportion_estimate
 from uqassay.statistics.auc import auc_linearised
 from uqassay.statistics.linearised import Linearised, linearised_estimate, spread_of, spread_of_samples
-from uqassay.statistics.pairs import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.units import make_units, spread_of_mean
 
 

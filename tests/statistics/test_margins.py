@@ -6,7 +6,7 @@ from scipy import stats
 
 from uqassay.errors import InputError
 from uqassay.statistics import Estimate, MarginTest, check_margin
-from uqassay.statistics.pairs import checked_bound, margins_tested
+from uqassay.statistics.paired_tests import checked_bound, margins_tested
 from uqassay.statistics.spreads import PairSample
 from uqassay.statistics.units import make_units
 

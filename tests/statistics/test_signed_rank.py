@@ -8,7 +8,7 @@ from scipy import stats
 from tests.statistics import printed_comparisons as printed
 
 from uqassay.errors import InputError
-from uqassay.statistics import data_sets as module
+from uqassay.statistics import many_data_sets as module
 from uqassay.statistics import signed_rank_test
 
 

@@ -8,7 +8,7 @@ from tests.statistics import printed_comparisons as printed
 
 from uqassay.errors import InputError
 from uqassay.statistics import holm, pairwise_signed_rank_tests, signed_rank_test
-from uqassay.statistics.data_sets import maximal_groups
+from uqassay.statistics.many_data_sets import maximal_groups
 
 
 def test_each_pair_is_the_test_of_its_differences():

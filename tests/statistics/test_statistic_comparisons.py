@@ -9,7 +9,7 @@ from tests.statistics.test_linearised import ends, mean_of
 from uqassay.statistics import paired_mean_test
 from uqassay.statistics.auc import auc_linearised, delong_covariance
 from uqassay.statistics.linearised import Linearised, linearised_estimate
-from uqassay.statistics.pairs import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
 
 
 def test_a_difference_of_means_is_the_paired_t_test(random_generator):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.statistics.pairs import pairs_tested
+from uqassay.statistics.paired_tests import pairs_tested
 from uqassay.statistics.spreads import PairSample
 from uqassay.statistics.units import make_units
 

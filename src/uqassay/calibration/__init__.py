@@ -15,15 +15,7 @@ if TYPE_CHECKING:
         InstanceWeights,
         instance_dependent_calibration_test,
     )
-    from uqassay.calibration.power import (
-        CalibrationPower,
-        CalibrationSampleSize,
-        Miscalibration,
-        calibration_power,
-        required_instances,
-    )
-    from uqassay.calibration.search import PATIENT, QUICK, THOROUGH, SimplexSearch
-    from uqassay.calibration.single import (
+    from uqassay.calibration.one_classifier import (
         CalibrationTest,
         HosmerLemeshowTest,
         KernelCalibrationTest,
@@ -32,6 +24,14 @@ if TYPE_CHECKING:
         kernel_calibration_estimate,
         skce_pvalue,
     )
+    from uqassay.calibration.power import (
+        CalibrationPower,
+        CalibrationSampleSize,
+        Miscalibration,
+        calibration_power,
+        required_instances,
+    )
+    from uqassay.calibration.search import PATIENT, QUICK, THOROUGH, SimplexSearch
     from uqassay.calibration.votes import (
         SecondOrderBuckets,
         SecondOrderTest,
@@ -48,15 +48,15 @@ _WHERE = {
     "THOROUGH": "search",
     "CalibrationPower": "power",
     "CalibrationSampleSize": "power",
-    "CalibrationTest": "single",
+    "CalibrationTest": "one_classifier",
     "CredalCalibrationTest": "credal",
     "CrossFittedMap": "epistemic_map",
     "EnsembleWeights": "weights",
     "EpistemicMap": "epistemic_map",
-    "HosmerLemeshowTest": "single",
+    "HosmerLemeshowTest": "one_classifier",
     "InstanceDependentCalibrationTest": "instance_weights",
     "InstanceWeights": "instance_weights",
-    "KernelCalibrationTest": "single",
+    "KernelCalibrationTest": "one_classifier",
     "Miscalibration": "power",
     "SecondOrderBuckets": "votes",
     "SecondOrderTest": "votes",
@@ -64,16 +64,16 @@ _WHERE = {
     "VoteCompatibility": "votes",
     "WeightedAverageEffect": "weighted_average",
     "calibration_power": "power",
-    "calibration_test": "single",
+    "calibration_test": "one_classifier",
     "credal_calibration_test": "credal",
     "credal_calibration_tests": "credal",
     "cross_fitted_map": "epistemic_map",
-    "hosmer_lemeshow_test": "single",
+    "hosmer_lemeshow_test": "one_classifier",
     "instance_dependent_calibration_test": "instance_weights",
-    "kernel_calibration_estimate": "single",
+    "kernel_calibration_estimate": "one_classifier",
     "required_instances": "power",
     "second_order_test": "votes",
-    "skce_pvalue": "single",
+    "skce_pvalue": "one_classifier",
     "vote_compatibility_test": "votes",
     "weighted_average_effect": "weighted_average",
 }

@@ -13,8 +13,7 @@ from scipy import special
 from uqassay.arrays import RandomState
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures, SharedMembers, independence, shared_members
-from uqassay.calibration.search import QUICK, THOROUGH, SimplexSearch, minimise_over_simplex, search_simplex
-from uqassay.calibration.single import (
+from uqassay.calibration.one_classifier import (
     CALIBRATED,
     ENOUGH,
     ONE_SIDE,
@@ -35,12 +34,13 @@ from uqassay.calibration.single import (
     undefined_notes,
     unseen_notes,
 )
+from uqassay.calibration.search import QUICK, THOROUGH, SimplexSearch, minimise_over_simplex, search_simplex
 from uqassay.calibration.weights import log_loss_weights, predictive_weights
 from uqassay.checks import fail, one_of
+from uqassay.ids import in_one_order
 from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, Sides, calibration_measure
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.results import ShownTable, plain_of
 from uqassay.statistics.units import check_draws
 from uqassay.text import counted, pvalue_text

@@ -14,6 +14,7 @@ from uqassay.arrays import RandomState, as_numeric, generator
 from uqassay.checks import fail, one_of, whole
 from uqassay.errors import FileFormatError
 from uqassay.files import whole_file
+from uqassay.ids import in_one_order
 from uqassay.metrics.epistemic_gain import (
     LEAST_GROUPS,
     EpistemicCalibration,
@@ -29,7 +30,6 @@ from uqassay.metrics.epistemic_gain import (
     place_in_intervals,
 )
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.predictions.files import check_exists
 from uqassay.results import entry_of, plain, read_json
 from uqassay.statistics.estimate import Estimate

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.arrays import RandomState, as_numeric, check_rows
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import IN_GROUPS, independence
-from uqassay.calibration.single import (
+from uqassay.calibration.one_classifier import (
     CALIBRATED,
     ShownVerdict,
     check_alpha,
@@ -29,10 +29,10 @@ from uqassay.calibration.single import (
 )
 from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import as_frame, positions
-from uqassay.metrics.bins import classes_apart
+from uqassay.ids import in_one_order
 from uqassay.metrics.measures import CalibrationMeasure, Sides, calibration_measure
+from uqassay.metrics.reliability_diagrams import classes_apart
 from uqassay.notes import Note, reason
-from uqassay.one_order import in_one_order
 from uqassay.predictions import Point, as_prediction
 from uqassay.results import ShownTable
 from uqassay.statistics.units import Units, check_draws, make_units

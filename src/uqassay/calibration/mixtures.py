@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from uqassay.arrays import available_cores, scratch
 from uqassay.checks import fail
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
-from uqassay.metrics.bins import ON_EDGE, Edges, inner_edges, sums_of_equal_mass
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
     PrepareCumulative,
@@ -26,6 +25,7 @@ from uqassay.metrics.calibration import (
 )
 from uqassay.metrics.kernel_error import PrepareKernel
 from uqassay.metrics.measures import CalibrationMeasure
+from uqassay.metrics.reliability_diagrams import ON_EDGE, Edges, inner_edges, sums_of_equal_mass
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.predictions import Box, Drawn, Masses, Members, Point, Prediction, Vertices, as_prediction, not_negative

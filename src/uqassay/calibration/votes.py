@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import RandomState, as_array, generator
 from uqassay.arrays import generator as as_generator
-from uqassay.calibration.single import (
+from uqassay.calibration.one_classifier import (
     ShownVerdict,
     check_alpha,
     groups_of,
@@ -28,7 +28,7 @@ from uqassay.predictions import Box, Masses, Members, Point, Prediction, Predict
 from uqassay.predictions.labels import in_order_of_ids, take_index
 from uqassay.results import ShownTable, estimate_cell, plain_of
 from uqassay.statistics.estimate import Estimate, interval_notes, mean_estimate, proportion_estimate
-from uqassay.statistics.pairs import paired_mean_test
+from uqassay.statistics.paired_tests import paired_mean_test
 from uqassay.statistics.units import (
     Units,
     check_draws,

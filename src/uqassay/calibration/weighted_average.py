@@ -11,11 +11,11 @@ from scipy import special
 from uqassay.arrays import RandomState, as_numeric
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.credal import CredalCalibrationTest, Null, credal_calibration_test
-from uqassay.calibration.single import Parts, groups_of, hard_labels, member_array, two_parts
+from uqassay.calibration.one_classifier import Parts, groups_of, hard_labels, member_array, two_parts
 from uqassay.checks import fail, whole
+from uqassay.ids import in_one_order
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.statistics import Estimate, PairedComparison, bootstrap_weights, paired_mean_test, proportion_estimate
 from uqassay.statistics.estimate import single_unit, unit_notes
 from uqassay.statistics.units import Units, check_level, make_units

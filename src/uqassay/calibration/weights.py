@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.arrays import RandomState, row_chunks
 from uqassay.arrays import generator as as_generator
 from uqassay.calibration.mixtures import MixtureObjective, Mixtures
+from uqassay.calibration.one_classifier import check_search, hard_labels, member_array
 from uqassay.calibration.search import THOROUGH, SimplexSearch, minimise_over_simplex
-from uqassay.calibration.single import check_search, hard_labels, member_array
 from uqassay.checks import fail
 from uqassay.metrics.measures import CalibrationMeasure, calibration_measure
 from uqassay.metrics.smooth import prepare_brier, prepare_log_score

@@ -1,5 +1,6 @@
 """Geometry of sets of probability distributions, arrays in and arrays out."""
 
+from uqassay.credal.convex_hull import OutsideSegment, boundary_towards_corner, closest_corner, in_hull, outside_segment
 from uqassay.credal.distances import DISTANCES, Distance
 from uqassay.credal.events import (
     MAX_ENUMERATED_CLASSES,
@@ -16,7 +17,6 @@ from uqassay.credal.events import (
     paper_masses,
     zeta_transform,
 )
-from uqassay.credal.hull import OutsideSegment, boundary_towards_corner, closest_corner, in_hull, outside_segment
 from uqassay.credal.intervals import intersection_probability, reachable
 from uqassay.credal.nearest import (
     NearestPoint,

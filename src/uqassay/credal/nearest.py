@@ -12,9 +12,9 @@ from scipy.special import rel_entr
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
+from uqassay.credal.convex_hull import l1_projection
 from uqassay.credal.distances import KL, Distance, distance_named, tv_direction
 from uqassay.credal.events import as_focal_sets
-from uqassay.credal.hull import l1_projection
 from uqassay.errors import InputError
 
 __all__ = [

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import Floats, row_chunks
-from uqassay.credal.hull import in_hull
+from uqassay.credal.convex_hull import in_hull
 
 __all__ = ["CLASS_RULES", "admissible_in_hull", "undominated_in_box", "undominated_in_core", "undominated_in_hull"]
 

@@ -19,7 +19,7 @@ from uqassay.calibration.credal import (
     credal_calibration_tests,
 )
 from uqassay.calibration.mixtures import IN_GROUPS, MixtureObjective, Mixtures, SharedMembers, shared_members
-from uqassay.calibration.single import (
+from uqassay.calibration.one_classifier import (
     ENOUGH,
     Direction,
     LabelDraws,
@@ -37,10 +37,10 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_reaching
 from uqassay.evidence.scoring import PART_BYTES, holding
-from uqassay.metrics.bins import Reliability, bins_of_classes, classes_apart, reliability
 from uqassay.metrics.calibration import Groupwise
 from uqassay.metrics.kernel_error import PrepareKernel
 from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
+from uqassay.metrics.reliability_diagrams import Reliability, bins_of_classes, classes_apart, reliability
 from uqassay.native import kernel
 from uqassay.notes import Note, distinct, has_note, reason
 from uqassay.predictions import Box, ClassSets, Drawn, Masses, Members, Prediction, Vertices

@@ -27,7 +27,7 @@ from uqassay.statistics import (
     nemenyi_difference,
     pairwise_signed_rank_tests,
 )
-from uqassay.statistics.data_sets import table_ranks
+from uqassay.statistics.many_data_sets import table_ranks
 from uqassay.statistics.units import check_level
 from uqassay.text import (
     ABSENT,

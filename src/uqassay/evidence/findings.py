@@ -15,9 +15,9 @@ from uqassay.evidence.data import ChosenColumns, one_run, units_of_runs
 from uqassay.evidence.mistakes import MistakeRanking, rank_mistakes_in_part
 from uqassay.evidence.scoring import ModelScores
 from uqassay.frames import FromFile, columns_of
+from uqassay.ids import aligned
 from uqassay.metrics.calibration import ErrorNorm, error_estimate_of_hits
 from uqassay.notes import Note, distinct
-from uqassay.one_order import aligned
 from uqassay.predictions.rows import Known
 from uqassay.statistics import Estimate, mean_estimate, proportion_estimate
 from uqassay.text import counted, listed

@@ -19,6 +19,7 @@ from uqassay.evidence.gain_words import gain_sentences, result_sentences
 from uqassay.evidence.over_runs import Curve, OverRuns, curve_over_runs, estimate_over_runs
 from uqassay.evidence.storage import SavedKind, note_from_values, note_values, read_folder, save_folder
 from uqassay.evidence.tables import as_table
+from uqassay.ids import in_one_order
 from uqassay.measures import score_names, uncertainty_score
 from uqassay.metrics.epistemic_gain import (
     GAIN_LOSSES,
@@ -34,7 +35,6 @@ from uqassay.metrics.epistemic_gain import (
     true_uncertainty,
 )
 from uqassay.notes import Note, distinct
-from uqassay.one_order import in_one_order
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.keys import label_columns
 from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, estimate_cell

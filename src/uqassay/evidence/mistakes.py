@@ -13,9 +13,7 @@ from uqassay.arrays import available_cores
 from uqassay.checks import fail
 from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.registry import SCORES
-from uqassay.metrics.names import metric_name
-from uqassay.metrics.ranking import RANKING_METRICS, RankingMetric, chance_pvalue
-from uqassay.metrics.refusal import (
+from uqassay.metrics.certified_thresholds import (
     CertifiedRefusal,
     ExpectedCost,
     certify,
@@ -24,12 +22,14 @@ from uqassay.metrics.refusal import (
     plan_on,
     whole_errors,
 )
+from uqassay.metrics.names import metric_name
+from uqassay.metrics.ranking import RANKING_METRICS, RankingMetric, chance_pvalue
 from uqassay.metrics.risk import RankedErrors, Refusals, SelectiveGain, check_coverage, rank_errors
 from uqassay.notes import Note
 from uqassay.results import Shown, ShownTable
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
 from uqassay.statistics.linearised import AveragedStatistic, Linearised
-from uqassay.statistics.pairs import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.units import Floats
 from uqassay.text import counted, interval, level_text, listed, number, percent
 

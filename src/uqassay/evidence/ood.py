@@ -37,7 +37,7 @@ from uqassay.predictions import ClassSets, Drawn, Masses, Members, Prediction
 from uqassay.predictions.labels import labels_for
 from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.statistics import Estimate, PairedComparison
-from uqassay.statistics.pairs import paired_statistic_test
+from uqassay.statistics.paired_tests import paired_statistic_test
 from uqassay.statistics.units import check_choice, check_level
 from uqassay.text import counted, level_text, listed, listed_names
 

@@ -50,7 +50,7 @@ from uqassay.evidence.sets import VoteTests
 from uqassay.evidence.storage import read_assay, save_assay, to_json
 from uqassay.evidence.tables import rows_of, table_of
 from uqassay.losses.unified import DEFAULT_TRADEOFF
-from uqassay.metrics.bins import Reliability, reliability
+from uqassay.metrics.reliability_diagrams import Reliability, reliability
 from uqassay.metrics.risk import SelectiveGain
 from uqassay.metrics.tradeoff import lower_envelope, ranking_changes
 from uqassay.notes import Note
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from uqassay.evidence.mistakes import ModelRefusal
-    from uqassay.metrics.refusal import ExpectedCost
+    from uqassay.metrics.certified_thresholds import ExpectedCost
 
 __all__ = [
     "Assay",

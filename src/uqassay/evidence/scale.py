@@ -17,12 +17,12 @@ from uqassay.evidence.findings import estimate_fields
 from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
 from uqassay.evidence.ranking import greatest_excess, order_error, order_errors
 from uqassay.evidence.scoring import ModelScores, Settings, points_of_sets
+from uqassay.ids import in_one_order
 from uqassay.losses.unified import check_tradeoff, label_distance, labels_of, unified_terms
 from uqassay.measures import Nonspecificity
 from uqassay.measures.imprecision import generalised_hartley, not_ruled_out
 from uqassay.metrics.sets import share_covered
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.predictions import (
     Box,
     ClassSets,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from uqassay.calibration.mixtures import independence
-from uqassay.calibration.single import CALIBRATED, ONE_SIDE, UPPER_ALONE
+from uqassay.calibration.one_classifier import CALIBRATED, ONE_SIDE, UPPER_ALONE
 from uqassay.credal.distances import DISTANCES
 from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Recommendation, Stretch

@@ -21,7 +21,7 @@ from uqassay.evidence.scoring import ModelScores, SetSample, Settings
 from uqassay.evidence.sets import VoteTests
 from uqassay.files import draft_of
 from uqassay.losses.unified import check_options, check_tradeoffs
-from uqassay.metrics.bins import Reliability, band_of_counts
+from uqassay.metrics.reliability_diagrams import Reliability, band_of_counts
 from uqassay.notes import Note
 from uqassay.predictions.arrays_on_disk import check_expansion, check_fits, read_npz
 from uqassay.predictions.files import check_exists, problems_named

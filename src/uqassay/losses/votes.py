@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.arrays import as_array, as_numeric, check_class_count, check_rows
 from uqassay.errors import InputError
 from uqassay.frames import is_frame, positions
+from uqassay.ids import aligned
 from uqassay.measures.variance import probability_moments
-from uqassay.one_order import aligned
 from uqassay.predictions import Prediction, PredictionLike, as_prediction, class_indices, sum_over_classes
 from uqassay.predictions.base import checked_class_names
 from uqassay.predictions.labels import (

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 from uqassay._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from uqassay.metrics.bins import Reliability, expected_calibration_error, reliability, reliability_diagram
     from uqassay.metrics.calibration import (
         calibration_error_estimate,
         classwise_calibration_error,
         confidence_calibration_error,
         cumulative_calibration_error,
         hosmer_lemeshow_statistic,
+    )
+    from uqassay.metrics.certified_thresholds import (
+        CertifiedRefusal,
+        ExpectedCost,
+        certified_refusal,
+        expected_cost_curve,
     )
     from uqassay.metrics.disentanglement import (
         DOUBT_SOURCES,
@@ -76,7 +81,12 @@ if TYPE_CHECKING:
         uq_auc_score,
         uq_c_index_score,
     )
-    from uqassay.metrics.refusal import CertifiedRefusal, ExpectedCost, certified_refusal, expected_cost_curve
+    from uqassay.metrics.reliability_diagrams import (
+        Reliability,
+        expected_calibration_error,
+        reliability,
+        reliability_diagram,
+    )
     from uqassay.metrics.risk import (
         RiskCoverage,
         SelectiveGain,
@@ -127,7 +137,7 @@ _WHERE = {
     "RANKING_METRICS": "ranking",
     "SCOD_METRICS": "ood",
     "CalibrationMeasure": "measures",
-    "CertifiedRefusal": "refusal",
+    "CertifiedRefusal": "certified_thresholds",
     "ClassSetScores": "sets",
     "CorrelationStudy": "truths",
     "Curves": "disentanglement",
@@ -137,14 +147,14 @@ _WHERE = {
     "EpistemicCalibration": "epistemic_gain",
     "EpistemicTrend": "disentanglement",
     "EstimateCorrelations": "disentanglement",
-    "ExpectedCost": "refusal",
+    "ExpectedCost": "certified_thresholds",
     "MetricCorrelation": "truths",
     "OodMetric": "ood",
     "PairedDisentanglementTest": "disentanglement",
     "PooledDisentanglement": "disentanglement",
     "ProperScoreParts": "smooth",
     "RankingMetric": "ranking",
-    "Reliability": "bins",
+    "Reliability": "reliability_diagrams",
     "RiskCoverage": "risk",
     "ScodMetric": "ood",
     "SelectiveGain": "risk",
@@ -163,7 +173,7 @@ _WHERE = {
     "below_chance_test": "disentanglement",
     "calibration_error_estimate": "calibration",
     "calibration_measure": "measures",
-    "certified_refusal": "refusal",
+    "certified_refusal": "certified_thresholds",
     "class_set_scores": "sets",
     "classwise_calibration_error": "calibration",
     "confidence_calibration_error": "calibration",
@@ -180,8 +190,8 @@ _WHERE = {
     "epistemic_trend_test": "disentanglement",
     "estimate_correlations": "disentanglement",
     "expected_absolute_correlation": "disentanglement",
-    "expected_calibration_error": "bins",
-    "expected_cost_curve": "refusal",
+    "expected_calibration_error": "reliability_diagrams",
+    "expected_cost_curve": "certified_thresholds",
     "fpr_at_tpr_error": "ood",
     "g_auc_score": "ranking",
     "gain": "epistemic_gain",
@@ -204,8 +214,8 @@ _WHERE = {
     "proper_score_parts": "smooth",
     "ranking_changes": "tradeoff",
     "recombined_error": "disentanglement",
-    "reliability": "bins",
-    "reliability_diagram": "bins",
+    "reliability": "reliability_diagrams",
+    "reliability_diagram": "reliability_diagrams",
     "risk_coverage_curve": "risk",
     "scod_augrc_loss": "ood",
     "scod_aurc_loss": "ood",

@@ -11,7 +11,8 @@ from scipy.special import ndtr
 
 from uqassay.arrays import argmax_of_rows, generator
 from uqassay.checks import fail, number, one_of
-from uqassay.metrics.bins import (
+from uqassay.ids import in_one_order
+from uqassay.metrics.reliability_diagrams import (
     Binning,
     CalibrationBins,
     bins_of_classes,
@@ -26,7 +27,6 @@ from uqassay.metrics.bins import (
 )
 from uqassay.native import kernel
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
 from uqassay.statistics import Estimate
 from uqassay.statistics.estimate import single_unit, unit_notes

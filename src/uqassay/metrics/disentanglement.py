@@ -13,8 +13,8 @@ from scipy import special
 
 from uqassay.arrays import as_numeric, check_class_count, check_rows, generator, precision_of, tolerance_of
 from uqassay.checks import a, between, different, fail, mapping, number, one_of, same_length, vector, whole
+from uqassay.ids import in_one_order
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.predictions.labels import labels_for, take_table
 from uqassay.results import plain_of
 from uqassay.statistics import (
@@ -35,7 +35,7 @@ from uqassay.statistics.components import (
     midranks,
     sign_flip_pvalues,
 )
-from uqassay.statistics.pairs import check_alpha
+from uqassay.statistics.paired_tests import check_alpha
 from uqassay.statistics.units import as_floats, check_draws, check_level
 from uqassay.text import counted
 

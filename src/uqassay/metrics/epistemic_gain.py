@@ -13,9 +13,9 @@ from scipy.special import ndtr, ndtri, rel_entr, xlogy
 from uqassay.arrays import RandomState, as_array, as_labels, check_rows, generator, tolerance_of
 from uqassay.checks import fail, number, one_of, same_length, whole
 from uqassay.frames import positions
+from uqassay.ids import in_one_order
 from uqassay.losses.unified import FLOORS, brier_loss, log_loss
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.keys import classes_in_order
 from uqassay.predictions.labels import CLASS_ORDERS, class_indices, labels_for, take_table

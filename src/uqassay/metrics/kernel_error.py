@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import row_chunks
 from uqassay.checks import fail, number, one_of, whole
-from uqassay.metrics.bins import as_probs, labels_and_probs
+from uqassay.ids import in_one_order
 from uqassay.metrics.calibration import GroupProducts, Signed, summed
-from uqassay.one_order import in_one_order
+from uqassay.metrics.reliability_diagrams import as_probs, labels_and_probs
 from uqassay.predictions import PredictionLike
 
 __all__ = [

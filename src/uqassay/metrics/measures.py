@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.checks import fail
-from uqassay.metrics.bins import Binning, bins_of_classes_left_inclusive, check_bins
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
     PrepareCumulative,
@@ -20,6 +19,7 @@ from uqassay.metrics.calibration import (
     prepare_hosmer_lemeshow_paper_code,
 )
 from uqassay.metrics.kernel_error import PrepareKernel
+from uqassay.metrics.reliability_diagrams import Binning, bins_of_classes_left_inclusive, check_bins
 from uqassay.metrics.smooth import prepare_brier, prepare_log_score
 
 __all__ = ["CALIBRATION_MEASURES", "CalibrationMeasure", "PreparedMeasure", "Sides", "calibration_measure"]

@@ -11,6 +11,7 @@ from scipy import special
 
 from uqassay.checks import between, fail, number, one_of, same_length
 from uqassay.errors import InputError
+from uqassay.ids import in_one_order
 from uqassay.metrics.risk import (
     FEW,
     TINY,
@@ -23,7 +24,6 @@ from uqassay.metrics.risk import (
     sum_from,
 )
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.statistics import Estimate
 from uqassay.statistics.auc import IMAGINARY, auc_linearised, named_auc, noted, sample_counts
 from uqassay.statistics.estimate import unit_notes

@@ -11,6 +11,7 @@ from scipy import special
 
 from uqassay.arrays import as_numeric, generator
 from uqassay.checks import fail, mapping, one_of, same_length
+from uqassay.ids import in_one_order
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.risk import (
     RankedErrors,
@@ -25,14 +26,13 @@ from uqassay.metrics.risk import (
     ratio_of_auc,
     small_sample_ratio,
 )
-from uqassay.one_order import in_one_order
 from uqassay.predictions.base import Array
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons
 from uqassay.statistics.auc import FEW, IMAGINARY, auc_linearised, checked, named_auc, noted, sample_counts
 from uqassay.statistics.components import midranks
 from uqassay.statistics.correlation import concordance_linearised
 from uqassay.statistics.linearised import AveragedStatistic, Linearised, linearised_estimate
-from uqassay.statistics.pairs import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.units import Floats, Units, as_floats, check_draws, make_units, scaled_weights
 
 __all__ = [

@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.checks import between, number, one_of, same_length
+from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
-from uqassay.one_order import in_one_order
 from uqassay.statistics.auc import IMAGINARY, auc_linearised, auc_of_order, notes_of_ties, tied_share
 from uqassay.statistics.estimate import Estimate, interval_notes, proportion_estimate
 from uqassay.statistics.linearised import Linearised, averaged, is_plain, linearised_estimate, spread_of, units_in
-from uqassay.statistics.pairs import POWER
+from uqassay.statistics.paired_tests import POWER
 from uqassay.statistics.units import (
     Floats,
     Units,

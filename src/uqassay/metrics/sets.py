@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.checks import fail, one_of
+from uqassay.ids import in_one_order
 from uqassay.losses.unified import labels_of
 from uqassay.measures.imprecision import not_ruled_out
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.swapped import refuse_swapped
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate

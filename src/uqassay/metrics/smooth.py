@@ -9,7 +9,9 @@ from scipy import fft
 from scipy.special import xlogy
 
 from uqassay.checks import number, one_of
-from uqassay.metrics.bins import (
+from uqassay.ids import in_one_order
+from uqassay.metrics.calibration import GroupSums, Signed
+from uqassay.metrics.reliability_diagrams import (
     Binning,
     CalibrationBins,
     bins_of_classes,
@@ -18,8 +20,6 @@ from uqassay.metrics.bins import (
     instance_weights,
     labels_and_probs,
 )
-from uqassay.metrics.calibration import GroupSums, Signed
-from uqassay.one_order import in_one_order
 from uqassay.predictions import PredictionLike
 
 __all__ = [

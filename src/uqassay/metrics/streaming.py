@@ -11,6 +11,7 @@ from uqassay.arrays import as_array
 from uqassay.checks import fail, one_of, same_length
 from uqassay.errors import InputError
 from uqassay.frames import as_frame
+from uqassay.ids import in_one_order
 from uqassay.losses.unified import (
     DEFAULT_TRADEOFF,
     brier_loss,
@@ -29,7 +30,6 @@ from uqassay.measures.registry import SCORES, uncertainty_score
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.base import numbered
 from uqassay.predictions.keys import classes_in_order

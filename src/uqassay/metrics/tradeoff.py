@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_numeric
 from uqassay.checks import fail, number, same_length
-from uqassay.one_order import in_one_order
+from uqassay.ids import in_one_order
 
 __all__ = ["TradeoffRange", "WinningInterval", "lower_envelope", "ranking_changes", "tradeoff_range", "tradeoff_scale"]
 

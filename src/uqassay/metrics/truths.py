@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.checks import fail, mapping, same_length
+from uqassay.ids import in_one_order
 from uqassay.losses.unified import labels_of
-from uqassay.one_order import in_one_order
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.statistics.correlation import named_tau_estimate, pearson_estimate
 from uqassay.statistics.estimate import Estimate

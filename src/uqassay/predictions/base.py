@@ -17,8 +17,8 @@ from uqassay.arrays import as_array, available_cores, check_class_count, release
 from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.frames import Frame, as_frame, is_frame, moves
+from uqassay.ids import aligned
 from uqassay.notes import Note
-from uqassay.one_order import aligned
 from uqassay.predictions.labels import CLASS_ORDERS, frame_classes, in_order_of_ids, take_index, whole_number_in
 from uqassay.text import named, shown
 

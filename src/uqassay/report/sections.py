@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import chdtri, ndtri
 
 from uqassay.arrays import available_cores
-from uqassay.calibration.single import CALIBRATED, ROUNDING
+from uqassay.calibration.one_classifier import CALIBRATED, ROUNDING
 from uqassay.evidence.calibration import JudgedTest, judged_tests, point_models
 from uqassay.evidence.data import ChosenColumns, with_numbered_groups
 from uqassay.evidence.findings import part_rows
@@ -33,9 +33,9 @@ from uqassay.evidence.sentences import advice, calibration_sentences, claim, mea
 from uqassay.evidence.sets import ALPHA, models_with_sets, set_scores_of, shown_rule, vote_shares
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.measures.registry import SCORES
-from uqassay.metrics.bins import inner_edges
+from uqassay.metrics.certified_thresholds import divide
 from uqassay.metrics.ranking import RANKING_METRICS
-from uqassay.metrics.refusal import divide
+from uqassay.metrics.reliability_diagrams import inner_edges
 from uqassay.metrics.risk import detectable_gain, independent_instances
 from uqassay.metrics.sets import CLASS_SET_SCORES
 from uqassay.predictions.sets import NO_CLASS
@@ -83,8 +83,8 @@ if TYPE_CHECKING:
     from uqassay.evidence.mistakes import ModelRefusal
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores, SetSample
-    from uqassay.metrics.bins import Reliability
-    from uqassay.metrics.refusal import ExpectedCost, RefusalParts
+    from uqassay.metrics.certified_thresholds import ExpectedCost, RefusalParts
+    from uqassay.metrics.reliability_diagrams import Reliability
     from uqassay.metrics.risk import SelectiveGain
     from uqassay.statistics import PairwiseComparisons
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from uqassay.calibration.single import ENOUGH
+from uqassay.calibration.one_classifier import ENOUGH
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.ranking import Ranked
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores, Settings
-    from uqassay.metrics.bins import Reliability
+    from uqassay.metrics.reliability_diagrams import Reliability
     from uqassay.statistics import Estimate
 
 __all__ = [

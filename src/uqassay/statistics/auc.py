@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from uqassay.checks import fail, one_of
+from uqassay.ids import in_one_order
 from uqassay.native import kernel
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.linearised import Linearised, linearised_estimate, scaled_interval, spread_of_samples, undefined
 from uqassay.statistics.units import (

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from uqassay.arrays import generator
 from uqassay.checks import fail, is_number, one_of, whole
 from uqassay.errors import InputError
+from uqassay.ids import in_one_order
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.statistics.estimate import Estimate, bca_interval, percentile_interval, single_unit, unit_notes
 from uqassay.statistics.units import (
     Floats,

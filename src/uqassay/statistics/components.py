@@ -11,14 +11,14 @@ from scipy import special
 from scipy.special import ndtr
 
 from uqassay.checks import fail, number, same_length
+from uqassay.ids import in_one_order
 from uqassay.native import kernel
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.statistics import Estimate, mean_correlation_estimate, mean_estimate
 from uqassay.statistics.correlation import LARGEST
-from uqassay.statistics.data_sets import tied_ranks
 from uqassay.statistics.estimate import run_means, single_unit, unit_notes
-from uqassay.statistics.pairs import POWER, noncentrality
+from uqassay.statistics.many_data_sets import tied_ranks
+from uqassay.statistics.paired_tests import POWER, noncentrality
 from uqassay.statistics.units import (
     Floats,
     Units,

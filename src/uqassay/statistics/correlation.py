@@ -10,9 +10,9 @@ from scipy import special
 
 from uqassay.arrays import as_numeric, available_cores
 from uqassay.checks import fail, one_of, same_length
+from uqassay.ids import in_one_order
 from uqassay.native import kernel
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.statistics.auc import MOST_COUNTED
 from uqassay.statistics.estimate import Estimate, bca_interval, bootstrap_means, unit_notes
 from uqassay.statistics.linearised import Linearised, linearised_estimate, undefined

@@ -9,8 +9,8 @@ from scipy import special
 
 from uqassay.arrays import generator
 from uqassay.checks import fail, one_of
+from uqassay.ids import in_one_order
 from uqassay.notes import Note
-from uqassay.one_order import in_one_order
 from uqassay.results import plain
 from uqassay.statistics.units import (
     Floats,

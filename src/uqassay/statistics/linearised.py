@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from uqassay.checks import one_of
+from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
-from uqassay.one_order import in_one_order
 from uqassay.statistics.estimate import Estimate, single_unit, unit_notes
 from uqassay.statistics.units import (
     Floats,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.checks import fail
-from uqassay.statistics.pairs import PairwiseComparisons
+from uqassay.statistics.paired_tests import PairwiseComparisons
 from uqassay.statistics.units import Floats, check_level
 
 __all__ = ["RankSets", "rank_sets"]

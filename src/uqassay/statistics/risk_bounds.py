@@ -6,7 +6,7 @@ from scipy import special
 
 from uqassay.arrays import Floats
 from uqassay.checks import fail
-from uqassay.one_order import in_one_order
+from uqassay.ids import in_one_order
 from uqassay.statistics.units import check_level
 
 __all__ = [

@@ -6,12 +6,12 @@ import pytest
 from scipy.stats import foldnorm
 from tests.refusals import refuses
 
-from uqassay.metrics.bins import classes_apart
 from uqassay.metrics.calibration import (
     PrepareCalibrationError,
     classwise_calibration_error,
     confidence_calibration_error,
 )
+from uqassay.metrics.reliability_diagrams import classes_apart
 from uqassay.native import kernel
 
 BOTH = pytest.mark.parametrize("measure", [confidence_calibration_error, classwise_calibration_error])

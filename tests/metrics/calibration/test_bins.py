@@ -11,7 +11,8 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.arrays import as_bfloat16
 from uqassay.metrics import confidence_calibration_error, kernel_calibration_error, reliability_diagram
-from uqassay.metrics.bins import (
+from uqassay.metrics.kernel_error import kernel_bandwidth
+from uqassay.metrics.reliability_diagrams import (
     as_probs,
     band_of_counts,
     bins_of_classes,
@@ -29,7 +30,6 @@ from uqassay.metrics.bins import (
     ranges_sentence,
     reliability,
 )
-from uqassay.metrics.kernel_error import kernel_bandwidth
 from uqassay.native import kernel
 from uqassay.predictions import Members, Point
 

@@ -7,7 +7,7 @@ from tests.calibration.made_up_data import draw_labels
 from tests.notes import said
 from tests.refusals import refuses
 
-from uqassay.calibration.single import hosmer_lemeshow_test
+from uqassay.calibration.one_classifier import hosmer_lemeshow_test
 from uqassay.metrics.calibration import (
     PrepareCumulative,
     bins_of_events,

@@ -8,7 +8,7 @@ from tests.calibration.made_up_data import draw_labels
 from tests.metrics.calibration.kernel_definitions import ESTIMATORS, FORMULAS, defined, predictions, term
 from tests.refusals import refuses
 
-from uqassay.calibration.single import skce_pvalue
+from uqassay.calibration.one_classifier import skce_pvalue
 from uqassay.metrics.kernel_error import (
     CALIBRATION_KERNELS,
     PrepareKernel,
@@ -214,7 +214,7 @@ def test_prepared_kernels_need_a_number_as_bandwidth():
 module = importlib.import_module("uqassay.metrics.kernel_error")
 
 
-pvalues = importlib.import_module("uqassay.calibration.single")
+pvalues = importlib.import_module("uqassay.calibration.one_classifier")
 
 
 kernels = importlib.import_module("uqassay.metrics.kernel_error")

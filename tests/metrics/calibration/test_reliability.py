@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.metrics.bins import expected_calibration_error, reliability, reliability_diagram
 from uqassay.metrics.calibration import confidence_calibration_error
+from uqassay.metrics.reliability_diagrams import expected_calibration_error, reliability, reliability_diagram
 from uqassay.statistics import proportion_estimate
 
 

@@ -14,7 +14,7 @@ from scipy import stats
 from tests.metrics.ood.sides import sides
 
 from uqassay.metrics.ood import OOD_METRICS, aupr_score, fpr_at_tpr_error, ood_auc_score, two_samples
-from uqassay.statistics.pairs import paired_statistic_test
+from uqassay.statistics.paired_tests import paired_statistic_test
 
 pytestmark = pytest.mark.usefixtures("without_detectable")
 

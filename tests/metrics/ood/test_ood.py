@@ -7,7 +7,7 @@ from tests.notes import said
 from tests.refusals import refuses
 
 from uqassay.metrics.ood import OOD_METRICS, aupr_linearised, fpr_linearised, joined_groups, rank_samples, two_samples
-from uqassay.statistics.pairs import paired_statistic_test
+from uqassay.statistics.paired_tests import paired_statistic_test
 
 # -- intervals -------------------------------------------------------------------------------------------------------
 #

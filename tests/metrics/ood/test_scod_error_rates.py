@@ -12,7 +12,7 @@ from scipy import special, stats
 from tests.metrics.ood.sides import sides
 
 from uqassay.metrics.ood import SCOD_METRICS, scod_samples
-from uqassay.statistics.pairs import paired_statistic_test
+from uqassay.statistics.paired_tests import paired_statistic_test
 
 # name: intercept of the log odds of an error, share of errors it leads to
 RATES = {"25 %": -1.6, "6 %": -3.6, "1 %": -5.5}

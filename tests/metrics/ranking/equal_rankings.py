@@ -11,7 +11,7 @@ from tests.metrics.risk.test_error_rates import Population
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.statistics import rank_sets
 from uqassay.statistics.linearised import spread_of
-from uqassay.statistics.pairs import paired_statistic_test, pairwise_statistic_tests
+from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
 from uqassay.statistics.units import make_units
 
 RANKINGS = (2, 5, 10)

@@ -16,7 +16,7 @@ from scipy import special, stats
 from tests.metrics.risk.refusal_worlds import HARDER, Groups, World
 from tests.refusals import refuses
 
-from uqassay.metrics.refusal import certified_refusal, certify, divide, plan_on
+from uqassay.metrics.certified_thresholds import certified_refusal, certify, divide, plan_on
 from uqassay.notes import has_note
 from uqassay.statistics.units import make_units, spread_of_mean
 

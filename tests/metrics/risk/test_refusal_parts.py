@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from tests.refusals import refuses
 
-from uqassay.metrics.refusal import divide, needed, plan_refusal, whole_errors
+from uqassay.metrics.certified_thresholds import divide, needed, plan_refusal, whole_errors
 from uqassay.statistics.units import make_units
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqassay.metrics.refusal import plan_refusal, short_number
+from uqassay.metrics.certified_thresholds import plan_refusal, short_number
 from uqassay.statistics.risk_bounds import bet_pvalues
 from uqassay.statistics.units import make_units
 

@@ -51,7 +51,7 @@ from uqassay.report.figures.frame import (
     write_columns,
 )
 from uqassay.report.sections import COVERAGES, best_scores, confidence_lines, mean_regions, ranked_scores, risk_curve
-from uqassay.statistics.data_sets import maximal_groups
+from uqassay.statistics.many_data_sets import maximal_groups
 from uqassay.statistics.units import check_choice
 from uqassay.text import (
     count,
@@ -75,8 +75,8 @@ if TYPE_CHECKING:
     from uqassay.evidence.data_sets import DataSetComparison
     from uqassay.evidence.scale import CoverageCurve
     from uqassay.evidence.scoring import ModelScores
-    from uqassay.metrics.bins import Reliability
-    from uqassay.metrics.refusal import ExpectedCost
+    from uqassay.metrics.certified_thresholds import ExpectedCost
+    from uqassay.metrics.reliability_diagrams import Reliability
     from uqassay.statistics import Estimate, PairwiseComparisons, RankSets
 
 __all__ = [

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from uqassay.calibration import SecondOrderTest
     from uqassay.evidence.calibration import ModelCalibration
     from uqassay.evidence.result import Assay
-    from uqassay.metrics.bins import Reliability
+    from uqassay.metrics.reliability_diagrams import Reliability
 
 __all__ = [
     "all_tests",

@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.optimize import linprog
 from tests.refusals import refuses
 
-from uqassay.credal.hull import closest_corner, in_hull
+from uqassay.credal.convex_hull import closest_corner, in_hull
 from uqassay.lab.papers.credal_calibration.scenarios import (
     N_CANDIDATES,
     SCENARIOS,

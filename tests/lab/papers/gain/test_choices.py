@@ -4,7 +4,7 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.lab.papers.gain.choices import DATASETS, METHODS, PRESETS, SPREADS, chosen, method_options
-from uqassay.lab.papers.gain.printed_values import PRINTED_AS
+from uqassay.lab.papers.gain.printed import PRINTED_AS
 
 GIVEN = {"preset": "cpu", "dataset": None, "method": None, "spread": None, "data": None}
 

@@ -11,7 +11,7 @@ from tests.lab.papers.gain.made import row
 from tests.refusals import refuses
 
 from uqassay.lab.papers.gain.choices import chosen
-from uqassay.lab.papers.gain.printed_values import COLUMNS, PRINTED_AS, SCORES, printed_gain, table_of
+from uqassay.lab.papers.gain.printed import COLUMNS, PRINTED_AS, SCORES, printed_gain, table_of
 from uqassay.lab.papers.gain.tables import (
     ESTIMATORS,
     OurValues,

@@ -12,7 +12,7 @@ import numpy as np
 from uqassay import checks
 from uqassay.checks import fail
 from uqassay.lab.datasets import DiscLayout, disc_layout
-from uqassay.lab.papers.gain.printed_values import N_PAPER_RUNS
+from uqassay.lab.papers.gain.printed import N_PAPER_RUNS
 from uqassay.lab.papers.options import known_names
 from uqassay.text import count, counted, listed, number, percent
 

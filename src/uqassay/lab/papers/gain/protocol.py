@@ -10,7 +10,7 @@ from uqassay.lab.bench.cell import Cell
 from uqassay.lab.bench.store import older_notes
 from uqassay.lab.papers.figure_files import check_figures
 from uqassay.lab.papers.gain.choices import PRESETS, AskedGain, GainData, GainMethod, GainSlice, chosen, method_options
-from uqassay.lab.papers.gain.printed_values import SOURCE
+from uqassay.lab.papers.gain.printed import SOURCE
 from uqassay.lab.papers.gain.tables import (
     GainRow,
     choice_notes,

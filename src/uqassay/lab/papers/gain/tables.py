@@ -19,7 +19,7 @@ from uqassay.lab.datasets.discs import N_GRID
 from uqassay.lab.papers.figure_files import check_folder, write_figure
 from uqassay.lab.papers.gain.choices import SPREADS as SPREADS_OF_TOY
 from uqassay.lab.papers.gain.choices import AskedGain, GainData, GainMethod, Regions, ToyPlan, method_options
-from uqassay.lab.papers.gain.printed_values import N_PAPER_RUNS, PrintedMean, printed_gain, table_of
+from uqassay.lab.papers.gain.printed import N_PAPER_RUNS, PrintedMean, printed_gain, table_of
 from uqassay.lab.papers.printed_cells import PrintedCell
 from uqassay.lab.papers.reproduction import compared_with_runs, further_runs
 from uqassay.metrics import TrueUncertainty

@@ -13,8 +13,8 @@ from uqassay.lab.datasets.generated import Sample, TwoGaussians
 from uqassay.lab.papers.ranking.scorings import METRICS, TRUTHS, Scoring, columns, judge, study
 from uqassay.losses.unified import prediction_errors, probability_gap
 from uqassay.measures.registry import uncertainty_score
-from uqassay.metrics.bins import expected_calibration_error
 from uqassay.metrics.ranking import uq_auc_score, uq_c_index_score
+from uqassay.metrics.reliability_diagrams import expected_calibration_error
 from uqassay.metrics.truths import CorrelationStudy
 from uqassay.predictions import Members, Point
 from uqassay.statistics import Estimate

@@ -11,8 +11,8 @@ from scipy import special
 
 from uqassay.arrays import as_numeric, generator
 from uqassay.checks import different, fail, is_number, mapping, number, one_of, same_length
+from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
-from uqassay.one_order import in_one_order
 from uqassay.statistics.adjustments import benjamini_hochberg, shaffer, shaffer_factor
 from uqassay.statistics.estimate import Estimate, mean_estimate, run_means, sign_flip_pvalue, single_unit, unit_notes
 from uqassay.statistics.linearised import AveragedStatistic, Runs, centre_of

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from uqassay.arrays import as_array, generator
 from uqassay.checks import between, fail
+from uqassay.ids import in_one_order
 from uqassay.metrics.risk import RankedErrors, checked_errors, rank_errors
 from uqassay.notes import Note, reason
-from uqassay.one_order import in_one_order
 from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate, unit_notes
 from uqassay.statistics.risk_bounds import (

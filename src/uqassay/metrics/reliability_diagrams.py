@@ -24,8 +24,8 @@ from uqassay.arrays import (
 )
 from uqassay.checks import between, fail, is_number, one_of, same_length, whole
 from uqassay.errors import InputError
+from uqassay.ids import in_one_order
 from uqassay.native import kernel
-from uqassay.one_order import in_one_order
 from uqassay.predictions import Members, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for, take_table
 from uqassay.predictions.sets import refuse_class_sets

@@ -17,7 +17,7 @@ from uqassay.calibration.mixtures import IN_GROUPS, Mixtures, mean_probs, shared
 from uqassay.calibration.search import SimplexSearch
 from uqassay.checks import a, fail, number, one_of
 from uqassay.frames import is_frame
-from uqassay.metrics.bins import CalibrationBins, bins_of_classes, check_bins, classes_apart, labels_and_probs
+from uqassay.ids import in_one_order
 from uqassay.metrics.calibration import (
     Bins,
     Groupwise,
@@ -42,15 +42,21 @@ from uqassay.metrics.kernel_error import (
     settle_kernel,
 )
 from uqassay.metrics.measures import CalibrationMeasure, Sides, calibration_measure
+from uqassay.metrics.reliability_diagrams import (
+    CalibrationBins,
+    bins_of_classes,
+    check_bins,
+    classes_apart,
+    labels_and_probs,
+)
 from uqassay.metrics.smooth import PreparedScore, prepare_brier, prepare_log_score
 from uqassay.native import kernel
 from uqassay.notes import Note, reason
-from uqassay.one_order import in_one_order
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
 from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate
-from uqassay.statistics.pairs import pairwise_mean_tests
+from uqassay.statistics.paired_tests import pairwise_mean_tests
 from uqassay.statistics.units import Units, check_draws, check_level, make_units
 from uqassay.text import count, counted, pvalue, pvalue_text, significant
 

@@ -14,7 +14,7 @@ from uqassay.checks import fail, number, one_of, whole
 from uqassay.notes import Note
 from uqassay.results import plain
 from uqassay.statistics.adjustments import holm
-from uqassay.statistics.pairs import check_alpha
+from uqassay.statistics.paired_tests import check_alpha
 from uqassay.statistics.units import Floats, as_floats, check_draws, check_level
 from uqassay.text import counted, pvalue
 
