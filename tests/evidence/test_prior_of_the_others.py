@@ -6,7 +6,8 @@ from tests.evidence.cases import judge
 
 import uqassay as uq
 from uqassay.evidence import scoring as prior_of_the_others
-from uqassay.evidence.scoring import HELD_OUT, Settings, held_out_columns
+from uqassay.evidence.baselines import HELD_OUT, held_out_columns
+from uqassay.evidence.scoring import Settings
 
 LABELS = np.array([0, 2, 2, 1, 0, 2, 2, 0, 2])
 GROUPS = np.array(["b", "a", "a", "c", "b", "c", "a", "b", "b"])

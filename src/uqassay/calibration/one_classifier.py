@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 from scipy.special import gammaincc, ndtr
 
-from uqassay.arrays import CACHE_BYTES, RandomState, argmax_of_rows, generator, row_chunks
+from uqassay.arrays import CACHE_BYTES, RandomState, generator, row_chunks
 from uqassay.arrays import generator as as_generator
+from uqassay.calibration.direction import ConfidenceGap, Direction, confidence_gap
 from uqassay.calibration.mixtures import IN_GROUPS, Mixtures, mean_probs, shared_members
 from uqassay.calibration.search import SimplexSearch
 from uqassay.checks import a, fail, number, one_of
@@ -56,7 +57,6 @@ from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
 from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain_of
 from uqassay.statistics.estimate import Estimate, mean_estimate
-from uqassay.statistics.paired_tests import pairwise_mean_tests
 from uqassay.statistics.units import Units, check_draws, check_level, make_units
 from uqassay.text import count, counted, pvalue, pvalue_text, significant
 
@@ -66,7 +66,6 @@ __all__ = [
     "ONE_SIDE",
     "UPPER_ALONE",
     "CalibrationTest",
-    "Direction",
     "HosmerLemeshowTest",
     "KernelCalibrationTest",
     "LabelDraws",
@@ -75,7 +74,6 @@ __all__ = [
     "calibration_test",
     "check_alpha",
     "check_search",
-    "confidence_gap",
     "draws_before_stop",
     "groups_of",
     "hard_labels",
@@ -434,52 +432,12 @@ def _width(prepared: Groupwise, probs: Floats) -> int:
     return probs.size if bins is None else int(bins.expected.size)
 
 
-# Is a classifier overconfident or underconfident? A test of mean confidence against accuracy, and what other tests
-# miss.
-
-Direction = Literal["overconfident", "underconfident", ""]
-
 UPPER_ALONE = Note(
     "assumption",
     "with several members this score can show overconfidence alone: test kuiper-confidence to look for underconfidence",
 )
 ONE_SIDE = "; of mixtures, this score shows overconfidence alone"  # what a sentence adds
 MANY = 0.5  # share of the classes with a single bin from which on a note tells of them
-
-
-class ConfidenceGap(NamedTuple):
-    """Mean confidence minus accuracy."""
-
-    #: the difference with its 95 % interval
-    value: float
-    low: float
-    high: float
-    #: two-sided p-value of a difference of 0; it does not assume that the classifier is calibrated. nan for one unit.
-    pvalue: float
-
-    def direction(self, alpha: float = 0.05) -> Direction:
-        """The direction if it can be told at this level; the wrong one is told in at most α / 2 of the data sets."""
-        if not self.pvalue <= alpha:
-            return ""
-        return "overconfident" if self.value > 0 else "underconfident"
-
-
-def confidence_gap(labels: Labels, probs: Floats, groups: ArrayLike | None = None) -> ConfidenceGap:
-    """Test mean confidence against accuracy by `pairwise_mean_tests`; of equally probable classes the first is predicted.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> probs = np.tile([0.9, 0.1], (200, 1))
-    >>> gap = confidence_gap((rng.random(200) < 0.2).astype(int), probs)
-    >>> round(gap.value, 3), gap.direction()
-    (0.085, 'overconfident')
-    """
-    confidence = np.minimum(probs.max(axis=1), 1.0)
-    correct = (argmax_of_rows(probs) == labels).astype(np.float64)
-    found = pairwise_mean_tests({"confidence": confidence, "accuracy": correct}, groups=groups, bound=1.0)
-    value, low, high, p = (float(table[0, 1]) for table in (found.difference, found.low, found.high, found.pvalue))
-    return ConfidenceGap(value, low, high, p)
 
 
 def unseen_notes(measure: CalibrationMeasure, probs: Floats, n_members: int = 1) -> tuple[Note, ...]:

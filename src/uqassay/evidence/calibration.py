@@ -18,12 +18,11 @@ from uqassay.calibration.credal import (
     credal_calibration_test,
     credal_calibration_tests,
 )
+from uqassay.calibration.direction import Direction, confidence_gap
 from uqassay.calibration.mixtures import IN_GROUPS, MixtureObjective, Mixtures, SharedMembers, shared_members
 from uqassay.calibration.one_classifier import (
     ENOUGH,
-    Direction,
     LabelDraws,
-    confidence_gap,
     draws_before_stop,
     least_reaching,
     monte_carlo_pvalue,

@@ -13,15 +13,8 @@ from uqassay.arrays import available_cores
 from uqassay.checks import fail
 from uqassay.evidence.scoring import ModelScores
 from uqassay.measures.registry import SCORES
-from uqassay.metrics.certified_thresholds import (
-    CertifiedRefusal,
-    ExpectedCost,
-    certify,
-    divide,
-    expected_cost_curve,
-    plan_on,
-    whole_errors,
-)
+from uqassay.metrics.certified_thresholds import CertifiedRefusal, certify, divide, plan_on, whole_errors
+from uqassay.metrics.expected_cost import ExpectedCost, expected_cost_curve
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS, RankingMetric, chance_pvalue
 from uqassay.metrics.risk import RankedErrors, Refusals, SelectiveGain, check_coverage, rank_errors

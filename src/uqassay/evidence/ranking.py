@@ -11,10 +11,11 @@ from scipy.special import stdtr, stdtrit
 
 from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
+from uqassay.evidence.baselines import column_of, has_held_out, loss_of
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import widened
 from uqassay.evidence.mistakes import compare_rankings, scores_of
-from uqassay.evidence.scoring import ModelScores, column_of, has_held_out, loss_of
+from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, FLOORS, check_tradeoff
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS

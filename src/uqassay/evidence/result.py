@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from uqassay.evidence.mistakes import ModelRefusal
-    from uqassay.metrics.certified_thresholds import ExpectedCost
+    from uqassay.metrics.expected_cost import ExpectedCost
 
 __all__ = [
     "Assay",

@@ -1,7 +1,7 @@
 """The scores of every model, run and instance: distance, non-specificity, losses, uncertainties."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
@@ -24,7 +24,6 @@ from uqassay.predictions import (
     Box,
     ClassSets,
     GaussianLogits,
-    Intervals,
     Masses,
     Members,
     Point,
@@ -35,27 +34,21 @@ from uqassay.predictions.second_order import Drawn
 from uqassay.predictions.sets import empty_sets_note
 
 __all__ = [
-    "HELD_OUT",
     "SET_COLUMNS",
+    "Array",
     "ModelScores",
     "ScoredPart",
     "SetSample",
     "Settings",
     "able_to_hold",
-    "column_of",
     "covered_column",
     "digests_of_rows",
     "fingerprint",
-    "has_held_out",
-    "held_out_columns",
     "holding",
-    "is_held_out",
     "joined_scores",
-    "loss_of",
     "points_of_sets",
     "rules_for",
     "sample_sets",
-    "score_baselines",
     "score_model",
     "score_part",
     "set_columns",
@@ -342,40 +335,6 @@ def joined_scores(parts: Sequence[ScoredPart], *, baseline: bool = False) -> Mod
     )
 
 
-def score_baselines(
-    y: NDArray[Any],
-    n_classes: int,
-    prior: Array,
-    settings: Settings,
-    *,
-    held_out: Mapping[str, Array] | None = None,
-) -> list[ModelScores]:
-    """Scores of the vacuous statement (anything may happen) and of the class frequencies.
-
-    Both say the same of every instance, so for labels they are scored once per class. `held_out` holds further columns of the
-    class frequencies, see `prior_of_the_others.held_out_columns`.
-    """
-    each = np.arange(n_classes) if y.ndim == 1 else y
-    shape = (len(each), n_classes)
-    statements = {
-        "vacuous": Intervals(np.broadcast_to(0.0, shape), np.broadcast_to(1.0, shape)),
-        "class-prior": Point(np.broadcast_to(prior, shape)),
-    }
-    scored = [score_model(name, (s,), each, settings, baseline=True) for name, s in statements.items()]
-    scored = [m for m in scored if not np.isnan(m.columns["nonspecificity"]).any()]
-    if y.ndim == 1:
-        scored = [
-            replace(
-                m,
-                columns={key: column[:, y] for key, column in m.columns.items()},
-                floored=int(np.isin(y, np.flatnonzero(prior < m.floor)).sum()) if m.floored else 0,
-            )
-            for m in scored
-        ]
-    further = {"class-prior": held_out or {}}
-    return [replace(m, columns={**m.columns, **further.get(m.name, {})}) for m in scored]
-
-
 def sample_sets(run: Prediction, rows: NDArray[np.int64], n_pictured: int, *, kept: Kept = None) -> SetSample:
     """Credal sets of chosen instances; the points of the first `n_pictured` of them."""
     part = rows_of(run, rows, kept).credal()
@@ -472,88 +431,3 @@ def holding(run: Prediction) -> Prediction:
         return run
     names = ("mean_probs",) if isinstance(run, (Drawn, Point)) else ("mean_probs", "lower_probs", "upper_probs")
     return run.remembering(*names, chunk_bytes=PART_BYTES)
-
-
-# The class frequencies that did not see an instance: those of all others, for claims that the class frequencies are
-# better.
-
-PREFIX = "held-out-"
-HELD_OUT = ("distance", "nonspecificity", "correct", "log-loss", "brier")
-CELLS = 2**22  # probabilities that are held at once
-
-
-def is_held_out(column: str) -> bool:
-    """Whether a column of `ModelScores.columns` holds losses by the frequencies of the others.
-
-    Examples
-    --------
-    >>> is_held_out("held-out-brier"), is_held_out("brier")
-    (True, False)
-    """
-    return column.startswith(PREFIX)
-
-
-def has_held_out(model: ModelScores) -> bool:
-    """Whether this is the baseline of class frequencies that saw the labels, so that there are those of the others as well."""
-    return PREFIX + HELD_OUT[0] in model.columns
-
-
-def column_of(model: ModelScores, column: str, *, held_out: bool) -> Array:
-    """A column ``(R, n)``; with `held_out` of the class frequencies that of the others, if they saw the labels."""
-    return model.columns[PREFIX + column if held_out and has_held_out(model) else column]
-
-
-def loss_of(model: ModelScores, tradeoff: float, *, held_out: bool = False) -> Array:
-    """E of every run and instance, ``(R, n)``."""
-    d, ns = (column_of(model, name, held_out=held_out) for name in ("distance", "nonspecificity"))
-    return d + tradeoff * ns
-
-
-def held_out_columns(
-    y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None, settings: Settings
-) -> dict[str, Array]:
-    """Losses of the class frequencies of all other instances, with groups of all other groups; ``(1, n)`` each.
-
-    The frequencies of the test labels themselves are better than the true ones by about (K - 1)/(2n) nats, because each label
-    was counted. Those of the others are worse than the true ones by as much: (c + 1/2)/(m + K/2) for c of m other instances.
-
-    References
-    ----------
-    Krichevsky, Trofimov (1981), The performance of universal encoding (the added 1/2).
-    """
-    plain = replace(settings, measures=())
-    found = {name: np.empty((1, len(y))) for name in HELD_OUT}
-    for rows, said, labels in _parts(y, n_classes, groups):
-        scored = score_model("class-prior", (Point(said),), labels, plain, baseline=True).columns
-        for name, column in found.items():
-            values = scored[name]
-            column[:, rows] = values[:, y] if isinstance(rows, slice) else values
-    return {PREFIX + name: column for name, column in found.items()}
-
-
-def _parts(y: NDArray[Any], n_classes: int, groups: NDArray[Any] | None) -> Iterator[tuple[Any, Array, NDArray[Any]]]:
-    """Rows, what is said of them, and what they are scored against; of labels alone one row for each class."""
-    counts = np.bincount(y, minlength=n_classes).astype(float) if y.ndim == 1 else y.sum(axis=0)
-    n = len(y)
-    if groups is None and y.ndim == 1:
-        said = np.maximum(counts - np.eye(n_classes), 0.0) + 0.5
-        yield slice(None), _shares(said), np.arange(n_classes)
-        return
-    codes = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
-    order = np.argsort(codes, kind="stable")
-    step = max(1, CELLS // n_classes)
-    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))  # of the groups
-    ends = np.append(starts[1:], n)
-    first = 0
-    while first < len(starts):
-        last = max(int(np.searchsorted(ends, starts[first] + step, side="right")), first + 1)
-        rows = order[starts[first] : ends[last - 1]]
-        own = codes[rows] - first
-        inside = np.zeros((last - first, n_classes))
-        np.add.at(inside, (own, y[rows]) if y.ndim == 1 else own, 1.0 if y.ndim == 1 else y[rows])
-        yield rows, _shares(np.maximum(counts - inside, 0.0) + 0.5)[own], y[rows]
-        first = last
-
-
-def _shares(counts: Array) -> Array:
-    return np.asarray(counts / counts.sum(axis=1, keepdims=True))

@@ -16,6 +16,7 @@ from uqassay._workers import Workers
 from uqassay.arrays import available_cores
 from uqassay.checks import fail
 from uqassay.evidence.align import Aligned, align, as_runs, given_scores, without_label
+from uqassay.evidence.baselines import held_out_columns, score_baselines
 from uqassay.evidence.calibration import (
     Gaps,
     ModelCalibration,
@@ -38,12 +39,10 @@ from uqassay.evidence.scoring import (
     SetSample,
     Settings,
     able_to_hold,
-    held_out_columns,
     holding,
     joined_scores,
     points_of_sets,
     sample_sets,
-    score_baselines,
     score_model,
     score_part,
 )

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from uqassay.arrays import lone_surrogates
 from uqassay.checks import fail
+from uqassay.evidence.baselines import is_held_out
 from uqassay.evidence.calibration import ROW_FIELDS, adjusted_pvalues
 from uqassay.evidence.claims import CLAIM_COLUMNS
 from uqassay.evidence.findings import FINDING_COLUMNS, MISTAKE_COLUMNS, finding_rows, mistake_rows, subset_rows
 from uqassay.evidence.ranking import VARIANCE_COLUMNS, variance_rows
 from uqassay.evidence.scale import COVERAGE_CURVE_COLUMNS, SCALE_COLUMNS, coverage_curve_rows
-from uqassay.evidence.scoring import is_held_out
 from uqassay.evidence.sets import SET_ROW_COLUMNS, VOTE_COLUMNS, set_rows, vote_rows
 from uqassay.files import optional_package
 from uqassay.losses.unified import DEFAULT_TRADEOFF

@@ -15,12 +15,7 @@ if TYPE_CHECKING:
         cumulative_calibration_error,
         hosmer_lemeshow_statistic,
     )
-    from uqassay.metrics.certified_thresholds import (
-        CertifiedRefusal,
-        ExpectedCost,
-        certified_refusal,
-        expected_cost_curve,
-    )
+    from uqassay.metrics.certified_thresholds import CertifiedRefusal, certified_refusal
     from uqassay.metrics.disentanglement import (
         DOUBT_SOURCES,
         Curves,
@@ -57,6 +52,7 @@ if TYPE_CHECKING:
         mapped_calibration_error,
         true_uncertainty,
     )
+    from uqassay.metrics.expected_cost import ExpectedCost, expected_cost_curve
     from uqassay.metrics.kernel_error import kernel_calibration_error
     from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, calibration_measure
     from uqassay.metrics.ood import (
@@ -147,7 +143,7 @@ _WHERE = {
     "EpistemicCalibration": "epistemic_gain",
     "EpistemicTrend": "disentanglement",
     "EstimateCorrelations": "disentanglement",
-    "ExpectedCost": "certified_thresholds",
+    "ExpectedCost": "expected_cost",
     "MetricCorrelation": "truths",
     "OodMetric": "ood",
     "PairedDisentanglementTest": "disentanglement",
@@ -191,7 +187,7 @@ _WHERE = {
     "estimate_correlations": "disentanglement",
     "expected_absolute_correlation": "disentanglement",
     "expected_calibration_error": "reliability_diagrams",
-    "expected_cost_curve": "certified_thresholds",
+    "expected_cost_curve": "expected_cost",
     "fpr_at_tpr_error": "ood",
     "g_auc_score": "ranking",
     "gain": "epistemic_gain",

@@ -83,7 +83,8 @@ if TYPE_CHECKING:
     from uqassay.evidence.mistakes import ModelRefusal
     from uqassay.evidence.result import Assay
     from uqassay.evidence.scoring import ModelScores, SetSample
-    from uqassay.metrics.certified_thresholds import ExpectedCost, RefusalParts
+    from uqassay.metrics.certified_thresholds import RefusalParts
+    from uqassay.metrics.expected_cost import ExpectedCost
     from uqassay.metrics.reliability_diagrams import Reliability
     from uqassay.metrics.risk import SelectiveGain
     from uqassay.statistics import PairwiseComparisons

@@ -7,18 +7,16 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_expit, softmax
 
 import uqassay as uq
-from uqassay.lab.methods.gaussian_process import (
+from uqassay.lab.methods.gaussian_process import latent_prediction, latent_targets, unit_of
+from uqassay.lab.methods.local_gaussian_process import rbf_kernel
+from uqassay.lab.methods.polya_gamma import (
     expected_log_likelihood,
-    latent_prediction,
-    latent_targets,
     log_two_cosh,
     logistic_sites,
     polya_gamma_mean,
     precision,
     site_precisions,
-    unit_of,
 )
-from uqassay.lab.methods.local_gaussian_process import rbf_kernel
 from uqassay.predictions.quadrature import softmax_normal
 
 

@@ -11,8 +11,8 @@ from tests.refusals import refuses
 import uqassay as uq
 from uqassay.lab.datasets import cluster_grid
 from uqassay.lab.methods import LocalGaussianProcess
-from uqassay.lab.methods.gaussian_process import logistic_sites
 from uqassay.lab.methods.local_gaussian_process import cells, rbf_kernel, rule_lengthscale
+from uqassay.lab.methods.polya_gamma import logistic_sites
 
 WHOLE = {"cell_size": 10**6, "n_neighbours": 10**6}
 

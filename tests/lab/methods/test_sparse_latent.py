@@ -10,7 +10,7 @@ from tests.lab.methods.made_up_data import rbf
 from tests.refusals import refuses
 
 from uqassay.lab.methods import sparse_latent
-from uqassay.lab.methods.gaussian_process import expected_log_likelihood
+from uqassay.lab.methods.polya_gamma import expected_log_likelihood
 from uqassay.lab.methods.sparse_latent import SparseLatent
 from uqassay.lab.methods.sparse_training import SparseRecord, SparseSchedule, n_steps, train_latent, training_notes
 

@@ -12,7 +12,8 @@ import pytest
 from tests.metrics.risk.refusal_worlds import Groups, World
 from tests.refusals import refuses
 
-from uqassay.metrics.certified_thresholds import PRICES, cheapest_thresholds, divide, expected_cost_curve
+from uqassay.metrics.certified_thresholds import divide
+from uqassay.metrics.expected_cost import PRICES, cheapest_thresholds, expected_cost_curve
 
 SIZES = (100, 300, 2000)
 ASKED = (0.02, 0.05, 0.1, 0.2)

@@ -11,13 +11,8 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from uqassay.checks import number, one_of, whole
-from uqassay.lab.methods.gaussian_process import (
-    GaussianProcess,
-    latent_targets,
-    logistic_sites,
-    site_precisions,
-    unit_of,
-)
+from uqassay.lab.methods.gaussian_process import GaussianProcess, latent_targets, unit_of
+from uqassay.lab.methods.polya_gamma import logistic_sites, site_precisions
 
 __all__ = ["LocalGaussianProcess", "cells", "rbf_kernel"]
 

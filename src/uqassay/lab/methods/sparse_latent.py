@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from uqassay.files import optional_package
-from uqassay.lab.methods.gaussian_process import expected_log_likelihood
+from uqassay.lab.methods.polya_gamma import expected_log_likelihood
 
 __all__ = ["SparseLatent"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from uqassay.checks import fail
-from uqassay.lab.methods.gaussian_process import expected_log_likelihood
 from uqassay.lab.methods.local_gaussian_process import cells
+from uqassay.lab.methods.polya_gamma import expected_log_likelihood
 from uqassay.notes import Note
 from uqassay.text import count, number, percent
 

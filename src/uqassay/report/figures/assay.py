@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from uqassay.evidence.data_sets import DataSetComparison
     from uqassay.evidence.scale import CoverageCurve
     from uqassay.evidence.scoring import ModelScores
-    from uqassay.metrics.certified_thresholds import ExpectedCost
+    from uqassay.metrics.expected_cost import ExpectedCost
     from uqassay.metrics.reliability_diagrams import Reliability
     from uqassay.statistics import Estimate, PairwiseComparisons, RankSets
 

@@ -20,7 +20,8 @@ from uqassay.credal import (
 )
 from uqassay.evidence import assay
 from uqassay.evidence.align import spanned_by
-from uqassay.evidence.scoring import is_held_out, with_draws_held
+from uqassay.evidence.baselines import is_held_out
+from uqassay.evidence.scoring import with_draws_held
 from uqassay.lab.bench.cell import Cell
 from uqassay.lab.papers.unified.predictors import PREDICTORS, whole_predictions
 from uqassay.losses import unified_loss
