@@ -15,7 +15,7 @@ from tests.refusals import refuses
 
 from uqassay.notes import Note
 from uqassay.statistics import Estimate, bca_interval, bootstrap_means, mean_estimate
-from uqassay.statistics.estimate import draw_run_effects
+from uqassay.statistics.resampling import draw_run_effects
 
 VALUES = hnp.arrays(np.float64, st.integers(2, 30), elements=st.floats(-100, 100, width=32))
 

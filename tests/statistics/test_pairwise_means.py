@@ -9,7 +9,7 @@ from tests.refusals import refuses
 
 from uqassay.notes import has_note
 from uqassay.statistics import benjamini_hochberg, mean_estimate, paired_mean_test, pairwise_mean_tests, shaffer
-from uqassay.statistics.estimate import run_means
+from uqassay.statistics.resampling import run_means
 from uqassay.statistics.units import make_units, spread_of_mean
 
 GROUPS = np.repeat(np.arange(9), [1, 9, 4, 4, 2, 7, 3, 5, 5])

@@ -22,15 +22,7 @@ if TYPE_CHECKING:
         spearman_estimate,
         spearman_influence,
     )
-    from uqassay.statistics.estimate import (
-        Estimate,
-        bca_interval,
-        bootstrap_means,
-        mean_estimate,
-        percentile_interval,
-        proportion_estimate,
-        win_shares,
-    )
+    from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
     from uqassay.statistics.linearised import Linearised, linearised_estimate
     from uqassay.statistics.many_data_sets import (
         BayesianSignedRank,
@@ -67,6 +59,7 @@ if TYPE_CHECKING:
     )
     from uqassay.statistics.planning import DifferencePlan, PrecisionPlan, plan_difference, plan_precision
     from uqassay.statistics.ranks import RankSets, rank_sets
+    from uqassay.statistics.resampling import bca_interval, bootstrap_means, percentile_interval, win_shares
     from uqassay.statistics.risk_bounds import matched_difference_interval
 
 _WHERE = {
@@ -95,10 +88,10 @@ _WHERE = {
     "auc_influence": "auc",
     "average_ranks": "many_data_sets",
     "bayesian_signed_rank_test": "many_data_sets",
-    "bca_interval": "estimate",
+    "bca_interval": "resampling",
     "benjamini_hochberg": "adjustments",
     "bootstrap_estimate": "bootstrap",
-    "bootstrap_means": "estimate",
+    "bootstrap_means": "resampling",
     "bootstrap_weights": "bootstrap",
     "check_margin": "paired_tests",
     "concordance": "correlation",
@@ -122,7 +115,7 @@ _WHERE = {
     "pairwise_signed_rank_tests": "many_data_sets",
     "pairwise_statistic_tests": "paired_tests",
     "pearson_estimate": "correlation",
-    "percentile_interval": "estimate",
+    "percentile_interval": "resampling",
     "permutation_test": "many_data_sets",
     "plan_difference": "planning",
     "plan_precision": "planning",
@@ -136,7 +129,7 @@ _WHERE = {
     "spearman_influence": "correlation",
     "student_draws": "bootstrap",
     "variance_components": "components",
-    "win_shares": "estimate",
+    "win_shares": "resampling",
 }
 
 __all__ = [

@@ -13,7 +13,8 @@ from uqassay.errors import InputError
 from uqassay.ids import in_one_order
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
-from uqassay.statistics.estimate import Estimate, bca_interval, percentile_interval, single_unit, unit_notes
+from uqassay.statistics.estimate import Estimate, single_unit, unit_notes
+from uqassay.statistics.resampling import bca_interval, percentile_interval
 from uqassay.statistics.units import (
     Floats,
     Units,

@@ -16,9 +16,10 @@ from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.statistics import Estimate, mean_correlation_estimate, mean_estimate
 from uqassay.statistics.correlation import LARGEST
-from uqassay.statistics.estimate import run_means, single_unit, unit_notes
+from uqassay.statistics.estimate import single_unit, unit_notes
 from uqassay.statistics.many_data_sets import tied_ranks
 from uqassay.statistics.paired_tests import POWER, noncentrality
+from uqassay.statistics.resampling import run_means
 from uqassay.statistics.units import (
     Floats,
     Units,

@@ -14,8 +14,9 @@ from uqassay.ids import in_one_order
 from uqassay.native import kernel
 from uqassay.notes import Note
 from uqassay.statistics.auc import MOST_COUNTED
-from uqassay.statistics.estimate import Estimate, bca_interval, bootstrap_means, unit_notes
+from uqassay.statistics.estimate import Estimate, unit_notes
 from uqassay.statistics.linearised import Linearised, linearised_estimate, undefined
+from uqassay.statistics.resampling import bca_interval, bootstrap_means
 from uqassay.statistics.units import (
     Floats,
     Units,

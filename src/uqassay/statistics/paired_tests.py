@@ -14,8 +14,9 @@ from uqassay.checks import different, fail, is_number, mapping, number, one_of, 
 from uqassay.ids import in_one_order
 from uqassay.notes import Note, distinct
 from uqassay.statistics.adjustments import benjamini_hochberg, shaffer, shaffer_factor
-from uqassay.statistics.estimate import Estimate, mean_estimate, run_means, sign_flip_pvalue, single_unit, unit_notes
+from uqassay.statistics.estimate import Estimate, mean_estimate, single_unit, unit_notes
 from uqassay.statistics.linearised import AveragedStatistic, Runs, centre_of
+from uqassay.statistics.resampling import run_means, sign_flip_pvalue
 from uqassay.statistics.spreads import PairSample, PairSpreads, Places, combination, satterthwaite, statistic_spreads
 from uqassay.statistics.units import (
     Floats,
