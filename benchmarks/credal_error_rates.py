@@ -21,7 +21,6 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT)]  # so that it also runs uninstalle
 from benchmarks.stored_tables import Source, Table, store
 from uqassay.lab.papers.credal_calibration.error_rates import (
     ALPHAS,
-    FUNCTION,
     MEASURES,
     ErrorRates,
     Plan,
@@ -38,6 +37,7 @@ from uqassay.text import count, counted, interval, listed
 LEVELS = (0.05, 0.1, 0.2, 0.5)
 COLUMNS = ("", "S1, type I", "S2, type II", "S3, type II")
 RUN = "python -m benchmarks.credal_error_rates"
+FUNCTION = "uqassay.lab.papers.credal_calibration.error_rates:judge_data_set"
 SOURCE = Source(f"{RUN} --workers 2 --store", FUNCTION, cost="four minutes of a core")
 
 SHOWN = (0.05, 0.2)

@@ -134,7 +134,7 @@ def test_a_broken_manifest_keeps_nothing(files, folder, tmp_path, monkeypatch):
 
 def test_bad_seed_and_folder(tmp_path):
     (tmp_path / "file").touch()
-    with refuses("seed", "range", got="must lie in 0"):
+    with refuses("seed", "range", got="must be a whole number from 0"):
         prepare_demo(tmp_path, seed=-1)
     with refuses("folder", "unwritable"):
         prepare_demo(tmp_path / "file")

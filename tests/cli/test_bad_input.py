@@ -280,7 +280,7 @@ COMMANDS = {
     ),
     "reproduce with an unknown preset": (
         ("reproduce", "unified-tables", "--preset", "gpu"),
-        r"--preset: must be smoke, cpu or paper; got 'gpu'",
+        r"--preset: must be 'smoke', 'cpu' or 'paper'; got 'gpu'",
     ),
     "reproduce without a name": (("reproduce",), r"those known are unified-tables"),
     "reproduce what is unknown": (
@@ -289,7 +289,7 @@ COMMANDS = {
     ),
     "λ without the first answer": (("tradeoff",), r"--abstention --cost 0\.1, or by --no-abstention"),
     "λ without the second answer": (("tradeoff", "--abstention"), r"--cost 0\.1"),
-    "λ with a cost above 1": (("tradeoff", "--abstention", "--cost", "2"), r"from 0 to 1, .*; got 2"),
+    "λ with a cost above 1": (("tradeoff", "--abstention", "--cost", "2"), r"between 0 and 1; got 2"),
     "λ with a cost that has no meaning": (("tradeoff", "--no-abstention", "--cost", "0.1"), r"leave it out"),
     "demo in a file": (("demo", "-o", "good.npz"), r"good\.npz is a file"),
     "demo with a negative seed": (("demo", "--seed", "-3"), r"Invalid value for '--seed'"),

@@ -91,7 +91,7 @@ def test_disentanglement_on_the_command_line(run, needs):
             ["--method", "locl-gp"],
             "--method: must be a method of this reproduction; got 'locl-gp'; did you mean local-gp?",
         ),
-        (["--spread", "0"], "--spread: must be positive; got 0.0"),
+        (["--spread", "0"], "--spread: must be positive and finite; got 0.0"),
         (["--spread", "0.3", "--dataset", "digits"], "--spread: is of the toy data alone"),
         (["--train-share", "0.1,0.7"], "--train-share: must be random or at least 0 and below 0.7, since the rest"),
         (["--dataset", "emnist-bymerge"], "--data: must be the file with the images for emnist-bymerge"),

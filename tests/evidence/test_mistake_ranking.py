@@ -201,5 +201,5 @@ def test_pairs_are_pairs(judged):
         judged[0].compare_uncertainties("ensemble", "margin")
     with refuses("pairs", "type"):
         judged[0].pairwise_uncertainties(["ensemble", "margin"])
-    with refuses("coverage", "range"):
+    with refuses("coverage", "type"):
         judged[0].refusal("ensemble", "margin", "x")

@@ -6,6 +6,7 @@ from tests.report.cases import softmax
 from tests.report.test_page_browser import wait_until
 
 import uqassay as uq
+from uqassay.text import share_of_draws
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser, pytest.mark.usefixtures("without_calibration", "coarse_pages")]
 
@@ -387,7 +388,7 @@ def test_data_of_the_charts_are_those_of_the_payload(opened, assays):
             assert float(cells[heads.index(at)][:5]) == pytest.approx(estimates[name], abs=5.1e-4)
         shares = {r.model: r.win_share for r in a.ranked(at)}
         for name, *cells in data_rows(page, "strip"):
-            assert uq.wording.share_of_draws(shares[name], 20) == cells[heads.index(at)]
+            assert share_of_draws(shares[name], 20) == cells[heads.index(at)]
     correct = {m.name: int(m.columns["correct"].sum()) for m in a.candidates}
     for name, n, mean, *_ in data_rows(page, "ridge-distance"):
         m = a[name]

@@ -174,7 +174,7 @@ def test_odd_data():
 
 @pytest.mark.parametrize("precision", ["double", "single"])
 def test_ill_conditioned_kernels_and_greatest_rates(precision, monkeypatch):
-    monkeypatch.setattr("uqassay.lab.methods.sparse_latent.WORSE", np.inf)  # such rates may forget the data
+    monkeypatch.setattr("uqassay.lab.methods.sparse_training.WORSE", np.inf)  # such rates may forget the data
     x, y = world(160)
     x[80:] = x[:80] + 1e-9  # nearly duplicate rows
     for kernel in ({"lengthscale": 1e3}, {"signal_variance": 1e5}, {"lengthscale": 1e-3}):

@@ -345,7 +345,7 @@ def test_rates_that_overflow_are_refused_and_others_keep_the_precision(dtype, mo
     learning = {"learn_kernel": True, "learn_inducing": True, "epochs": 5, "dtype": dtype}
     with refuses("learning_rate", "finite", got="got 1e\\+308"):
         trained(x, target, x[:8], **learning, learning_rate=1e308)
-    monkeypatch.setattr("uqassay.lab.methods.sparse_latent.WORSE", np.inf)
+    monkeypatch.setattr("uqassay.lab.methods.sparse_training.WORSE", np.inf)
     latent, _ = trained(x, target, x[:8], **learning, learning_rate=50.0, natural_rate=1.0, batch_size=10)
     assert np.isfinite(moments(latent, x)).all()
     assert torch.linalg.eigvalsh(-2 * latent.natural.natural_mat)[0] > 0.99

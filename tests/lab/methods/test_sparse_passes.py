@@ -21,8 +21,8 @@ def world(n=600, seed=1):
 
 @pytest.fixture
 def in_small_cells(monkeypatch):
-    monkeypatch.setattr("uqassay.lab.methods.sparse_latent.CELL", 20)
-    monkeypatch.setattr("uqassay.lab.methods.sparse_latent.WORTHWHILE", 0.9)
+    monkeypatch.setattr("uqassay.lab.methods.sparse_training.CELL", 20)
+    monkeypatch.setattr("uqassay.lab.methods.sparse_training.WORTHWHILE", 0.9)
 
 
 @pytest.mark.usefixtures("in_small_cells")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.report.definitions import LOSSES, NONSPECIFICITIES, page_definitions
+from uqassay.credal.distances import DISTANCES
+from uqassay.report.definitions import NONSPECIFICITIES, definition_of, page_definitions
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
 
@@ -19,7 +20,7 @@ def test_vacuous_baseline_against_its_definition(measure):
 
 
 def test_distances_have_a_short_name():
-    assert {name: d.short for name, d in LOSSES.items() if d.title.startswith("d, ")} == {
+    assert {one.metric: definition_of(one.metric).short for one in DISTANCES.values()} == {
         "kl": "KL",
         "js": "JS",
         "js-distance": "square root of JS",

@@ -54,6 +54,7 @@ def protocol_options(function: Callable[..., Any]) -> tuple[ProtocolOption, ...]
 
     Examples
     --------
+    >>> from typing import Annotated
     >>> def run(*, seed: Annotated[int, "Of every draw."] = 0): ...
     >>> protocol_options(run)
     (ProtocolOption(name='seed', default=0, text='Of every draw.', choices=()),)
