@@ -243,7 +243,7 @@ def test_infinite_losses_never_win_against_finite_ones():
 
 
 def test_tradeoffs_in_blocks(monkeypatch, random_generator):
-    import uqassay.statistics.estimate as module
+    import uqassay.statistics.resampling as module
 
     draws, tradeoffs = random_generator.random((30, 4, 2)), np.linspace(0, 3, 17)
     whole = win_shares(draws, tradeoffs)

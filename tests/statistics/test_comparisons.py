@@ -11,8 +11,7 @@ from hypothesis.extra import numpy as hnp
 from tests.notes import said, texts
 from tests.refusals import refuses
 
-from uqassay.statistics import PairedComparison, mean_estimate, paired_mean_test
-from uqassay.statistics import estimate as resampling
+from uqassay.statistics import PairedComparison, mean_estimate, paired_mean_test, resampling
 
 METHODS = ["student-t", "permutation"]
 

@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from uqassay.statistics import bootstrap_means
-from uqassay.statistics import estimate as resampling
+from uqassay.statistics import bootstrap_means, resampling
 from uqassay.statistics.units import make_units
 
 
