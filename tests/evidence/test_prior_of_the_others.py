@@ -5,7 +5,7 @@ import pytest
 from tests.evidence.cases import judge
 
 import uqassay as uq
-from uqassay.evidence import scoring as prior_of_the_others
+from uqassay.evidence import baselines as prior_of_the_others
 from uqassay.evidence.baselines import HELD_OUT, held_out_columns
 from uqassay.evidence.scoring import Settings
 
