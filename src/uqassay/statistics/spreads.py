@@ -4,6 +4,7 @@ A ranking tests all pairs of J models, at many trade-offs. The variances of all 
 that are filled once, and only pairs for which those tables lose too much to rounding look at their instances again.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias, final
 
@@ -260,7 +261,7 @@ class MomentSpread(NamedTuple):
     reliable: NDArray[np.bool_]  # False: too much is lost to rounding
 
 
-class _Moments:
+class _Moments(ABC):
     """Moments of the differences of J models in one or two columns, of each pair when it is first asked for.
 
     The columns are C = 1 or 2 sequences of J arrays (n,), finite but for models that are in no pair.
@@ -288,11 +289,13 @@ class _Moments:
                 self._learn(a[new], b[new])
             return self._spread(of_pairs(coefficients, a.size), a, b)
 
+    @abstractmethod
     def _learn(self, a: Places, b: Places) -> None:
-        raise NotImplementedError
+        """Find the moments of pairs that are new."""
 
+    @abstractmethod
     def _spread(self, t: Floats, a: Places, b: Places) -> MomentSpread:
-        raise NotImplementedError
+        """Spread of pairs whose moments are known."""
 
     def _keep(self, a: Places, b: Places, tables: Sequence[tuple[Floats, Floats, float]]) -> None:
         """Enter values of pairs a, b, and with the sign those of b, a."""
