@@ -102,7 +102,7 @@ def main(arguments: list[str] | None = None) -> None:
             f"{counted(others, 'data set')} of other code not in the tables; --code DIGEST shows them", file=sys.stderr
         )
     elif others:
-        print(older_sentence(others, "data set", told.folder), file=sys.stderr)
+        print(older_sentence(others, "data set", told.folder, "other code"), file=sys.stderr)
     if told.table and not any(rows for rows, _ in held):
         parser.error(f"no data sets of this code in {told.folder}")
     if not told.table:

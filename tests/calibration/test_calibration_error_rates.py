@@ -326,7 +326,7 @@ def main(path, cells, n_runs, part, only_print, code=""):
     records, others = read_lines(path, code)
     if others:
         left_out = f"{counted(others, 'line')} of other code left out; --code DIGEST prints them"
-        print(left_out if only_print else older_sentence(others, "line", path), file=sys.stderr)
+        print(left_out if only_print else older_sentence(others, "line", path, "other code"), file=sys.stderr)
     found = {}
     for record in records:
         found.setdefault(Cell(**record["cell"]), {})[record["first"]] = record["pvalues"]

@@ -172,7 +172,8 @@ def test_cells_of_other_code_are_told_in_one_sentence(run, tmp_path, monkeypatch
     monkeypatch.setattr("uqassay.__version__", "0.0")
     dry = run(*words, "--dry-run")
     assert dry.err.strip() == (
-        f"1 cell in {tmp_path} was made by other code and is not used; it is made again, and the older files may be deleted."
+        f"1 cell in {tmp_path} was made by another version of uqassay and is not used; "
+        "it is made again, and the older files may be deleted."
     )
     assert "1 of the done" in run("bench", "status", tmp_path).out
 

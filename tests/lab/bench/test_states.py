@@ -42,7 +42,7 @@ def test_reason_is_the_exception_with_its_notes(traceback, reason):
     assert CellState(key="k", state="failed", traceback=traceback).reason == reason
 
 
-# -- What is said of results of other code: one sentence, for one and for several, and their number.
+# -- What is said of results of another version: one sentence, for one and for several, and their number.
 
 
 RESULT = CellResult(uq.Point([[0.9, 0.1]]), np.array([0]))
@@ -62,9 +62,10 @@ def cells(tmp_path):
 
 def test_one_and_several():
     assert older_sentence(2, "data set", Path("a/run")) == (
-        "2 data sets in a/run were made by other code and are not used; they are made again, and the older files may be deleted"
+        "2 data sets in a/run were made by another version of uqassay and are not used; "
+        "they are made again, and the older files may be deleted"
     )
-    assert older_sentence(1, "line", "a").startswith(
+    assert older_sentence(1, "line", "a", "other code").startswith(
         "1 line in a was made by other code and is not used; it is made again"
     )
 
@@ -75,11 +76,11 @@ def test_the_same_cells_of_other_code_are_told(cells, tmp_path, monkeypatch):
     monkeypatch.setattr("uqassay.__version__", "0.0")
     (tmp_path / "cells" / "ab").mkdir(exist_ok=True)
     (note,) = older_notes(cells, tmp_path)
-    assert note.startswith(f"2 trainings in {tmp_path} were made by other code and are not used")
+    assert note.startswith(f"2 trainings in {tmp_path} were made by another version of uqassay and are not used")
     assert older_notes(cells[:1], tmp_path, noun="cell")[0].startswith("1 cell ")
     assert older_notes(cells[1:2], tmp_path) == older_notes(cells, tmp_path / "none") == []
     other = Cell("json:dumps", dataset="toy", method="constant", seed=0, params={"a": 1})
-    assert older_notes([other], tmp_path) == []  # another cell, not one of other code
+    assert older_notes([other], tmp_path) == []  # another cell, not one of another version
     assert count_older(tmp_path) == 2
 
 

@@ -43,7 +43,7 @@ def test_results_of_other_code_are_not_used(cells, tmp_path, monkeypatch):
     train_cells([cells[0], cells[2]], tmp_path, workers=1, say=lambda step: None)
     monkeypatch.setattr("uqassay.__version__", "0.0")
     (note,) = older_notes(cells, tmp_path)
-    assert note.startswith(f"2 trainings in {tmp_path} were made by other code and are not used")
+    assert note.startswith(f"2 trainings in {tmp_path} were made by another version of uqassay and are not used")
     assert list(trained_cells(cells, tmp_path)) == []
 
 

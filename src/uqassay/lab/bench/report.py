@@ -310,13 +310,13 @@ class StatusRow:
 @final
 @dataclass(frozen=True)
 class BenchStatus:
-    """All cells of a folder, including those of older code."""
+    """All cells of a folder, including those of other versions."""
 
     folder: str
     rows: tuple[StatusRow, ...]
     #: ``key``, ``dataset``, ``method``, ``seed`` and ``traceback`` of each failed cell
     failures: tuple[dict[str, Any], ...]
-    older: int = 0  #: How many of the cells that are done were made by other code than the present one
+    older: int = 0  #: How many of the cells that are done were made by another version than the present one
 
     def count(self, state: str) -> int:
         """How many cells are in a state."""
@@ -328,7 +328,7 @@ class BenchStatus:
         said = [f"{', '.join(counts)}."]
         if self.older:
             said.append(
-                f"Made by other code than the present one, which would make them again: {self.older} of the done."
+                f"Made by another version of uqassay, and made again when the run goes on: {self.older} of the done."
             )
         for failure in self.failures[:SHOWN]:
             reason = reason_of(failure["traceback"])

@@ -893,11 +893,11 @@ def _names(folder: Path) -> list[str]:
         return []
 
 
-# What is said of results in a folder that other code made: one sentence, for every kind of stored result.
+# What is said of results that another version made: one sentence, for every kind of stored result.
 
 
-def older_sentence(n: int, noun: str, folder: str | os.PathLike[str]) -> str:
-    """That results of other code are not used, and what to do with them.
+def older_sentence(n: int, noun: str, folder: str | os.PathLike[str], by: str = "another version of uqassay") -> str:
+    """That results are older and not used, and what to do with them.
 
     Parameters
     ----------
@@ -905,26 +905,28 @@ def older_sentence(n: int, noun: str, folder: str | os.PathLike[str]) -> str:
         Number of results.
     noun : str
         What one of them is.
+    by : str
+        What made them.
 
     Examples
     --------
-    >>> older_sentence(1, "training", "run")
-    '1 training in run was made by other code and is not used; it is made again, and the older files may be deleted'
+    >>> older_sentence(1, "line", "run", "other code")
+    '1 line in run was made by other code and is not used; it is made again, and the older files may be deleted'
     """
     was, told, they = ("was", "is", "it is") if n == 1 else ("were", "are", "they are")
     return (
-        f"{counted(n, noun)} in {os.fspath(folder)} {was} made by other code and {told} not used; "
+        f"{counted(n, noun)} in {os.fspath(folder)} {was} made by {by} and {told} not used; "
         f"{they} made again, and the older files may be deleted"
     )
 
 
 def older_notes(cells: Sequence[Cell], folder: str | os.PathLike[str], *, noun: str = "training") -> list[str]:
-    """A note if the folder has results of the same cells that other code made, which are not used.
+    """A note if the folder has results of the same cells that another version made, which are not used.
 
     Parameters
     ----------
     cells : sequence of Cell
-        With the keys of the present code.
+        With the keys of the present version.
     folder : path
         As in `uqassay.lab.bench.store.Store`; it need not be there.
     noun : str
@@ -942,7 +944,7 @@ def older_notes(cells: Sequence[Cell], folder: str | os.PathLike[str], *, noun: 
 
 
 def count_older(folder: str | os.PathLike[str]) -> int:
-    """How many results of a folder were made by other code than the present one."""
+    """How many results of a folder were made by another version than the present one."""
     return sum(_present_key(cell) != key for key, cell in _stored_cells(folder))
 
 

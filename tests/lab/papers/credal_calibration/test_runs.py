@@ -113,7 +113,7 @@ def test_data_sets_of_other_code_are_not_used_and_a_note_says_so(three, tmp_path
     assert judged == [0, 1, 2]
     assert same(again, three)
     (note,) = again.notes
-    assert note.startswith(f"3 data sets in {tmp_path} were made by other code and are not used")
+    assert note.startswith(f"3 data sets in {tmp_path} were made by another version of uqassay and are not used")
     assert error_rates(Plan(SMALL.setting, n_draws=19, seed=1), 1, resume=tmp_path).notes == ()
     (older / "settings.json").write_text('{"sch')
     assert error_rates(SMALL, 3, resume=tmp_path).notes == ()

@@ -119,7 +119,7 @@ class ErrorRates:
     #: Measure → number of data sets of S1 in which the least value found is above the value at the true combination
     above_truth: dict[str, int]
     outside: float  #: Share of the instances whose centre p_e lies outside their credal set
-    #: Whether the folder has data sets of these settings that other code made and that are not used
+    #: Whether the folder has data sets of these settings that another version made and that are not used
     notes: tuple[str, ...] = ()
 
     @property
@@ -150,8 +150,8 @@ def error_rates(
     workers : int
         Number of processes.
     resume : path, optional
-        Folder for finished data sets, from which an interrupted run continues. Those that other code made are not used, and
-        a note says so.
+        Folder for finished data sets, from which an interrupted run continues. Those that another version made are not used,
+        and a note says so.
     progress : callable, optional
         Called with a line of text for each finished data set.
 
@@ -311,7 +311,7 @@ class _Kept:
         return found
 
     def notes(self) -> tuple[str, ...]:
-        """A sentence on the data sets of the same settings that other code made."""
+        """A sentence on the data sets of the same settings that another version made."""
         here = _without_code(self.plan.facts)
         n = 0
         for path in self.folder.parent.glob(f"credal-*/{SETTINGS}"):

@@ -133,7 +133,7 @@ def reproduce_credal_calibration(
     resume: Annotated[
         str | os.PathLike[str] | None,
         "Folder for finished data sets, or for the trainings of Table 1; the same command continues an interrupted run, "
-        "also with more runs. Results that other code made are not used, and a note says so.",
+        "also with more runs. Results that another version made are not used, and a note says so.",
     ] = None,
     data: Annotated[
         str | os.PathLike[str] | None,

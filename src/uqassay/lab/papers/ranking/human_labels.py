@@ -232,7 +232,7 @@ def n_trainings(folder: Path) -> int:
 def stored_trainings(folder: Path) -> tuple[list[StoredTraining], list[str]]:
     """The trainings that are done, by data set, method and seed, and notes on those that are left out.
 
-    Of several results of one training, which other code has made, the latest is taken.
+    Of several results of one training, made by several versions, the latest is taken.
     """
     store = Store(folder, create=False)
     latest: dict[str, StoredTraining] = {}

@@ -86,7 +86,7 @@ def place_of(folder: Path) -> Path:
 
 
 def make_missing(folder: Path, jobs: Sequence[FileJob], say: Callable[[str], None]) -> list[str]:
-    """Make the files that are not there, one after another, and those that other code, models or instances have made.
+    """Make the files that are not there, one after another, and those made by another version, from other models or instances.
 
     Parameters
     ----------
@@ -124,7 +124,9 @@ def make_missing(folder: Path, jobs: Sequence[FileJob], say: Callable[[str], Non
             ) from problem
     notes = []
     if again:
-        notes.append(f"made again, since other code, options or data had made them: {listed(again, most=5)}")
+        notes.append(
+            f"made again, since another version made them, or with other options or data: {listed(again, most=5)}"
+        )
     if foreign:
         notes.append(f"not made here and used as they are: {listed(foreign, most=5)}")
     return notes
