@@ -84,8 +84,6 @@ def house_map() -> str:
         place = path.relative_to(SOURCE)
         doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         sentence = " ".join(doc.partition("\n\n")[0].split())
-        if path.name == "__init__.py":
-            sentence = f"The door: {sentence[:1].lower()}{sentence[1:]}"
         sentences[_room(place)].append(f"| `{place.as_posix()}` | {sentence.replace('|', chr(92) + '|')} |")
     parts = ["# The house", HOW_TO_READ]
     for room, rows in sentences.items():

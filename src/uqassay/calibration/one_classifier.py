@@ -1,4 +1,4 @@
-"""Is one classifier calibrated? Tests, their null distributions, and the direction of the error."""
+"""Is one classifier calibrated? Tests of several measures, and their null distributions."""
 
 import math
 from abc import abstractmethod

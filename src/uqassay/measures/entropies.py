@@ -1,4 +1,4 @@
-"""Entropies of predictions in bits: total, aleatoric, epistemic, credal and label-wise."""
+"""Entropies of predictions, in nats: total, aleatoric, epistemic, credal and label-wise."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

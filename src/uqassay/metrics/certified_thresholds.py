@@ -1,4 +1,4 @@
-"""Certified refusal, and the expected cost of passing cases on."""
+"""Certified refusal: a threshold whose error rate on new data is bounded with a stated confidence."""
 
 import math
 from collections.abc import Sequence

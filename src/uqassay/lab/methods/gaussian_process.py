@@ -1,4 +1,4 @@
-"""What the Gaussian-process classifiers share: targets, options, the Pólya-Gamma likelihood, latent values to labels."""
+"""What the Gaussian-process classifiers share: targets, options, and the way from latent values to labels."""
 
 from abc import abstractmethod
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The experiments of paper 004 with methods trained here, and the same study for any estimator."""
+"""The experiments of paper 004 with methods trained here: from options to trainings, and from results to tables."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence

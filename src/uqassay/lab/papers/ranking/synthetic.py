@@ -1,4 +1,4 @@
-"""Ranking metrics against exactly known ground truths: two Gaussians, a grid of small networks.
+"""Ranking metrics against exactly known ground truths, on the grid of small networks.
 
 Paper 003, section 4, Table 1 (rows Synth) and sections 8 and 17.1: the metrics of many scorings are correlated with Kendall's τ
 of the same scorings with φ and ψ, which are known exactly.
