@@ -1,4 +1,4 @@
-"""Numbers with confidence intervals: means and shares, and the bootstrap of means."""
+"""Numbers with confidence intervals: the estimate of a mean, of means over runs, and of a share."""
 
 from collections.abc import Sequence
 from typing import Any, NoReturn, final
