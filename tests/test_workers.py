@@ -22,6 +22,7 @@ SECONDS = 100.0  # of estimated work: worth workers
 # Calls that workers can import: a module of its own, because workers do not have the folder of the tests in front.
 MODULE = '''
 import os
+import signal
 import threading
 import time
 import warnings
@@ -93,6 +94,10 @@ def dies(number, first, progress):
     if os.getpid() != first:
         os._exit(1)
     return number
+
+
+def hears_interrupts(number, progress):
+    return os.getpid(), signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def fails(number, progress):
@@ -319,6 +324,14 @@ def test_an_interrupt_ends_the_processes_without_a_word_of_theirs(calls, tmp_pat
     os.killpg(first.pid, signal.SIGINT)  # as a terminal does
     said, errors = first.communicate(timeout=60)
     assert (said.removeprefix("waiting\n"), errors) == ("interrupted\n", "")  # the second call may have begun, too
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks on this system")
+def test_processes_never_hear_interrupts_not_even_while_they_start(calls):
+    with Workers() as workers:
+        answers = workers.share(calls.hears_interrupts, [(0,), (1,)], seconds=SECONDS)
+    assert [(pid != os.getpid(), hears) for pid, hears in answers] == [(True, False)] * 2
+    assert calls.hears_interrupts(0, None) == (os.getpid(), True)
 
 
 def arrays_of_layouts(folder):

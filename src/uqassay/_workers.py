@@ -13,10 +13,11 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from threading import Thread
 from typing import Any, NamedTuple, Self
 
@@ -171,10 +172,14 @@ def _started(n: int, say: Say) -> _Pool | None:
         from joblib.externals.loky import ProcessPoolExecutor
         from joblib.externals.loky.backend import get_context
 
+        if hasattr(signal, "pthread_sigmask"):  # starts here, because it would lift the mask of interrupts below
+            resource_tracker.ensure_running()
         context = get_context("loky")
         said = context.SimpleQueue()
         executor = ProcessPoolExecutor(n, context=context, initializer=_begin, initargs=(said, os.getpid()))
-        executor.submit(int).result()  # the first process starts, or nothing does
+        with _interrupts_wait():
+            first = executor.submit(int)  # starts all processes
+        first.result()  # the first process works, or nothing does
     except ModuleNotFoundError:
         say("one process, because joblib is not installed: pip install joblib")
     except (ImportError, OSError, BrokenProcessPool):
@@ -182,6 +187,19 @@ def _started(n: int, say: Say) -> _Pool | None:
     else:
         return _Pool(executor, said, n)
     return None
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Ctrl-C waits until the end of the block, and never reaches the processes that it starts: they inherit the mask."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _sendable(call: tuple[Any, ...]) -> tuple[bytearray, ...] | None:

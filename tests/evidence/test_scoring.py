@@ -10,8 +10,8 @@ from tests.kinds import KINDS, random_prediction
 from tests.refusals import refuses
 
 import uqassay as uq
+from uqassay.evidence import baselines, scoring
 from uqassay.evidence import scale as scaled_sets
-from uqassay.evidence import scoring
 from uqassay.evidence.scale import SCALES
 from uqassay.predictions.base import REMEMBERED
 
@@ -108,8 +108,8 @@ def test_baselines_of_labels_are_those_of_the_same_distributions(random_generato
     prior = np.bincount(y, minlength=3) / 40
     settings = scoring.Settings(measures=())
     for label, soft in zip(
-        scoring.score_baselines(y, 3, prior, settings),
-        scoring.score_baselines(np.eye(3)[y], 3, prior, settings),
+        baselines.score_baselines(y, 3, prior, settings),
+        baselines.score_baselines(np.eye(3)[y], 3, prior, settings),
         strict=True,
     ):
         assert (label.name, label.baseline) == (soft.name, True)
