@@ -62,12 +62,6 @@ TESTED = ("uq-auc", "uq-c-index")  # of those, the ones that scores are compared
 TEST_BYTES = 2**28
 BYTES_OF_TESTS = 60  # of one instance for both metrics
 MANY = 200_000  # instances from which threads share the scores; with fewer they wait for each other
-OF_THE_SPREAD = {"credal-width"} | {
-    name
-    for name, score in SCORES.items()
-    if score.needs == "a distribution over distributions"
-    or name.removesuffix("-box") in ("credal-uncertainty", "upper-entropy", "lower-entropy")
-}
 IN_PARTS = ("uq-auc", "uq-c-index")  # of those, the ones also found on parts of the instances
 
 
@@ -97,7 +91,7 @@ def stated_scores(model: ModelScores, assay: "Assay") -> tuple[str, ...]:
     """
     names = [name for name in assay.settings.measures if name not in model.undefined]
     if model.n_points == 1:
-        return tuple(name for name in names if name not in OF_THE_SPREAD)
+        return tuple(name for name in names if name not in SCORES or not SCORES[name].needs_spread)
     return (*names, "nonspecificity")
 
 

@@ -14,7 +14,7 @@ from uqassay.checks import fail
 from uqassay.errors import InputError
 from uqassay.evidence.align import Aligned, align_models, first_difference, given_scores, labels_in_order, spanned_by
 from uqassay.evidence.findings import FINDING_COLUMNS, estimate_fields
-from uqassay.evidence.mistakes import OF_THE_SPREAD, stated_scores
+from uqassay.evidence.mistakes import stated_scores
 from uqassay.evidence.scoring import PART_BYTES, Settings, points_of_sets, with_draws_held
 from uqassay.evidence.tables import as_table
 from uqassay.losses.unified import prediction_errors, set_nonspecificity
@@ -56,7 +56,6 @@ __all__ = [
 # Scores of several models on one sample of inputs, with or without labels.
 
 Array = NDArray[np.float64]
-_OF_SETS = {*OF_THE_SPREAD, "nonspecificity"}  # scores that a single distribution does not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +172,7 @@ def score_side(
         can = score_names(first, on_request=True)
         own = [m for m in measures if m in can]
         if count == 1:
-            own = [m for m in own if m not in _OF_SETS]
+            own = [m for m in own if not SCORES[m].needs_spread]
         try:
             parts = [_columns(run, own, settings) for run in runs]
         except InputError as problem:
@@ -184,7 +183,7 @@ def score_side(
             n_points=count,
             n_runs=len(runs),
             columns=columns | given.get(name, {}),
-            offered=tuple(s for s in can if count != 1 or s not in _OF_SETS),
+            offered=tuple(s for s in can if count != 1 or not SCORES[s].needs_spread),
             spanned_by=first.spanned_by if isinstance(first, Drawn) else "",
             errors=None if known is None or any(isinstance(run, ClassSets) for run in runs) else _errors(known, runs),
         )

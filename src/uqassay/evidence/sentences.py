@@ -14,6 +14,7 @@ from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest, ModelCalibration, judged_tests, point_models
 from uqassay.evidence.claims import Claim, inwards
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.metrics.measures import named_measure
 from uqassay.text import (
     ABSENT,
     count,
@@ -654,28 +655,6 @@ def _one_unit(answer: Answer) -> list[str]:
 SHOWN_MODELS = 4  # names in one sentence, before the others are counted
 SHOWN_WEIGHTS = 5  # weights of a mixture that a sentence writes out
 _ADVERBS = {"strong": "strongly"}
-_LABELS = {
-    "ece-confidence": "confidence ECE",
-    "ece-classwise": "classwise ECE",
-    "ece-confidence-mass": "confidence ECE, equal mass",
-    "ece-classwise-mass": "classwise ECE, equal mass",
-    "mce-confidence": "largest confidence error",
-    "l2-confidence-debiased": "debiased confidence error",
-    "l2-classwise-debiased": "debiased classwise error",
-    "hosmer-lemeshow": "Hosmer-Lemeshow",
-    "hosmer-lemeshow-proportions": "Hosmer-Lemeshow, proportions",
-    "ece-classwise-paper-code": "classwise ECE, authors' code",
-    "hosmer-lemeshow-paper-code": "Hosmer-Lemeshow, authors' code",
-    "ks-confidence": "Kolmogorov-Smirnov on confidence",
-    "ks-classwise": "Kolmogorov-Smirnov by class",
-    "kuiper-confidence": "Kuiper on confidence",
-    "skce-ul": "SKCE, linear",
-    "skce-uq": "SKCE, quadratic",
-    "skce-biased": "SKCE, biased",
-    "skce-ul-paper-code": "SKCE, linear, authors' code",
-    "brier": "Brier score",
-    "log-loss": "log loss",
-}
 
 
 def measure_label(name: str) -> str:
@@ -686,7 +665,8 @@ def measure_label(name: str) -> str:
     >>> measure_label("ece-classwise"), measure_label("my-own")
     ('classwise ECE', 'my-own')
     """
-    return _LABELS.get(name, name)
+    found = named_measure(name)
+    return name if found is None else found.label or name
 
 
 # -- one test ----------------------------------------------------------------------------------------------------------

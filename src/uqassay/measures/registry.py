@@ -1,7 +1,8 @@
 """Uncertainty scores and decompositions by name."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -264,6 +265,7 @@ class Score:
     compute: Callable[[Prediction], Array] = field(repr=False)
     unit: str  #: "nats", "probability", "squared probability", "spherical score" or "share" (of the votes).
     sentence: str  #: Description.
+    equation: str  #: In symbols, p̄ the mean of the members p, as plain text; "" where the sentence says it all.
     source: str  #: Paper and section or equation.
     #: Requirement on the prediction: "any prediction"; "a distribution over distributions" (not `Intervals`, `Masses`,
     #: `Vertices`); "several distributions" (nor `Point`); "logits" (`GaussianLogits`, and `Point` and `Members` with a
@@ -271,14 +273,23 @@ class Score:
     needs: Needs = "any prediction"
     #: True if not in the default list of scores: it takes long, or is an alternative to a score of the list.
     on_request: bool = False
+    of_set: bool = False  #: True if it measures the credal set, which a single distribution does not have.
+    #: Decomposition and its part that the score is, for points and members at least: found together with the other parts.
+    part: tuple[str, str] | None = None
 
     def __call__(self, prediction: PredictionLike) -> Array:
         """Score of every instance, ``(n,)``."""
-        return (
-            uncertainty_score(prediction, self.name)
-            if SCORES.get(self.name) is self
-            else self.compute(as_prediction(prediction))
-        )
+        return self.compute(as_prediction(prediction))
+
+    @property
+    def label(self) -> str:
+        """Name in words."""
+        return "non-specificity" if self.name == "nonspecificity" else self.name.replace("-", " ")
+
+    @property
+    def needs_spread(self) -> bool:
+        """True if a single distribution has it at 0, or as another score says it."""
+        return self.of_set or self.needs == "a distribution over distributions"
 
     def offered_by(self, prediction: Prediction) -> bool:
         """True if this kind of prediction has the score. Nothing is computed."""
@@ -294,73 +305,45 @@ class Score:
         return True
 
 
-_SECOND_ORDER: Needs = "a distribution over distributions"
-_SEVERAL: Needs = "several distributions"
 _UNIFIED, _RANKING = "paper 000", "paper 003, section 7"
 
-# Scores that are parts of a decomposition, computed together in `score_columns`
-_PARTS = {
-    f"{part}-{kind}": (decomposition, part)
-    for kind, decomposition in (
-        ("entropy", "information-theoretic"),
-        ("variance", "variance"),
-        *((name, name) for name in ("gaussian-logits", "label-wise", "zero-one", "spherical")),
-    )
-    for part in ("total", "aleatoric", "epistemic")
-    if f"{part}-{kind}" not in ("total-entropy", "total-variance")
-}
-# Any prediction has these; of points and members they are the totals of the same decompositions
-_TOTALS = {"total-entropy": ("information-theoretic", "total"), "total-variance": ("variance", "total")}
-_SENTENCES = {
-    "total-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the aleatoric and the epistemic variance.",
-    "aleatoric-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the mean variance that the passes state.",
-    "epistemic-gaussian-logits": "Entropy of the mean softmax of Gaussian logits with the variance of the means of the passes.",
-    "total-label-wise": "Entropy of one class against the rest under the mean prediction, summed over the classes.",
-    "aleatoric-label-wise": "Mean entropy of one class against the rest among the members, summed over the classes.",
-    "epistemic-label-wise": "Mutual information of member and class, one class against the rest, summed over the classes.",
-    "total-zero-one": "One minus the largest probability of the mean of the members: the same as least confidence.",
-    "aleatoric-zero-one": "Mean over the members of one minus their largest probability.",
-    "epistemic-zero-one": "How much more probable each member's best guess is than that of the mean, on average.",
-    "total-spherical": "One minus the Euclidean norm of the mean prediction.",
-    "aleatoric-spherical": "Mean over the members of one minus their Euclidean norm.",
-    "epistemic-spherical": "Mean norm of the members minus the norm of their mean.",
-}
 
-
-def _of_decomposition(name: str) -> Score:
+def _part(score: str, decomposition: str, sentence: str, equation: str, *, default: bool = False) -> Score:
     """The score that is one part of a decomposition."""
-    decomposition, part = _PARTS[name]
-    info = DECOMPOSITIONS[decomposition]
+    info, part = DECOMPOSITIONS[decomposition], score.partition("-")[0]
     return Score(
-        name,
+        score,
         lambda p: getattr(decompose(p, decomposition), part),
         info.unit,
-        _SENTENCES[name],
+        sentence,
+        equation,
         info.source,
-        "Gaussian logits" if info.needs_logits else _SECOND_ORDER,
-        on_request=True,
+        "Gaussian logits" if info.needs_logits else "a distribution over distributions",
+        on_request=not default,
+        part=(decomposition, part),
     )
 
 
-_CREDAL_ENTROPIES = {
-    "upper-entropy": (upper_entropy, "Largest entropy", "equation 20"),
-    "lower-entropy": (lower_entropy, "Smallest entropy", "equation 20"),
-    "credal-uncertainty": (credal_uncertainty, "Largest minus smallest entropy", "appendix F.2 and equation 20"),
-}
-_CREDAL_ENTROPIES |= {f"{name}-box": found for name, found in _CREDAL_ENTROPIES.items()}
-
-
-def _of_credal_entropy(name: str) -> Score:
-    """The score that is an extreme of the entropy, or the difference of both, over the credal set or over its box."""
-    measure, what, place = _CREDAL_ENTROPIES[name]
-    over = "box" if name.endswith("-box") else "set"
-    among = {
-        "set": "in the credal set: the mixtures of members, draws or vertices, or what bounds or masses allow",
-        "box": "among the distributions between the lower and upper probabilities of the classes",
-    }[over]
-    return Score(
-        name, lambda p: measure(p, over=over), "nats", f"{what} {among}.", f"{_UNIFIED}, {place}", on_request=True
+def _entropies_over(over: str, among: str, equations: Sequence[str]) -> list[Score]:
+    """The scores that are an extreme of the entropy, or the difference of both, over the credal set or over its box."""
+    measures = (
+        ("upper-entropy", upper_entropy, "Largest", "equation 20"),
+        ("lower-entropy", lower_entropy, "Smallest", "equation 20"),
+        ("credal-uncertainty", credal_uncertainty, "Largest minus smallest", "appendix F.2 and equation 20"),
     )
+    return [
+        Score(
+            name if over == "set" else f"{name}-{over}",
+            partial(measure, over=over),
+            "nats",
+            f"{what} entropy {among}.",
+            equation,
+            f"{_UNIFIED}, {place}",
+            on_request=True,
+            of_set=True,
+        )
+        for (name, measure, what, place), equation in zip(measures, equations, strict=True)
+    ]
 
 
 SCORES: dict[str, Score] = {
@@ -371,6 +354,7 @@ SCORES: dict[str, Score] = {
             least_confidence,
             "probability",
             "One minus the largest probability of the mean prediction: how probable an error is, if the mean is right.",
+            "1 − max over c of p̄(c)",
             f"{_RANKING}; Hendrycks and Gimpel (2017)",
         ),
         Score(
@@ -378,6 +362,7 @@ SCORES: dict[str, Score] = {
             margin_uncertainty,
             "probability",
             "One minus the lead of the most probable class over the second in the mean prediction.",
+            "1 − (p̄₍₁₎ − p̄₍₂₎), the two largest",
             _RANKING,
         ),
         Score(
@@ -385,76 +370,86 @@ SCORES: dict[str, Score] = {
             lambda p: shannon_entropy(p.mean_probs()),
             "nats",
             "Shannon entropy of the mean prediction: all uncertainty about the label together.",
+            "H(p̄) = −Σ p̄(c) ln p̄(c)",
             f"{_UNIFIED}, equation 14; {_RANKING}",
+            part=("information-theoretic", "total"),
         ),
-        Score(
-            "aleatoric-entropy",
-            lambda p: entropy_decomposition(p).aleatoric,
-            "nats",
-            "Mean entropy of the members: the uncertainty that each of them still has.",
-            f"{_UNIFIED}, equations 15 to 17; {_RANKING}",
-            _SECOND_ORDER,
+        replace(
+            _part(
+                "aleatoric-entropy",
+                "information-theoretic",
+                "Mean entropy of the members: the uncertainty that each of them still has.",
+                "mean of H(p)",
+                default=True,
+            ),
+            source=f"{_UNIFIED}, equations 15 to 17; {_RANKING}",
         ),
-        Score(
-            "epistemic-entropy",
-            lambda p: entropy_decomposition(p).epistemic,
-            "nats",
-            "Mutual information of member and label, total minus aleatoric entropy: how far the members disagree.",
-            f"{_UNIFIED}, equations 15 to 17; {_RANKING}",
-            _SECOND_ORDER,
+        replace(
+            _part(
+                "epistemic-entropy",
+                "information-theoretic",
+                "Mutual information of member and label, total minus aleatoric entropy: how far the members disagree.",
+                "H(p̄) − mean of H(p)",
+                default=True,
+            ),
+            source=f"{_UNIFIED}, equations 15 to 17; {_RANKING}",
         ),
         Score(
             "total-variance",
             total_variance,
             "squared probability",
             "Variance of the one-hot label under the mean prediction, summed over the classes.",
+            "Σ p̄(c) (1 − p̄(c))",
             f"{_RANKING}; for one distribution per instance “the variance of the prediction” of its experiments",
+            part=("variance", "total"),
         ),
-        Score(
+        _part(
             "aleatoric-variance",
-            lambda p: variance_decomposition(p).aleatoric,
-            "squared probability",
+            "variance",
             "Mean over the members of the variance of the label, summed over the classes.",
-            "law of total variance",
-            _SECOND_ORDER,
+            "mean of Σ p(c) (1 − p(c))",
+            default=True,
         ),
-        Score(
+        _part(
             "epistemic-variance",
-            lambda p: variance_decomposition(p).epistemic,
-            "squared probability",
+            "variance",
             "Variance of the probabilities among the members, summed over the classes.",
-            "law of total variance",
-            _SECOND_ORDER,
+            "Σ over c of Var p(c)",
+            default=True,
         ),
         Score(
             "predicted-class-variance",
             predicted_class_variance,
             "squared probability",
             "Variance among the members of the probability of the class that the mean predicts.",
+            "Var p(ŷ)",
             f"{_RANKING} and its experiments",
-            _SEVERAL,
+            "several distributions",
         ),
         Score(
             "variation-ratio",
             variation_ratio,
             "share",
             "Share of the members that vote for another class than the one with the most votes.",
+            "",
             _RANKING,
-            _SEVERAL,
+            "several distributions",
         ),
         Score(
             "vote-entropy",
             vote_entropy,
             "nats",
             "Entropy of the members' votes; of augmented copies of an input, the test-time-augmentation entropy.",
+            "",
             f"{_RANKING}; Wang et al. (2019)",
-            _SEVERAL,
+            "several distributions",
         ),
         Score(
             "free-energy",
             free_energy,
             "nats",
             "Minus the log-sum-exp of the logits: how little evidence there is for any class; it may be negative.",
+            "−ln Σ exp z(c)",
             f"{_RANKING}; Liu et al. (2020)",
             "logits",
         ),
@@ -463,25 +458,109 @@ SCORES: dict[str, Score] = {
             credal_width,
             "probability",
             "Upper minus lower probability, averaged over the classes.",
+            "1/K · Σ over c of (P̄(c) − P̲(c))",
             f"{_UNIFIED}, figure 18",
+            of_set=True,
         ),
         Score(
             "nonspecificity",
             lambda p: generalised_hartley(p).values,
             "nats",
             "Generalised Hartley measure of the credal set: how imprecise it is, 0 for one distribution, ln K for all.",
+            "",
             f"{_UNIFIED}, equation 7, without clipping",
             on_request=True,
+            of_set=True,
         ),
-        *(_of_credal_entropy(name) for name in _CREDAL_ENTROPIES),
-        *(_of_decomposition(name) for name in _SENTENCES),
+        *_entropies_over(
+            "set",
+            "in the credal set: the mixtures of members, draws or vertices, or what bounds or masses allow",
+            ("max over p of H(p)", "min over p of H(p)", "max over p of H(p) − min over p of H(p)"),
+        ),
+        *_entropies_over(
+            "box",
+            "among the distributions between the lower and upper probabilities of the classes",
+            (
+                "max of H(p) over P̲ ≤ p ≤ P̄",
+                "min of H(p) over P̲ ≤ p ≤ P̄",
+                "max of H(p) − min of H(p), both over P̲ ≤ p ≤ P̄",
+            ),
+        ),
+        _part(
+            "total-gaussian-logits",
+            "gaussian-logits",
+            "Entropy of the mean softmax of Gaussian logits with the aleatoric and the epistemic variance.",
+            "H(mean of softmax(z)), z ~ N(mean of μ, mean of σ² + Var μ)",
+        ),
+        _part(
+            "aleatoric-gaussian-logits",
+            "gaussian-logits",
+            "Entropy of the mean softmax of Gaussian logits with the mean variance that the passes state.",
+            "H(mean of softmax(z)), z ~ N(mean of μ, mean of σ²)",
+        ),
+        _part(
+            "epistemic-gaussian-logits",
+            "gaussian-logits",
+            "Entropy of the mean softmax of Gaussian logits with the variance of the means of the passes.",
+            "H(mean of softmax(z)), z ~ N(mean of μ, Var μ)",
+        ),
+        _part(
+            "total-label-wise",
+            "label-wise",
+            "Entropy of one class against the rest under the mean prediction, summed over the classes.",
+            "Σ over c of h(p̄(c)), h(x) = −x ln x − (1 − x) ln(1 − x)",
+        ),
+        _part(
+            "aleatoric-label-wise",
+            "label-wise",
+            "Mean entropy of one class against the rest among the members, summed over the classes.",
+            "mean of Σ over c of h(p(c))",
+        ),
+        _part(
+            "epistemic-label-wise",
+            "label-wise",
+            "Mutual information of member and class, one class against the rest, summed over the classes.",
+            "Σ over c of (h(p̄(c)) − mean of h(p(c)))",
+        ),
+        _part(
+            "total-zero-one",
+            "zero-one",
+            "One minus the largest probability of the mean of the members: the same as least confidence.",
+            "1 − max over c of p̄(c)",
+        ),
+        _part(
+            "aleatoric-zero-one",
+            "zero-one",
+            "Mean over the members of one minus their largest probability.",
+            "mean of 1 − max over c of p(c)",
+        ),
+        _part(
+            "epistemic-zero-one",
+            "zero-one",
+            "How much more probable each member's best guess is than that of the mean, on average.",
+            "mean of max over c of p(c) − max over c of p̄(c)",
+        ),
+        _part("total-spherical", "spherical", "One minus the Euclidean norm of the mean prediction.", "1 − ‖p̄‖₂"),
+        _part(
+            "aleatoric-spherical",
+            "spherical",
+            "Mean over the members of one minus their Euclidean norm.",
+            "mean of 1 − ‖p‖₂",
+        ),
+        _part(
+            "epistemic-spherical",
+            "spherical",
+            "Mean norm of the members minus the norm of their mean.",
+            "mean of ‖p‖₂ − ‖p̄‖₂",
+        ),
         Score(
             "epistemic-pairwise-kl",
             lambda p: proper_score_decomposition(p, "log", reference="pairwise").epistemic,
             "nats",
             "Expected KL divergence between two members; infinite where one rules out a class that another does not.",
+            "mean over p and q of Σ p(c) ln(p(c) / q(c))",
             "Kotelevskii and Panov (2024); Malinin and Gales (2021)",
-            _SECOND_ORDER,
+            "a distribution over distributions",
             on_request=True,
         ),
     )
@@ -512,15 +591,17 @@ def score_columns(prediction: PredictionLike, names: Sequence[str]) -> dict[str,
     {'variation-ratio': [0.5], 'vote-entropy': [0.6931]}
     """
     prediction = as_prediction(prediction)
-    shared: dict[str, Array] = {}
-    parts_by_name = _PARTS | (_TOTALS if isinstance(prediction, (Point, Members)) else {})
-    of = {name: parts_by_name[name] for name in names if name in parts_by_name}
-    for decomposition in dict.fromkeys(decomposition for decomposition, _ in of.values()):
-        own = {name: part for name, (whole, part) in of.items() if whole == decomposition}
-        if len(own) > 1:
-            parts = decompose(prediction, decomposition)
-            shared |= {name: getattr(parts, part) for name, part in own.items()}
-    return {name: shared[name] if name in shared else _named(name).compute(prediction) for name in names}
+    found: dict[str, Array] = {}
+    of: dict[str, dict[str, str]] = {}  # names of parts by decomposition and score
+    for score in map(_named, names):
+        # any prediction has the totals; of points and members they are those of the decomposition
+        if score.part is not None and (score.needs != "any prediction" or isinstance(prediction, Point | Members)):
+            of.setdefault(score.part[0], {})[score.name] = score.part[1]
+    for decomposition, parts in of.items():
+        if len(parts) > 1:
+            together = decompose(prediction, decomposition)
+            found |= {name: getattr(together, part) for name, part in parts.items()}
+    return {name: found[name] if name in found else _named(name).compute(prediction) for name in names}
 
 
 def score_names(prediction: PredictionLike, *, on_request: bool = False) -> tuple[str, ...]:

@@ -22,7 +22,14 @@ from uqassay.metrics.kernel_error import PrepareKernel
 from uqassay.metrics.reliability_diagrams import Binning, bins_of_classes_left_inclusive, check_bins
 from uqassay.metrics.smooth import prepare_brier, prepare_log_score
 
-__all__ = ["CALIBRATION_MEASURES", "CalibrationMeasure", "PreparedMeasure", "Sides", "calibration_measure"]
+__all__ = [
+    "CALIBRATION_MEASURES",
+    "CalibrationMeasure",
+    "PreparedMeasure",
+    "Sides",
+    "calibration_measure",
+    "named_measure",
+]
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
@@ -59,6 +66,8 @@ class CalibrationMeasure:
     bounds: tuple[float, float] = (-math.inf, math.inf)  #: least and greatest possible value, up to rounding
     #: "upper" or "both": Whether only large values tell of miscalibration, or values on both sides of the expected one
     sides: Sides = "upper"
+    label: str = ""  #: its name in words
+    equation: str = ""  #: in symbols, as plain text
     #: maps a number and kind of bins to the same measure with these bins
     rebuild: "Callable[[int, Binning | None], CalibrationMeasure] | None" = field(
         default=None, repr=False, compare=False
@@ -102,7 +111,7 @@ def calibration_measure(
     >>> calibration_measure("hosmer-lemeshow-mass") == calibration_measure("hosmer-lemeshow")
     True
     """
-    found = _named(measure) if isinstance(measure, str) else measure
+    found = named_measure(measure) if isinstance(measure, str) else measure
     if not isinstance(found, CalibrationMeasure):
         known = ", ".join(CALIBRATION_MEASURES)
         fail(
@@ -126,7 +135,7 @@ def calibration_measure(
     return found.rebuild(found.n_bins if n_bins is None else int(n_bins), chosen)
 
 
-def _named(name: str) -> CalibrationMeasure | None:
+def named_measure(name: str) -> CalibrationMeasure | None:
     """The measure of this name, which may end in the kind of its bins; None if unknown."""
     if name in CALIBRATION_MEASURES:
         return CALIBRATION_MEASURES[name]
@@ -147,7 +156,9 @@ class _Binned:
 
     name: str
     notion: str
+    label: str
     sentence: str  # with {bins}
+    equation: str
     source: str
     prepare: Callable[..., Prepare]
     n_bins: int
@@ -169,6 +180,8 @@ class _Binned:
             n_bins=n_bins,
             binning=binning,
             bounds=self.bounds,
+            label=self.label if binning == self.binning else f"{self.label}, equal {binning}",
+            equation=self.equation,
             rebuild=self.build,
         )
 
@@ -177,11 +190,18 @@ def _prepare_left_inclusive(*, n_bins: int) -> Prepare:
     return partial(prepare_bins, bins=partial(bins_of_classes_left_inclusive, n_bins=n_bins), combine=error_of_excess)
 
 
+_CLASSWISE_ECE = "1/K · Σ over c, bins B of |B|/n · |frequency of c in B − mean p(c) in B|"
+_HOSMER_LEMESHOW = "Σ over c, bins B of (observed − expected)² / expected"
+_SQUARES = "Σ over bins B of |B|/n · ((Σ d)² − Σ d²) / (|B| (|B| − 1)), sums over B"
+_LINEAR_KERNEL = "1/⌊n/2⌋ · Σ over pairs of (e(y) − p)ᵀ k(p, p′) (e(y′) − p′)"
+
 _BINNED = (
     _Binned(
         "ece-confidence",
         "confidence",
+        "confidence ECE",
         "How far accuracy is from confidence, averaged over {bins} of the confidence.",
+        "Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|",
         "paper 001, equation 5",
         partial(PrepareCalibrationError, "confidence"),
         n_bins=10,
@@ -190,7 +210,9 @@ _BINNED = (
     _Binned(
         "ece-classwise",
         "classwise",
+        "classwise ECE",
         "How far the frequency of a class is from its probability, averaged over {bins} and over classes.",
+        _CLASSWISE_ECE,
         "paper 001, equation 4",
         partial(PrepareCalibrationError, "classwise"),
         n_bins=10,
@@ -199,7 +221,9 @@ _BINNED = (
     _Binned(
         "mce-confidence",
         "confidence",
+        "largest confidence error",
         "How far accuracy is from confidence in the worst of {bins} of the confidence.",
+        "max over bins B of |accuracy(B) − confidence(B)|",
         "Naeini, Cooper, Hauskrecht (2015)",
         partial(PrepareCalibrationError, "confidence", norm="max"),
         n_bins=10,
@@ -208,7 +232,9 @@ _BINNED = (
     _Binned(
         "l2-confidence-debiased",
         "confidence",
+        "debiased confidence error",
         "Squared distance of accuracy from confidence over {bins}, without the part that chance adds; can be negative.",
+        f"{_SQUARES},  d = confidence − right",
         "Kumar, Liang, Ma (2019), with pairs of different instances",
         partial(PrepareCalibrationError, "confidence", norm="squared", debiased=True),
         n_bins=10,
@@ -218,8 +244,10 @@ _BINNED = (
     _Binned(
         "l2-classwise-debiased",
         "classwise",
+        "debiased classwise error",
         "Squared distance of a class's frequency from its probability over {bins} and classes, without the part that chance "
         "adds; can be negative.",
+        f"1/K · Σ over c: {_SQUARES},  d = p(c) − [y = c]",
         "Kumar, Liang, Ma (2019), with pairs of different instances",
         partial(PrepareCalibrationError, "classwise", norm="squared", debiased=True),
         n_bins=10,
@@ -230,8 +258,10 @@ _BINNED = (
     _Binned(
         "hosmer-lemeshow",
         "classwise",
+        "Hosmer-Lemeshow",
         "Squared differences of observed and expected counts over the expected ones, in {bins} per class; bins that expect "
         "less than one event are merged with the next.",
+        _HOSMER_LEMESHOW,
         "Hosmer and Lemeshow; paper 001, equation 2, with counts",
         partial(PrepareHosmerLemeshow, least_expected=1.0),
         n_bins=5,
@@ -241,7 +271,9 @@ _BINNED = (
     _Binned(
         "hosmer-lemeshow-proportions",
         "classwise",
+        "Hosmer-Lemeshow, proportions",
         "Squared differences of observed and expected proportions over the expected ones, in {bins} per class.",
+        "Σ over c, bins B of (frequency of c in B − mean p(c) in B)² / mean p(c) in B",
         "paper 001, equation 2",
         partial(PrepareHosmerLemeshow, form="proportions"),
         n_bins=5,
@@ -251,7 +283,9 @@ _BINNED = (
     _Binned(
         "ece-classwise-paper-code",
         "classwise",
+        "classwise ECE, authors' code",
         "As ece-classwise with {bins} that hold their left edge, spaced evenly from 0 to 1 + 1e-8.",
+        _CLASSWISE_ECE,
         "code of paper 001's authors",
         _prepare_left_inclusive,
         n_bins=10,
@@ -260,7 +294,9 @@ _BINNED = (
     _Binned(
         "hosmer-lemeshow-paper-code",
         "classwise",
+        "Hosmer-Lemeshow, authors' code",
         "As hosmer-lemeshow with {bins} by rank of class 0's probability for all classes; nan where 0 is divided by 0.",
+        _HOSMER_LEMESHOW,
         "code of paper 001's authors",
         prepare_hosmer_lemeshow_paper_code,
         n_bins=5,
@@ -277,6 +313,8 @@ _WITHOUT_BINS = (
         "Gupta et al. (2021)",
         PrepareCumulative("confidence"),
         bounds=(0.0, 1.0),
+        label="Kolmogorov-Smirnov on confidence",
+        equation="max over t of |C(t)|,  C(t) = 1/n · Σ over confidence ≤ t of (confidence − right)",
     ),
     CalibrationMeasure(
         "ks-classwise",
@@ -287,6 +325,8 @@ _WITHOUT_BINS = (
         PrepareCumulative("classwise"),
         bytes_per_entry=72.0,
         bounds=(0.0, 1.0),
+        label="Kolmogorov-Smirnov by class",
+        equation="1/K · Σ over c of max over t of |C(t)|,  C(t) = 1/n · Σ over p(c) ≤ t of (p(c) − [y = c])",
     ),
     CalibrationMeasure(
         "kuiper-confidence",
@@ -295,6 +335,8 @@ _WITHOUT_BINS = (
         "Arrieta-Ibarra et al. (2022)",
         PrepareCumulative("confidence", "kuiper"),
         bounds=(0.0, 1.0),
+        label="Kuiper on confidence",
+        equation="max(C, 0) − min(C, 0) over t,  C(t) = 1/n · Σ over confidence ≤ t of (confidence − right)",
     ),
     CalibrationMeasure(
         "skce-ul",
@@ -304,6 +346,8 @@ _WITHOUT_BINS = (
         PrepareKernel("linear"),
         smooth=True,
         bounds=(-2.0, 2.0),
+        label="SKCE, linear",
+        equation=_LINEAR_KERNEL,
     ),
     CalibrationMeasure(
         "skce-uq",
@@ -314,6 +358,8 @@ _WITHOUT_BINS = (
         bytes_per_entry=200.0,
         smooth=True,
         bounds=(-2.0, 2.0),
+        label="SKCE, quadratic",
+        equation="2/(n(n − 1)) · Σ over i < j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
     ),
     CalibrationMeasure(
         "skce-biased",
@@ -324,6 +370,8 @@ _WITHOUT_BINS = (
         bytes_per_entry=200.0,
         smooth=True,
         bounds=(0.0, 2.0),
+        label="SKCE, biased",
+        equation="1/n² · Σ over i, j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
     ),
     CalibrationMeasure(
         "skce-ul-paper-code",
@@ -333,6 +381,8 @@ _WITHOUT_BINS = (
         PrepareKernel("linear", kernel="tv-squared"),
         smooth=True,
         bounds=(-2.0, 2.0),
+        label="SKCE, linear, authors' code",
+        equation=f"{_LINEAR_KERNEL},  k = exp(−TV² / 2)",
     ),
     CalibrationMeasure(
         "brier",
@@ -344,6 +394,8 @@ _WITHOUT_BINS = (
         smooth=True,
         bounds=(0.0, 2.0),
         sides="both",
+        label="Brier score",
+        equation="1/n · Σ over instances and c of ([y = c] − p(c))²",
     ),
     CalibrationMeasure(
         "log-loss",
@@ -354,6 +406,8 @@ _WITHOUT_BINS = (
         smooth=True,
         bounds=(0.0, math.inf),
         sides="both",
+        label="log loss",
+        equation="−1/n · Σ over instances of ln p(y)",
     ),
 )
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from uqassay.credal.distances import DISTANCES, Distance
-from uqassay.evidence.sentences import measure_label
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.measures import CALIBRATION_MEASURES
 
@@ -218,33 +217,6 @@ _CALIBRATION_TEST = {
         "",
     ),
 }
-_CONFIDENCE_ECE = "Σ over bins B of |B|/n · |accuracy(B) − confidence(B)|"
-_CLASSWISE_ECE = "1/K · Σ over c, bins B of |B|/n · |frequency of c in B − mean p(c) in B|"
-_HOSMER_LEMESHOW = "Σ over c, bins B of (observed − expected)² / expected"
-_SQUARES = "Σ over bins B of |B|/n · ((Σ d)² − Σ d²) / (|B| (|B| − 1)), sums over B"
-_CUMULATED = "C(t) = 1/n · Σ over confidence ≤ t of (confidence − right)"
-_CUMULATED_OF_CLASS = "C(t) = 1/n · Σ over p(c) ≤ t of (p(c) − [y = c])"
-_LINEAR_KERNEL = "1/⌊n/2⌋ · Σ over pairs of (e(y) − p)ᵀ k(p, p′) (e(y′) − p′)"
-_MEASURE_EQUATIONS = {
-    "ece-confidence": _CONFIDENCE_ECE,
-    "ece-classwise": _CLASSWISE_ECE,
-    "ece-confidence-mass": _CONFIDENCE_ECE,
-    "ece-classwise-mass": _CLASSWISE_ECE,
-    "ece-classwise-paper-code": _CLASSWISE_ECE,
-    "mce-confidence": "max over bins B of |accuracy(B) − confidence(B)|",
-    "l2-confidence-debiased": f"{_SQUARES},  d = confidence − right",
-    "l2-classwise-debiased": f"1/K · Σ over c: {_SQUARES},  d = p(c) − [y = c]",
-    "hosmer-lemeshow": _HOSMER_LEMESHOW,
-    "hosmer-lemeshow-proportions": "Σ over c, bins B of (frequency of c in B − mean p(c) in B)² / mean p(c) in B",
-    "hosmer-lemeshow-paper-code": _HOSMER_LEMESHOW,
-    "ks-confidence": f"max over t of |C(t)|,  {_CUMULATED}",
-    "ks-classwise": f"1/K · Σ over c of max over t of |C(t)|,  {_CUMULATED_OF_CLASS}",
-    "kuiper-confidence": f"max(C, 0) − min(C, 0) over t,  {_CUMULATED}",
-    "skce-ul": _LINEAR_KERNEL,
-    "skce-ul-paper-code": f"{_LINEAR_KERNEL},  k = exp(−TV² / 2)",
-    "skce-uq": "2/(n(n − 1)) · Σ over i < j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
-    "skce-biased": "1/n² · Σ over i, j of (e(yᵢ) − pᵢ)ᵀ k(pᵢ, pⱼ) (e(yⱼ) − pⱼ)",
-}
 
 
 def calibration_definitions(measures: Iterable[str]) -> dict[str, Definition]:
@@ -258,10 +230,10 @@ def calibration_definitions(measures: Iterable[str]) -> dict[str, Definition]:
     found = dict(_CALIBRATION_TEST)
     for name in measures:
         if name in CALIBRATION_MEASURES and name not in (*CALIBRATION, *LOSSES):
-            own, label = CALIBRATION_MEASURES[name], measure_label(name)
+            own = CALIBRATION_MEASURES[name]
             source = own.source.replace("paper 001", CALIBRATION_PAPER)
-            title = label[0].upper() + label[1:]
-            found[name] = Definition(title, own.sentence, _MEASURE_EQUATIONS.get(name, ""), source)
+            title = own.label[0].upper() + own.label[1:]
+            found[name] = Definition(title, own.sentence, own.equation, source)
     return found
 
 
@@ -334,39 +306,6 @@ VOTES = {  # where an instance is labelled by a distribution
 
 # Definitions of the uncertainty scores, and their names in words.
 
-_SYMBOLS = {  # equations of uncertainty scores
-    "least-confidence": "1 − max over c of p̄(c)",
-    "margin": "1 − (p̄₍₁₎ − p̄₍₂₎), the two largest",
-    "total-entropy": "H(p̄) = −Σ p̄(c) ln p̄(c)",
-    "aleatoric-entropy": "mean of H(p)",
-    "epistemic-entropy": "H(p̄) − mean of H(p)",
-    "total-variance": "Σ p̄(c) (1 − p̄(c))",
-    "aleatoric-variance": "mean of Σ p(c) (1 − p(c))",
-    "epistemic-variance": "Σ over c of Var p(c)",
-    "predicted-class-variance": "Var p(ŷ)",
-    "free-energy": "−ln Σ exp z(c)",
-    "credal-width": "1/K · Σ over c of (P̄(c) − P̲(c))",
-    "upper-entropy": "max over p of H(p)",
-    "lower-entropy": "min over p of H(p)",
-    "credal-uncertainty": "max over p of H(p) − min over p of H(p)",
-    "upper-entropy-box": "max of H(p) over P̲ ≤ p ≤ P̄",
-    "lower-entropy-box": "min of H(p) over P̲ ≤ p ≤ P̄",
-    "credal-uncertainty-box": "max of H(p) − min of H(p), both over P̲ ≤ p ≤ P̄",
-    "total-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, mean of σ² + Var μ)",
-    "aleatoric-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, mean of σ²)",
-    "epistemic-gaussian-logits": "H(mean of softmax(z)), z ~ N(mean of μ, Var μ)",
-    "total-label-wise": "Σ over c of h(p̄(c)), h(x) = −x ln x − (1 − x) ln(1 − x)",
-    "aleatoric-label-wise": "mean of Σ over c of h(p(c))",
-    "epistemic-label-wise": "Σ over c of (h(p̄(c)) − mean of h(p(c)))",
-    "total-zero-one": "1 − max over c of p̄(c)",
-    "aleatoric-zero-one": "mean of 1 − max over c of p(c)",
-    "epistemic-zero-one": "mean of max over c of p(c) − max over c of p̄(c)",
-    "total-spherical": "1 − ‖p̄‖₂",
-    "aleatoric-spherical": "mean of 1 − ‖p‖₂",
-    "epistemic-spherical": "mean of ‖p‖₂ − ‖p̄‖₂",
-    "epistemic-pairwise-kl": "mean over p and q of Σ p(c) ln(p(c) / q(c))",
-}
-
 
 def score_label(name: str) -> str:
     """Name of an uncertainty score in words; a score that the user gave keeps its name.
@@ -376,9 +315,7 @@ def score_label(name: str) -> str:
     >>> score_label("total-entropy"), score_label("nonspecificity"), score_label("my-density")
     ('total entropy', 'non-specificity', 'my-density')
     """
-    if name == "nonspecificity":
-        return "non-specificity"
-    return name.replace("-", " ") if name in SCORES else name
+    return SCORES[name].label if name in SCORES else name
 
 
 def score_definition(name: str) -> Definition:
@@ -388,7 +325,7 @@ def score_definition(name: str) -> Definition:
     source = score.source
     for paper, title in (("000", UNIFIED_PAPER), ("003", RANKING_PAPER), ("004", DISENTANGLEMENT_PAPER)):
         source = source.replace(f"paper {paper}", title)
-    return Definition(label[0].upper() + label[1:], score.sentence + unit, _SYMBOLS.get(name, ""), source)
+    return Definition(label[0].upper() + label[1:], score.sentence + unit, score.equation, source)
 
 
 # Definitions of the numbers on the page: one sentence, the paper's equation, and its source.
