@@ -7,7 +7,7 @@ import pytest
 from tests.report.cases import hostile_assay, number, ranked_assay, softmax
 
 import uqassay as uq
-from uqassay.report.definitions import DEFINITIONS
+from uqassay.report.definitions import definition_of
 from uqassay.report.page import payload, tradeoff_grid
 
 pytestmark = pytest.mark.usefixtures("without_calibration")
@@ -154,7 +154,7 @@ def test_definitions_follow_what_was_computed():
     assert found["vacuous"]["equation"] == "E = λ (1 − 1/K)"
     usual = payload(uq.assay(models, votes.argmax(axis=1)))["definitions"]
     for name in ("accuracy", "pvalue", "nonspecificity", "vacuous"):
-        assert usual[name] == DEFINITIONS[name]._asdict()
+        assert usual[name] == definition_of(name)._asdict()
 
 
 @pytest.mark.usefixtures("coarse")

@@ -20,6 +20,7 @@ from uqassay.credal.distances import DISTANCES
 from uqassay.errors import FileFormatError, InputError
 from uqassay.evidence import CALIBRATION, TRADEOFFS, Assay, assay
 from uqassay.files import plain_target
+from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.native import share_on_threads
 from uqassay.notes import Note
 from uqassay.predictions import FromFile, Members, Prediction
@@ -919,9 +920,7 @@ REQUEST_OPTIONS: dict[str, Any] = {
     ],
     "convention": Annotated[str, option("exact, or paper: clipped masses, as the authors' code.", HOW)],
     "distance": Annotated[str, option(f"{listed(list(DISTANCES), last='or')}.", HOW)],
-    "nonspecificity": Annotated[
-        str, option("hartley, korner, pal, credal-uncertainty or credal-uncertainty-box.", HOW)
-    ],
+    "nonspecificity": Annotated[str, option(f"{listed(list(NONSPECIFICITIES), last='or')}.", HOW)],
     "focal_sets": Annotated[Path | None, option("Family of events for --convention paper: a 0/1 array (F, K).", HOW)],
     "floor": Annotated[
         float | None, option("Least probability in a logarithm (by the precision of the input unless given).", HOW)

@@ -17,6 +17,7 @@ from uqassay.evidence.findings import widened
 from uqassay.evidence.mistakes import compare_rankings, scores_of
 from uqassay.evidence.scoring import ModelScores
 from uqassay.losses.unified import DEFAULT_TRADEOFF, FLOORS, check_tradeoff
+from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.metrics.tradeoff import tradeoff_scale
@@ -455,15 +456,14 @@ def greatest_excess(
     t = np.asarray(tradeoff, dtype=np.float64)
     if metric == "accuracy":
         return np.asarray(1.0)
+    size = NONSPECIFICITIES[assay.settings.nonspecificity]
     if model.baseline and (model.name == "vacuous" or _all_classes_occur(assay)):
         least = {"unified": t, "nonspecificity": np.asarray(1.0)}.get(metric, np.asarray(0.0))
-        least = least * (assay.settings.nonspecificity == "korner")  # 1 for a precise set; the other measures are 0
+        least = least * size.least
         return np.asarray(_greatest_of(assay, model, metric, t, held_out=held_out) - least)
-    k = assay.n_classes
-    width = {"pal": 1 - 1 / k, "korner": k - 1.0}.get(assay.settings.nonspecificity, float(np.log(k)))
-    imprecision = 0.0 if model.n_points == 1 else width
-    if assay.settings.convention == "paper" and assay.settings.nonspecificity.startswith("credal-uncertainty"):
-        imprecision = float(np.log2(k))  # log2 K − H2(p) of a point p
+    imprecision = 0.0 if model.n_points == 1 else size.greatest(assay.n_classes) - size.least
+    if assay.settings.convention == "paper" and size.of_sizes is None:
+        imprecision = float(np.log2(assay.n_classes))  # log2 K − H2(p) of a point p
     if metric == "nonspecificity":
         return np.asarray(imprecision)
     if metric in ("log-loss", "brier"):

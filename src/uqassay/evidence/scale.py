@@ -21,6 +21,7 @@ from uqassay.ids import in_one_order
 from uqassay.losses.unified import check_tradeoff, label_distance, labels_of, unified_terms
 from uqassay.measures import Nonspecificity
 from uqassay.measures.imprecision import generalised_hartley, not_ruled_out
+from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.metrics.sets import share_covered
 from uqassay.notes import Note
 from uqassay.predictions import (
@@ -531,8 +532,8 @@ def _scores(
     d, ns, clipped = np.empty(shape), np.empty(shape), np.zeros(shape[1])
     covered = np.empty((*shape[:2], len(judged)))
     deviations: list[list[Array]] = []
-    linear = settings.convention == "exact" and settings.nonspecificity in ("hartley", "korner", "pal")
-    precise = 1.0 if settings.nonspecificity == "korner" else 0.0  # of a single distribution
+    size = NONSPECIFICITIES[settings.nonspecificity]
+    linear = settings.convention == "exact" and size.of_sizes is not None
     for r, part in enumerate(parts):
         part = part.credal()
         known = model.columns["nonspecificity"][r, rows]
@@ -551,7 +552,7 @@ def _scores(
                 continue
             if linear and scale < 1:  # each measure is linear in the scale as long as nothing is clipped
                 d[r, s] = label_distance(y, moved, distance=settings.distance, floor=model.floor)[0]
-                ns[r, s] = precise + scale * (known - precise)
+                ns[r, s] = size.least + scale * (known - size.least)
                 deviations[-1].append(scale * by_orders)
             else:
                 d[r, s], sized = _terms(y, moved, settings, model.floor)

@@ -18,8 +18,8 @@ from uqassay.credal.nearest import (
 )
 from uqassay.credal.vertices import outermost_permutations, permutation_vertices
 from uqassay.errors import InputError
-from uqassay.measures.entropies import credal_uncertainty
 from uqassay.measures.imprecision import (
+    OF_SIZES,
     ClippedMasses,
     Nonspecificity,
     check_convention,
@@ -28,7 +28,7 @@ from uqassay.measures.imprecision import (
     hartley_weights,
     imprecision_and_label,
 )
-from uqassay.measures.imprecision import nonspecificity as named_nonspecificity
+from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.predictions import (
     Box,
     ClassSets,
@@ -155,7 +155,7 @@ def _upper_of_label(y: NDArray[Any], prediction: Prediction, convention: str, fo
         def of_clipped(rows: slice, _: Array, plausibility: Array) -> None:
             upper[rows] = plausibility[np.arange(len(plausibility)), y[rows]]
 
-        for_each_clipped_sum(prediction, "korner", of_clipped, focal_sets)
+        for_each_clipped_sum(prediction, OF_SIZES["korner"], of_clipped, focal_sets)
     else:
 
         def of_set(rows: slice, part: Prediction) -> None:
@@ -206,8 +206,6 @@ def _nearest(target: Array, part: Prediction, distance: str, floor: float) -> tu
 
 DEFAULT_TRADEOFF = 0.5  # default λ
 GREATEST_TRADEOFF = 1e100  # third powers of greater losses overflow in the tests
-NONSPECIFICITIES = ("hartley", "korner", "pal", "credal-uncertainty", "credal-uncertainty-box")
-OVER = {"credal-uncertainty": "set", "credal-uncertainty-box": "box"}  # the set whose entropies are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -389,20 +387,18 @@ def unified_terms(
 ) -> tuple[tuple[Array, Array, int], Nonspecificity]:
     """Both terms of E for validated labels, from one pass over the masses or the points where that is possible."""
     least = FLOORS[convention] if floor is None else floor
-    entry = DISTANCES[distance]
+    entry, size = DISTANCES[distance], NONSPECIFICITIES[nonspecificity]
     of_label = y.ndim == 1 and entry.of_label is not None
-    closed = of_label and not entry.over_vertices and nonspecificity not in OVER
-    if convention == "paper" and closed and not isinstance(prediction, Point):
+    closed = of_label and not entry.over_vertices
+    if convention == "paper" and closed and size.of_sizes is not None and not isinstance(prediction, Point):
         upper, values = np.empty(len(y)), np.empty(len(y))
 
-        def work(rows: slice, of_sizes: Array, plausibility: Array) -> None:
+        def work(rows: slice, sums: Array, plausibility: Array) -> None:
             upper[rows] = plausibility[np.arange(len(plausibility)), y[rows]]
-            values[rows] = of_sizes
+            values[rows] = sums
 
-        for_each_clipped_sum(prediction, nonspecificity, work, focal_sets)
-        if nonspecificity == "pal":
-            values = 1.0 - values
-        return from_upper(upper, distance, least), Nonspecificity(values, np.zeros(len(y)))
+        for_each_clipped_sum(prediction, size.of_sizes, work, focal_sets)
+        return from_upper(upper, distance, least), size.of_sum(Nonspecificity(values, np.zeros(len(y))))
     if convention == "exact" and nonspecificity == "hartley" and of_label:
         both = imprecision_and_label(prediction, hartley_weights(prediction.n_classes), y)
         if both is not None:
@@ -424,20 +420,7 @@ def set_nonspecificity(
     tolerance: float | None = None,
 ) -> Nonspecificity:
     """The non-specificity in E by name; greater is less precise."""
-    if measure in OVER:
-        values = credal_uncertainty(prediction, over=OVER[measure], convention=convention)
-        return Nonspecificity(values, np.zeros(len(values)))
-    ns = named_nonspecificity(
-        prediction,
-        measure,  # type: ignore[arg-type]
-        convention=convention,
-        focal_sets=focal_sets,
-        rng=rng,
-        tolerance=tolerance,
-    )
-    if measure == "pal":
-        return ns.complement()
-    return ns
+    return NONSPECIFICITIES[measure].compute(prediction, convention, focal_sets, rng, tolerance)
 
 
 # Errors of a prediction that an uncertainty score should rank: wrong or right, and the probability gap.

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -48,8 +48,11 @@ from uqassay.predictions import (
 )
 
 __all__ = [
+    "OF_SIZES",
     "ClippedMasses",
+    "Convention",
     "Nonspecificity",
+    "OfSizes",
     "check_convention",
     "class_sets_by_rule",
     "credal_width",
@@ -519,20 +522,28 @@ def for_each_clipped(
     )
 
 
+OfSizes = Callable[[NDArray[np.int64]], Array]
+OF_SIZES: dict[str, OfSizes] = {  # g(|A|) of the sums Σ m(A) g(|A|)
+    "hartley": np.log,
+    "korner": lambda sizes: sizes.astype(np.float64),
+    "pal": lambda sizes: 1.0 / sizes,
+}
+
+
 def for_each_clipped_sum(
     prediction: Prediction,
-    measure: str,
+    of_sizes: OfSizes,
     work: Callable[[slice, Array, Array], None],
     focal_sets: NDArray[np.bool_] | None = None,
 ) -> None:
     """Call ``work(rows, values, upper)`` for consecutive chunks: Σ_A m(A) g(|A|) and the plausibility of each class.
 
-    g(|A|) is ln|A| ("hartley"), |A| ("korner") or 1/|A| ("pal"); other arguments as in `for_each_clipped`.
+    `of_sizes` gives g for numbers of classes |A|; other arguments as in `for_each_clipped`.
     """
     compiled = hull_kernel("clipped_hull", prediction) if focal_sets is None else None
     if compiled is not None:
         check_enumerable(prediction.n_classes)
-        weights = _of_sizes(np.maximum(event_sizes(prediction.n_classes), 1), measure)
+        weights = of_sizes(np.maximum(event_sizes(prediction.n_classes), 1))
 
         def points(rows: slice, part: NDArray[Any]) -> None:
             work(rows, *compiled(part, weights))
@@ -541,15 +552,9 @@ def for_each_clipped_sum(
         return
 
     def masses(rows: slice, part: ClippedMasses) -> None:
-        work(rows, fold_sum(part.masses * _of_sizes(part.sizes, measure)[:, None]), part.upper.T)
+        work(rows, fold_sum(part.masses * of_sizes(part.sizes)[:, None]), part.upper.T)
 
     for_each_clipped(prediction, masses, focal_sets)
-
-
-def _of_sizes(sizes: NDArray[np.int64], measure: str) -> Array:
-    """g(|A|) for numbers of classes |A|."""
-    g: Array = {"hartley": np.log(sizes), "korner": sizes.astype(np.float64), "pal": 1.0 / sizes}[measure]
-    return g
 
 
 def _on_family(part: Prediction, family: NDArray[np.bool_] | None) -> ClippedMasses:
@@ -598,7 +603,6 @@ def _bytes_per_row(prediction: Prediction) -> int:
 
 # Non-specificity by name: imprecision of the credal set of each instance.
 
-NONSPECIFICITIES = ("hartley", "smets", "korner", "pal")
 Measure = Literal["hartley", "smets", "korner", "pal"]
 Convention = Literal["exact", "paper"]
 
@@ -643,7 +647,7 @@ def nonspecificity(
     >>> float(uq.measures.nonspecificity(m).values[0].round(4)), float(uq.measures.nonspecificity(m, "korner").values[0])
     (0.5493, 2.0)
     """
-    one_of(measure, "measure", NONSPECIFICITIES)
+    one_of(measure, "measure", get_args(Measure))
     check_convention(convention, focal_sets)
     prediction = as_prediction(prediction)
     if convention == "paper" and not isinstance(prediction, Point):
@@ -652,13 +656,13 @@ def nonspecificity(
         def smets(rows: slice, part: ClippedMasses) -> None:
             values[rows] = _smets_of_family(part.masses, part.focal_sets)
 
-        def sums(rows: slice, of_sizes: Array, _: Array) -> None:
-            values[rows] = of_sizes
+        def sums(rows: slice, found: Array, _: Array) -> None:
+            values[rows] = found
 
         if measure == "smets":
             for_each_clipped(prediction, smets, focal_sets)
         else:
-            for_each_clipped_sum(prediction, measure, sums, focal_sets)
+            for_each_clipped_sum(prediction, OF_SIZES[measure], sums, focal_sets)
         return Nonspecificity(values, np.zeros(len(values)))
     if measure == "hartley":
         return generalised_hartley(prediction, rng=rng, tolerance=tolerance)

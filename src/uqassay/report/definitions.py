@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from uqassay.credal.distances import DISTANCES, Distance
+from uqassay.measures.nonspecificities import NONSPECIFICITIES, SetSize
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.measures import CALIBRATION_MEASURES
 
@@ -14,7 +15,6 @@ __all__ = [
     "CALIBRATION",
     "DEFINITIONS",
     "LOSSES",
-    "NONSPECIFICITIES",
     "RANKINGS",
     "VOTES",
     "Definition",
@@ -46,6 +46,11 @@ class Definition(NamedTuple):
     short: str = ""  #: Name of a distance among distances, such as "KL"; "" for anything else.
 
 
+def _size_definition(size: SetSize) -> Definition:
+    source = size.source.replace("paper 000", UNIFIED_PAPER)
+    return Definition("NS, the non-specificity", size.sentence, size.equation, source)
+
+
 # Definitions of the unified loss, its parts, the baselines, and the plain scores of a classifier.
 
 LOSSES: dict[str, Definition] = {
@@ -70,13 +75,7 @@ LOSSES: dict[str, Definition] = {
         "Σ (y(c) − p(c))²",
         "Brier (1950)",
     ),
-    "nonspecificity": Definition(
-        "NS, the non-specificity",
-        "How large the credal set is: 0 for a point prediction, ln K for a prediction that says nothing (Hartley, in nats). "
-        "m are the masses, the Möbius inverse of the set's lower probability.",
-        "NS(ŷ) = Σ over A ⊆ Ω of m(A) ln |A|",
-        f"{UNIFIED_PAPER}, equation 7",
-    ),
+    "nonspecificity": _size_definition(NONSPECIFICITIES["hartley"]),
     "accuracy": Definition(
         "Accuracy",
         "Share of the instances whose predicted class is the label; an ensemble predicts by its mean. Of class sets: that of a "
@@ -146,35 +145,6 @@ LOSSES: dict[str, Definition] = {
         "saw each label, a model is then told from them only if it also is from the frequencies of all other instances.",
         "E = −ln (frequency of y), on average the entropy of the labels",
         "",
-    ),
-}
-
-_MASSES = "m are the masses, the Möbius inverse of the set's lower probability."
-NONSPECIFICITIES = {  # sentence, equation, source, what the vacuous prediction scores
-    "korner": (
-        f"Mean size of the events that carry mass (Körner): 1 for a point prediction, K for one that says nothing. {_MASSES}",
-        "NS(ŷ) = Σ over A ⊆ Ω of m(A) |A|",
-        f"{UNIFIED_PAPER}, equation 10",
-        "K",
-    ),
-    "pal": (
-        f"One minus Pal's specificity: 0 for a point prediction, 1 − 1/K for one that says nothing. {_MASSES}",
-        "NS(ŷ) = 1 − Σ over A ⊆ Ω of m(A) / |A|",
-        f"{UNIFIED_PAPER}, equation 11",
-        "(1 − 1/K)",
-    ),
-    "credal-uncertainty": (
-        "Credal uncertainty: highest minus lowest entropy in the credal set, in nats; 0 for a point prediction.",
-        "NS(ŷ) = max over p in ŷ of H(p) − min over p in ŷ of H(p)",
-        f"{UNIFIED_PAPER}, equation 20",
-        "ln K",
-    ),
-    "credal-uncertainty-box": (
-        "Credal uncertainty of the box: highest minus lowest entropy among all distributions between the lower and upper "
-        "probabilities of the classes, in nats; 0 for a point prediction.",
-        "NS(ŷ) = max of H(p) − min of H(p), both over P̲ ≤ p ≤ P̄",
-        f"{UNIFIED_PAPER}, equation 20",
-        "ln K",
     ),
 }
 
@@ -331,7 +301,6 @@ def score_definition(name: str) -> Definition:
 # Definitions of the numbers on the page: one sentence, the paper's equation, and its source.
 
 DEFINITIONS: dict[str, Definition] = LOSSES | RANKINGS | CALIBRATION
-DEFINITIONS |= {name: score_definition(name) for name in SCORES if name not in DEFINITIONS}
 
 
 def _distance_definition(one: Distance) -> Definition:
@@ -351,18 +320,17 @@ def page_definitions(settings: "Settings", *, label_distributions: bool) -> dict
     True
     """
     out: dict[str, Definition] = {}
-    for name, definition in DEFINITIONS.items():
-        out[name] = definition
+    for name in dict.fromkeys((*DEFINITIONS, *SCORES)):
+        out[name] = definition_of(name)
         if name == "tradeoff":  # the terms of E stand together
             out |= {one.metric: _distance_definition(one) for one in DISTANCES.values()}
     out["pvalue"] = out["pvalue"]._replace(sentence=out["pvalue"].sentence.replace("0.05", f"{1 - settings.level:.3g}"))
-    if settings.nonspecificity in NONSPECIFICITIES:
-        sentence, equation, source, most = NONSPECIFICITIES[settings.nonspecificity]
-        out["nonspecificity"] = Definition(out["nonspecificity"].title, sentence, equation, source)
-        silence = out["vacuous"]
-        out["vacuous"] = silence._replace(
-            sentence=silence.sentence.replace("ln K", most.strip("()")), equation=f"E = λ {most}"
-        )
+    size, silence = NONSPECIFICITIES[settings.nonspecificity], out["vacuous"]
+    out["nonspecificity"] = _size_definition(size)
+    most = size.greatest_text.strip("()")
+    out["vacuous"] = silence._replace(
+        sentence=silence.sentence.replace("ln K", most), equation=f"E = λ {size.greatest_text}"
+    )
     if label_distributions:
         out.update({name: out[name]._replace(sentence=sentence) for name, sentence in VOTES.items()})
     return out
@@ -379,4 +347,6 @@ def definition_of(name: str) -> Definition:
     for distance in DISTANCES.values():
         if distance.metric == name:
             return _distance_definition(distance)
+    if name in SCORES and name not in DEFINITIONS:
+        return score_definition(name)
     return DEFINITIONS.get(name, Definition(name, "An uncertainty score that came with the predictions.", "", ""))

@@ -4,12 +4,12 @@ import pytest
 
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.ranking import RANKING_METRICS
-from uqassay.report.definitions import DEFINITIONS, score_definition, score_label
+from uqassay.report.definitions import definition_of, score_definition, score_label
 
 
 @pytest.mark.parametrize("name", [*SCORES, "uq-auc", "uq-c-index", "aurc", "e-aurc", "augrc", "prediction-rejection"])
 def test_every_score_and_metric_is_defined(name):
-    found = DEFINITIONS[name]
+    found = definition_of(name)
     assert found.title
     assert found.sentence.rstrip().endswith(".")
     assert "paper 0" not in found.source

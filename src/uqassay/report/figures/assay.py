@@ -12,6 +12,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.mistakes import METRICS
 from uqassay.evidence.ranking import MARKS, metric_label
 from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoff
+from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.notes import reason
 from uqassay.report.definitions import DEFINITIONS, score_label
@@ -688,8 +689,6 @@ def _ink(look: Look) -> str:
 
 # Why a model wins at one λ: mean distance against mean non-specificity.
 
-LEAST = {"korner": 1.0}  # non-specificities; others begin at 0
-
 
 def plot_distance_nonspecificity(
     assay: "Assay", tradeoff: float = DEFAULT_TRADEOFF, *, ax: "Axes | None" = None, width: Width = "text"
@@ -779,7 +778,9 @@ def possible_means(assay: "Assay") -> Array:
     """Ends between which the means of non-specificity and of distance must lie, (2, 2)."""
     settings, vacuous = assay.settings, [m for m in assay.models if m.baseline and m.name == "vacuous"]
     highest = max((float(m.columns["nonspecificity"].max()) for m in vacuous), default=np.inf)
-    return np.array([[LEAST.get(settings.nonspecificity, 0.0), highest], [0.0, DISTANCES[settings.distance].greatest]])
+    return np.array(
+        [[NONSPECIFICITIES[settings.nonspecificity].least, highest], [0.0, DISTANCES[settings.distance].greatest]]
+    )
 
 
 def cut_outline(outline: Array, axis: int, end: float, sign: float) -> Array:

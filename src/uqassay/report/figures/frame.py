@@ -16,6 +16,7 @@ from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.answer import colour_order
 from uqassay.files import optional_package
 from uqassay.losses.unified import check_tradeoff
+from uqassay.measures.nonspecificities import NONSPECIFICITIES
 from uqassay.statistics.units import check_choice
 from uqassay.text import counted, level_text, tradeoff, visible
 
@@ -173,13 +174,6 @@ BASELINES = {"vacuous": ("x", "--"), "class-prior": ("+", ":")}
 
 LONGEST = 32  # characters of a name
 BANDED = 10  # curves whose bands can be told apart; of more, bands are left out
-NONSPECIFICITIES = {
-    "hartley": "non-specificity (nats)",
-    "korner": "Körner non-specificity",
-    "pal": "1 − Pal's specificity",
-    "credal-uncertainty": "credal uncertainty (nats)",
-    "credal-uncertainty-box": "credal uncertainty over the box (nats)",
-}
 PAPERS_CREDAL_UNCERTAINTY = "credal uncertainty of the authors' code (bits)"
 MEASURES = {"credal-width": "credal width, mean over classes"}
 
@@ -283,15 +277,17 @@ def quantity_label(assay: "Assay", quantity: str) -> str:
     if quantity == "distance":
         return DISTANCES[assay.settings.distance].axis
     if quantity == "nonspecificity":
-        if assay.settings.convention == "paper" and assay.settings.nonspecificity.startswith("credal-uncertainty"):
-            return PAPERS_CREDAL_UNCERTAINTY
-        return NONSPECIFICITIES[assay.settings.nonspecificity]
+        size = NONSPECIFICITIES[assay.settings.nonspecificity]
+        return (
+            PAPERS_CREDAL_UNCERTAINTY if assay.settings.convention == "paper" and size.of_sizes is None else size.axis
+        )
     return MEASURES.get(quantity, quantity.replace("-", " ") + (" (nats)" if "entropy" in quantity else ""))
 
 
 def loss_label(assay: "Assay", weight: str = "λ·") -> str:
     """Axis label of the unified loss; it is in nats where both of its terms are."""
-    both = DISTANCES[assay.settings.distance].unit == "nats" and assay.settings.nonspecificity == "hartley"
+    units = DISTANCES[assay.settings.distance].unit, NONSPECIFICITIES[assay.settings.nonspecificity].unit
+    both = set(units) == {"nats"} and quantity_label(assay, "nonspecificity") != PAPERS_CREDAL_UNCERTAINTY
     return f"E = d + {weight}NS" + (" (nats)" if both else "")
 
 
