@@ -11,6 +11,7 @@ from uqassay._workers import Workers
 from uqassay.evidence.align import align, given_scores, without_label
 from uqassay.evidence.calibration import calibration_tests
 from uqassay.evidence.dask import assay_on_dask, holds_dask
+from uqassay.evidence.excess import excess_of
 from uqassay.evidence.findings import of_same_instances, subgroup_values
 from uqassay.evidence.options import CALIBRATION, TRADEOFFS, AssayOptions
 from uqassay.evidence.result import Assay
@@ -236,6 +237,7 @@ def assay(
             progress=progress,
         )
     pictured = {name: (runs[0], None) for name, runs in valid.items()}
-    result = conclude(AssayParts(aligned, parts, settings, scored, tests, votes, pictured), options)
+    excess = excess_of(models, settings)
+    result = conclude(AssayParts(aligned, parts, settings, scored, tests, votes, pictured, excess), options)
     result.provenance["seconds"] = round(time.perf_counter() - started, 3)
     return result

@@ -13,6 +13,7 @@ from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.baselines import column_of, has_held_out, loss_of
 from uqassay.evidence.data import one_run
+from uqassay.evidence.excess import TERMS
 from uqassay.evidence.findings import widened
 from uqassay.evidence.mistakes import compare_rankings, scores_of
 from uqassay.evidence.scoring import ModelScores
@@ -63,6 +64,7 @@ __all__ = [
     "compare_with_one",
     "detectable_at",
     "draws_of",
+    "excess_over",
     "greatest_excess",
     "limit_notes",
     "loss_lines",
@@ -172,7 +174,7 @@ class LossLines:
         bounds: Array,
         references: Sequence[LossReading],
     ) -> list[PairwiseComparisons]:
-        """`statistics.pairwise_mean_tests` of E at each of T λ, with bounds (T, J); the names are those of this object."""
+        """`statistics.pairwise_mean_tests` of E at each of T λ, with bounds (T, J, J); the names are those of this object."""
         names = [self._name(r) for r in readings]
         places = [self._places[name] for name in names]
         return self._lines.tests_at(
@@ -185,13 +187,16 @@ class LossLines:
         )
 
     def against(
-        self, one: LossReading, others: Sequence[LossReading], tradeoffs: Array, *, bounds: Array | None
+        self, one: LossReading, others: Sequence[LossReading], tradeoffs: Array, *, bounds: tuple[ArrayLike, ArrayLike]
     ) -> tuple[Array, Array]:
-        """Mean E of others minus that of one, and the p-values of `tests`, not adjusted, ``(T, P)`` each at T λ."""
+        """Mean E of others minus that of one, and the p-values of `tests`, not adjusted, ``(T, P)`` each at T λ.
+
+        The bounds (T, P) are those of the others over the one, and of the one over the others.
+        """
         names, at = [self._name(r) for r in others], self._places[self._name(one)]
         errors = np.multiply.outer(tradeoffs, self._errors[at, [self._places[name] for name in names]])
         combinations = np.stack([np.ones_like(tradeoffs), tradeoffs], axis=-1)
-        return self._lines.against(combinations, self._name(one), names, bound=bounds, extra_error=errors)
+        return self._lines.against(combinations, self._name(one), names, bounds=bounds, extra_error=errors)
 
     def estimates(self, models: Sequence[ModelScores], tradeoff: float) -> list[Estimate]:
         """Mean E of models at one λ, with Hall's interval for skewed losses."""
@@ -381,8 +386,8 @@ def compare_with_one(
     at = np.asarray(tradeoffs, dtype=np.float64)
 
     def found(one: LossReading, several: Sequence[LossReading]) -> tuple[Array, Array]:
-        bounds = _bounds(assay, (one, *several), at) if guard else None
-        return lines.against(one, several, at, bounds=bounds)
+        over, under = (0.0, 0.0) if not guard else _both_bounds(assay, several, one, at)
+        return lines.against(one, several, at, bounds=(over, under))
 
     first, rest = LossReading(assay[one]), [LossReading(assay[name]) for name in others]
     difference, p = found(first, rest)
@@ -396,17 +401,80 @@ def compare_with_one(
     return difference, p
 
 
-def _bounds(assay: "Assay", readings: Iterable[LossReading], tradeoffs: Array) -> Array:
-    """`greatest_excess` of the readings by E at each λ, ``(T, J)``."""
-    each = [greatest_excess(assay, m, "unified", tradeoffs, held_out=h) for m, h in readings]
-    return np.stack([np.broadcast_to(bound, tradeoffs.shape) for bound in each], axis=1)
+def _bounds(assay: "Assay", readings: Sequence[LossReading], metric: str, tradeoffs: ArrayLike) -> Array:
+    """`excess_over` of every ordered pair of readings, ``(..., J, J)`` at each λ; 0 of a reading over itself."""
+    t = np.asarray(tradeoffs, dtype=np.float64)
+    found = np.zeros((*t.shape, len(readings), len(readings)))
+    for a, one in enumerate(readings):
+        for b, other in enumerate(readings):
+            if a != b:
+                found[..., a, b] = excess_over(assay, one, other, metric, t)
+    return found
+
+
+def _both_bounds(
+    assay: "Assay", several: Sequence[LossReading], one: LossReading, tradeoffs: ArrayLike
+) -> tuple[Array, Array]:
+    """`excess_over` of several readings over one by E, and of the one over these, ``(..., P)`` at each λ."""
+    over = [excess_over(assay, each, one, "unified", tradeoffs) for each in several]
+    under = [excess_over(assay, one, each, "unified", tradeoffs) for each in several]
+    return np.stack(over, axis=-1), np.stack(under, axis=-1)
+
+
+def excess_over(
+    assay: "Assay", one: LossReading, other: LossReading, metric: str, tradeoff: ArrayLike = 0.0
+) -> Array:
+    """Greatest excess of one reading's loss over another's on any input seen, whatever its label; see `excess.Excess`.
+
+    `greatest_excess` where the loss of each label has no closed form. Shaped as λ for "unified", else ().
+    """
+    t = np.asarray(tradeoff, dtype=np.float64)
+    anything = np.broadcast_to(greatest_excess(assay, one.model, metric, t, held_out=one.held_out), t.shape)
+    if metric == "accuracy":
+        return anything
+    wider = _wider(assay, one, other)
+    if metric == "nonspecificity":
+        return np.fmin(anything, max(wider, 0.0))
+    farther = _farther(assay, one, other, {"unified": "distance"}.get(metric, metric))
+    if metric == "unified":
+        return np.fmin(anything, np.maximum(farther + t * wider, 0.0))
+    return np.fmin(anything, max(farther, 0.0))
+
+
+def _farther(assay: "Assay", one: LossReading, other: LossReading, term: str) -> float:
+    """Greatest excess of a loss that depends on the label; nan where it is not known."""
+    if term not in TERMS:
+        term = "distance"
+    if not (one.model.baseline or other.model.baseline):
+        return assay.excess.of(term, one.model.name, other.model.name)
+    # baselines say the same of every input, with few different losses
+    ends = []
+    for reading, sign in ((one, 1), (other, -1)):
+        if reading.model.baseline:
+            said = column_of(reading.model, term, held_out=reading.held_out)
+            ends.append(float(said.max() if sign > 0 else -said.min()))
+        else:
+            place = assay.excess.names.index(reading.model.name)
+            most = assay.excess.greatest if sign > 0 else -assay.excess.least
+            ends.append(float(most[TERMS.index(term), place]))
+    return sum(ends)
+
+
+def _wider(assay: "Assay", one: LossReading, other: LossReading) -> float:
+    """Greatest excess of the non-specificity, which does not depend on the label."""
+
+    def found() -> float:
+        a, b = (column_of(r.model, "nonspecificity", held_out=r.held_out).mean(axis=0) for r in (one, other))
+        return float((a - b).max())
+
+    return assay.shared.once(("wider", one.model.name, one.held_out, other.model.name, other.held_out), found)
 
 
 def _tested_at(
     assay: "Assay", tradeoffs: Sequence[float], readings: Mapping[str, LossReading], references: Sequence[str]
 ) -> list[PairwiseComparisons]:
     several, held = list(readings.values()), [readings[name] for name in references]
-    bounds = _bounds(assay, several, np.array(tradeoffs, dtype=np.float64))
+    bounds = _bounds(assay, several, "unified", tradeoffs)
     found = loss_lines(assay).tests(several, tradeoffs, bounds=bounds, references=held)
     return [replace(tests, names=tuple(readings), references=tuple(references)) for tests in found]
 
@@ -419,7 +487,7 @@ def _tested(
         {name: one_run(_values(m, metric, held_out=held_out)) for name, (m, held_out) in readings.items()},
         groups=assay.groups,
         level=assay.settings.level,
-        bound=[float(greatest_excess(assay, m, metric, held_out=h)) for m, h in readings.values()],
+        bound=_bounds(assay, list(readings.values()), metric, 0.0),
         extra_error=order_errors(
             {name: m.order_deviations for name, (m, _) in readings.items()}, factor, references=references
         ),
@@ -430,7 +498,7 @@ def _tested(
 def greatest_excess(
     assay: "Assay", model: ModelScores, metric: str, tradeoff: ArrayLike = 0.0, *, held_out: bool = False
 ) -> Array:
-    """Upper bound of a model's loss on one instance above that of another model.
+    """Upper bound of a model's loss on any instance, seen or not, above that of another model.
 
     Parameters
     ----------
@@ -602,17 +670,11 @@ def _readings(assay: "Assay", a: str, b: str) -> list[tuple[LossReading, LossRea
     return found
 
 
-def _margin_bounds(assay: "Assay", readings: Sequence[LossReading], tradeoff: float) -> Array:
-    each = [greatest_excess(assay, m, "unified", tradeoff, held_out=held_out) for m, held_out in readings]
-    return np.array([float(bound) for bound in each])
-
-
 def _margins(
     assay: "Assay", readings: Sequence[LossReading], other: LossReading, tradeoff: float, margin: float
 ) -> list[MarginTest]:
-    over = _margin_bounds(assay, readings, tradeoff)
-    under = np.full(over.shape, _margin_bounds(assay, [other], tradeoff)[0])
-    return loss_lines(assay).margins(readings, other, tradeoff, margin=margin, bounds=(over, under))
+    bounds = _both_bounds(assay, readings, other, tradeoff)
+    return loss_lines(assay).margins(readings, other, tradeoff, margin=margin, bounds=bounds)
 
 
 def _detectable(
@@ -624,7 +686,7 @@ def _detectable(
     *,
     plans: bool,
 ) -> list[DetectableDifference]:
-    bounds = np.maximum(_margin_bounds(assay, readings, tradeoff), _margin_bounds(assay, [other], tradeoff))
+    bounds = np.maximum(*_both_bounds(assay, readings, other, tradeoff))
     return loss_lines(assay).detectable(readings, other, tradeoff, bounds=bounds, alphas=alphas, plans=plans)
 
 

@@ -18,6 +18,7 @@ from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.calibration import ModelCalibration
 from uqassay.evidence.claims import Claim, claims_of
 from uqassay.evidence.data import Shared, units_of_runs
+from uqassay.evidence.excess import Excess
 from uqassay.evidence.findings import extreme_instances, finding_rows
 from uqassay.evidence.mistakes import (
     BackwardScore,
@@ -383,6 +384,7 @@ class Assay(ComparedAssay):
     #: `evidence.CAUTIONS`.
     warnings: tuple[Note, ...]
     provenance: dict[str, Any]  #: Versions, input hashes, time taken.
+    excess: Excess  #: How much more one model could lose than another on the inputs seen, whatever their labels.
     calibration: tuple[ModelCalibration, ...] = ()  #: The calibration tests of every model and measure.
     #: Classwise calibration error of each model's mean, and of "class-prior": of all runs together, then of each.
     classwise_error: dict[str, tuple[float, ...]] = field(default_factory=dict)

@@ -650,11 +650,11 @@ def _pvalues(assay: "Assay", model: ModelScores, places: NDArray[np.intp], trade
     names = [str(s) for s in scales]
     from_one = scaled.order_deviations - scaled.order_deviations[at]  # (S, 32) or (S, 0); of s = 1 itself 0
     errors = np.multiply.outer(t, [order_error(from_one[s], from_one[at]) for s in places])
-    bounds = [greatest_excess(assay, model, "unified", t)]
-    bounds += [_greatest_loss_by_scaling(assay, model, s, t) for s in scales.tolist()]
+    under = greatest_excess(assay, model, "unified", t)[:, np.newaxis]
+    over = np.stack([_greatest_loss_by_scaling(assay, model, s, t) for s in scales.tolist()], axis=1)
     combinations = np.stack([np.ones_like(t), t], axis=1)
     lines = _lines(assay, scaled, names, places)
-    return lines.against(combinations, OWN, names, bound=np.stack(bounds, axis=1), extra_error=errors)[1]
+    return lines.against(combinations, OWN, names, bounds=(over, under), extra_error=errors)[1]
 
 
 def _lines(assay: "Assay", scaled: ScaledScores, names: Sequence[str], places: NDArray[np.intp]) -> MeanLines:

@@ -27,6 +27,7 @@ from uqassay.evidence.calibration import (
     errors_of_gaps,
 )
 from uqassay.evidence.cautions import calibration_cautions, cautions
+from uqassay.evidence.excess import Excess, excess_of
 from uqassay.evidence.findings import extremeness, of_same_instances, subgroup_values
 from uqassay.evidence.kept_rows import Kept, joined_predictions, random_keys, sample_reaching
 from uqassay.evidence.mistakes import backward_notes, backward_scores
@@ -153,6 +154,7 @@ class AssayParts:
     tests: tuple[ModelCalibration, ...]
     votes: dict[str, VoteTests]
     pictured: Mapping[str, tuple[Prediction, Kept]]  #: The first run of each model, and the rows that it holds.
+    excess: Excess
 
 
 def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
@@ -179,6 +181,7 @@ def conclude(parts: AssayParts, options: AssayOptions) -> Assay:
         sets={},
         warnings=cautions(models, aligned, options.common_members) + calibration_cautions(parts.tests, aligned),
         provenance=_provenance(y),
+        excess=parts.excess,
         calibration=parts.tests,
         classwise_error=errors,
         scaled={each.scores.name: each.scaled for each in parts.scored if each.scaled is not None},
@@ -518,6 +521,7 @@ class StreamState:
     gaps: dict[str, list[Gaps]] = field(default_factory=dict)
     samples: dict[str, KeptSample] = field(default_factory=dict)
     pictures: KeptPictures = field(default_factory=KeptPictures)
+    excess: Excess | None = None
     greatest: "GreatestKeys | None" = None
     _aligned: list[Aligned] = field(default_factory=list)
     _subgroups: list[dict[str, NDArray[Any]]] = field(default_factory=list)
@@ -568,10 +572,11 @@ class StreamState:
         aligned, settings, first = chunk.aligned, chunk.settings, chunk.first_row
         y = aligned.labels
         parts, gaps = {}, {}
-        for name, given in able_to_hold(aligned.models).items():
-            runs = tuple(holding(run) for run in given)
+        able = {name: tuple(holding(run) for run in runs) for name, runs in able_to_hold(aligned.models).items()}
+        for name, runs in able.items():
             parts[name] = score_part(name, runs, y, settings, given=chunk.given.get(name), progress=options.progress)
             gaps[name] = [classwise_gaps(run, y) for run in valid_runs(runs, settings.convention)]
+        self._add_excess(excess_of(able, settings))
         if self.form is None:
             self.form, self.settings = chunk.form(), settings
         self.n_instances += len(y)
@@ -601,6 +606,8 @@ class StreamState:
         self._aligned += other._aligned
         self._subgroups += other._subgroups
         self.pictures.extend(other.pictures)
+        if other.excess is not None:
+            self._add_excess(other.excess)
         for name, parts in other.scored.items():
             runs = parts[0].heads
             self.scored.setdefault(name, []).extend(parts)
@@ -617,6 +624,9 @@ class StreamState:
         tested = {name: last_key([keys], self._most_tested(runs, labels, options, n)) for name, runs in heads.items()}
         most = most_pictured(min(runs[0].n_classes for runs in heads.values()))
         return GreatestKeys(tested, last_key([keys if groups is None else random_keys(n, None, seed)], most))
+
+    def _add_excess(self, found: Excess) -> None:
+        self.excess = found if self.excess is None else self.excess.joined(found)
 
     def _add_gaps(self, name: str, gaps: list[Gaps]) -> None:
         held = self.gaps.get(name)
@@ -801,7 +811,7 @@ class AssayStream(AssayOptions):
     def compute(self) -> Assay:
         """The assay of all instances so far; the stream can be updated further."""
         started, state = time.perf_counter(), self._state
-        if state.settings is None:
+        if state.settings is None or state.excess is None:
             fail("chunk", "needs at least one", "got none", "call update first", code="empty")
         if self.first_row:
             fail(
@@ -863,6 +873,7 @@ class AssayStream(AssayOptions):
                 scored=scored,
                 tests=tests,
                 votes=votes,
+                excess=state.excess,
                 pictured={
                     name: (valid_runs(found, self.convention)[0], held) for name, (found, held) in pictured.items()
                 },

@@ -49,8 +49,10 @@ __all__ = [
     "brier_loss",
     "is_correct",
     "label_distance",
+    "label_losses",
     "labels_of",
     "log_loss",
+    "point_losses",
     "prediction_errors",
     "probability_gap",
     "set_nonspecificity",
@@ -112,6 +114,22 @@ def label_distance(
 
     _for_each_set(prediction, work, convention, focal_sets)
     return d, gap, int(low.sum())
+
+
+def label_losses(prediction: Prediction, distance: str, floor: float) -> Array | None:
+    """Distance of each label to each set, ``(n, K)``; None where it has no closed form."""
+    if DISTANCES[distance].of_label is not None:
+        return one_hot_distance(not_negative(prediction.credal().upper_probs()), distance, floor=floor)
+    return point_losses(prediction.mean_probs(), distance, floor) if isinstance(prediction, Point) else None
+
+
+def point_losses(probs: Array, distance: str, floor: float) -> Array | None:
+    """Distance of each label to each distribution, ``(n, K)``; None where it has no closed form."""
+    if DISTANCES[distance].of_label is not None:
+        return one_hot_distance(probs, distance, floor=floor)
+    if distance == "brier":
+        return (probs**2).sum(axis=1, keepdims=True) + 1.0 - 2.0 * probs
+    return None
 
 
 def from_upper(upper: Array, distance: str, floor: float) -> tuple[Array, Array, int]:

@@ -332,9 +332,10 @@ def pairwise_mean_tests(
         Values of each model per instance, such as losses; (R_j, n) for R_j training runs.
     groups, sample_weight, level
         As in `paired_mean_test`.
-    bound : float or array_like (J,), optional
-        Greatest possible excess of a value over another model's value on one instance, of all models or of each. By default
-        there is no guard against losses that have not been seen. Infinite: no pair can be significant.
+    bound : float or array_like (J,) or (J, J), optional
+        Greatest possible excess of a value over another model's value on one instance: of all models, of each, or of that of
+        the row over that of the column. By default there is no guard against losses that have not been seen. Infinite: no
+        pair can be significant.
     extra_error : array_like (J, J), optional
         Standard errors that another source adds to the differences.
     references : sequence of str
@@ -862,7 +863,7 @@ class MeanLines:
         extra_errors: Sequence[Floats],
         references: Sequence[str],
     ) -> list[PairwiseComparisons]:
-        """`tests` of several combinations, with the bounds (J,) and errors (J, J) of each; those of all pairs at once."""
+        """`tests` of several combinations, with the bounds and errors (J, J) of each; those of all pairs at once."""
         check_level(level)
         chosen = np.array([self._places[name] for name in names], dtype=np.intp)
         finite = self._sample.finite[chosen]
@@ -878,7 +879,7 @@ class MeanLines:
             columns, obstacles = np.empty((len(t), 4, 0)), np.empty((len(t), 0), dtype="<U8")
             if a.size:
                 spreads = self._sample.spreads(np.repeat(t.T, a.size, axis=1), *np.tile(chosen[[a, b]], len(t)))
-                tested = pairs_tested(spreads, error[:, a, b].ravel(), bound[:, a].ravel(), bound[:, b].ravel())
+                tested = pairs_tested(spreads, error[:, a, b].ravel(), bound[:, a, b].ravel(), bound[:, b, a].ravel())
                 tables = np.stack([spreads.difference, tested.reach(level), tested.pvalue, tested.student])
                 columns = tables.reshape(len(tables), len(t), -1).swapaxes(0, 1)
                 obstacles = tested.obstacle.reshape(len(t), -1)
@@ -943,7 +944,7 @@ class MeanLines:
         one: str,
         others: Sequence[str],
         *,
-        bound: ArrayLike | None = None,
+        bounds: tuple[ArrayLike, ArrayLike] = (0.0, 0.0),
         extra_error: ArrayLike = 0.0,
     ) -> tuple[Floats, Floats]:
         """Means of others minus that of one model, and their p-values as in `tests`, not adjusted, ``(..., P)`` each.
@@ -952,8 +953,8 @@ class MeanLines:
         ----------
         coefficients : array_like (..., C)
         one, others : str, sequence of P str
-        bound : array_like (..., 1 + P), optional
-            As in `pairwise_mean_tests`, that of the one model first.
+        bounds : two array_like (..., P)
+            Greatest excess of each of the others over the one, and of the one over each; 0 for no guard.
         extra_error : array_like (..., P)
             Standard errors that another source adds to the differences.
         """
@@ -963,14 +964,13 @@ class MeanLines:
             difference = self._means(t, a) - self._means(t, np.array([b]))
         shape, pvalue = difference.shape, np.full(difference.shape, np.nan)
         errors = np.broadcast_to(np.asarray(extra_error, dtype=np.float64), shape)
-        bounds = np.broadcast_to(_bounds(bound, 1 + a.size, (0, 1, 2)), (*shape[:-1], 1 + a.size))
+        over, under = (np.broadcast_to(np.asarray(one, dtype=np.float64), shape) for one in bounds)
         tested = np.broadcast_to(self._sample.finite[a] & self._sample.finite[b], shape)
         if self._units.n_units > 1 and tested.any():
             places = np.broadcast_to(a, shape)[tested]
             each = np.broadcast_to(t[..., np.newaxis, :], (*shape, t.shape[-1]))[tested].T  # (C, pairs)
             spreads = self._sample.spreads(each, places, np.full(places.size, b))
-            of_one = np.broadcast_to(bounds[..., :1], shape)[tested]
-            found = pairs_tested(spreads, errors[tested], bounds[..., 1:][tested], of_one)
+            found = pairs_tested(spreads, errors[tested], over[tested], under[tested])
             difference[tested] = spreads.difference
             pvalue[tested] = found.pvalue
         return difference, pvalue
@@ -1450,15 +1450,16 @@ def _models(values: Mapping[str, Sequence[ArrayLike]]) -> tuple[tuple[str, ...],
     return names, runs
 
 
-def _bounds(bound: ArrayLike | None, j: int, ndim: tuple[int, ...] = (0, 1)) -> Floats:
-    """Checked bounds, (J,) or (..., J)."""
+def _bounds(bound: ArrayLike | None, j: int) -> Floats:
+    """Checked bounds of the row's model over the column's, (J, J)."""
     if bound is None:
-        return np.zeros(j)
-    array = as_floats(bound, "bound", ndim=ndim, shape=f"() or ({j},)")
-    if array.ndim and array.shape[-1] != j:
-        fail("bound", f"needs one number, or one for each of {j} models", f"got {array.size}", "pass one", code="shape")
+        return np.zeros((j, j))
+    array = as_floats(bound, "bound", ndim=(0, 1, 2), shape=f"(), ({j},) or ({j}, {j})")
+    if array.shape not in ((), (j,), (j, j)):
+        rule = f"needs one number, or one for each of {j} models, or one for each pair"
+        fail("bound", rule, f"got shape {array.shape}", "pass one", code="shape")
     checked_bound(array.min())
-    return np.broadcast_to(array, (*array.shape[:-1], j))
+    return np.broadcast_to(array[:, np.newaxis] if array.ndim == 1 else array, (j, j))
 
 
 def _errors(extra_error: ArrayLike | None, j: int) -> Floats:

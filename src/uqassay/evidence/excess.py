@@ -1,0 +1,106 @@
+"""How much more one model could lose than another on the inputs seen, whatever their labels: the bounds of the paired tests.
+
+A test of two means cannot see a loss that is as great as it is rare. What it can rest on is what the models *say*: with the
+same inputs and any other labels, the better model a could have lost at most
+
+    W = max over inputs i and classes k of (loss of a if i were of class k − loss of b if i were of class k)
+
+more than the worse one b. So a share q of inputs on which a fails by W, unseen among n, would reverse a difference d only if
+q ≥ d/(W + d), which n inputs show nothing of with probability (W/(W + d))^n at most. Inputs unlike all that were seen may be
+worse: claims that rest on them not coming say so (`claims.input_claims`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqassay.arrays import Floats, row_chunks
+from uqassay.evidence.scoring import Settings
+from uqassay.losses.unified import FLOORS, label_losses, point_losses
+from uqassay.predictions import Point, Prediction
+
+__all__ = ["TERMS", "Excess", "excess_of"]
+
+TERMS = ("distance", "log-loss", "brier")  # the non-specificity does not depend on the label, so its columns tell
+HELD = 2**22  # losses of all models that are held at once
+
+
+@dataclass(frozen=True, eq=False)
+class Excess:
+    """Losses of J models at any label of the inputs seen, averaged over training runs; nan where they have no closed form."""
+
+    names: tuple[str, ...]
+    over: Floats  #: (3, J, J): By `TERMS`, the greatest excess of the row's model over the column's.
+    greatest: Floats  #: (3, J)
+    least: Floats  #: (3, J)
+
+    def joined(self, other: "Excess") -> "Excess":
+        """That of the inputs of both."""
+        return Excess(
+            self.names,
+            np.maximum(self.over, other.over),
+            np.maximum(self.greatest, other.greatest),
+            np.minimum(self.least, other.least),
+        )
+
+    def of(self, term: str, better: str, worse: str) -> float:
+        """The greatest excess of one model over another."""
+        return float(self.over[TERMS.index(term), self.names.index(better), self.names.index(worse)])
+
+
+def excess_of(models: Mapping[str, Sequence[Prediction]], settings: Settings) -> Excess:
+    """The excesses of models, each with its runs, over each other.
+
+    Parameters
+    ----------
+    models : mapping of str to sequence of Prediction
+        Of the same instances and classes.
+    settings : Settings
+    """
+    names, runs = tuple(models), list(models.values())
+    first = runs[0][0]
+    j, n, k = len(names), first.n_instances, first.n_classes
+    over = np.full((len(TERMS), j, j), -np.inf)
+    greatest, least = np.full((len(TERMS), j), -np.inf), np.full((len(TERMS), j), np.inf)
+    for rows in row_chunks(n, 8 * k * j, chunk_bytes=8 * HELD):
+        for t, term in enumerate(TERMS):
+            losses: list[NDArray[Any] | None] = [_losses(each, rows, term, settings) for each in runs]
+            for a, one in enumerate(losses):
+                if one is None:
+                    greatest[t, a] = least[t, a] = over[t, a] = over[t, :, a] = np.nan
+                    continue
+                greatest[t, a] = np.maximum(greatest[t, a], one.max(initial=-np.inf))
+                least[t, a] = np.minimum(least[t, a], one.min(initial=np.inf))
+                for b, other in enumerate(losses[:a]):
+                    if other is not None:
+                        with np.errstate(invalid="ignore"):  # both infinite, with a floor of 0
+                            apart = one - other
+                        over[t, a, b] = np.maximum(over[t, a, b], apart.max(initial=-np.inf))
+                        over[t, b, a] = np.maximum(over[t, b, a], -apart.min(initial=np.inf))
+                over[t, a, a] = 0.0
+    return Excess(names, over, greatest, least)
+
+
+def _losses(runs: Sequence[Prediction], rows: slice, term: str, settings: Settings) -> Floats | None:
+    """Mean loss over the runs of some instances with each label, (n', K); None without a closed form."""
+    exact = settings.convention == "exact"
+    floor = FLOORS["exact" if exact or term != "distance" else settings.convention]
+    floor = floor if settings.floor is None else settings.floor
+    distance = {"distance": settings.distance, "log-loss": "kl", "brier": "brier"}[term]
+    total: Floats | None = None
+    for run in runs:
+        part = run[rows]
+        if term == "distance" and not (exact or isinstance(part, Point)):
+            return None  # of the masses as the authors' code clips them
+        if term == "distance":
+            found = label_losses(part, distance, floor)
+        else:
+            found = point_losses(part.mean_probs(), distance, floor)
+        if found is None:
+            return None
+        total = found if total is None else total + found
+    assert total is not None
+    return total / len(runs) if len(runs) > 1 else total
