@@ -27,7 +27,7 @@ class Part:
     rows: Annotated[NDArray[np.int64], Shape("m", below="n")]
     edges: Annotated[NDArray[np.float64], Shape("m+1", low=0.0, high=1.0)]
 
-    def _check(self):
+    def _check_read(self):
         if len(self.rows) > 3:
             fail("rows", "must be three at most", f"got {len(self.rows)}", code="range")
 

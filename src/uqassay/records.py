@@ -5,7 +5,7 @@ JSON and arrays by their places, such as "models/0/columns/gap". `unpacked` make
 the fields, so that no field is listed anywhere. A value of another type, an unknown or a missing field, an array of another
 shape or type, and an array that no field asks for are each refused in one sentence.
 
-What a type hint cannot say stands once with the record: `Shape` in the hint of an array, and a method ``_check``, which
+What a type hint cannot say stands once with the record: `Shape` in the hint of an array, and a method ``_check_read``, which
 `unpacked` calls.
 """
 
@@ -254,7 +254,7 @@ class _Reading:
             found[name] = self.value(value[name], hints[name], _joined(place, name), own)
         try:
             made = kind(**found)
-            if check := getattr(made, "_check", None):
+            if check := getattr(made, "_check_read", None):
                 check()
         except InputError as problem:
             where = _joined(place, problem.parameter)

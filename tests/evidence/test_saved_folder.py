@@ -24,7 +24,7 @@ class Thing(Saved):
     y: NDArray[np.int64]
     x: float
 
-    def _check(self):
+    def _check_read(self):
         if self.x in PROBLEMS:
             raise PROBLEMS[self.x]
 

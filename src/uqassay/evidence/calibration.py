@@ -573,7 +573,7 @@ class ModelCalibration:
         """Numbers and words without the arrays, the run counted from 1."""
         return {name: getattr(self, name) for name in ROW_FIELDS} | {"run": self.run + 1}
 
-    def _check(self) -> None:
+    def _check_read(self) -> None:
         nothing = self.tested == "nothing"
         no_mixture = nothing or bool(np.isnan(self.weights).any())
         if (self.before is None, self.after is None) != (nothing, no_mixture):

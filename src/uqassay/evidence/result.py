@@ -673,7 +673,7 @@ class Assay(ComparedAssay, Saved):
         """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""
         return to_json(self, tradeoffs)
 
-    def _check(self) -> None:
+    def _check_read(self) -> None:
         names, known = [m.name for m in self.models], self.model_names
         if len(self.class_names) < 2:
             fail("class_names", "must be two names at least", f"got {self.class_names!r:.80}", code="range")

@@ -360,7 +360,7 @@ class ScaledScores:
         """Place of s = 1, the sets as they were given."""
         return int(np.flatnonzero(self.scales == 1)[0])
 
-    def _check(self) -> None:
+    def _check_read(self) -> None:
         if (self.scales == 1).sum() != 1:
             fail("scales", "must hold 1 once", f"got {self.scales.tolist()!r:.80}", code="range")
 

@@ -194,7 +194,7 @@ class Settings:
         """Name of the distance among the findings; Brier's is told apart from the Brier score of the mean prediction."""
         return DISTANCES[self.distance].metric
 
-    def _check(self) -> None:
+    def _check_read(self) -> None:
         check_options(self.distance, self.nonspecificity, self.convention, self.focal_sets, self.floor)
         check_draws(self.n_draws, "n_draws")
         number(self.level, "level", "", low=0, high=1, ends="()")
@@ -214,7 +214,7 @@ class SetSample:
     #: Points whose hull is the set, for the first k' of the rows; empty for intervals and masses.
     points: Annotated[NDArray[np.float32], Shape("k'", "p", "K")]
 
-    def _check(self) -> None:
+    def _check_read(self) -> None:
         if len(self.points) > len(self.rows):
             fail("points", "must be points of the rows", f"got {len(self.points)} of {len(self.rows)}", code="shape")
 
@@ -260,7 +260,7 @@ class ModelScores:
         """Names of the columns that hold no number for any run and instance."""
         return frozenset(name for name, column in self.columns.items() if np.isnan(column).all())
 
-    def _check(self) -> None:
+    def _check_read(self) -> None:
         number(self.floor, "floor", "", low=0, high=1, ends="[)")
         for name in ALWAYS:
             if name not in self.columns:

@@ -125,7 +125,7 @@ class VoteTests:
     of_mean: Annotated[NDArray[np.bool_], Shape("m")]
     votes: Annotated[Floats, Shape("m", low=1, finite=True)]  #: Numbers of votes.
 
-    def _check(self) -> None:
+    def _check_read(self) -> None:
         if len(self.of_set) not in (0, len(self.rows)):
             fail("of_set", "must have a value for each row, or none", f"got {len(self.of_set)}", code="shape")
 
