@@ -18,7 +18,7 @@ import uqassay as uq
 from tests.refusals import refuses
 from uqassay.cli import main
 from uqassay.evidence.align import align
-from uqassay.evidence.storage import ranking_json
+from uqassay.evidence.tables import ranking_json
 
 NAMES = ("setosa", "versicolor", "virginica")
 N = 150

@@ -1,16 +1,13 @@
 """Values for strict JSON."""
 
 import json
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import pytest
 
 from tests.refusals import refuses
-from uqassay.errors import InputError
 from uqassay.notes import Note
-from uqassay.results import checked_fields, number_from_json, plain, read_json
+from uqassay.results import number_from_json, plain, read_json
 
 
 def test_everything_a_result_holds_becomes_strict_json():
@@ -46,32 +43,3 @@ def test_a_file_of_json_and_what_is_none(tmp_path):
     path.write_bytes(b" " * 10)
     with refuses("path", "size", got="at most 9 bytes"):
         read_json(path, 9)
-
-
-@dataclass
-class Entry:
-    name: str
-    levels: tuple[float, ...]
-    kind: Literal["a", "b"] = "a"
-    most: int | None = None
-
-
-def test_values_are_checked_by_the_types_of_fields():
-    good = {"name": "n", "levels": [0, None, "Infinity"], "most": 3}
-    found = Entry(**checked_fields(Entry, good, "entry"))
-    assert repr(found) == "Entry(name='n', levels=(0.0, nan, inf), kind='a', most=3)"
-    for change, place in (
-        ({"name": 3}, "entry.name"),
-        ({"levels": 0.5}, "entry.levels"),
-        ({"levels": ["x"]}, r"entry.levels\[0\]"),
-        ({"levels": [True]}, r"entry.levels\[0\]"),
-        ({"kind": "c"}, "entry.kind"),
-        ({"most": 2**70}, "entry.most"),
-        ({"most": False}, "entry.most"),
-        ({"other": 1}, "entry"),
-    ):
-        with pytest.raises(InputError, match=f"^{place}: "):
-            checked_fields(Entry, good | change, "entry")
-    for odd in (None, [], 3, {"name": "n"}):
-        with pytest.raises(InputError, match="entry"):
-            checked_fields(Entry, odd, "entry")

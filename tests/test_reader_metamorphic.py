@@ -22,7 +22,7 @@ import pytest
 import uqassay as uq
 from uqassay.errors import InputError
 from uqassay.evidence.align import align
-from uqassay.evidence.storage import ranking_json
+from uqassay.evidence.tables import ranking_json
 from uqassay.predictions.files import LossyFormatWarning
 
 pytestmark = pytest.mark.slow

@@ -7,13 +7,11 @@ import textwrap
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, NamedTuple, Union, final, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, NamedTuple, final
 
 import numpy as np
 
-from uqassay.checks import fail
-from uqassay.errors import FileFormatError, InputError
+from uqassay.errors import FileFormatError
 from uqassay.files import MAX_TEXT, read_bytes
 from uqassay.notes import Note
 from uqassay.text import counted, html_text, latex_text, markdown_text, number, significant, text_table, visible
@@ -26,9 +24,6 @@ __all__ = [
     "ShownRow",
     "ShownTable",
     "Text",
-    "checked_fields",
-    "checked_value",
-    "entry_of",
     "estimate_cell",
     "number_from_json",
     "plain",
@@ -359,10 +354,7 @@ def _folded(text: str, *, indent: str = "", hanging: str = "") -> list[str]:
     )
 
 
-# Values for strict JSON, which has neither nan nor infinities: one way to write them, one to read them, one to check
-# them.
-
-GREATEST = 2**63 - 1  # whole number that is taken from a file
+# Values for strict JSON, which has neither nan nor infinities: one way to write them, one to read them.
 
 
 def plain(value: Any) -> Any:
@@ -463,98 +455,3 @@ def read_json(path: str | os.PathLike[str], most: int = MAX_TEXT) -> Any:
             "write it again",
             code="unreadable",
         ) from problem
-
-
-def checked_value(value: Any, hint: Any, place: str) -> Any:
-    """A value of JSON as one of a type: lists become tuples, and None a nan where a float is asked for.
-
-    Parameters
-    ----------
-    value : any
-    hint : type
-        str, bool, int, float, None, Any, Literal, a union, or a sequence, tuple or mapping from str of such types.
-    place : str
-        Names the value in errors.
-
-    Examples
-    --------
-    >>> checked_value([None, 0.5], tuple[float, ...], "levels"), checked_value({"a": 1}, dict[str, int], "counts")
-    ((nan, 0.5), {'a': 1})
-    """
-    origin, parts = get_origin(hint), get_args(hint)
-    if hint is Any:
-        return value
-    if origin in (Union, UnionType):
-        return _of_union(value, parts, hint, place)
-    if origin is Literal:
-        if not any(type(value) is type(one) and value == one for one in parts):
-            raise _misfit(place, f"one of {', '.join(map(str, parts))}", value)
-        return value
-    if origin in (tuple, Sequence):
-        if not isinstance(value, list):
-            raise _misfit(place, "a list", value)
-        return tuple(checked_value(one, parts[0], f"{place}[{i}]") for i, one in enumerate(value))
-    if origin in (dict, Mapping):
-        if not isinstance(value, dict):
-            raise _misfit(place, "an object", value)
-        return {name: checked_value(one, parts[1], f"{place}.{name}") for name, one in value.items()}
-    if hint is float:
-        whole = type(value) is int and abs(value) <= GREATEST
-        if not (value is None or whole or type(value) is float or value in ("Infinity", "-Infinity")):
-            raise _misfit(place, "a number", value)
-        return number_from_json(value)
-    if type(value) is not (NoneType if hint is None else hint) or (isinstance(value, int) and abs(value) > GREATEST):
-        raise _misfit(place, {int: "a whole number", str: "text", bool: "true or false"}.get(hint, "null"), value)
-    return value
-
-
-def checked_fields(kind: type, entry: Any, place: str, *, without: Sequence[str] = ()) -> dict[str, Any]:
-    """The fields of a dataclass from an object of JSON, each of the type of the field; fields with a default may be absent.
-
-    Parameters
-    ----------
-    kind : type
-        The dataclass.
-    entry : any
-    place : str
-    without : sequence of str
-        Fields that come from elsewhere.
-    """
-    hints = {name: hint for name, hint in get_type_hints(kind).items() if name in kind.__dataclass_fields__}  # type: ignore[attr-defined]
-    given = checked_value(entry, dict[str, Any], place)
-    unknown = next((name for name in given if name not in hints), None)
-    if unknown is not None:
-        fail(place, "has a field that is not known", f"got {unknown!r:.60}", "", code="choice")
-    found = {}
-    for name, hint in hints.items():
-        if name in without:
-            continue
-        if name in given:
-            found[name] = checked_value(given[name], hint, f"{place}.{name}")
-        elif not hasattr(kind, name):  # a default is an attribute of the class
-            fail(f"{place}.{name}", "is missing", "", "", code="missing")
-    return found
-
-
-def entry_of(mapping: Mapping[str, Any], name: str, hint: Any) -> Any:
-    """The checked value of a name."""
-    if name not in mapping:
-        fail(name, "is missing", "", "", code="missing")
-    return checked_value(mapping[name], hint, name)
-
-
-def _of_union(value: Any, parts: Sequence[Any], hint: Any, place: str) -> Any:
-    if value is None and NoneType in parts:
-        return None
-    problem: InputError | None = None
-    for part in parts:
-        try:
-            return checked_value(value, part, place)
-        except InputError as found:
-            problem = found
-    assert problem is not None, hint
-    raise problem
-
-
-def _misfit(place: str, wanted: str, value: Any) -> InputError:
-    return InputError(place, f"must be {wanted}", f"got {value!r:.60}", "", code="type")

@@ -3,7 +3,7 @@
 import numpy as np
 
 import uqassay as uq
-from uqassay.evidence.storage import ranking_json
+from uqassay.evidence.tables import ranking_json
 
 
 def test_rank_json_is_that_of_the_library(files, models, judged, run):

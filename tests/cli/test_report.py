@@ -7,7 +7,7 @@ from tests.report.html_pages import ParsedPage
 
 import uqassay as uq
 from uqassay.evidence.sentences import PRICE
-from uqassay.evidence.storage import ranking_json
+from uqassay.evidence.tables import ranking_json
 from uqassay.report.page import answer_card
 from uqassay.results import plain
 

@@ -5,7 +5,7 @@ import pytest
 
 import uqassay as uq
 from uqassay.cli.report import first_places, parts_json, parts_of
-from uqassay.evidence.storage import ranking_json
+from uqassay.evidence.tables import ranking_json
 
 
 @pytest.fixture

@@ -30,12 +30,15 @@ def kept(tmp_path):
     ("change", "got"),
     [
         (lambda facts: facts.update(schema="uqassay.disentanglement-study/0"), "study/0"),
-        (lambda facts: facts.pop("seeds"), "no entry 'seeds'"),
+        (lambda facts: facts.pop("seeds"), "seeds is missing"),
         (lambda facts: facts.update(seeds=[1]), "1 seed"),
-        (lambda facts: facts.update(measured=[]), "AttributeError"),
+        (lambda facts: facts.update(measured=[]), "measured must be an object"),
         (lambda facts: facts.update(seeds=["a", "b"]), "'a'"),
         (lambda facts: facts.update(facts=[1]), "1"),
-        (lambda facts: [one.update(conditions=[{}]) for one in facts["measured"].values()], ""),
+        (
+            lambda facts: [one.update(conditions=[{}]) for one in facts["measured"].values()],
+            "conditions/0 must be a number",
+        ),
     ],
 )
 def test_damaged_folders_are_refused(kept, change, got):
@@ -45,6 +48,6 @@ def test_damaged_folders_are_refused(kept, change, got):
 
 
 def test_missing_arrays_are_refused(kept):
-    change_arrays(kept, lambda arrays: arrays.pop("0/labels"))
-    with refuses(str(kept), "unreadable", got="no entry '0/labels'", error=FileFormatError):
+    change_arrays(kept, lambda arrays: arrays.pop("measured/dataset-size/labels"))
+    with refuses(str(kept), "unreadable", got="measured/dataset-size/labels is missing", error=FileFormatError):
         DisentanglementStudy.load(kept)

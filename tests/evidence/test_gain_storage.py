@@ -35,9 +35,9 @@ def kept(tmp_path):
 
 def test_a_study_of_another_kind_is_refused(tmp_path, kept):
     other = disentanglement_study("perfect", n_runs=2, n=12).save(tmp_path / "other")
-    with refuses(str(other), "unreadable", got="disentanglement-study/1", error=FileFormatError):
+    with refuses(str(other), "unreadable", got="disentanglement-study/2", error=FileFormatError):
         GainStudy.load(other)
-    with refuses(str(kept), "unreadable", got="gain-study/1", error=FileFormatError):
+    with refuses(str(kept), "unreadable", got="gain-study/2", error=FileFormatError):
         DisentanglementStudy.load(kept)
 
 
@@ -49,10 +49,10 @@ def first_run(facts, **values):
     ("change", "got"),
     [
         (lambda facts: facts.update(schema="uqassay.gain-study/0"), "study/0"),
-        (lambda facts: facts.pop("runs"), "no entry 'runs'"),
+        (lambda facts: facts.pop("runs"), "runs is missing"),
         (lambda facts: facts.update(runs=[]), "got none"),
-        (lambda facts: facts.update(runs=facts["runs"] * 2), "no entry '1/test/gain/0'"),
-        (lambda facts: first_run(facts, test=None), "TypeError"),
+        (lambda facts: facts.update(runs=facts["runs"] * 2), "runs/1/test/gain/zero-one must be"),
+        (lambda facts: first_run(facts, test=None), "runs/0/test must be an object; got None"),
         (lambda facts: first_run(facts, seed="a"), "'a'"),
         (lambda facts: facts.update(facts=[1]), "1"),
         (lambda facts: first_run(facts, sizes={"test": float("inf")}), "inf"),
@@ -65,6 +65,8 @@ def test_damaged_folders_are_refused(kept, change, got):
 
 
 def test_arrays_that_do_not_fit_are_refused(kept):
-    change_arrays(kept, lambda arrays: arrays.update({"0/test/before": ~arrays["0/test/before"]}))
+    change_arrays(
+        kept, lambda arrays: arrays.update({"runs/0/test/correct_before": ~arrays["runs/0/test/correct_before"]})
+    )
     with refuses(str(kept), "unreadable", got="row 0", error=FileFormatError):
         GainStudy.load(kept)

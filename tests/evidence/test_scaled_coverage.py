@@ -77,16 +77,3 @@ def test_what_is_left_out(random_generator):
     assert [can_be_covered(label, wide[k]) for k in (16, 17, 100, 101)] == [True, True, True, False]
     assert not can_be_covered(votes, wide[17])
     assert not can_be_covered(label, uq.Intervals(np.zeros((2, 17)), np.ones((2, 17))))
-
-
-def test_an_assay_saved_before_there_was_a_curve_has_none(random_generator, tmp_path):
-    members = uq.Members(random_generator.dirichlet(np.ones(3), (20, 2)))
-    a = uq.assay({"m": members}, random_generator.integers(0, 3, 20), **SMALL)
-    folder = a.save(tmp_path / "kept")
-    assert uq.Assay.load(folder).rows("coverage-curve") == a.rows("coverage-curve") != []
-    with np.load(folder / "arrays.npz") as kept:
-        older = {name: kept[name] for name in kept.files if not name.endswith(("judged", "covered"))}
-    np.savez(folder / "arrays.npz", **older)
-    again = uq.Assay.load(folder)
-    assert again.rows("coverage-curve") == []
-    assert again.scale_check().rows() == a.scale_check().rows()

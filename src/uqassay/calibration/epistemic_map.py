@@ -5,7 +5,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Self, final
+from typing import Any, Literal, NamedTuple, Self, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,8 @@ from uqassay.metrics.epistemic_gain import (
 )
 from uqassay.notes import Note
 from uqassay.predictions.files import check_exists
-from uqassay.results import entry_of, plain, read_json
+from uqassay.records import unpacked
+from uqassay.results import plain, read_json
 from uqassay.statistics.estimate import Estimate
 from uqassay.statistics.units import Units, check_level, make_units
 from uqassay.text import counted
@@ -49,6 +50,18 @@ Floats = NDArray[np.float64]
 MapBins = Literal["paper", "own"]
 
 FORMAT, VERSION = "uqassay-epistemic-map", 1
+
+
+class _Saved(NamedTuple):
+    """What the file of a map holds."""
+
+    bins: MapBins
+    n_bins: int
+    edges: tuple[float, ...]
+    knots: tuple[tuple[float, float], ...]
+    n_instances: int
+    n_empty: int
+    n_outside: int
 
 
 @final
@@ -161,8 +174,7 @@ class EpistemicMap:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted map as JSON; an existing file is replaced as a whole."""
         self._fitted()
-        facts = {"format": FORMAT, "version": VERSION, **self.get_params()}
-        facts |= {name: getattr(self, name) for name in ("edges", "knots", "n_instances", "n_empty", "n_outside")}
+        facts = {"format": FORMAT, "version": VERSION} | {name: getattr(self, name) for name in _Saved._fields}
         with whole_file(path) as stream:
             stream.write(json.dumps(plain(facts), allow_nan=False).encode())
 
@@ -177,16 +189,13 @@ class EpistemicMap:
         """
         check_exists(Path(path))
         facts = read_json(path)
-        known = {"format": FORMAT, "version": VERSION}
-        if not isinstance(facts, dict) or {name: facts.get(name) for name in known} != known:
+        if not isinstance(facts, dict) or (facts.pop("format", None), facts.pop("version", None)) != (FORMAT, VERSION):
             raise _not_a_map(path)
+        loaded = cls()
         try:
-            loaded = cls(bins=entry_of(facts, "bins", MapBins), n_bins=entry_of(facts, "n_bins", int))
-            loaded.edges = checked_edges(entry_of(facts, "edges", tuple[float, ...]), "edges")
-            loaded.knots = _checked_knots(entry_of(facts, "knots", tuple[tuple[float, ...], ...]))
-            loaded.n_instances, loaded.n_empty, loaded.n_outside = (
-                entry_of(facts, name, int) for name in ("n_instances", "n_empty", "n_outside")
-            )
+            for name, value in unpacked(_Saved, facts)._asdict().items():
+                setattr(loaded, name, value)
+            loaded.edges, loaded.knots = checked_edges(loaded.edges, "edges"), _checked_knots(loaded.knots)
         except ValueError as problem:
             raise _not_a_map(path) from problem
         loaded.notes = loaded._remarks(len(loaded.edges) - 1)
@@ -226,7 +235,7 @@ def _knots(ends: Floats, image: Floats) -> Floats:
 
 
 def _checked_knots(given: Any) -> Floats:
-    if not given or any(len(knot) != 2 for knot in given):
+    if not given:
         raise ValueError
     knots = np.array(given, dtype=np.float64)
     rising = (np.diff(knots[:, 0]) > 0).all() and (np.diff(knots[:, 1]) >= 0).all()

@@ -285,7 +285,7 @@ def first_places(assay: Assay, parts: Sequence[Part], tradeoff: float) -> tuple[
 
 def parts_json(assay: Assay, tradeoffs: Sequence[float]) -> list[dict[str, Any]]:
     """Rankings and breakpoints of every part of every subgroup, in the form of `rank --json`."""
-    from uqassay.evidence.storage import ranking_json
+    from uqassay.evidence.tables import ranking_json
 
     return [
         {"subgroup": name, "value": part.value, "n": part.n_instances, **ranking_json(part.assay, tradeoffs)}
@@ -741,7 +741,7 @@ def rank_command(
     as_json: Json = False,
 ) -> None:
     """Rank classifiers at chosen λ, and show where the ranking changes."""
-    from uqassay.evidence.storage import ranking_json
+    from uqassay.evidence.tables import ranking_json
 
     checks = [parse_check(text) for text in fail_if or ()]
     if not request.calibration and all(check.metric != OF_MEASURES for check in checks):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,7 @@ from uqassay.metrics.reliability_diagrams import Reliability, bins_of_classes, c
 from uqassay.native import kernel
 from uqassay.notes import Note, distinct, has_note, reason
 from uqassay.predictions import Box, ClassSets, Drawn, Masses, Members, Prediction, Vertices
+from uqassay.records import Shape
 from uqassay.statistics import holm
 from uqassay.text import count
 
@@ -509,7 +510,7 @@ class ModelCalibration:
     notion: str
     #: Every mixture of the members (vertices), the one distribution that stands for the statement, or nothing: see
     #: `notes`.
-    tested: str
+    tested: Literal["mixtures", "mean", "nothing"]
     #: n_instances, n_tested: Instances there are, and those that were tested.
     n_instances: int
     n_tested: int
@@ -524,18 +525,19 @@ class ModelCalibration:
     n_draws: int
     #: The statistic for labels that a calibrated mixture (the mean) gave. The draws end early if the p-value is not
     #: small.
-    null: Floats = field(repr=False)
+    null: Annotated[Floats, Shape("D")] = field(repr=False)
     #: "single", "signs", or a null of `credal_calibration_test`; with "sequential", `null` holds upper bounds of most
     #: values below the statistic.
     null_kind: str
-    weights: Floats = field(repr=False)  #: (M,): The mixture with the least value; nan where no value is defined.
+    weights: Annotated[Floats, Shape("M")] = field(
+        repr=False
+    )  #: The mixture with the least value; nan where no value is defined.
     #: mean_value, mean_pvalue: The measure at `mean_probs` of the prediction, and the test of it alone.
     mean_value: float
     mean_pvalue: float
-    #: member_values, member_pvalues: (M,): Of every member alone; empty where there are no members (points, intervals,
-    #: masses).
-    member_values: Floats = field(repr=False)
-    member_pvalues: Floats = field(repr=False)
+    #: member_values, member_pvalues: Of every member alone; empty where there are no members (points, intervals, masses).
+    member_values: Annotated[Floats, Shape("members")] = field(repr=False)
+    member_pvalues: Annotated[Floats, Shape("members")] = field(repr=False)
     #: accuracy_mean, accuracy_weighted: Accuracy of the mean and of the mixture, on the instances that the weights were
     #: fitted to.
     accuracy_mean: float
@@ -570,6 +572,12 @@ class ModelCalibration:
     def row(self) -> dict[str, Any]:
         """Numbers and words without the arrays, the run counted from 1."""
         return {name: getattr(self, name) for name in ROW_FIELDS} | {"run": self.run + 1}
+
+    def _check_read(self) -> None:
+        nothing = self.tested == "nothing"
+        no_mixture = nothing or bool(np.isnan(self.weights).any())
+        if (self.before is None, self.after is None) != (nothing, no_mixture):
+            fail("before", "and after must be diagrams of what was tested", code="conflict")
 
 
 def adjusted_pvalues(tests: Sequence[ModelCalibration]) -> Floats:

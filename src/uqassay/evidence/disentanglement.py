@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, final
 
 import numpy as np
@@ -24,7 +23,7 @@ from uqassay.evidence.disentanglement_runs import (
     study_table,
 )
 from uqassay.evidence.disentanglement_words import disentanglement_sentences, disentanglement_table, joint_level
-from uqassay.evidence.storage import SavedKind, note_from_values, note_values, read_folder, save_folder
+from uqassay.evidence.storage import Saved
 from uqassay.measures import Decomposition
 from uqassay.metrics import (
     DoubtSources,
@@ -53,16 +52,14 @@ __all__ = [
 ]
 
 
-# A disentanglement study as plain JSON values, and in a folder with `study.json` and `arrays.npz`; nothing is pickled.
-
-KIND = SavedKind("uqassay.disentanglement-study/1", "DisentanglementStudy.save")
+# A disentanglement study as plain JSON values.
 
 
 def study_json(study: "DisentanglementStudy", *, level: float = 0.95) -> dict[str, Any]:
     """Curves, errors, terms and left-out classes; see `DisentanglementStudy.to_json`."""
     found: dict[str, Any] = plain(
         {
-            "schema": KIND.schema,
+            "schema": "uqassay.disentanglement-study/1",  # of this JSON
             "method": study.method,
             "dataset": study.dataset,
             "seeds": study.seeds,
@@ -76,51 +73,6 @@ def study_json(study: "DisentanglementStudy", *, level: float = 0.95) -> dict[st
     return found
 
 
-def save_study(study: "DisentanglementStudy", folder: str | Path) -> Path:
-    """Write the study into a folder, whole or not at all; see `DisentanglementStudy.save`."""
-    arrays: dict[str, Any] = {}
-    facts = {
-        **{name: getattr(study, name) for name in ("method", "dataset", "seeds", "class_names", "facts")},
-        "notes": [note_values(note) for note in study.notes],
-        "measured": {},
-    }
-    for i, (name, measured) in enumerate(study.measured.items()):
-        facts["measured"][name] = {"conditions": measured.conditions, "parts": list(measured.parts)}
-        arrays |= {f"{i}/labels": measured.labels, f"{i}/probs": measured.probs}
-        for j, found in enumerate(measured.parts.values()):
-            arrays |= {f"{i}/{j}/{part}": getattr(found, part) for part in PARTS}
-    return save_folder(folder, facts, arrays, KIND)
-
-
-def read_study(folder: str | Path, build: "type[DisentanglementStudy]") -> "DisentanglementStudy":
-    """Read the study that `DisentanglementStudy.save` wrote; see `DisentanglementStudy.load`."""
-
-    def assemble(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> "DisentanglementStudy":
-        measured = {
-            name: Measured(
-                tuple(entry["conditions"]),
-                arrays[f"{i}/labels"],
-                arrays[f"{i}/probs"],
-                {
-                    key: Decomposition(*(arrays[f"{i}/{j}/{part}"] for part in PARTS))
-                    for j, key in enumerate(entry["parts"])
-                },
-            )
-            for i, (name, entry) in enumerate(facts["measured"].items())
-        }
-        return build(
-            str(facts["method"]),
-            str(facts["dataset"]),
-            tuple(facts["seeds"]),
-            tuple(facts["class_names"]),
-            measured,
-            facts["facts"],
-            tuple(note_from_values(note) for note in facts["notes"]),
-        )
-
-    return read_folder(folder, assemble, KIND)
-
-
 # How the aleatoric and epistemic estimates of one method move with more data, with label noise, and for a class left
 # out.
 #
@@ -131,9 +83,10 @@ def read_study(folder: str | Path, build: "type[DisentanglementStudy]") -> "Dise
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class DisentanglementStudy(Shown):
+class DisentanglementStudy(Shown, Saved):
     """The three experiments of one method on one data set."""
 
+    _schema: ClassVar[str] = "uqassay.disentanglement-study/2"
     _shown_more: ClassVar[str] = "summary(), error(decomposition), table(name)"
 
     method: str
@@ -221,15 +174,6 @@ class DisentanglementStudy(Shown):
 
     def _shown_notes(self) -> Sequence[str]:
         return [note.text for note in self.notes]
-
-    def save(self, folder: str | Path) -> Path:
-        """Write the study into a folder, whole or not at all; nothing is pickled."""
-        return save_study(self, folder)
-
-    @classmethod
-    def load(cls, folder: str | Path) -> "DisentanglementStudy":
-        """Read the study that `save` wrote."""
-        return read_study(folder, cls)
 
 
 def joined(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:

@@ -12,15 +12,17 @@ worse: claims that rest on them not coming say so (`claims.input_claims`).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import Floats, row_chunks
+from uqassay.checks import fail
 from uqassay.evidence.scoring import Settings
 from uqassay.losses.unified import FLOORS, label_losses, point_losses
 from uqassay.predictions import Point, Prediction
+from uqassay.records import Shape
 
 __all__ = ["TERMS", "Excess", "excess_of"]
 
@@ -33,9 +35,15 @@ class Excess:
     """Losses of J models at any label of the inputs seen, averaged over training runs; nan where they have no closed form."""
 
     names: tuple[str, ...]
-    over: Floats  #: (3, J, J): By `TERMS`, the greatest excess of the row's model over the column's.
-    greatest: Floats  #: (3, J)
-    least: Floats  #: (3, J)
+    #: By `TERMS`, the greatest excess of the row's model over the column's.
+    over: Annotated[Floats, Shape("terms", "models", "models")]
+    greatest: Annotated[Floats, Shape("terms", "models")]
+    least: Annotated[Floats, Shape("terms", "models")]
+
+    def _check_read(self) -> None:
+        if len(self.names) != self.greatest.shape[1] or len(self.greatest) != len(TERMS):
+            got = f"got {len(self.names)} names for an array of shape {self.greatest.shape}"
+            fail("names", "must name the models of the arrays", got, code="shape")
 
     def joined(self, other: "Excess") -> "Excess":
         """That of the inputs of both."""

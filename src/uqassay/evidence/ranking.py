@@ -1,7 +1,7 @@
 """Lens: which model is best at which λ, and how sure that is."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, final
 
@@ -421,9 +421,7 @@ def _both_bounds(
     return np.stack(over, axis=-1), np.stack(under, axis=-1)
 
 
-def excess_over(
-    assay: "Assay", one: LossReading, other: LossReading, metric: str, tradeoff: ArrayLike = 0.0
-) -> Array:
+def excess_over(assay: "Assay", one: LossReading, other: LossReading, metric: str, tradeoff: ArrayLike = 0.0) -> Array:
     """Greatest excess of one reading's loss over another's on any input seen, whatever its label; see `excess.Excess`.
 
     `greatest_excess` where the loss of each label has no closed form. Shaped as λ for "unified", else ().

@@ -7,19 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from uqassay.checks import fail
+from uqassay.checks import different, fail
 from uqassay.credal.undominated import CLASS_RULES
+from uqassay.evidence.align import BASELINES
 from uqassay.evidence.answer import Answer, answer_of
 from uqassay.evidence.calibration import ModelCalibration
 from uqassay.evidence.claims import Claim, claims_of
 from uqassay.evidence.data import Shared, units_of_runs
 from uqassay.evidence.excess import Excess
-from uqassay.evidence.findings import extreme_instances, finding_rows
+from uqassay.evidence.findings import SUBSETS, extreme_instances, finding_rows
 from uqassay.evidence.mistakes import (
     BackwardScore,
     MistakeRanking,
@@ -48,13 +49,15 @@ from uqassay.evidence.scale import ScaleCheck, ScaledScores, scale_check_of
 from uqassay.evidence.scoring import ModelScores, SetSample, Settings, covered_column
 from uqassay.evidence.sentences import calibration_sentence, details, headline, verdict
 from uqassay.evidence.sets import VoteTests
-from uqassay.evidence.storage import read_assay, save_assay, to_json
-from uqassay.evidence.tables import rows_of, table_of
-from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.evidence.storage import Saved
+from uqassay.evidence.tables import rows_of, table_of, to_json
+from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoffs
 from uqassay.metrics.reliability_diagrams import Reliability, reliability
 from uqassay.metrics.risk import SelectiveGain
 from uqassay.metrics.tradeoff import lower_envelope, ranking_changes
 from uqassay.notes import Note
+from uqassay.predictions.arrays_on_disk import check_expansion
+from uqassay.records import Shape
 from uqassay.results import Shown, ShownTable, Text
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, RankSets, VarianceComponents, win_shares
 
@@ -362,7 +365,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Assay(ComparedAssay):
+class Assay(ComparedAssay, Saved):
     """Evidence about one or more classifiers on one test set; made by `assay`, kept by `save`, shown by `to_html`.
 
     What was given, named or counted is an attribute. What is computed is a method, also where it takes no choice; results are
@@ -370,13 +373,15 @@ class Assay(ComparedAssay):
     `findings()`, `scores()` and `breakpoints()` are short; `rows(name)` gives the same as plain values, without pandas.
     """
 
+    _schema: ClassVar[str] = "uqassay.assay/6"
+    _thing: ClassVar[str] = "assay"
+
     models: tuple[ModelScores, ...]  #: The models in the order given, then the baselines "vacuous" and "class-prior".
-    labels: NDArray[Any]  #: (n,)
-    class_names: tuple[str, ...]
-    #: ids, groups: (n,)
-    ids: NDArray[Any] | None
-    groups: NDArray[Any] | None
-    subgroups: dict[str, NDArray[Any]]  #: (n,)
+    labels: Annotated[NDArray[Any], Shape("n", ...)]  #: (n,), or distributions (n, K).
+    class_names: Annotated[tuple[str, ...], Shape("K")]
+    ids: Annotated[NDArray[Any], Shape("n")] | None
+    groups: Annotated[NDArray[Any], Shape("n")] | None
+    subgroups: dict[str, Annotated[NDArray[Any], Shape("n")]]
     tradeoffs: tuple[float, ...]  #: The λ of the findings.
     settings: Settings
     sets: dict[str, SetSample]  #: Credal sets of some instances of each model's first run.
@@ -670,11 +675,45 @@ class Assay(ComparedAssay):
         """Findings, rankings, breakpoints and settings as plain values that a strict JSON writer takes."""
         return to_json(self, tradeoffs)
 
-    def save(self, folder: str | Path) -> Path:
-        """Keep the assay in a folder; `Assay.load` brings it back."""
-        return save_assay(self, folder)
+    def _check_read(self) -> None:
+        names, known = [m.name for m in self.models], self.model_names
+        if len(self.class_names) < 2:
+            fail("class_names", "must be two names at least", f"got {self.class_names!r:.80}", code="range")
+        different(self.class_names, "class_names", "must differ", "")
+        self._check_labels()
+        different(names, "models", "must have different names", "")
+        if names != [*known, *BASELINES] or not known:
+            fail("models", "must be models and both baselines", f"got {names!r:.80}", code="choice")
+        for m in self.models:
+            for name in self.settings.measures:
+                if name not in m.columns:
+                    fail(f"columns/{name}", "is missing", f"in those of {m.name!r:.40}", code="missing")
+        held = sum(column.nbytes for m in self.models for column in m.columns.values())
+        check_expansion("settings/n_draws", (self.settings.n_draws, len(self.models)), 8, held)
+        check_tradeoffs(self.tradeoffs)
+        if taken := set(self.subgroups) & set(SUBSETS):
+            fail("subgroups", "must have names that are free", f"got {taken!r:.80}", code="choice")
+        named: dict[str, Sequence[str]] = {"backward": tuple(b.model for b in self.backward)}
+        named |= {"sets": tuple(self.sets), "scaled": tuple(self.scaled), "votes": tuple(self.votes)}
+        for place, models in named.items():
+            if not set(models) <= set(known):
+                fail(place, "must name models", f"got {models!r:.80}", code="choice")
+        runs = {m.name: m.n_runs for m in self.models}
+        if any(len(self.classwise_error.get(name, ())) != runs[name] + 1 for name in (*known, "class-prior")):
+            fail("classwise_error", "needs a value of all runs and of each run", code="shape")
+        if not all(t.model in known and 0 <= t.run < runs[t.model] for t in self.calibration):
+            fail("calibration", "must be of runs of the models", code="choice")
+        if not all(len(scaled.distance) == runs[name] for name, scaled in self.scaled.items()):
+            fail("scaled", "must have the runs of the models", code="shape")
+        scores = {b.score for b in self.backward} - {*self.settings.measures, "nonspecificity"}
+        if scores:
+            fail("backward", "must be of scores of the models", f"got {scores!r:.80}", code="choice")
 
-    @classmethod
-    def load(cls, folder: str | Path) -> "Assay":
-        """An assay that `save` kept."""
-        return cls(**read_assay(folder))
+    def _check_labels(self) -> None:
+        labels, n_classes = self.labels, self.n_classes
+        if not len(labels):
+            fail("labels", "needs at least one instance", "got none", code="empty")
+        dtype, shape, high = (np.int64, (), n_classes - 1) if labels.ndim == 1 else (np.float64, (n_classes,), 1)
+        fits = labels.dtype == dtype and labels.shape[1:] == shape
+        if not (fits and labels.min() >= 0 and labels.max() <= high):  # nan is neither
+            fail("labels", f"must be those of {n_classes} classes, or distributions", code="range")

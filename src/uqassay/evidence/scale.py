@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +36,7 @@ from uqassay.predictions import (
     as_prediction,
     not_negative,
 )
+from uqassay.records import Shape
 from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.statistics import (
     Estimate,
@@ -343,21 +344,26 @@ NEAR_BYTES = 2**19  # of points that several passes go through
 class ScaledScores:
     """Both terms of E of one model at S scales of the spread, on R runs and n' instances."""
 
-    rows: NDArray[np.int64]  #: (n',): The instances: all, or whole units in a random order that all models share.
-    scales: Array
-    #: distance, nonspecificity: (R, S, n')
-    distance: Array = field(repr=False)
-    nonspecificity: Array = field(repr=False)
-    clipped: Array  #: Share of the sets that would leave the simplex at each scale.
-    order_deviations: Array = field(repr=False)  #: As `ModelScores.order_deviations`.
+    #: The instances: all, or whole units in a random order that all models share.
+    rows: Annotated[NDArray[np.int64], Shape("m", below="n")]
+    scales: Annotated[Array, Shape("S", finite=True)]
+    distance: Annotated[Array, Shape("R", "S", "m")] = field(repr=False)
+    nonspecificity: Annotated[Array, Shape("R", "S", "m")] = field(repr=False)
+    clipped: Annotated[Array, Shape("S")]  #: Share of the sets that would leave the simplex at each scale.
+    #: As `ModelScores.order_deviations`.
+    order_deviations: Annotated[Array, Shape("S", "orders")] = field(repr=False)
     #: Places in `rows` of the instances of `covered`.
-    judged: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64), repr=False)
-    covered: Array = field(default_factory=lambda: np.empty((0, 0, 0)), repr=False)  #: (R, S, c): As `labels_covered`.
+    judged: Annotated[NDArray[np.int64], Shape("c", below="m")] = field(repr=False)
+    covered: Annotated[Array, Shape("R", "S", "c")] = field(repr=False)  #: As `labels_covered`.
 
     @property
     def own(self) -> int:
         """Place of s = 1, the sets as they were given."""
         return int(np.flatnonzero(self.scales == 1)[0])
+
+    def _check_read(self) -> None:
+        if (self.scales == 1).sum() != 1:
+            fail("scales", "must hold 1 once", f"got {self.scales.tolist()!r:.80}", code="range")
 
 
 def check_scales(scales: Any) -> tuple[float, ...]:

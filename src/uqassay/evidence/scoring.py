@@ -4,17 +4,26 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqassay.arrays import release, row_chunks
+from uqassay.checks import fail, number, whole
 from uqassay.credal.distances import DISTANCES
 from uqassay.credal.undominated import CLASS_RULES
 from uqassay.errors import InputError
 from uqassay.evidence.kept_rows import Kept, joined_notes, rows_of
-from uqassay.losses.unified import FLOORS, brier_loss, is_correct, log_loss, probability_gap, unified_terms
+from uqassay.losses.unified import (
+    FLOORS,
+    brier_loss,
+    check_options,
+    is_correct,
+    log_loss,
+    probability_gap,
+    unified_terms,
+)
 from uqassay.measures.imprecision import Nonspecificity, class_sets_by_rule, joined_nonspecificities
 from uqassay.measures.registry import score_columns, score_names
 from uqassay.metrics.sets import share_covered
@@ -30,8 +39,11 @@ from uqassay.predictions import (
     Prediction,
     Vertices,
 )
+from uqassay.predictions.points import check_draws
 from uqassay.predictions.second_order import Drawn
 from uqassay.predictions.sets import empty_sets_note
+from uqassay.records import Shape
+from uqassay.statistics import check_margin
 
 __all__ = [
     "SET_COLUMNS",
@@ -167,7 +179,7 @@ class Settings:
     distance: str = "kl"
     nonspecificity: str = "hartley"
     convention: str = "exact"
-    focal_sets: NDArray[np.bool_] | None = None  #: (F, K)
+    focal_sets: Annotated[NDArray[np.bool_], Shape("F", "K")] | None = None
     floor: float | None = None  #: Least probability in logarithms; None: that of the convention.
     #: Uncertainty scores: those of `measures.SCORES` asked for or offered by a model, and those given.
     measures: tuple[str, ...] = ("total-entropy", "epistemic-entropy", "credal-width")
@@ -182,17 +194,34 @@ class Settings:
         """Name of the distance among the findings; Brier's is told apart from the Brier score of the mean prediction."""
         return DISTANCES[self.distance].metric
 
+    def _check_read(self) -> None:
+        check_options(self.distance, self.nonspecificity, self.convention, self.focal_sets, self.floor)
+        check_draws(self.n_draws, "n_draws")
+        number(self.level, "level", "", low=0, high=1, ends="()")
+        whole(self.seed, "seed", "", least=0)
+        if self.margin is not None:
+            check_margin(self.margin, self.level)
+
 
 @dataclass(frozen=True, eq=False)
 class SetSample:
     """Credal sets of some instances, for pictures."""
 
-    rows: NDArray[np.int64]  #: The instances.
-    lower: NDArray[np.float32]
-    upper: NDArray[np.float32]
-    mean: NDArray[np.float32]
+    rows: Annotated[NDArray[np.int64], Shape("m", below="n")]  #: The instances.
+    lower: Annotated[NDArray[np.float32], Shape("m", "K")]
+    upper: Annotated[NDArray[np.float32], Shape("m", "K")]
+    mean: Annotated[NDArray[np.float32], Shape("m", "K")]
     #: Points whose hull is the set, for the first k' of the rows; empty for intervals and masses.
-    points: NDArray[np.float32]
+    points: Annotated[NDArray[np.float32], Shape("k'", "p", "K")]
+
+    def _check_read(self) -> None:
+        if len(self.points) > len(self.rows):
+            fail("points", "must be points of the rows", f"got {len(self.points)} of {len(self.rows)}", code="shape")
+
+
+# Columns that every model has, and those of them that hold a number everywhere.
+ALWAYS = ("distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-label")
+FINITE = ("correct", "confidence", "label")
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +235,7 @@ class ModelScores:
     #: (R, n): "distance", "nonspecificity", "correct", "confidence", "label", "log-loss", "brier", "gap", "upper-
     #: label", and the measures; of models with sets `SET_COLUMNS`; nan where a measure does not apply. "label" is -1
     #: where a class set does not have a single class.
-    columns: dict[str, Array] = field(repr=False)
+    columns: dict[str, Annotated[Array, Shape("R", "n")]] = field(repr=False)
     nonspecificity_error: float  #: Standard error that the estimator adds to the mean non-specificity (0 where exact).
     order_deviations: Sequence[float] = field(repr=False)  #: See `measures.Nonspecificity`; empty where exact.
     floored: int  #: Rows (of all runs) whose upper probability of the label was below the floor.
@@ -230,6 +259,18 @@ class ModelScores:
     def undefined(self) -> frozenset[str]:
         """Names of the columns that hold no number for any run and instance."""
         return frozenset(name for name, column in self.columns.items() if np.isnan(column).all())
+
+    def _check_read(self) -> None:
+        number(self.floor, "floor", "", low=0, high=1, ends="[)")
+        for name in ALWAYS:
+            if name not in self.columns:
+                fail(f"columns/{name}", "is missing", code="missing")
+        if not self.n_runs:
+            fail("columns", "needs at least one run", "got none", code="empty")
+        for name in FINITE:
+            column = self.columns[name]
+            if not (np.isfinite(column) & (column >= -1)).all():
+                fail(f"columns/{name}", "must hold finite numbers from -1 up", code="finite")
 
 
 def score_model(

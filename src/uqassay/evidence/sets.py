@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, final
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from uqassay.evidence.kept_rows import Kept, random_keys, rows_of, sample_within
 from uqassay.evidence.scoring import ModelScores, covered_column, points_of_sets, rules_for, size_column
 from uqassay.metrics.sets import CLASS_SET_SCORES, ClassSetScores, scores_of_columns
 from uqassay.predictions import ClassSets, Point, Prediction
+from uqassay.records import Shape
 from uqassay.statistics import Estimate
 from uqassay.statistics.units import check_choice
 
@@ -45,7 +46,7 @@ SET_ROW_COLUMNS = ("model", "run", "rule", "metric", "estimate", "low", "high", 
 
 
 def models_with_sets(assay: "Assay") -> tuple[ModelScores, ...]:
-    """The models that state sets, without the baselines; of assays saved by older versions none."""
+    """The models that state sets, without the baselines."""
     return tuple(m for m in assay.candidates if covered_column(CLASS_RULES[0]) in m.columns)
 
 
@@ -116,10 +117,17 @@ VOTE_COLUMNS = ("model", "of", "estimate", "low", "high", "level", "n", "votes",
 class VoteTests:
     """Which instances have votes that could come from the first run of one model; tests of level `ALPHA`."""
 
-    rows: NDArray[np.int64]  #: (n',): The instances tested: of a random part, those with two votes or more.
-    of_set: NDArray[np.bool_]  #: (n',): Instances whose votes could come from some point of the set.
-    of_mean: NDArray[np.bool_]  #: (n',): Instances whose votes could come from the mean prediction.
-    votes: Floats  #: (n',): Numbers of votes.
+    #: The instances tested: of a random part, those with two votes or more.
+    rows: Annotated[NDArray[np.int64], Shape("m", below="n")]
+    #: Instances whose votes could come from some point of the set; empty for points.
+    of_set: Annotated[NDArray[np.bool_], Shape("of_set")]
+    #: Instances whose votes could come from the mean prediction.
+    of_mean: Annotated[NDArray[np.bool_], Shape("m")]
+    votes: Annotated[Floats, Shape("m", low=1, finite=True)]  #: Numbers of votes.
+
+    def _check_read(self) -> None:
+        if len(self.of_set) not in (0, len(self.rows)):
+            fail("of_set", "must have a value for each row, or none", f"got {len(self.of_set)}", code="shape")
 
 
 class _Part(NamedTuple):

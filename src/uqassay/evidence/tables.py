@@ -1,6 +1,7 @@
-"""Findings of an assay as rows, and rows as tables: one name for each finding."""
+"""Findings of an assay as rows, rows as tables, and all of them as JSON: one name for each finding."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,8 @@ from uqassay.evidence.ranking import VARIANCE_COLUMNS, variance_rows
 from uqassay.evidence.scale import COVERAGE_CURVE_COLUMNS, SCALE_COLUMNS, coverage_curve_rows
 from uqassay.evidence.sets import SET_ROW_COLUMNS, VOTE_COLUMNS, set_rows, vote_rows
 from uqassay.files import optional_package
-from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.losses.unified import DEFAULT_TRADEOFF, check_tradeoffs
+from uqassay.results import plain
 from uqassay.text import named
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
     from uqassay.evidence.result import Assay
 
-__all__ = ["TABLES", "as_table", "rows_of", "score_table", "table_of"]
+__all__ = ["TABLES", "as_table", "ranking_json", "rows_of", "score_table", "table_of", "to_json"]
+
 
 Rows = list[dict[str, Any]]
 
@@ -166,3 +169,59 @@ def _encodable_texts(values: NDArray[Any]) -> NDArray[Any]:
 
 def _pandas() -> Any:
     return optional_package("pandas", "tables", "a table", otherwise="use rows()")
+
+
+# An assay as plain JSON values.
+
+
+def to_json(assay: "Assay", tradeoffs: Sequence[float] | None = None) -> dict[str, Any]:
+    """Findings, rankings at each λ, breakpoints, settings; everything but the scores of single instances."""
+    lambdas = assay.tradeoffs if tradeoffs is None else check_tradeoffs(tradeoffs)
+    return plain(
+        {
+            "schema": "uqassay.assay/5",  # of this JSON; that of folders is `Assay._schema`
+            "headline": assay.headline(),
+            "verdict": assay.verdict(),
+            "claims": assay.rows("claims"),
+            "n_instances": assay.n_instances,
+            "class_names": assay.class_names,
+            "models": [
+                {
+                    "model": m.name,
+                    "kind": m.kind,
+                    "baseline": m.baseline,
+                    "runs": m.n_runs,
+                    "points": m.n_points,
+                    "floored": m.floored,
+                    "floor": m.floor,
+                    "sha256": m.fingerprint,
+                }
+                for m in assay.models
+            ],
+            "findings": assay.rows("findings"),
+            "calibration": _calibration_json(assay),
+            **ranking_json(assay, lambdas),
+            "scale_check": [assay.scale_check(t).to_dict() for t in lambdas],
+            "settings": asdict(assay.settings),
+            "warnings": assay.warnings,
+            "provenance": assay.provenance,
+        }
+    )
+
+
+def ranking_json(assay: "Assay", tradeoffs: Sequence[float]) -> dict[str, Any]:
+    """Rankings and rank sets at each λ and the breakpoints, as `uqassay rank --json` prints them."""
+    rankings = [{"tradeoff": float(t), "ranking": [r.to_dict() for r in assay.ranked(t)]} for t in tradeoffs]
+    breakpoints = [{"low": low, "high": high, "models": names} for low, high, names in assay.winners()]
+    ranks = [{"tradeoff": float(t), **assay.rank_sets(t).to_dict()} for t in tradeoffs]
+    return plain({"tradeoff": rankings, "rank_sets": ranks, "breakpoints": breakpoints})
+
+
+def _calibration_json(assay: "Assay") -> list[dict[str, Any]]:
+    """The calibration tests with their weights, members and reliability diagrams; the null draws are kept by `save`."""
+    return [
+        row
+        | {name: getattr(test, name) for name in ("null_kind", "weights", "member_values", "member_pvalues")}
+        | {name: getattr(test, name) and vars(getattr(test, name)) for name in ("before", "after")}
+        for row, test in zip(assay.rows("calibration"), assay.calibration, strict=True)
+    ]

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal, final
+from typing import Annotated, Any, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,7 @@ from uqassay.predictions import Members, Prediction, PredictionLike, as_predicti
 from uqassay.predictions.labels import labels_for, take_table
 from uqassay.predictions.sets import refuse_class_sets
 from uqassay.predictions.swapped import refuse_swapped, swapped_arguments
+from uqassay.records import Shape
 from uqassay.statistics import proportion_estimate
 from uqassay.statistics.units import check_level, make_units, scaled_weights, spread_of_mean
 from uqassay.text import decimals_for, listed, percent, percent_interval
@@ -756,20 +757,20 @@ class Reliability:
     'Overconfident where it states 60 to 70 %; nowhere shown to be underconfident.'
     """
 
-    #: (B + 1,): bin edges. Bins of equal width include their right edge; the first one includes both. Bins of equal mass
+    #: Bin edges. Bins of equal width include their right edge; the first one includes both. Bins of equal mass
     #: include their left edge, their least value, and end at the next bin; the last one ends at the greatest value. Empty ones
     #: have width 0.
-    edges: Array
-    count: NDArray[np.int64]  #: (B,)
-    #: (B,): mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty
-    confidence: Array
-    accuracy: Array
-    #: (B,): Wilson interval of the accuracy; nan if the bin is empty
-    low: Array
-    high: Array
-    #: (B,): intervals that hold for the accuracies of all bins together; nan if the bin is empty
-    band_low: Array
-    band_high: Array
+    edges: Annotated[Array, Shape("B+1")]
+    count: Annotated[NDArray[np.int64], Shape("B", low=0)]
+    #: Mean confidence and accuracy in the bin, or mean probability and frequency of one class; nan if the bin is empty.
+    confidence: Annotated[Array, Shape("B")]
+    accuracy: Annotated[Array, Shape("B")]
+    #: Wilson interval of the accuracy; nan if the bin is empty.
+    low: Annotated[Array, Shape("B")]
+    high: Annotated[Array, Shape("B")]
+    #: Intervals that hold for the accuracies of all bins together; nan if the bin is empty.
+    band_low: Annotated[Array, Shape("B")]
+    band_high: Annotated[Array, Shape("B")]
 
     @property
     def over(self) -> NDArray[np.bool_]:

@@ -19,7 +19,7 @@ import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
@@ -374,13 +374,14 @@ def write_npy(path: Path, arrays: Arrays) -> None:
         np.lib.format.write_array(stream, np.asarray(arrays["probs"]), allow_pickle=False)
 
 
-def read_npz(path: Path) -> Contents:
+def read_npz(path: Path, opened: zipfile.ZipFile | None = None) -> Contents:
     """Arrays by name; a large one becomes a read-only memory map, of the file itself if it is not compressed.
 
-    Then its checksum is not verified.
+    Then its checksum is not verified. `opened` is the same archive if it stays open while the arrays are read: to open it once
+    for each of many arrays takes longer than to read them.
     """
     arrays: dict[str, StoredArray] = {}
-    with zipfile.ZipFile(path) as archive:
+    with nullcontext(opened) if opened else zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             if info.filename.endswith(".npy"):
                 key = info.filename.removesuffix(".npy")
@@ -388,7 +389,9 @@ def read_npz(path: Path) -> Contents:
                     fail(key, "must be in the archive once", "it is there twice", "write it again", code="duplicate")
                 with archive.open(info) as stream:
                     header = _header(stream, key)
-                arrays[key] = StoredArray(header.shape, str(header.dtype), partial(_read_member, path, info, key))
+                arrays[key] = StoredArray(
+                    header.shape, str(header.dtype), partial(_read_member, path, info, key, opened)
+                )
     return Contents(arrays)
 
 
@@ -439,8 +442,8 @@ def _map_npy(path: Path) -> NDArray[Any]:
     return np.memmap(path, header.dtype, "r", header.length, header.shape, "F" if header.columns_first else "C")
 
 
-def _read_member(path: Path, info: zipfile.ZipInfo, key: str) -> NDArray[Any]:
-    with zipfile.ZipFile(path) as archive, archive.open(info) as stream:
+def _read_member(path: Path, info: zipfile.ZipInfo, key: str, opened: zipfile.ZipFile | None) -> NDArray[Any]:
+    with nullcontext(opened) if opened else zipfile.ZipFile(path) as archive, archive.open(info) as stream:
         header = _header(stream, key)
         _refuse_objects(header.dtype, key)
         needed = info.file_size - header.length

@@ -14,7 +14,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Stretch, colour_order
 from uqassay.evidence.ranking import rank_sets_at
 from uqassay.evidence.sentences import PRICE, details
-from uqassay.evidence.storage import to_json
+from uqassay.evidence.tables import to_json
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.measures.registry import SCORES
 from uqassay.metrics.tradeoff import tradeoff_range

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from uqassay.checks import different, fail, one_of
 from uqassay.errors import InputError
 from uqassay.evidence.gain import SCORE_NAMES, TRUE_PARTS, GainRun, GainSample, GainStudy, default_scores
-from uqassay.evidence.storage import note_from_values, note_values
 from uqassay.lab.bench.cell import Cell, CellResult
 from uqassay.lab.bench.store import StoredResult
 from uqassay.lab.datasets.dataset import TRAINING, run_stream
@@ -24,6 +23,7 @@ from uqassay.measures.registry import score_columns
 from uqassay.metrics.epistemic_gain import GAIN_LOSSES, TrueUncertainty, gain, true_uncertainty
 from uqassay.notes import Note, distinct
 from uqassay.predictions import Point, Prediction, as_prediction
+from uqassay.records import packed, unpacked
 from uqassay.text import counted, listed, number
 
 __all__ = [
@@ -339,7 +339,7 @@ def packed_run(measured: MeasuredRun, facts: Mapping[str, Any]) -> CellResult:
         "losses": list(run.test.gain),
         "estimates": list(run.test.epistemic),
         "truth": run.test.truth is not None,
-        "notes": [note_values(note) for note in run.notes],
+        "notes": [packed(note)[0] for note in run.notes],
     }
     scores = {name: np.concatenate([_columns(s)[name] for s in samples]) for name in _columns(run.test)}
     scores[ROWS] = measured.rows.astype(np.float64)
@@ -352,7 +352,7 @@ def run_of(result: CellResult | StoredResult) -> GainRun:
     n, total = own["n_test"], len(result.labels)
     test = _sample(result, own, slice(0, n))
     calibration = _sample(result, own, slice(n, total)) if total > n else None
-    notes = tuple(note_from_values(note) for note in own["notes"])
+    notes = unpacked(tuple[Note, ...], own["notes"])
     return GainRun(own["seed"], test, calibration, own["sizes"], notes)
 
 
