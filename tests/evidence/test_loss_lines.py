@@ -36,7 +36,10 @@ def test_tests_and_estimates_against_those_of_the_losses(found, tradeoff):
     losses = {str(k): one_run(loss_of(r.model, tradeoff, held_out=r.held_out)) for k, r in enumerate(readings)}
     bound = [3.0] * len(readings)
     _, tests = lines.tests(
-        readings, [tradeoff + 1, tradeoff], bounds=np.array([bound, bound]), references=readings[-3:]
+        readings,
+        [tradeoff + 1, tradeoff],
+        bounds=np.full((2, len(readings), len(readings)), 3.0),
+        references=readings[-3:],
     )
     expected = pairwise_mean_tests(losses, groups=found.groups, bound=bound, references=list(losses)[-3:])
     for table in TABLES:

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 import uqassay as uq
-from uqassay.evidence.ranking import detectable_at, margin_test_at, no_worse_at, smallest_shown
+from uqassay.evidence.ranking import (
+    LossReading,
+    detectable_at,
+    excess_over,
+    margin_test_at,
+    no_worse_at,
+    smallest_shown,
+)
 from uqassay.statistics import detectable_difference, no_worse_than_best, paired_margin_test
 
 
@@ -52,8 +59,9 @@ def test_the_level_of_all_pairs_takes_more_to_show(assay):
 def test_both_readings_of_the_class_frequencies_count(assay):
     found = margin_test_at(assay, "a", "class-prior", 0.5, 0.05)
     losses = [assay.loss(name)[0] for name in ("a", "class-prior")]
-    bound = float(np.max(losses[1])) - 0.0
-    alone = paired_margin_test(*losses, margin=0.05, groups=assay.groups, bound=max(2.0, bound))
+    readings = [LossReading(assay[name]) for name in ("a", "class-prior")]
+    bound = float(excess_over(assay, *readings, "unified", 0.5))
+    alone = paired_margin_test(*losses, margin=0.05, groups=assay.groups, bound=bound)
     assert found.pvalue_no_worse >= alone.pvalue_no_worse - 1e-12
     assert found.difference.high >= alone.difference.high - 1e-12
 

@@ -130,7 +130,7 @@ def test_what_is_given_or_counted_is_an_attribute_and_what_is_computed_a_method(
         "sets",
         "warnings",
     }
-    given |= {"provenance", "calibration", "classwise_error", "scaled", "votes", "backward"}
+    given |= {"provenance", "excess", "calibration", "classwise_error", "scaled", "votes", "backward"}
     counted = {"n_instances", "n_units", "n_classes", "model_names", "candidates", "classes", "shared"}
     names = {name for name in dir(judged) if not name.startswith("_")}
     assert {name for name in names if not callable(getattr(judged, name))} == given | counted

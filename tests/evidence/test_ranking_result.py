@@ -98,8 +98,8 @@ def test_infinite_means_are_shown_and_none_is_the_best():
 
 
 def test_a_difference_that_only_unseen_losses_limit_is_explained():
-    y = np.zeros(100, int)
-    close, far = uq.Point([[0.9, 0.1]] * 100), uq.Point([[0.6, 0.4]] * 100)
+    y = np.zeros(20, int)
+    close, far = uq.Point([[0.99, 0.01]] * 20), uq.Point([[0.7, 0.3]] * 20)
     ranking = judge({"close": close, "far": far}, y).ranking()
     assert [r.limited_by for r in ranking.models if r.model == "far"] == ["unseen"]
     assert "†: " in ranking_table(ranking).caption

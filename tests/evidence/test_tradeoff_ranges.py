@@ -43,12 +43,12 @@ def test_pvalues_against_scipy():
 
 
 def test_the_guard_counts_losses_that_have_not_been_seen():
-    """(B/(B + d))^n, with B the distance at the floor plus λ ln 2."""
-    n = 300
-    a = judged({"a": (0.2, 0.1), "b": (0.3, 0.1)}, n)
-    bound = -np.log(0.2) + 0.5 * np.log(2)
-    _, p = TestsAgainst(a, "a", ("b",)).at(0.5)
-    assert p[0] == pytest.approx((bound / (bound + 0.1)) ** n, rel=1e-6)
+    """(W/(W + d))^n, with W the greatest excess on the inputs seen, of the distance and of λ times the non-specificity."""
+    n = 12
+    a = judged({"a": (0.02, 0.0), "b": (0.3, 0.1)}, n, floor=None, width=0.01)
+    rests = a.excess.of("distance", "a", "b") + 0.5 * float(-a["b"].columns["nonspecificity"].min())
+    difference, p = TestsAgainst(a, "a", ("b",)).at(0.5)
+    assert p[0] == pytest.approx((rests / (rests + difference[0])) ** n, rel=1e-6)
 
 
 def test_a_grid_is_tested_as_each_of_its_tradeoffs():

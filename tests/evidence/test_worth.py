@@ -44,7 +44,7 @@ def test_a_model_chosen_from_several_needs_more(one):
 
 
 def test_a_loss_that_has_not_been_seen_leaves_a_condition():
-    a = judged({"m": (0.15, 0.2)}, 300, floor=None)
+    a = judged({"m": (0.02, 0.0)}, 10, floor=None, width=0.01)
     assert better_than_baselines(a, "m") == ()
     assert better_than_baselines(a, "m", guard=False)
     assert claims(a, "model-better")[0].limited_by == "unseen"

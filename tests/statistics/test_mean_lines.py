@@ -62,7 +62,8 @@ def test_one_against_others_as_in_the_tests_of_all(name, random_generator):
     bounds, extra = [25.0, 3.0, 25.0, 0.0, 1.0], [0.0, 0.1, 0.2, 0.0]
     errors = np.zeros((5, 5))
     errors[0, 1:] = errors[1:, 0] = extra
-    difference, pvalue = lines.against((1.0, 0.5), "one", others, bound=bounds, extra_error=extra)
+    each = (bounds[1:], [bounds[0]] * 4)
+    difference, pvalue = lines.against((1.0, 0.5), "one", others, bounds=each, extra_error=extra)
     found = lines.tests((1.0, 0.5), names=["one", *others], bound=bounds, extra_error=errors, references=others)
     np.testing.assert_allclose(difference, found.difference[1:, 0], rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(pvalue, found.pvalue[1:, 0], rtol=1e-10)
@@ -75,13 +76,19 @@ def test_several_combinations_at_once_are_those_of_each(name, random_generator):
     lines, others = MeanLines(models(random_generator), **OPTIONS[name]), ["apart", "infinite", "runs", "line"]
     combinations = np.array([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0], [2.0, -3.0]])
     bounds, extra = np.arange(20.0).reshape(4, 5), np.arange(16.0).reshape(4, 4) / 50
-    found = lines.against(combinations, "one", others, bound=bounds, extra_error=extra)
+    over, under = bounds[:, 1:], np.repeat(bounds[:, :1], 4, axis=1)
+    found = lines.against(combinations, "one", others, bounds=(over, under), extra_error=extra)
     names, errors = ["one", *others], [e * (1 - np.eye(5)) for e in (0.0, 0.1, 0.2, 0.3)]
     tables = lines.tests_at(
-        combinations, names=names, level=0.9, bounds=bounds, extra_errors=errors, references=["runs", "line"]
+        combinations,
+        names=names,
+        level=0.9,
+        bounds=[np.repeat(b[:, np.newaxis], 5, axis=1) for b in bounds],
+        extra_errors=errors,
+        references=["runs", "line"],
     )
     for k, t in enumerate(combinations):
-        expected = lines.against(t, "one", others, bound=bounds[k], extra_error=extra[k])
+        expected = lines.against(t, "one", others, bounds=(over[k], under[k]), extra_error=extra[k])
         np.testing.assert_allclose([part[k] for part in found], expected, rtol=1e-10, atol=1e-14)
         options = {"names": names, "level": 0.9, "bound": bounds[k], "references": ["runs", "line"]}
         single = lines.tests(t, extra_error=errors[k], **options)

@@ -275,7 +275,7 @@ def test_references_are_not_compared_with_each_other(random_generator):
         ({"a": [1.0]}, {"level": 1.0}, "level", "range", ""),
         ({"a": [1.0]}, {"bound": -1.0}, "bound", "range", "-1"),
         ({"a": [1.0]}, {"bound": np.nan}, "bound", "finite", ""),
-        ({"a": [1.0]}, {"bound": [1.0, 2.0]}, "bound", "shape", "got 2"),
+        ({"a": [1.0]}, {"bound": [1.0, 2.0]}, "bound", "shape", r"got shape \(2,\)"),
         ({"a": [1.0]}, {"extra_error": [[1.0, 2.0]]}, "extra_error", "shape", ""),
         ({"a": [1.0]}, {"extra_error": [[-1.0]]}, "extra_error", "range", ""),
         ({"a": [1.0]}, {"references": ["b"]}, "references", "choice", "'b'"),

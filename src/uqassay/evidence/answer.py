@@ -1,6 +1,6 @@
 """The answer of an assay: what to choose for which λ, and what cannot be told."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, final
 
@@ -72,6 +72,10 @@ class Recommendation:
     partly: tuple[str, ...]  #: Other models that can be told from these only at some λ of the range, by their mean E.
     told: dict[str, tuple[float, float]]  #: Of each model of `partly`, the least and the greatest of these λ.
     worse: tuple[str, ...]  #: The remaining models, which are worse at every λ of the range, by their mean E.
+    #: Of models that may fail outright on inputs unlike those seen, 1 over the share of such inputs up to which the choice
+    #: holds, and the range of λ, if any, in which it does not rest on that.
+    cases: Mapping[str, float]
+    sure: tuple[float, float] | None
 
 
 class Stretch(NamedTuple):
@@ -103,6 +107,7 @@ class Answer:
     n_instances: int
     n_units: int
     grouped: bool  #: Whether the units are groups.
+    distance: str  #: A name of `credal.DISTANCES`.
     top: float  #: The greatest usual λ; the answer does not tell what happens only beyond it.
 
     @property
@@ -116,7 +121,7 @@ class Answer:
         >>> y = np.arange(2000) % 2
         >>> a = uq.assay({"sure": uq.Point(0.8 * np.eye(2)[y] + 0.1)}, y, calibration=())
         >>> [(s.kind, s.low, s.high) for s in a.answer().stretches]
-        [('none', 0.0, 0.15), ('open', 0.15, 0.25), ('choose', 0.25, inf)]
+        [('none', 0.0, 0.15), ('open', 0.15, 0.16), ('choose', 0.16, inf)]
         """
         known = [Stretch(c.low, c.high, "choose", c.models) for c in self.choices]
         known += [Stretch(low, high, "none") for low, high in self.none]
@@ -152,6 +157,7 @@ def answer_of(assay: "Assay", claims: Sequence[Claim]) -> Answer:
         models=colour_order(assay),
         choices=choices if kind == "choose" else (),
         condition=_condition(claims, usual),
+        distance=assay.settings.distance,
         none=none,
         lowest=_lowest(assay) if kind == "one-unit" else (),
         n_instances=assay.n_instances,
@@ -183,6 +189,9 @@ def _recommendation(assay: "Assay", group: Claim, top: float) -> Recommendation:
     in_order = [m.model for m in assay.ranked(min(max(DEFAULT_TRADEOFF, low), high)) if m.rank is not None]
     rest = [name for name in in_order if name not in models]
     level = {*group.others, *group.models} - set(told)
+    sure = group.facts.get("sure")
+    if sure is not None:
+        sure = inwards(max(sure[0], low), min(sure[1], high))
     return Recommendation(
         low=low,
         high=high,
@@ -191,6 +200,8 @@ def _recommendation(assay: "Assay", group: Claim, top: float) -> Recommendation:
         partly=tuple(name for name in rest if name in told),
         told=told,
         worse=tuple(name for name in rest if name not in level and name not in told),
+        cases={name: n for name, n in group.facts.get("cases", {}).items() if name in models},
+        sure=sure if sure is not None and sure[0] < sure[1] else None,
     )
 
 

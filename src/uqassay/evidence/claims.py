@@ -36,6 +36,7 @@ __all__ = [
     "choices",
     "claims_of",
     "group_claims",
+    "input_claims",
     "inwards",
     "limit",
     "no_model_ranges",
@@ -84,8 +85,8 @@ class Claim:
     estimate: Estimate | None = None
     #: Adjusted p-value of the claim, over its whole range the greatest; nan if there is no test.
     pvalue: float = float("nan")
-    #: What limits the claim: "skewness", "unseen" losses, huge losses of whole "groups", one of the "units", "infinite"
-    #: means, what "refusal" gains, or "".
+    #: What limits the claim: "skewness", "unseen" losses, huge losses of whole "groups" or on other "inputs", one of the
+    #: "units", "infinite" means, what "refusal" gains, or "".
     limited_by: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)  #: Further numbers and names, by the kind of claim.
 
@@ -516,6 +517,10 @@ class Choice:
     among: tuple[tuple[str, str, float, float], ...] = ()
     #: Whether better than the baselines only if no greater loss is missing from the test set.
     conditional: bool = False
+    #: How often the leaders may fail outright on inputs unlike those seen, one in so many cases, before this is false; and
+    #: the range of λ, if any, in which it does not rest on that, see `input_claims`.
+    cases: Mapping[str, float] = field(default_factory=dict)
+    sure: tuple[float, float] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -582,7 +587,8 @@ def choices(assay: "Assay") -> tuple[Choice, ...]:
                 for one in led
             }
             found = _apart(assay, led, table)
-            return tuple(replace(_with_others(assay, c, table), conditional=conditional) for c in found)
+            whole = (replace(_with_others(assay, c, table), conditional=conditional) for c in found)
+            return tuple(c if conditional else _with_cases(assay, c) for c in whole)
     return ()
 
 
@@ -664,6 +670,26 @@ def _with_others(assay: "Assay", choice: Choice, table: Table) -> Choice:
     )
 
 
+def _with_cases(assay: "Assay", choice: Choice) -> Choice:
+    """Where in λ the choice rests on how seldom its leaders fail on inputs unlike those seen, and how seldom they may."""
+    baselines, worse = _baselines(assay), tuple(name for name, _ in choice.worse)
+    cases: dict[str, float] = {}
+    free: list[tuple[float, bool]] = []
+    for led in choice.leaders:
+        low, high = inwards(led.low, led.high)
+        ends = (low, min(high, FARTHEST))
+        for t in sorted({*ends, *(t for t in GRID if low < t < ends[1])}):
+            resting = [other for other in (*baselines, *worse) if _rests_on_inputs(assay, led.model, other, t)]
+            free.append((t, not resting))
+            if t in ends or t == DEFAULT_TRADEOFF:
+                for other in resting:
+                    cases[led.model] = max(_cases(assay, led.model, other, t), cases.get(led.model, 0.0))
+    inside = [t for t, is_free in free if is_free]
+    if not inside or not all(is_free for t, is_free in free if inside[0] <= t <= inside[-1]):
+        return replace(choice, cases=cases)
+    return replace(choice, cases=cases, sure=(inside[0], limit(inside[-1])))
+
+
 def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
     """The claims of choices: better than the baselines, better than other models, and who cannot be told apart."""
     baselines = tuple(m.name for m in assay.models if m.baseline)
@@ -687,13 +713,68 @@ def choice_claims(assay: "Assay", found: Sequence[Choice]) -> tuple[Claim, ...]:
                     "told": {name: [low, high] for name, low, high in choice.partly},
                     "lowest": [[led.low, led.high, led.model] for led in choice.leaders],
                     "among": [list(one) for one in choice.among],
+                    "cases": dict(choice.cases),
+                    "sure": None if choice.sure is None else list(choice.sure),
                 },
             )
         )
     return tuple(claims)
 
 
-# What claims on differences rest on where huge losses could strike whole groups of instances.
+# What claims on differences rest on: that no huge losses strike inputs unlike those seen, nor whole groups of instances.
+
+
+def input_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """How often a model may fail outright, on inputs unlike those seen, before some of these claims would be false.
+
+    The tests bound what a model could have lost by what it says of the inputs seen, see `excess`. On other inputs it may give
+    the label probability 0, which costs B. If a share q of them costs B, a difference d still holds if q ≤ d/(B + d), and n
+    inputs show none of a greater share with probability (B/(B + d))^n. Where that probability, times the number of pairs, is
+    above 1 - level, the claim rests on 1 in (B + d)/d cases at most, with the lower end of the interval for d, at a level
+    that holds for all pairs. Of several claims on a model the strictest counts.
+    """
+    cases: dict[str, float] = {}
+    for claim in claims:
+        if claim.limited_by in ("unseen", "infinite") or not claim.low == claim.high == DEFAULT_TRADEOFF:
+            continue  # of ranges of λ the choices say it
+        for better, worse, tradeoff, rows, margin in _pairs(assay, claim):
+            if better in assay.model_names and _rests_on_inputs(assay, better, worse, tradeoff, rows, margin):
+                found = _cases(assay, better, worse, tradeoff, rows, margin)
+                cases[better] = max(found, cases.get(better, 0.0))
+    if not cases:
+        return ()
+    at = DEFAULT_TRADEOFF
+    shown = {m.name: cases[m.name] for m in assay.candidates if m.name in cases}
+    facts = {"cases": shown, "instances": assay.n_instances, "distance": assay.settings.distance}
+    return (Claim("cannot-tell", tuple(shown), (), at, at, limited_by="inputs", facts=facts),)
+
+
+def _level_of_pairs(assay: "Assay") -> float:
+    """alpha, shared by all pairs of models and baselines; the two baselines are not compared."""
+    j = len(assay.models)
+    return (1 - assay.settings.level) / max(1, j * (j - 1) // 2 - 1)
+
+
+def _rests_on_inputs(
+    assay: "Assay", better: str, worse: str, tradeoff: float, rows: "Rows" = None, margin: float = 0.0
+) -> bool:
+    """Whether as many inputs as were seen could show nothing of losses that would turn a difference around."""
+    chosen = _chosen(assay, rows)
+    a, b = (float(assay.loss(name, tradeoff)[:, chosen].mean()) for name in (better, worse))
+    bound, d = float(greatest_excess(assay, assay[better], "unified", tradeoff)), b - a + margin
+    n = len(assay.labels[chosen])
+    return bool(np.isfinite(d) and d > 0 and bound > margin and (bound / (bound + d)) ** n > _level_of_pairs(assay))
+
+
+def _cases(assay: "Assay", better: str, worse: str, tradeoff: float, rows: "Rows" = None, margin: float = 0.0) -> float:
+    """(B + d)/d for a difference at its lower end, at a level for all pairs, or for this one where that is not above 0."""
+    chosen = _chosen(assay, rows)
+    a, b = (one_run(assay.loss(name, tradeoff)[:, chosen]) for name in (better, worse))
+    groups = None if assay.groups is None else assay.groups[chosen]
+    levels = (1 - _level_of_pairs(assay), assay.settings.level)
+    low = max(paired_mean_test(b, a, groups=groups, level=level).difference.low for level in levels) + margin
+    bound = float(greatest_excess(assay, assay[better], "unified", tradeoff))
+    return (bound + low) / low if low > 0 else float("inf")
 
 
 def group_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
@@ -714,7 +795,7 @@ def group_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
         better
         for claim in claims
         if claim.limited_by not in ("unseen", "infinite")
-        for better, worse, tradeoff, rows in _pairs(assay, claim)
+        for better, worse, tradeoff, rows, _ in _pairs(assay, claim)
         if better in assay.model_names and _chance_of_none(assay, better, worse, tradeoff, rows) ** worth > alpha
     }
     if not resting:
@@ -724,24 +805,31 @@ def group_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
     return (Claim("cannot-tell", names, limited_by="groups", facts=facts),)
 
 
-Pair = tuple[str, str, float, "np.ndarray | slice"]
+Rows = tuple[str, Any] | None  # a subgroup and its value; None: all instances
+Pair = tuple[str, str, float, Rows, float]
 
 
 def _pairs(assay: "Assay", claim: Claim) -> Iterator[Pair]:
-    """Pairs of a better model and a worse one, λ and instances of a claim on differences."""
+    """Pairs of a better model and a worse one, λ, instances and margin of a claim on differences."""
     turned = claim.kind in ("worse", "baseline-better")
-    if not (turned or claim.kind in ("model-better", "best", "subgroup")):
+    if not (turned or claim.kind in ("model-better", "best", "subgroup", "no-worse")):
         return
-    rows = assay.subgroups[claim.facts["by"]] == claim.facts["value"] if claim.kind == "subgroup" else slice(None)
+    rows = (claim.facts["by"], claim.facts["value"]) if claim.kind == "subgroup" else None
+    margin = float(claim.facts.get("margin") or 0.0)
     for a in claim.models:
         for b in claim.others:
-            for tradeoff in {claim.low, min(claim.high, FARTHEST)}:
-                yield (b, a, tradeoff, rows) if turned else (a, b, tradeoff, rows)
+            for tradeoff in dict.fromkeys(min(t, FARTHEST) for t in inwards(claim.low, claim.high)):
+                yield (*((b, a) if turned else (a, b)), tradeoff, rows, margin)
 
 
-def _chance_of_none(assay: "Assay", better: str, worse: str, tradeoff: float, rows: "np.ndarray | slice") -> float:
+def _chosen(assay: "Assay", rows: Rows) -> "np.ndarray | slice":
+    return slice(None) if rows is None else assay.subgroups[rows[0]] == rows[1]
+
+
+def _chance_of_none(assay: "Assay", better: str, worse: str, tradeoff: float, rows: Rows) -> float:
     """Probability that one unit shows nothing of losses that would turn a difference around."""
-    means = [float(assay.loss(name, tradeoff)[:, rows].mean()) for name in (better, worse)]
+    chosen = _chosen(assay, rows)
+    means = [float(assay.loss(name, tradeoff)[:, chosen].mean()) for name in (better, worse)]
     gap = means[1] - means[0]
     bound = float(greatest_excess(assay, assay[better], "unified", tradeoff))
     return bound / (bound + gap) if gap > 0 and np.isfinite(gap) else 0.0
@@ -907,6 +995,7 @@ def claims_of(assay: "Assay") -> tuple[Claim, ...]:
     )
     return (
         *differences,
+        *input_claims(assay, differences),
         *group_claims(assay, differences),
         *refusal_claims(assay, winner.model),
         *wider_claims(assay),

@@ -21,7 +21,7 @@ from uqassay.arrays import Floats, row_chunks
 from uqassay.checks import fail
 from uqassay.evidence.scoring import Settings
 from uqassay.losses.unified import FLOORS, label_losses, point_losses
-from uqassay.predictions import Point, Prediction
+from uqassay.predictions import Masses, Point, Prediction
 from uqassay.records import Shape
 
 __all__ = ["TERMS", "Excess", "excess_of"]
@@ -101,12 +101,12 @@ def _losses(runs: Sequence[Prediction], rows: slice, term: str, settings: Settin
     total: Floats | None = None
     for run in runs:
         part = run[rows]
+        if not exact and isinstance(part, Masses):
+            part = part.repaired()
         if term == "distance" and not (exact or isinstance(part, Point)):
             return None  # of the masses as the authors' code clips them
-        if term == "distance":
-            found = label_losses(part, distance, floor)
-        else:
-            found = point_losses(part.mean_probs(), distance, floor)
+        own = term == "distance"
+        found = label_losses(part, distance, floor) if own else point_losses(part.mean_probs(), distance, floor)
         if found is None:
             return None
         total = found if total is None else total + found

@@ -305,7 +305,7 @@ class ComparedAssay(DecidingAssay):
         >>> models = {name: uq.Point(np.stack([v, 1 - v], axis=1)) for name, v in (("a", p), ("b", q))}
         >>> found = uq.assay(models, y, distance="brier", calibration=()).compare("a", "b", margin=0.02)
         >>> found.reject(), found.margin.verdict, round(found.detectable.difference, 4)
-        (False, 'equivalent', 0.0155)
+        (False, 'equivalent', 0.0016)
         """
         return compare_at(self._assay, a, b, tradeoff, method, margin)
 
@@ -691,6 +691,8 @@ class Assay(ComparedAssay, Saved):
         held = sum(column.nbytes for m in self.models for column in m.columns.values())
         check_expansion("settings/n_draws", (self.settings.n_draws, len(self.models)), 8, held)
         check_tradeoffs(self.tradeoffs)
+        if self.excess.names != known:
+            fail("excess/names", "must be those of the models", f"got {self.excess.names!r:.80}", code="choice")
         if taken := set(self.subgroups) & set(SUBSETS):
             fail("subgroups", "must have names that are free", f"got {taken!r:.80}", code="choice")
         named: dict[str, Sequence[str]] = {"backward": tuple(b.model for b in self.backward)}

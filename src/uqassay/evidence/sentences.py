@@ -1,6 +1,6 @@
 """The verdict of an assay in words: headline, rankings, margins, calibration."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -159,8 +159,9 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     >>> a = uq.assay({"sure": uq.Point(right), "blind": uq.Point(wrong)}, y, calibration=())
     >>> for sentence in a.verdict()[:4]:
     ...     print(sentence)
-    For λ from 0.27 on choose sure.
-    Below λ = 0.15 no model is worth using; from 0.15 to 0.27 that cannot be told.
+    For λ from 0.16 on choose sure (below 0.32 if sure gives the true class probability 0 in at most 1 of 6,600 cases
+    unlike these).
+    Below λ = 0.15 no model is worth using; from 0.15 to 0.16 that cannot be told.
     At λ = 0.5 sure has the lowest mean E, 0.105, and is the best of the 2 models (p < .001, adjusted for all pairs).
     Worse than sure there is blind by 2.197 in every instance (p < .001, adjusted for all pairs).
     """
@@ -196,6 +197,7 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
             "worse": _worse(of),
             "unseen": _unseen(of),
             "skewed": _skewed(of),
+            "inputs": _on_other_inputs(of),
             "groups": _in_groups(of),
             "same": _same(of),
             "in-turn": _lowest_in_turn(of),
@@ -309,6 +311,15 @@ def _skewed(of: dict[str, list[Claim]]) -> str:
         return ""
     names = listed_names(claim.others, most=NAMES_IN_VERDICT)
     return f"A few large losses make up most of what separates {names} from {claim.models[0]}."
+
+
+def _on_other_inputs(of: dict[str, list[Claim]]) -> str:
+    """How often models may fail on inputs unlike those seen before the order at the default λ is another one."""
+    claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "inputs"), None)
+    if claim is None:
+        return ""
+    holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
+    return f"At λ = {tradeoff(DEFAULT_TRADEOFF)} the order holds if {holds}."
 
 
 def _in_groups(of: dict[str, list[Claim]]) -> str:
@@ -490,16 +501,45 @@ def condition(answer: Answer) -> str:
     Examples
     --------
     >>> import uqassay as uq
-    >>> y = [0, 1] * 100
-    >>> a = uq.assay({"sure": uq.Point([[0.9, 0.1], [0.1, 0.9]] * 100)}, y, calibration=())
+    >>> y = [0, 1] * 9
+    >>> a = uq.assay({"sure": uq.Point([[0.99, 0.01], [0.01, 0.99]] * 9)}, y, calibration=())
     >>> condition(a.answer())
-    'if these 200 instances, too few to exclude it, miss no rare huge loss'
+    'if these 18 instances, too few to exclude it, miss no rare huge loss'
     """
     if answer.condition == "unseen":
         return f"if these {counted(answer.n_instances, 'instance')}, too few to exclude it, miss no rare huge loss"
     if answer.condition == "groups":
         return f"if no huge losses strike whole groups, which {counted(answer.n_units, 'group')} cannot exclude"
     return ""
+
+
+def failing_at_most(cases: Mapping[str, float], distance: str) -> str:
+    """How often models may fail outright on inputs unlike those of the test set.
+
+    Examples
+    --------
+    >>> failing_at_most({"a": 338.7}, "kl")
+    'a gives the true class probability 0 in at most 1 of 340 cases unlike these'
+    >>> failing_at_most({"a": 338.7, "b": 52.0}, "tv")
+    'a has the greatest possible total variation in at most 1 of 340 cases unlike these and b in at most 1 of 52 cases'
+    """
+    found = DISTANCES[distance]
+    fails = "gives the true class probability 0" if found.floored else f"has the greatest possible {found.heading}"
+    shares = {name: _share(n) for name, n in cases.items()}
+    if len(shares) > NAMES_IN_HEADLINE:
+        return f"each model {fails} {shares[max(cases, key=lambda name: cases[name])]} unlike these"
+    (first, share), *rest = shares.items()
+    return listed([f"{named(first)} {fails} {share} unlike these", *(f"{named(name)} {of}" for name, of in rest)])
+
+
+def _share(n: float) -> str:
+    return f"in at most 1 of {count(_rounded_up(n))} cases" if np.isfinite(n) else "in none of the cases"
+
+
+def _rounded_up(n: float) -> int:
+    """A number of cases with two digits, not smaller."""
+    step = 10 ** max(0, int(np.floor(np.log10(n))) - 1)
+    return int(np.ceil(n / step) * step)
 
 
 def range_text(low: float, high: float) -> str:
@@ -525,11 +565,11 @@ def _choice(answer: Answer) -> str:
     shown = choices[:SHOWN_RANGES]
     most = NAMES_IN_HEADLINE if len(shown) == 1 else 1
     if len(answer.models) == 1:
-        clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using" for c in shown]
+        clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using{_resting(answer, c)}" for c in shown]
     else:
         names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
         clauses = [
-            f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}"
+            f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}{_resting(answer, c)}"
             for c, name in zip(shown, names, strict=True)
         ]
     if rests_on := condition(answer):
@@ -539,6 +579,21 @@ def _choice(answer: Answer) -> str:
     elif any(a.high < b.low for a, b in pairwise(choices)):
         clauses.append("between, that cannot be told" if len(choices) == 2 else "in between, that cannot be told")
     return sentence(clauses)
+
+
+def _resting(answer: Answer, choice: Recommendation) -> str:
+    """How seldom the models chosen may fail on inputs unlike those seen, and for which λ that matters."""
+    if not choice.cases:
+        return ""
+    holds = f"if {failing_at_most(choice.cases, answer.distance)}"
+    if choice.sure is None:
+        return f", {holds}"
+    (low, high), outside = choice.sure, []
+    if low > choice.low:
+        outside.append(f"below {tradeoff(low)}")
+    if high < choice.high:
+        outside.append(f"above {tradeoff(high)}")
+    return f" ({' and '.join(outside)} {holds})" if outside else ""
 
 
 def _fitting(names: Sequence[str], most: int) -> int:

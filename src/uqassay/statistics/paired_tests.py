@@ -1456,7 +1456,7 @@ def _bounds(bound: ArrayLike | None, j: int) -> Floats:
         return np.zeros((j, j))
     array = as_floats(bound, "bound", ndim=(0, 1, 2), shape=f"(), ({j},) or ({j}, {j})")
     if array.shape not in ((), (j,), (j, j)):
-        rule = f"needs one number, or one for each of {j} models, or one for each pair"
+        rule = f"needs one number, one for each of {j} models, or one for each pair"
         fail("bound", rule, f"got shape {array.shape}", "pass one", code="shape")
     checked_bound(array.min())
     return np.broadcast_to(array[:, np.newaxis] if array.ndim == 1 else array, (j, j))
