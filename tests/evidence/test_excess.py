@@ -6,6 +6,7 @@ from tests.kinds import KINDS, random_prediction
 
 import uqassay as uq
 from uqassay.credal import DISTANCES
+from uqassay.evidence.baselines import loss_of
 from uqassay.evidence.excess import TERMS
 from uqassay.evidence.ranking import LossReading, excess_over
 
@@ -59,10 +60,7 @@ def test_no_loss_of_any_label_exceeds_the_bound_of_its_pair(random_generator):
     for tradeoff in (0.0, 0.5, 3.0):
         for one in readings.values():
             for other in readings.values():
-                losses = [
-                    (r.model.columns["distance"] + tradeoff * r.model.columns["nonspecificity"])[0]
-                    for r in (one, other)
-                ]
+                losses = [loss_of(r.model, tradeoff, held_out=r.held_out)[0] for r in (one, other)]
                 assert (losses[0] - losses[1]).max() <= excess_over(a, one, other, "unified", tradeoff) + 1e-9
 
 
@@ -91,7 +89,8 @@ def test_without_a_closed_form_the_bound_is_that_of_any_input(random_generator):
 
 
 def confident(y, p, n_classes=K):
-    return uq.Point((1 - p) / (n_classes - 1) * (1 - np.eye(n_classes)[y]) + p * np.eye(n_classes)[y])
+    right, p = np.eye(n_classes)[y], p[:, np.newaxis]
+    return uq.Point(p * right + (1 - p) / (n_classes - 1) * (1 - right))
 
 
 def test_few_cases_are_told_under_a_condition_and_many_without():

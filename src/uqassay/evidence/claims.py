@@ -13,7 +13,15 @@ from uqassay.evidence.calibration import calibration_claims
 from uqassay.evidence.data import one_run
 from uqassay.evidence.findings import loss_estimate
 from uqassay.evidence.mistakes import METRIC, reference_score, refusal
-from uqassay.evidence.ranking import LossLines, Ranked, compare_with_one, greatest_excess, loss_lines
+from uqassay.evidence.ranking import (
+    LossLines,
+    Ranked,
+    cases_of,
+    compare_with_one,
+    greatest_excess,
+    loss_lines,
+    rests_on_inputs,
+)
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.statistics import Estimate, holm, paired_mean_test
 
@@ -679,11 +687,11 @@ def _with_cases(assay: "Assay", choice: Choice) -> Choice:
         low, high = inwards(led.low, led.high)
         ends = (low, min(high, FARTHEST))
         for t in sorted({*ends, *(t for t in GRID if low < t < ends[1])}):
-            resting = [other for other in (*baselines, *worse) if _rests_on_inputs(assay, led.model, other, t)]
+            resting = [other for other in (*baselines, *worse) if rests_on_inputs(assay, led.model, other, t)]
             free.append((t, not resting))
             if t in ends or t == DEFAULT_TRADEOFF:
                 for other in resting:
-                    cases[led.model] = max(_cases(assay, led.model, other, t), cases.get(led.model, 0.0))
+                    cases[led.model] = max(cases_of(assay, led.model, other, t), cases.get(led.model, 0.0))
     inside = [t for t, is_free in free if is_free]
     if not inside or not all(is_free for t, is_free in free if inside[0] <= t <= inside[-1]):
         return replace(choice, cases=cases)
@@ -738,8 +746,10 @@ def input_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
         if claim.limited_by in ("unseen", "infinite") or not claim.low == claim.high == DEFAULT_TRADEOFF:
             continue  # of ranges of λ the choices say it
         for better, worse, tradeoff, rows, margin in _pairs(assay, claim):
-            if better in assay.model_names and _rests_on_inputs(assay, better, worse, tradeoff, rows, margin):
-                found = _cases(assay, better, worse, tradeoff, rows, margin)
+            if better in assay.model_names and rests_on_inputs(
+                assay, better, worse, tradeoff, _chosen(assay, rows), margin
+            ):
+                found = cases_of(assay, better, worse, tradeoff, _chosen(assay, rows), margin)
                 cases[better] = max(found, cases.get(better, 0.0))
     if not cases:
         return ()
@@ -747,34 +757,6 @@ def input_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:
     shown = {m.name: cases[m.name] for m in assay.candidates if m.name in cases}
     facts = {"cases": shown, "instances": assay.n_instances, "distance": assay.settings.distance}
     return (Claim("cannot-tell", tuple(shown), (), at, at, limited_by="inputs", facts=facts),)
-
-
-def _level_of_pairs(assay: "Assay") -> float:
-    """alpha, shared by all pairs of models and baselines; the two baselines are not compared."""
-    j = len(assay.models)
-    return (1 - assay.settings.level) / max(1, j * (j - 1) // 2 - 1)
-
-
-def _rests_on_inputs(
-    assay: "Assay", better: str, worse: str, tradeoff: float, rows: "Rows" = None, margin: float = 0.0
-) -> bool:
-    """Whether as many inputs as were seen could show nothing of losses that would turn a difference around."""
-    chosen = _chosen(assay, rows)
-    a, b = (float(assay.loss(name, tradeoff)[:, chosen].mean()) for name in (better, worse))
-    bound, d = float(greatest_excess(assay, assay[better], "unified", tradeoff)), b - a + margin
-    n = len(assay.labels[chosen])
-    return bool(np.isfinite(d) and d > 0 and bound > margin and (bound / (bound + d)) ** n > _level_of_pairs(assay))
-
-
-def _cases(assay: "Assay", better: str, worse: str, tradeoff: float, rows: "Rows" = None, margin: float = 0.0) -> float:
-    """(B + d)/d for a difference at its lower end, at a level for all pairs, or for this one where that is not above 0."""
-    chosen = _chosen(assay, rows)
-    a, b = (one_run(assay.loss(name, tradeoff)[:, chosen]) for name in (better, worse))
-    groups = None if assay.groups is None else assay.groups[chosen]
-    levels = (1 - _level_of_pairs(assay), assay.settings.level)
-    low = max(paired_mean_test(b, a, groups=groups, level=level).difference.low for level in levels) + margin
-    bound = float(greatest_excess(assay, assay[better], "unified", tradeoff))
-    return (bound + low) / low if low > 0 else float("inf")
 
 
 def group_claims(assay: "Assay", claims: Sequence[Claim]) -> tuple[Claim, ...]:

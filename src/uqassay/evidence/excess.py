@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 
 from uqassay.arrays import Floats, row_chunks
 from uqassay.checks import fail
+from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.scoring import Settings
 from uqassay.losses.unified import FLOORS, label_losses, point_losses
 from uqassay.predictions import Masses, Point, Prediction
 from uqassay.records import Shape
+from uqassay.text import count, listed, named
 
-__all__ = ["TERMS", "Excess", "excess_of"]
+__all__ = ["TERMS", "Excess", "excess_of", "failing_at_most"]
 
 TERMS = ("distance", "log-loss", "brier")  # the non-specificity does not depend on the label, so its columns tell
 HELD = 2**22  # losses of all models that are held at once
@@ -112,3 +114,37 @@ def _losses(runs: Sequence[Prediction], rows: slice, term: str, settings: Settin
         total = found if total is None else total + found
     assert total is not None
     return total / len(runs) if len(runs) > 1 else total
+
+
+# In words: how seldom a model may fail outright.
+
+MOST_NAMES = 3  # of more models the strictest number stands for all
+
+
+def failing_at_most(cases: Mapping[str, float], distance: str) -> str:
+    """How often models may fail outright on inputs unlike those of the test set.
+
+    Examples
+    --------
+    >>> failing_at_most({"a": 338.7}, "kl")
+    'a gives the true class probability 0 in at most 1 of 340 cases unlike these'
+    >>> failing_at_most({"a": 338.7, "b": 52.0}, "tv")
+    'a has the greatest possible total variation in at most 1 of 340 cases unlike these and b in at most 1 of 52 cases'
+    """
+    found = DISTANCES[distance]
+    fails = "gives the true class probability 0" if found.floored else f"has the greatest possible {found.heading}"
+    shares = {name: _share(n) for name, n in cases.items()}
+    if len(shares) > MOST_NAMES:
+        return f"each model {fails} {shares[max(cases, key=lambda name: cases[name])]} unlike these"
+    (first, share), *rest = shares.items()
+    return listed([f"{named(first)} {fails} {share} unlike these", *(f"{named(name)} {of}" for name, of in rest)])
+
+
+def _share(n: float) -> str:
+    return f"in at most 1 of {count(_rounded_up(n))} cases" if np.isfinite(n) else "in none of the cases"
+
+
+def _rounded_up(n: float) -> int:
+    """A number of cases with two digits, not smaller."""
+    step = 10 ** max(0, int(np.floor(np.log10(n))) - 1)
+    return int(np.ceil(n / step) * step)

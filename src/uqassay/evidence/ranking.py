@@ -13,7 +13,7 @@ from uqassay.checks import fail
 from uqassay.credal.distances import DISTANCES
 from uqassay.evidence.baselines import column_of, has_held_out, loss_of
 from uqassay.evidence.data import one_run
-from uqassay.evidence.excess import TERMS
+from uqassay.evidence.excess import TERMS, failing_at_most
 from uqassay.evidence.findings import widened
 from uqassay.evidence.mistakes import compare_rankings, scores_of
 from uqassay.evidence.scoring import ModelScores
@@ -60,6 +60,7 @@ __all__ = [
     "Ranked",
     "Ranking",
     "Spread",
+    "cases_of",
     "compare_at",
     "compare_with_one",
     "detectable_at",
@@ -79,6 +80,7 @@ __all__ = [
     "rank_sets_of",
     "ranked_at",
     "ranking_table",
+    "rests_on_inputs",
     "scale_of_tradeoff",
     "size_text",
     "smallest_shown",
@@ -537,6 +539,58 @@ def greatest_excess(
         return np.asarray(of_the_mean.greatest_at(_floor_of_log_loss(assay, model)))
     farthest = DISTANCES[assay.settings.distance].greatest_at(model.floor)
     return farthest + t * imprecision if metric == "unified" else np.asarray(farthest)
+
+
+EVERY = slice(None)  # instances
+
+
+def rests_on_inputs(
+    assay: "Assay",
+    better: str,
+    worse: str,
+    tradeoff: float,
+    rows: "NDArray[np.bool_] | slice" = EVERY,
+    margin: float = 0.0,
+) -> bool:
+    """Whether as many inputs as were seen could show nothing of losses that would turn a difference around.
+
+    On inputs unlike those seen, the better model may give the label probability 0, which costs B more than the other model
+    loses. If a share q of the inputs costs B, a difference d still holds if q ≤ d/(B + d), and n inputs show nothing of a
+    greater share with probability (B/(B + d))^n. The difference rests on other inputs where that is above alpha, shared by all
+    pairs of models and baselines.
+    """
+    a, b = (float(assay.loss(name, tradeoff)[:, rows].mean()) for name in (better, worse))
+    bound, d = float(greatest_excess(assay, assay[better], "unified", tradeoff)), b - a + margin
+    if not (np.isfinite(d) and d > 0 and bound > margin):
+        return False
+    n = len(assay.labels[rows])
+    return bool(np.isposinf(bound) or (bound / (bound + d)) ** n > _level_of_pairs(assay))
+
+
+def cases_of(
+    assay: "Assay",
+    better: str,
+    worse: str,
+    tradeoff: float,
+    rows: "NDArray[np.bool_] | slice" = EVERY,
+    margin: float = 0.0,
+) -> float:
+    """(B + d)/d: in at most one of so many cases may the better model fail outright, see `rests_on_inputs`.
+
+    For d stands the lower end of its interval, at a level for all pairs, or for this one where that is not above 0.
+    """
+    a, b = (one_run(assay.loss(name, tradeoff)[:, rows]) for name in (better, worse))
+    groups = None if assay.groups is None else assay.groups[rows]
+    levels = (1 - _level_of_pairs(assay), assay.settings.level)
+    low = max(paired_mean_test(b, a, groups=groups, level=level).difference.low for level in levels) + margin
+    bound = float(greatest_excess(assay, assay[better], "unified", tradeoff))
+    return (bound + low) / low if low > 0 else float("inf")
+
+
+def _level_of_pairs(assay: "Assay") -> float:
+    """alpha, shared by all pairs of models and baselines; the two baselines are not compared."""
+    j = len(assay.models)
+    return (1 - assay.settings.level) / max(1, j * (j - 1) // 2 - 1)
 
 
 def _greatest_of(assay: "Assay", model: ModelScores, metric: str, tradeoff: Array, *, held_out: bool) -> Array:
@@ -1096,6 +1150,12 @@ def _caption(ranking: Ranking, spread: Spread) -> str:
         parts.append("p: against the lowest, adjusted for all pairs.")
         limits = {r.limited_by for r in ranking.models}
         parts += [f"{MARKS[why]}: {text}." for why, text in limit_notes(assay).items() if why in limits]
+        first, *rest = (r for r in ranking.models if r.rank is not None)
+        told = [r.model for r in rest if r.pvalue_adjusted <= 1 - assay.settings.level]
+        resting = [name for name in told if rests_on_inputs(assay, first.model, name, ranking.tradeoff)]
+        if resting:
+            cases = max(cases_of(assay, first.model, name, ranking.tradeoff) for name in resting)
+            parts.append(f"p holds if {failing_at_most({first.model: cases}, assay.settings.distance)}.")
     return " ".join(parts)
 
 

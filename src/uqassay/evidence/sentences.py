@@ -1,6 +1,6 @@
 """The verdict of an assay in words: headline, rankings, margins, calibration."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
@@ -13,6 +13,7 @@ from uqassay.errors import InputError
 from uqassay.evidence.answer import Answer, Recommendation, Stretch
 from uqassay.evidence.calibration import JudgedTest, ModelCalibration, judged_tests, point_models
 from uqassay.evidence.claims import Claim, inwards
+from uqassay.evidence.excess import failing_at_most
 from uqassay.losses.unified import DEFAULT_TRADEOFF
 from uqassay.metrics.measures import named_measure
 from uqassay.text import (
@@ -56,6 +57,7 @@ __all__ = [
     "none_clauses",
     "range_text",
     "rejection_sentence",
+    "resting",
     "verdict",
     "within_margin",
 ]
@@ -291,8 +293,8 @@ def _unseen(of: dict[str, list[Claim]]) -> str:
     distance = DISTANCES[claim.facts["distance"]]
     losses = f"{distance.heading}s"
     text = (
-        f"{n} cannot tell {losses} this close: losses as great as can be, but too rare to have been seen, could reverse what "
-        f"separates {listed_names(claim.others, most=NAMES_IN_VERDICT)} from {claim.models[0]}"
+        f"{n} cannot tell {losses} this close: losses as great as these statements allow, but too rare to have been seen, "
+        f"could reverse what separates {listed_names(claim.others, most=NAMES_IN_VERDICT)} from {claim.models[0]}"
     )
     telling: dict[str, list[str]] = {}  # what the bounded losses tell, and which of them
     for name, found in claim.facts["bounded"].items():
@@ -513,35 +515,6 @@ def condition(answer: Answer) -> str:
     return ""
 
 
-def failing_at_most(cases: Mapping[str, float], distance: str) -> str:
-    """How often models may fail outright on inputs unlike those of the test set.
-
-    Examples
-    --------
-    >>> failing_at_most({"a": 338.7}, "kl")
-    'a gives the true class probability 0 in at most 1 of 340 cases unlike these'
-    >>> failing_at_most({"a": 338.7, "b": 52.0}, "tv")
-    'a has the greatest possible total variation in at most 1 of 340 cases unlike these and b in at most 1 of 52 cases'
-    """
-    found = DISTANCES[distance]
-    fails = "gives the true class probability 0" if found.floored else f"has the greatest possible {found.heading}"
-    shares = {name: _share(n) for name, n in cases.items()}
-    if len(shares) > NAMES_IN_HEADLINE:
-        return f"each model {fails} {shares[max(cases, key=lambda name: cases[name])]} unlike these"
-    (first, share), *rest = shares.items()
-    return listed([f"{named(first)} {fails} {share} unlike these", *(f"{named(name)} {of}" for name, of in rest)])
-
-
-def _share(n: float) -> str:
-    return f"in at most 1 of {count(_rounded_up(n))} cases" if np.isfinite(n) else "in none of the cases"
-
-
-def _rounded_up(n: float) -> int:
-    """A number of cases with two digits, not smaller."""
-    step = 10 ** max(0, int(np.floor(np.log10(n))) - 1)
-    return int(np.ceil(n / step) * step)
-
-
 def range_text(low: float, high: float) -> str:
     """A range of λ in words.
 
@@ -565,11 +538,11 @@ def _choice(answer: Answer) -> str:
     shown = choices[:SHOWN_RANGES]
     most = NAMES_IN_HEADLINE if len(shown) == 1 else 1
     if len(answer.models) == 1:
-        clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using{_resting(answer, c)}" for c in shown]
+        clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using{resting(answer, c)}" for c in shown]
     else:
         names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
         clauses = [
-            f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}{_resting(answer, c)}"
+            f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}{resting(answer, c)}"
             for c, name in zip(shown, names, strict=True)
         ]
     if rests_on := condition(answer):
@@ -581,7 +554,7 @@ def _choice(answer: Answer) -> str:
     return sentence(clauses)
 
 
-def _resting(answer: Answer, choice: Recommendation) -> str:
+def resting(answer: Answer, choice: Recommendation) -> str:
     """How seldom the models chosen may fail on inputs unlike those seen, and for which λ that matters."""
     if not choice.cases:
         return ""

@@ -25,6 +25,7 @@ from uqassay.evidence.sentences import (
     measure_label,
     none_clauses,
     range_text,
+    resting,
     within_margin,
 )
 from uqassay.losses.unified import DEFAULT_TRADEOFF
@@ -985,7 +986,7 @@ def answer_choices(answer: Answer) -> list[Statement]:
 
 
 def _choice(answer: Answer, c: Recommendation) -> Statement:
-    where = range_text(c.low, c.high).replace("for λ from", "for every λ from")
+    where = f"{range_text(c.low, c.high).replace('for λ from', 'for every λ from')}{resting(answer, c)}"
     where = ", ".join(filter(None, (where, condition(answer))))
     if len(answer.models) == 1:
         return Statement("", c.models, "is worth using", where)
