@@ -256,8 +256,7 @@ class _Reading:
             if check := getattr(made, "_check_read", None):
                 check()
         except InputError as problem:
-            where = _joined(place, problem.parameter)
-            raise InputError(where, problem.rule, problem.got, problem.remedy, code=problem.code) from problem
+            raise problem.replace(parameter=_joined(place, problem.parameter)) from problem
         return made
 
     def array(self, value: Any, kind: Any, place: str) -> NDArray[Any]:
