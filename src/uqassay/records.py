@@ -246,9 +246,8 @@ class _Reading:
         if unknown is not None:
             fail(place or "the record", "has a field that is not known", f"got {unknown!r:.60}", "", code="choice")
         found = {}
-        for name in sorted(
-            hints, key=lambda name: not _is_array(hints[name])
-        ):  # arrays give the lengths for records inside
+        # arrays first, because they give the lengths for the records inside
+        for name in sorted(hints, key=lambda name: not _is_array(hints[name])):
             if name not in value:
                 fail(_joined(place, name), "is missing", "", "", code="missing")
             found[name] = self.value(value[name], hints[name], _joined(place, name), own)
@@ -257,8 +256,7 @@ class _Reading:
             if check := getattr(made, "_check_read", None):
                 check()
         except InputError as problem:
-            where = _joined(place, problem.parameter)
-            raise InputError(where, problem.rule, problem.got, problem.remedy, code=problem.code) from problem
+            raise problem.replace(parameter=_joined(place, problem.parameter)) from problem
         return made
 
     def array(self, value: Any, kind: Any, place: str) -> NDArray[Any]:
@@ -267,9 +265,8 @@ class _Reading:
         if place not in self.arrays:
             fail(place, "is missing", "there is no such array", "", code="missing")
         array = self.arrays[place]
-        wanted = (
-            array.dtype.newbyteorder("=") if kind is Any else np.dtype(kind)
-        )  # compiled kernels take native numbers
+        # compiled kernels take no other order of bytes
+        wanted = array.dtype.newbyteorder("=") if kind is Any else np.dtype(kind)
         kinds = KEPT if kind is Any else {"i": "iu"}.get(wanted.kind, wanted.kind)
         if array.dtype.kind not in kinds or not np.can_cast(array.dtype, wanted):
             rule = "must hold numbers or text" if kind is Any else f"must have a dtype that fits {wanted}"

@@ -19,6 +19,7 @@ from uqassay.text import counted, html_text, latex_text, markdown_text, number, 
 __all__ = [
     "COLUMNS",
     "Bar",
+    "Plain",
     "Shown",
     "ShownCell",
     "ShownRow",
@@ -29,6 +30,8 @@ __all__ = [
     "plain",
     "plain_of",
     "read_json",
+    "row_of",
+    "spread",
 ]
 
 
@@ -397,6 +400,41 @@ def plain_of(record: Any, *names: str) -> dict[str, Any]:
     {'code': 'edge', 'text': 'at the end'}
     """
     return {name: _plain_part(getattr(record, name)) for name in names or [each.name for each in fields(record)]}
+
+
+class Plain:
+    """Gives a dataclass `to_dict`."""
+
+    _plain: ClassVar[str] = ""  # names of attributes; empty for all fields
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for strict JSON: nan becomes None, and infinities become "Infinity" and "-Infinity"."""
+        return plain_of(self, *self._plain.split())
+
+
+def spread(name: str, found: Any, *, prefix: str | None = None) -> dict[str, float | None]:
+    """An estimate as fields of a row: NAME, NAME_low and NAME_high, each None where there is no estimate.
+
+    `prefix` stands before "low" and "high" in place of NAME with an underscore.
+
+    Examples
+    --------
+    >>> from uqassay.statistics import mean_estimate
+    >>> list(spread("gain", mean_estimate([0.0, 1.0]))), spread("estimate", None, prefix="")
+    (['gain', 'gain_low', 'gain_high'], {'estimate': None, 'low': None, 'high': None})
+    """
+    before = f"{name}_" if prefix is None else prefix
+    numbers = (None, None, None) if found is None else (float(found), found.low, found.high)
+    return dict(zip((name, f"{before}low", f"{before}high"), numbers, strict=True))
+
+
+def row_of(record: Any, *names: str) -> dict[str, Any]:
+    """These attributes of a record, by default its fields, as a row: estimates with the ends of their intervals."""
+    row: dict[str, Any] = {}
+    for name in names or [each.name for each in fields(record)]:
+        value = getattr(record, name)
+        row |= spread(name, value) if isinstance(value, float) and hasattr(value, "low") else {name: value}
+    return row
 
 
 def _plain_part(value: Any) -> Any:

@@ -49,7 +49,7 @@ def test_backward_scores_are_those_of_the_assay(tmp_path):
     y = (np.arange(N) % 3 == 0) & (P > 0.7)
     a = judged(y)
     records = a.backward
-    assert [r.to_dict() for r in records] == [r.to_dict() for r in uq.evidence.backward_scores(a)]
+    assert [r.row() for r in records] == [r.row() for r in uq.evidence.backward_scores(a)]
     assert [row for note in a.warnings for row in note.facts.get("scores", ())] == [r.row() for r in records]
     found = claims(a, "backward-score")
     assert [(c.models[0], c.metric) for c in found] == [(r.model, r.score) for r in records]
@@ -62,7 +62,7 @@ def test_backward_scores_are_those_of_the_assay(tmp_path):
         assert claim.estimate.level == pytest.approx(record.uq_auc.level)
     again = uq.Assay.load(a.save(tmp_path / "kept"))
     assert len(records) > 0
-    assert [r.to_dict() for r in again.backward] == [r.to_dict() for r in records]
+    assert [r.row() for r in again.backward] == [r.row() for r in records]
     assert [c.to_dict() for c in again.claims()] == [c.to_dict() for c in a.claims()]
 
 

@@ -1,5 +1,6 @@
 """A kept assay comes back as it was, and a damaged folder is told from a sound one in a sentence."""
 
+import json
 import shutil
 from dataclasses import replace
 
@@ -21,12 +22,21 @@ def judged():
         "DE": uq.Members(probs, class_names=("cat", "dög", "a b")),
         "mean": uq.Point(probs.mean(axis=1), class_names=("cat", "dög", "a b")),
     }
-    return uq.assay(models, rng.integers(3, size=12), n_draws=20)
+    return uq.assay(models, rng.integers(3, size=12), n_draws=20, subgroups={"site": np.arange(12) % 2})
 
 
 @pytest.fixture
 def kept(tmp_path, judged):
     return judged.save(tmp_path / "kept")
+
+
+def renamed(folder, field, old, new):
+    """Another name in a mapping of the assay, in the values and in the arrays."""
+    change_facts(folder, lambda f: f.update({field: json.loads(json.dumps(f[field]).replace(f"/{old}", f"/{new}"))}))
+    change_facts(folder, lambda f: f[field].update({new: f[field].pop(old)}))
+    change_arrays(
+        folder, lambda a: [a.update({k.replace(f"/{old}", f"/{new}"): a.pop(k)}) for k in [*a] if k.startswith(field)]
+    )
 
 
 DAMAGE = {
@@ -51,6 +61,57 @@ DAMAGE = {
     "settings of another kind": lambda folder: change_facts(folder, lambda f: f.update(settings=[])),
     "unknown setting": lambda folder: change_facts(folder, lambda f: f["settings"].update(colour="red")),
     "no provenance": lambda folder: change_facts(folder, lambda f: f.pop("provenance")),
+    "array of nobody": lambda folder: change_arrays(folder, lambda a: a.update(more=np.ones(12))),
+    "array of another field": lambda folder: change_facts(folder, lambda f: f.update(ids="labels")),
+    "labels of no class": lambda folder: change_arrays(folder, lambda a: a.update(labels=a["labels"] + 1)),
+    "shares of another number": lambda folder: change_arrays(folder, lambda a: a.update(labels=np.ones((12, 2)) / 2)),
+    "undefined shares": lambda folder: change_arrays(folder, lambda a: a.update(labels=np.full((12, 3), np.nan))),
+    "labels of each instance twice": lambda folder: change_arrays(
+        folder, lambda a: a.update(labels=np.tile(a["labels"], 2))
+    ),
+    "half labels": lambda folder: change_arrays(folder, lambda a: a.update(labels=a["labels"].astype(float))),
+    "undefined hits": lambda folder: change_arrays(
+        folder, lambda a: a.update({"models/0/columns/correct": np.full((1, 12), np.nan)})
+    ),
+    "runs of another number": lambda folder: change_arrays(
+        folder, lambda a: a.update({"models/0/columns/gap": np.zeros((2, 12))})
+    ),
+    "instance of a set that is not there": lambda folder: change_arrays(
+        folder, lambda a: a.update({"sets/DE/rows": a["sets/DE/rows"] + 1})
+    ),
+    "more points than instances": lambda folder: change_arrays(
+        folder, lambda a: a.update({"sets/DE/points": np.zeros((13, 4, 3), np.float32)})
+    ),
+    "two scales of 1": lambda folder: change_arrays(
+        folder, lambda a: a.update({"scaled/DE/scales": np.ones_like(a["scaled/DE/scales"])})
+    ),
+    "scales in other runs": lambda folder: change_arrays(
+        folder,
+        lambda a: a.update(
+            {
+                f"scaled/DE/{name}": np.tile(a[f"scaled/DE/{name}"], (2, 1, 1))
+                for name in ("distance", "nonspecificity", "covered")
+            }
+        ),
+    ),
+    "set of nobody": lambda folder: renamed(folder, "sets", "DE", "vacuous"),
+    "one class": lambda folder: change_facts(folder, lambda f: f.update(class_names=["cat"])),
+    "class twice": lambda folder: change_facts(folder, lambda f: f.update(class_names=["cat", "cat", "a b"])),
+    "name of another type": lambda folder: change_facts(folder, lambda f: f.update(class_names=["cat", 1, "a b"])),
+    "no baseline": lambda folder: change_facts(folder, lambda f: f["models"][2].update(baseline=False)),
+    "model twice": lambda folder: change_facts(folder, lambda f: f["models"][1].update(name="DE")),
+    "run that is not there": lambda folder: change_facts(folder, lambda f: f["calibration"][0].update(run=1)),
+    "half a run": lambda folder: change_facts(folder, lambda f: f["calibration"][0].update(run=0.0)),
+    "no diagram of a test": lambda folder: change_facts(folder, lambda f: f["calibration"][0].update(before=None)),
+    "another kind of test": lambda folder: change_facts(folder, lambda f: f["calibration"][0].update(tested="x")),
+    "draws in decimals": lambda folder: change_facts(folder, lambda f: f["settings"].update(n_draws=20.0)),
+    "level 1": lambda folder: change_facts(folder, lambda f: f["settings"].update(level=1.0)),
+    "seed below 0": lambda folder: change_facts(folder, lambda f: f["settings"].update(seed=-1)),
+    "another distance": lambda folder: change_facts(folder, lambda f: f["settings"].update(distance="x")),
+    "unknown measure": lambda folder: change_facts(folder, lambda f: f["settings"].update(measures=["x"])),
+    "no λ": lambda folder: change_facts(folder, lambda f: f.update(tradeoffs=[])),
+    "an error too few": lambda folder: change_facts(folder, lambda f: f["classwise_error"].update(DE=[0.1])),
+    "subgroup with a taken name": lambda folder: renamed(folder, "subgroups", "site", "correct"),
 }
 
 
@@ -58,6 +119,12 @@ DAMAGE = {
 def test_a_damaged_folder_is_refused_in_a_sentence(kept, what):
     DAMAGE[what](kept)
     with refuses(str(kept), "unreadable", got="Assay.save", error=FileFormatError):
+        uq.Assay.load(kept)
+
+
+def test_draws_that_the_folder_is_too_small_for_are_refused(kept, monkeypatch):
+    monkeypatch.setenv("UQASSAY_MAX_ARRAY_BYTES", "600")
+    with refuses(str(kept), "size", got="settings/n_draws may take 600 bytes", error=FileFormatError):
         uq.Assay.load(kept)
 
 

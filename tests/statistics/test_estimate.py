@@ -14,6 +14,7 @@ from tests.notes import said, texts
 from tests.refusals import refuses
 
 from uqassay.notes import Note
+from uqassay.records import packed, unpacked
 from uqassay.statistics import Estimate, bca_interval, bootstrap_means, mean_estimate
 from uqassay.statistics.resampling import draw_run_effects
 
@@ -75,7 +76,7 @@ def test_estimate_survives_strict_json(value):
         value, low=np.float32(0.5), high=np.nan, level=0.9, n=np.int64(3), method="m", notes=[Note("runs", "n")]
     )
     fields = json.loads(json.dumps(estimate.to_dict(), allow_nan=False))
-    twin = Estimate.from_dict(fields)
+    twin = unpacked(Estimate, json.loads(json.dumps(packed(estimate)[0], allow_nan=False)))
     np.testing.assert_array_equal(ends(twin), ends(estimate))
     assert (twin.level, twin.n, twin.method, said(twin)) == (0.9, 3, "m", "n")
     assert fields["high"] is None

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, final, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, final, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,7 +41,7 @@ from uqassay.ids import in_one_order
 from uqassay.metrics.measures import CALIBRATION_MEASURES, CalibrationMeasure, Sides, calibration_measure
 from uqassay.native import single_blas_thread
 from uqassay.notes import Note
-from uqassay.results import ShownTable, plain_of
+from uqassay.results import Plain, ShownTable
 from uqassay.statistics.units import check_draws
 from uqassay.text import counted, pvalue_text
 
@@ -594,8 +594,14 @@ def in_deviations(minima: Floats, deviation: float) -> float:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class CredalCalibrationTest(ShownVerdict):
+class CredalCalibrationTest(ShownVerdict, Plain):
     """Result of `credal_calibration_test`."""
+
+    _plain: ClassVar = (
+        "measure notion statistic pvalue weights null null_kind convention n_instances n_members "
+        "n_classes noun n_draws planned_draws smallest_pvalue sides search_spread evaluations width "
+        "notes"
+    )
 
     #: name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong"
     measure: str
@@ -682,15 +688,6 @@ class CredalCalibrationTest(ShownVerdict):
 
     def _shown_table(self) -> ShownTable:
         return numbers_of_test(self.statistic, self.pvalue, self.n_draws)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer."""
-        names = (
-            "measure notion statistic pvalue weights null null_kind convention n_instances n_members "
-            "n_classes noun n_draws planned_draws smallest_pvalue sides search_spread evaluations width "
-            "notes"
-        )
-        return plain_of(self, *names.split())
 
     @property
     def _most_draws(self) -> int:

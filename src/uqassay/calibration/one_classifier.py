@@ -55,7 +55,7 @@ from uqassay.native import kernel
 from uqassay.notes import Note, reason
 from uqassay.predictions import Prediction, PredictionLike, as_prediction
 from uqassay.predictions.labels import labels_for
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, plain_of
+from uqassay.results import Plain, Shown, ShownCell, ShownRow, ShownTable
 from uqassay.statistics.estimate import Estimate, mean_estimate
 from uqassay.statistics.units import Units, check_draws, check_level, make_units
 from uqassay.text import count, counted, pvalue, pvalue_text, significant
@@ -512,8 +512,13 @@ UNKNOWN_GAP = ConfidenceGap(math.nan, math.nan, math.nan, math.nan)
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationTest(ShownVerdict):
+class CalibrationTest(ShownVerdict, Plain):
     """Result of `calibration_test`."""
+
+    _plain: ClassVar = (
+        "measure notion statistic pvalue null method n_instances n_classes n_draws sides n_groups "
+        "smallest_pvalue direction gap notes"
+    )
 
     #: name of the measure, and the notion of calibration that it tests: "confidence", "classwise" or "strong"
     measure: str
@@ -604,14 +609,6 @@ class CalibrationTest(ShownVerdict):
             facts = {"n_groups": self.n_groups, "smallest": self.smallest_pvalue}
             fail("alpha", rule, f"got {alpha:g}", "test on more groups", code="range", facts=facts)
         check_alpha(alpha, self.n_draws or 2**62, sides=self.sides)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer."""
-        names = (
-            "measure notion statistic pvalue null method n_instances n_classes n_draws sides n_groups "
-            "smallest_pvalue direction gap notes"
-        )
-        return plain_of(self, *names.split())
 
 
 # Tests of strong calibration of one classifier: p-values and intervals of its kernel calibration error.

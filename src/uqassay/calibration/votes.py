@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +26,7 @@ from uqassay.measures.variance import ProbabilityMoments, probability_moments
 from uqassay.notes import Note, distinct, reason
 from uqassay.predictions import Box, Masses, Members, Point, Prediction, PredictionLike, as_prediction, not_negative
 from uqassay.predictions.labels import in_order_of_ids, take_index
-from uqassay.results import ShownTable, estimate_cell, plain_of
+from uqassay.results import Plain, ShownTable, estimate_cell, plain_of
 from uqassay.statistics.estimate import Estimate, interval_notes, mean_estimate, proportion_estimate
 from uqassay.statistics.paired_tests import paired_mean_test
 from uqassay.statistics.units import (
@@ -434,8 +434,10 @@ MOST_NUMBERS = 4_000_000  # of votes drawn at a time
 
 @final
 @dataclass(frozen=True, eq=False)
-class VoteCompatibility:
+class VoteCompatibility(Plain):
     """Result of `vote_compatibility_test`."""
+
+    _plain: ClassVar = "share kept alpha n_draws notes"
 
     #: (n,): −2 ln of the likelihood ratio: 2m · KL(votes / m ‖ nearest point of the set); nan for instances that are left out
     statistic: Floats
@@ -458,16 +460,6 @@ class VoteCompatibility:
             f"The votes of an estimated {percent(s, in_sentence=True)}{sure} of {counted(s.n, 'instance')} could come from "
             f"some point of the set of {name}."
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values of the shares."""
-        return {
-            "share": self.share.to_dict(),
-            "kept": self.kept.to_dict(),
-            "alpha": self.alpha,
-            "n_draws": self.n_draws,
-            "notes": [note.to_dict() for note in self.notes],
-        }
 
 
 def vote_compatibility_test(

@@ -23,6 +23,7 @@ from uqassay.evidence.ranking import (
     rests_on_inputs,
 )
 from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.results import row_of, spread
 from uqassay.statistics import Estimate, holm, paired_mean_test
 
 if TYPE_CHECKING:
@@ -100,20 +101,11 @@ class Claim:
 
     def to_dict(self) -> dict[str, Any]:
         """The claim as plain values, the interval spread out."""
-        found = self.estimate
         return {
-            "kind": self.kind,
-            "models": self.models,
-            "others": self.others,
-            "low": self.low,
-            "high": self.high,
-            "metric": self.metric,
-            "estimate": None if found is None else float(found),
-            "estimate_low": None if found is None else found.low,
-            "estimate_high": None if found is None else found.high,
-            "level": None if found is None else found.level,
-            "pvalue": self.pvalue,
-            "limited_by": self.limited_by,
+            **row_of(self, "kind", "models", "others", "low", "high", "metric"),
+            **spread("estimate", self.estimate),
+            "level": None if self.estimate is None else self.estimate.level,
+            **row_of(self, "pvalue", "limited_by"),
             "facts": dict(self.facts),
         }
 
@@ -893,9 +885,7 @@ def refusal_claims(assay: "Assay", model: str) -> tuple[Claim, ...]:
     facts = {
         "coverage": KEPT,
         "accuracy_all": float(found.accuracy_all),
-        "accuracy_kept": float(kept),
-        "accuracy_kept_low": kept.low,
-        "accuracy_kept_high": kept.high,
+        **spread("accuracy_kept", kept),
     }
     if gain.low > 0:
         return (Claim("refusal", (model,), metric=score, estimate=gain, facts=facts),)

@@ -218,7 +218,7 @@ class DataSetComparison(Shown):
             "friedman": self.friedman.to_dict(),
             "critical_difference": self.critical_difference,
             "smallest_pvalue": self.tests.smallest_pvalue,
-            "notes": [note.to_dict() for note in self.notes],
+            "notes": plain(self.notes),
         }
 
     def _model_rows(self) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from uqassay.metrics.disentanglement import (
 )
 from uqassay.metrics.ood import ood_auc_score
 from uqassay.notes import Note
-from uqassay.results import plain
+from uqassay.results import plain, spread
 from uqassay.statistics import Estimate, PermutationTest, holm
 from uqassay.statistics.components import mean_over_runs
 from uqassay.text import counted, listed, shown
@@ -206,15 +206,6 @@ def chosen(parameter: str, name: str, known: tuple[str, ...]) -> str:
 Rows = list[dict[str, Any]]
 
 
-def ends(estimate: "Estimate", prefix: str = "") -> dict[str, float]:
-    """An estimate and the ends of its interval as fields of a row."""
-    return {
-        prefix or "estimate": float(estimate),
-        f"{prefix}_low" if prefix else "low": estimate.low,
-        f"{prefix}_high" if prefix else "high": estimate.high,
-    }
-
-
 def _of(study: "DisentanglementStudy", decomposition: str) -> dict[str, Any]:
     return {"method": study.method, "dataset": study.dataset, "decomposition": decomposition}
 
@@ -253,7 +244,7 @@ def _errors(study: "DisentanglementStudy", level: float) -> Rows:
         rows.append(
             {
                 **_of(study, name),
-                **ends(found.error),
+                **spread("estimate", found.error, prefix=""),
                 "level": level,
                 "runs": study.n_runs,
                 "pooled": found.pooled.error,
@@ -276,8 +267,8 @@ def _terms(study: "DisentanglementStudy", level: float) -> Rows:
                     "experiment": term.experiment,
                     "kind": term.estimate,
                     "ideal": term.ideal,
-                    **ends(term.correlation, "correlation"),
-                    **ends(term.deviation, "deviation"),
+                    **spread("correlation", term.correlation),
+                    **spread("deviation", term.deviation),
                     "level": level,
                     "pooled": float(pooled),
                     "constant_runs": int(term.constant.sum()),
@@ -293,7 +284,8 @@ def _detection(study: "DisentanglementStudy", level: float) -> Rows:
         for kind in KINDS:
             each = [(study.class_names[k], found.of_class(k, kind)) for k in found.classes]
             for left_out, auc in [*each, (None, getattr(found, f"{kind}_mean"))]:  # None: mean over the classes
-                rows.append({**_of(study, name), "left_out": left_out, "kind": kind, **ends(auc), "level": level})
+                row = {**_of(study, name), "left_out": left_out, "kind": kind}
+                rows.append(row | spread("estimate", auc, prefix="") | {"level": level})
     return rows
 
 
@@ -528,7 +520,7 @@ class RankedContender:
         }
         if found is not None:
             values |= {
-                **ends(found.error, "error"),
+                **spread("error", found.error),
                 "level": found.error.level,
                 "floor": found.floor,
                 "together": found.together,
@@ -541,15 +533,15 @@ class RankedContender:
                         "experiment": term.experiment,
                         "kind": term.estimate,
                         "ideal": term.ideal,
-                        **ends(term.correlation, "correlation"),
-                        **ends(term.deviation, "deviation"),
+                        **spread("correlation", term.correlation),
+                        **spread("deviation", term.deviation),
                     }
                     for term in found.terms
                 ],
             }
         if self.difference is not None:
             values |= {
-                **ends(self.difference, "difference"),
+                **spread("difference", self.difference),
                 "pvalue": self.pvalue,
                 "pvalue_adjusted": self.pvalue_adjusted,
                 "paired": self.paired,

@@ -207,14 +207,13 @@ def _finding(
         "score": score,
         "tradeoff": tradeoff,
         "convention": assay.settings.convention,
-        "estimate": float(estimate),
         **estimate_fields(estimate),
     }
 
 
 def estimate_fields(estimate: Estimate) -> dict[str, Any]:
-    """What a finding says of an estimate: the interval, what it rests on, and the notes."""
-    return {name: getattr(estimate, name) for name in OF_ESTIMATE}
+    """What a finding says of an estimate: the number, the interval, what it rests on, and the notes."""
+    return {"estimate": float(estimate)} | {name: getattr(estimate, name) for name in OF_ESTIMATE}
 
 
 def _row(assay: "Assay", found: MistakeRanking) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from uqassay.metrics.epistemic_gain import (
 from uqassay.notes import Note, distinct
 from uqassay.predictions import Point, Prediction, PredictionLike, as_prediction
 from uqassay.predictions.keys import label_columns
-from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, estimate_cell
+from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, estimate_cell, spread
 from uqassay.statistics import Estimate, mean_estimate
 from uqassay.statistics.units import make_units
 from uqassay.text import ABSENT, count, counted, level_text, listed, listed_names, shown
@@ -568,10 +568,8 @@ def _of(result: "GainResult") -> dict[str, Any]:
 
 def _number(found: OverRuns | None, name: str) -> dict[str, Any]:
     """Mean, standard deviation and interval as fields of a row; empty where there is no such number."""
-    if found is None:
-        return dict.fromkeys((name, f"{name}_sd", f"{name}_low", f"{name}_high"))
-    estimate = found.estimate
-    return {name: float(found), f"{name}_sd": found.sd, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
+    mean, sd = (None, None) if found is None else (found.estimate, found.sd)
+    return {name: None, f"{name}_sd": sd} | spread(name, mean)
 
 
 def _scores(result: "GainResult") -> Rows:
@@ -590,18 +588,12 @@ def _run(result: "GainResult", run: "RunGain", r: int) -> dict[str, Any]:
     row = {**_of(result), "run": r + 1, "seed": run.seed, "instances": run.n_instances, "level": result.level}
     for name in QUANTITIES:
         found: OverRuns | None = getattr(result, name)
-        row |= _ends(None if found is None else found.per_run[r], name)
+        row |= spread(name, None if found is None else found.per_run[r])
     for name, calibration in (("raw", run.raw), ("calibrated", run.calibrated)):
         low, high = (None, None) if calibration is None else calibration.null_band
         row |= {f"{name}_null_low": low, f"{name}_null_high": high}
         row[f"{name}_pvalue"] = None if calibration is None else calibration.pvalue
     return row | {"notes": run.notes}
-
-
-def _ends(estimate: "Estimate | None", name: str) -> dict[str, Any]:
-    if estimate is None:
-        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
-    return {name: float(estimate), f"{name}_low": estimate.low, f"{name}_high": estimate.high}
 
 
 def _bins(result: "GainResult") -> Rows:

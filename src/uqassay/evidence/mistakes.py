@@ -19,7 +19,7 @@ from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS, RankingMetric, chance_pvalue
 from uqassay.metrics.risk import RankedErrors, Refusals, SelectiveGain, check_coverage, rank_errors
 from uqassay.notes import Note
-from uqassay.results import Shown, ShownTable
+from uqassay.results import Shown, ShownTable, row_of
 from uqassay.statistics import Estimate, PairedComparison, PairwiseComparisons, proportion_estimate
 from uqassay.statistics.linearised import AveragedStatistic, Linearised
 from uqassay.statistics.paired_tests import paired_statistic_test, pairwise_statistic_tests
@@ -368,31 +368,8 @@ class BackwardScore:
 
     def row(self) -> dict[str, Any]:
         """The record as a dict of plain values for tables and JSON."""
-        return {
-            "model": self.model,
-            "score": self.score,
-            "uq_auc": float(self.uq_auc),
-            "uq_auc_low": self.uq_auc.low,
-            "uq_auc_high": self.uq_auc.high,
-            "pvalue": self.pvalue,
-            "n_tests": self.n_tests,
-            "coverage": self.coverage,
-            "gain": float(self.gain),
-            "gain_low": self.gain.low,
-            "gain_high": self.gain.high,
-            "costs": self.costs,
-            "level": self.level,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """The record as plain values, from which `from_dict` makes it again."""
-        return vars(self) | {"uq_auc": self.uq_auc.to_dict(), "gain": self.gain.to_dict()}
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "BackwardScore":
-        """The record that `to_dict` wrote."""
-        estimates = {name: Estimate.from_dict(values[name]) for name in ("uq_auc", "gain")}
-        return cls(**{**values, **estimates})
+        names = ("model", "score", "uq_auc", "pvalue", "n_tests", "coverage", "gain", "costs", "level")
+        return row_of(self, *names)
 
 
 def backward_scores(assay: "Assay", *, coverage: float = 0.9) -> tuple[BackwardScore, ...]:

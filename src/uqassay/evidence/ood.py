@@ -498,7 +498,6 @@ class OodDetection(Shown):
             "score": score,
             "tradeoff": NAN,
             "convention": self.convention,
-            "estimate": float(found),
             **estimate_fields(found),
         }
 

@@ -23,7 +23,7 @@ from uqassay.metrics.names import metric_name
 from uqassay.metrics.ranking import RANKING_METRICS
 from uqassay.metrics.tradeoff import tradeoff_scale
 from uqassay.notes import Note
-from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, Text
+from uqassay.results import Bar, Shown, ShownCell, ShownRow, ShownTable, Text, row_of, spread
 from uqassay.statistics import (
     DetectableDifference,
     Estimate,
@@ -774,26 +774,18 @@ class Ranked:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, the intervals spread out."""
-        return {
-            "model": self.model,
-            "rank": self.rank,
-            "rank_low": self.rank_low,
-            "rank_high": self.rank_high,
-            "top": self.top,
-            "estimate": float(self.estimate),
-            "low": self.estimate.low,
-            "high": self.estimate.high,
-            "win_share": self.win_share,
-            "difference": float(self.difference),
-            "difference_low": self.difference.low,
-            "difference_high": self.difference.high,
-            "pvalue": self.pvalue,
-            "pvalue_adjusted": self.pvalue_adjusted,
-            "limited_by": self.limited_by,
-            "below": self.below,
-            "detectable": self.detectable,
-            "pvalue_no_worse": self.pvalue_no_worse,
-        }
+        place = row_of(self, "model", "rank", "rank_low", "rank_high", "top")
+        rest = (
+            "win_share",
+            "difference",
+            "pvalue",
+            "pvalue_adjusted",
+            "limited_by",
+            "below",
+            "detectable",
+            "pvalue_no_worse",
+        )
+        return {**place, **spread("estimate", self.estimate, prefix=""), **row_of(self, *rest)}
 
 
 def ranked_at(assay: "Assay", tradeoff: float) -> tuple[Ranked, ...]:

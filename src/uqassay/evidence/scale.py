@@ -37,7 +37,7 @@ from uqassay.predictions import (
     not_negative,
 )
 from uqassay.records import Shape
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell
+from uqassay.results import Plain, Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain, row_of
 from uqassay.statistics import (
     Estimate,
     MeanLines,
@@ -218,21 +218,16 @@ class ScaleCheck(Shown):
         return [self._row(m) for m in self.models]
 
     def _row(self, m: ModelScale) -> dict[str, Any]:
+        first = ("n", "loss", "best", "best_low", "best_high", "best_loss", "scale", "scale_loss")
         row = {
             "model": m.model,
             "tradeoff": self.tradeoff,
-            **{name: getattr(m, name) for name in ("n", "loss", "best", "best_low", "best_high", "best_loss", "scale")},
-            "scale_loss": m.scale_loss,
-            "difference": float(m.difference),
-            "difference_low": m.difference.low,
-            "difference_high": m.difference.high,
-            "pvalue": m.pvalue,
-            "wider": m.wider,
+            **row_of(m, *first, "difference", "pvalue", "wider"),
             "clipped": float(m.clipped[m.scales == m.scale][0]),
             "own_loss": m.own_loss,
             "own_rank_low": None,
             "own_rank_high": None,
-            "notes": [note.to_dict() for note in m.notes],
+            "notes": plain(m.notes),
         }
         if self.ranking is not None:
             place = self.ranking.names.index(m.model)
@@ -251,7 +246,7 @@ class ScaleCheck(Shown):
             "models": [row | curve for row, curve in zip(self.rows(), curves, strict=True)],
             "ranking": None if self.ranking is None else self.ranking.to_dict(),
             "sentence": self.sentence(),
-            "notes": [note.to_dict() for note in self.notes],
+            "notes": plain(self.notes),
         }
 
 
@@ -321,7 +316,7 @@ def scaled_coverage(assay: "Assay", model: str) -> list[tuple[float, Estimate, E
 def coverage_curve_rows(assay: "Assay") -> list[dict[str, Any]]:
     """Two rows for each model with sets and each scale: coverage and mean non-specificity."""
     return [
-        {"model": model, "scale": scale, "metric": metric, "estimate": float(estimate), **estimate_fields(estimate)}
+        {"model": model, "scale": scale, "metric": metric, **estimate_fields(estimate)}
         for model in assay.scaled
         for scale, *both in scaled_coverage(assay, model)
         for metric, estimate in zip(("coverage", "nonspecificity"), both, strict=True)
@@ -855,8 +850,10 @@ def _second_half(assay: "Assay", rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class CoverageCurve(Shown):
+class CoverageCurve(Shown, Plain):
     """Coverage and size of the sets of one model at S scales; made by `coverage_curve`."""
+
+    _plain: ClassVar = "rule scales clipped coverage nonspecificity size"
 
     scales: NDArray[np.float64]  #: s, ascending; 1 is among them.
     coverage: tuple[Estimate, ...]  #: Share of the labels that the scaled sets do not rule out.
@@ -875,15 +872,6 @@ class CoverageCurve(Shown):
         """The smallest of the scales with at least this coverage; nan if none has it."""
         reached = [s for s, c in zip(self.scales.tolist(), self.coverage, strict=True) if c >= coverage]
         return min(reached, default=float("nan"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for strict JSON."""
-        return {
-            "rule": self.rule,
-            "scales": self.scales.tolist(),
-            "clipped": self.clipped.tolist(),
-            **{name: [e.to_dict() for e in getattr(self, name)] for name in ("coverage", "nonspecificity", "size")},
-        }
 
     def _shown_title(self) -> str:
         return f"Coverage by {self.rule} and size of scaled sets on {counted(self.coverage[0].n, 'instance')}"

@@ -96,7 +96,6 @@ def _row(model: str, run: int | None, rule: str, metric: str, estimate: Any) -> 
         "run": "all" if run is None else str(run + 1),
         "rule": rule,
         "metric": metric.replace("_", "-"),
-        "estimate": float(estimate),
         **estimate_fields(estimate),
     }
 
@@ -218,8 +217,7 @@ def vote_shares(assay: "Assay", model: str) -> dict[str, Estimate]:
 def vote_rows(assay: "Assay") -> list[dict[str, Any]]:
     """One row for each model and for its set and its mean."""
     return [
-        {"model": model, "of": of, "estimate": float(share), **estimate_fields(share)}
-        | {"votes": float(assay.votes[model].votes.mean())}
+        {"model": model, "of": of, **estimate_fields(share)} | {"votes": float(assay.votes[model].votes.mean())}
         for model in assay.votes
         for of, share in vote_shares(assay, model).items()
     ]

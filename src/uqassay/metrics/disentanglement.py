@@ -16,7 +16,7 @@ from uqassay.checks import a, between, different, fail, mapping, number, one_of,
 from uqassay.ids import in_one_order
 from uqassay.notes import Note
 from uqassay.predictions.labels import labels_for, take_table
-from uqassay.results import plain_of
+from uqassay.results import Plain, row_of, spread
 from uqassay.statistics import (
     Estimate,
     PermutationTest,
@@ -266,7 +266,7 @@ IDEALS = (
 
 @final
 @dataclass(frozen=True, eq=False)
-class Term:
+class Term(Plain):
     """One of the four correlations of the disentanglement error."""
 
     experiment: str  #: "dataset-size" or "label-noise"
@@ -283,10 +283,6 @@ class Term:
     #: (R,): True where the estimate or the accuracy is constant, so that the correlation is undefined and counts as 0
     constant: NDArray[np.bool_]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer."""
-        return plain_of(self)
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -299,7 +295,7 @@ class PooledDisentanglement:
 
 @final
 @dataclass(frozen=True, eq=False)
-class Disentanglement:
+class Disentanglement(Plain):
     """Result of `disentanglement_error`."""
 
     error: Estimate  #: mean of `per_run`, with a t interval over the runs, cut at the range of possible values
@@ -320,10 +316,6 @@ class Disentanglement:
     def n_runs(self) -> int:
         """R."""
         return len(self.per_run)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer."""
-        return plain_of(self)
 
 
 def disentanglement_error(
@@ -497,7 +489,7 @@ _BLOCK = 512  # random rearrangements at a time
 
 @final
 @dataclass(frozen=True, eq=False)
-class PairedDisentanglementTest:
+class PairedDisentanglementTest(Plain):
     """Result of `paired_disentanglement_test`."""
 
     difference: Estimate  #: mean over the runs of the error of a minus that of b, with a t interval
@@ -513,10 +505,6 @@ class PairedDisentanglementTest:
         """True if the t test rejects equal errors at level alpha. A p-value of nan rejects nothing."""
         check_alpha(alpha)
         return bool(self.pvalue <= alpha)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer."""
-        return plain_of(self, "difference", "statistic", "pvalue", "sign_flips", "per_run", "notes")
 
 
 def below_chance_test(
@@ -763,9 +751,7 @@ class EpistemicTrend:
             {
                 "start": step.start,
                 "end": step.end,
-                "change": float(step.change),
-                "low": step.change.low,
-                "high": step.change.high,
+                **spread("change", step.change, prefix=""),
                 "pvalue": step.pvalue,
                 "pvalue_holm": step.pvalue_holm,
             }
@@ -949,16 +935,9 @@ class DoubtSources:
         """One row for each share and source."""
         return [
             {
-                "share": one.share,
-                "source": one.source,
-                "mean": one.mean,
-                "correlation": float(one.correlation),
-                "low": one.correlation.low,
-                "high": one.correlation.high,
-                "slope": float(one.slope),
-                "slope_low": one.slope.low,
-                "slope_high": one.slope.high,
-                "repeatability": one.repeatability,
+                **row_of(one, "share", "source", "mean"),
+                **spread("correlation", one.correlation, prefix=""),
+                **row_of(one, "slope", "repeatability"),
             }
             for one in self.found
         ]
@@ -1231,15 +1210,8 @@ class EstimateCorrelations:
     def rows(self) -> list[dict[str, Any]]:
         """One row for each pair."""
         return [
-            {
-                "first": self.names[i],
-                "second": self.names[j],
-                "correlation": float(found),
-                "low": found.low,
-                "high": found.high,
-            }
+            {"first": self.names[i], "second": self.names[j]} | spread("correlation", self.estimates[i][j], prefix="")
             for i, j in combinations(range(len(self.names)), 2)
-            for found in [self.estimates[i][j]]
         ]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from uqassay.ids import in_one_order
 from uqassay.metrics.certified_thresholds import divide, short_number, threshold_text, whole_errors
 from uqassay.metrics.risk import rank_errors
 from uqassay.notes import Note
-from uqassay.results import Shown, ShownCell, ShownRow, ShownTable, estimate_cell, plain_of
+from uqassay.results import Plain, Shown, ShownCell, ShownRow, ShownTable, estimate_cell
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
 from uqassay.statistics.units import Floats, as_floats, check_level, make_units
 from uqassay.text import counted, level_text, number, percent
@@ -33,7 +33,7 @@ SHOWN = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)  # prices in a table, where they 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class ExpectedCost(Shown):
+class ExpectedCost(Shown, Plain):
     """Expected cost per case at each price of passing a case on; a mistake costs 1."""
 
     _shown_more: ClassVar[str] = "summary(), worthwhile(), to_dict(), figures.plot_expected_cost"
@@ -54,10 +54,6 @@ class ExpectedCost(Shown):
     def worthwhile(self) -> tuple[float, ...]:
         """The prices at which the whole interval of the saving is above 0, each by itself."""
         return tuple(price for price, saving in zip(self.prices, self.savings, strict=True) if saving.low > 0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for strict JSON."""
-        return plain_of(self)
 
     def _shown_title(self) -> str:
         return f"Expected cost per case of {counted(self.keep_all.n, 'instance')}, a mistake costs 1"

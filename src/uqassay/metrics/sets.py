@@ -15,6 +15,7 @@ from uqassay.measures.imprecision import not_ruled_out
 from uqassay.notes import Note
 from uqassay.predictions import PredictionLike, as_prediction
 from uqassay.predictions.swapped import refuse_swapped
+from uqassay.results import Plain
 from uqassay.statistics.estimate import Estimate, mean_estimate, proportion_estimate
 from uqassay.statistics.units import check_level
 
@@ -38,7 +39,7 @@ UTILITIES: Mapping[str, tuple[float, float]] = MappingProxyType({"u65": (1.6, -0
 
 @final
 @dataclass(frozen=True)
-class ClassSetScores:
+class ClassSetScores(Plain):
     """How good the classes are that a prediction does not rule out; each score has its interval."""
 
     coverage: Estimate  #: share of the instances whose label is not ruled out
@@ -49,10 +50,6 @@ class ClassSetScores:
     #: mean utility: 0 if the label is ruled out, otherwise 1.6/s − 0.6/s² and 2.2/s − 1.2/s² for a set of s classes
     u65: Estimate
     u80: Estimate
-
-    def to_dict(self) -> dict[str, dict[str, Any]]:
-        """Plain values of each estimate, by name."""
-        return {f.name: getattr(self, f.name).to_dict() for f in fields(self)}
 
 
 CLASS_SET_SCORES = tuple(f.name for f in fields(ClassSetScores))

@@ -55,7 +55,7 @@ from uqassay.report.sentences import (
     template_sentences,
     winner_sentence,
 )
-from uqassay.results import plain
+from uqassay.results import plain, row_of, spread
 from uqassay.text import counted, html_text, level_text, listed, listed_names, named, tradeoff
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def _model(m: "ModelScores") -> dict[str, Any]:
         "points": m.n_points,
         "precise": m.n_points == 1,
         "accuracy": float(m.columns["correct"].mean()),
-        "notes": [note.to_dict() for note in m.notes],
+        "notes": plain(m.notes),
     }
 
 
@@ -307,21 +307,9 @@ def _stretches(findings: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _ranked(row: "Ranked", *, one: bool) -> dict[str, Any]:
     """One model at one λ; with `one` instance or group there is nothing to resample, so no share of resamples."""
-    return {
-        "estimate": float(row.estimate),
-        "low": row.estimate.low,
-        "high": row.estimate.high,
-        "win_share": None if one else row.win_share,
-        "difference": float(row.difference),
-        "difference_low": row.difference.low,
-        "difference_high": row.difference.high,
-        "pvalue_adjusted": row.pvalue_adjusted,
-        "limited_by": row.limited_by,
-        "rank_low": row.rank_low,
-        "rank_high": row.rank_high,
-        "top": row.top,
-        "below": row.below,
-    }
+    names = ("win_share", "difference", "pvalue_adjusted", "limited_by", "rank_low", "rank_high", "top", "below")
+    found = spread("estimate", row.estimate, prefix="") | row_of(row, *names)
+    return found | {"win_share": None} if one else found
 
 
 def _questions(winners: Sequence[tuple[float, float, Sequence[str]]], scale: float) -> list[dict[str, Any]]:

@@ -173,14 +173,6 @@ class Estimate(float):
         fields = {name: getattr(self, name) for name in ("low", "high", "level", "n", "method")}
         return Estimate(float(self), notes=(*self.notes, note), **fields)
 
-    @classmethod
-    def from_dict(cls, fields: dict[str, Any]) -> "Estimate":
-        """Rebuild the estimate from the result of `to_dict`."""
-        value, low, high = (float("nan" if fields[key] is None else fields[key]) for key in ("estimate", "low", "high"))
-        others = {key: fields[key] for key in ("level", "n", "method")}
-        notes = tuple(Note.from_dict(note) for note in fields["notes"])
-        return cls(value, low=low, high=high, notes=notes, **others)
-
     def __repr__(self) -> str:
         notes = f", notes={[note.text for note in self.notes]}" if self.notes else ""
         return (

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +12,7 @@ from scipy import special
 from uqassay.arrays import generator
 from uqassay.checks import fail, number, one_of, whole
 from uqassay.notes import Note
-from uqassay.results import plain
+from uqassay.results import Plain
 from uqassay.statistics.adjustments import holm
 from uqassay.statistics.paired_tests import check_alpha
 from uqassay.statistics.units import Floats, as_floats, check_draws, check_level
@@ -46,7 +46,7 @@ ROUNDING = 1e-12  # relative to the largest value: closer values tie, because eq
 
 @final
 @dataclass(frozen=True, eq=False)
-class FriedmanTest:
+class FriedmanTest(Plain):
     """Friedman's test with Iman and Davenport's F."""
 
     #: (J,) Average rank of each model, 1 for the best.
@@ -64,15 +64,6 @@ class FriedmanTest:
         """True if equal models are rejected at level alpha. A p-value of nan rejects nothing."""
         check_alpha(alpha)
         return bool(self.pvalue <= alpha)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer."""
-        return {
-            "ranks": self.ranks.tolist(),
-            **{name: plain(getattr(self, name)) for name in ("chi_squared", "f", "pvalue")},
-            "n_data_sets": self.n_data_sets,
-            "notes": [note.to_dict() for note in self.notes],
-        }
 
 
 def average_ranks(values: ArrayLike, *, greater_is_better: bool = False) -> Floats:
@@ -286,7 +277,7 @@ MOST_EXACT = 300  # nonzero differences; the exact distribution of 300 takes 10 
 
 @final
 @dataclass(frozen=True, eq=False)
-class SignedRankTest:
+class SignedRankTest(Plain):
     """Result of Wilcoxon's signed-rank test."""
 
     #: Sums of the ranks of positive and of negative differences.
@@ -312,11 +303,6 @@ class SignedRankTest:
         """True if symmetry about 0 is rejected at level alpha."""
         check_alpha(alpha)
         return bool(self.pvalue <= alpha)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer."""
-        fields = ("positive", "negative", "difference", "pvalue", "exact", "n", "n_zero")
-        return {name: getattr(self, name) for name in fields} | {"notes": [note.to_dict() for note in self.notes]}
 
 
 def signed_rank_test(differences: ArrayLike) -> SignedRankTest:
@@ -577,8 +563,10 @@ DRAWS_AT_ONCE = 2**22  # weights that are drawn together
 
 @final
 @dataclass(frozen=True, eq=False)
-class BayesianSignedRank:
+class BayesianSignedRank(Plain):
     """Result of a Bayesian signed-rank test."""
+
+    _plain: ClassVar = "left rope right width strength n n_draws"
 
     #: Posterior probabilities that the differences lie mostly below −`width`, inside, or above `width`; they sum to 1.
     left: float
@@ -597,11 +585,6 @@ class BayesianSignedRank:
     def n_draws(self) -> int:
         """B."""
         return len(self.shares)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer, without the draws."""
-        fields = ("left", "rope", "right", "width", "strength", "n", "n_draws")
-        return {name: getattr(self, name) for name in fields}
 
 
 def bayesian_signed_rank_test(
@@ -696,8 +679,10 @@ _TIE = 1e-12
 
 @final
 @dataclass(frozen=True, eq=False)
-class PermutationTest:
+class PermutationTest(Plain):
     """Result of a permutation test."""
+
+    _plain: ClassVar = "statistic pvalue alternative exact n n_draws notes"
 
     statistic: float
     #: Exact: the share of all rearrangements whose statistic is at least as extreme. Otherwise (1 + count) / (1 + B).
@@ -728,18 +713,6 @@ class PermutationTest:
         """True if the null hypothesis is rejected at level alpha."""
         check_alpha(alpha)
         return bool(self.pvalue <= alpha + _TIE)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for a strict JSON writer, without the null draws."""
-        return {
-            "statistic": plain(self.statistic),
-            "pvalue": plain(self.pvalue),
-            "alternative": self.alternative,
-            "exact": self.exact,
-            "n": self.n,
-            "n_draws": self.n_draws,
-            "notes": [note.to_dict() for note in self.notes],
-        }
 
 
 def permutation_test(
