@@ -37,7 +37,7 @@ def test_a_change_of_the_choice_leaves_a_gap():
     """They cross at λ = 5/6."""
     choose = judged({"a": (0.15, 0.3), "b": (0.4, 0.0)}, N).headline()[0]
     first, second = re.fullmatch(
-        r"For λ from 0\.4 to (0\.\d+) choose a; for λ from (0\.\d+) to \d+\.\d+ choose b; between, that cannot be told\.",
+        r"For λ from 0\.39 to (0\.\d+) choose a; for λ from (0\.\d+) on choose b; between, that cannot be told\.",
         choose,
     ).groups()
     assert float(first) < 5 / 6 < float(second)
@@ -65,10 +65,23 @@ def test_nothing_can_be_told_of_few_instances():
 
 
 def test_losses_that_were_not_seen_are_a_condition():
-    said = judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, 300, floor=None).headline()
-    condition = "If these 300 instances, too few to exclude it, miss no rare huge loss: for λ "
+    said = judged({"a": (0.02, 0.0), "b": (0.3, 0.05)}, 12, floor=None, width=0.01).headline()
+    condition = "If these 12 instances, too few to exclude it, miss no rare huge loss: for λ "
     assert said[0].startswith(condition)
     assert not any(text.startswith("For λ ") for text in said)
+
+
+def test_losses_on_other_inputs_are_a_condition():
+    one = judged({"a": (0.15, 0.05), "b": (0.3, 0.05)}, 300, floor=None).headline()[0]
+    assert re.fullmatch(
+        r"For λ from 0\.\d+ to \d+\.\d+ choose a, if it gives the true class probability 0 in at most 1 of [\d,]+ cases unlike "
+        r"these\.",
+        one,
+    )
+    two = judged({"a": (0.15, 0.3), "b": (0.4, 0.0)}, 300, floor=None).headline()[0]
+    assert re.search(
+        r"; this holds if each of them gives the true class probability 0 in at most 1 of [\d,]+ cases", two
+    )
 
 
 @pytest.mark.parametrize(("n", "groups", "only"), [(1, None, "1 instance"), (30, np.zeros(30), "1 group")])

@@ -161,8 +161,7 @@ def verdict(assay: "Assay") -> tuple[str, ...]:
     >>> a = uq.assay({"sure": uq.Point(right), "blind": uq.Point(wrong)}, y, calibration=())
     >>> for sentence in a.verdict()[:4]:
     ...     print(sentence)
-    For λ from 0.16 on choose sure (below 0.32 if sure gives the true class probability 0 in at most 1 of 6,600 cases
-    unlike these).
+    For λ from 0.16 on choose sure.
     Below λ = 0.15 no model is worth using; from 0.15 to 0.16 that cannot be told.
     At λ = 0.5 sure has the lowest mean E, 0.105, and is the best of the 2 models (p < .001, adjusted for all pairs).
     Worse than sure there is blind by 2.197 in every instance (p < .001, adjusted for all pairs).
@@ -199,7 +198,7 @@ def details(assay: "Assay", *, without: Collection[str] = ()) -> tuple[str, ...]
             "worse": _worse(of),
             "unseen": _unseen(of),
             "skewed": _skewed(of),
-            "inputs": _on_other_inputs(of),
+            "inputs": _on_other_inputs(assay, of),
             "groups": _in_groups(of),
             "same": _same(of),
             "in-turn": _lowest_in_turn(of),
@@ -315,13 +314,18 @@ def _skewed(of: dict[str, list[Claim]]) -> str:
     return f"A few large losses make up most of what separates {names} from {claim.models[0]}."
 
 
-def _on_other_inputs(of: dict[str, list[Claim]]) -> str:
-    """How often models may fail on inputs unlike those seen before the order at the default λ is another one."""
+def _on_other_inputs(assay: "Assay", of: dict[str, list[Claim]]) -> str:
+    """How seldom models may fail on inputs unlike those seen for choices at the ends of their ranges, and at the default λ."""
+    answer, clauses = assay.answer(), []
+    for choice in answer.choices:
+        if choice.cases and (ends := _at_its_ends(choice)):
+            chosen = listed_names(choice.models, last="or", most=NAMES_IN_VERDICT)
+            clauses.append(f"{ends} the choice of {chosen} holds if {failing_at_most(choice.cases, answer.distance)}")
     claim = next((c for c in of.get("cannot-tell", []) if c.limited_by == "inputs"), None)
-    if claim is None:
-        return ""
-    holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
-    return f"At λ = {tradeoff(DEFAULT_TRADEOFF)} the order holds if {holds}."
+    if claim is not None:
+        holds = failing_at_most(claim.facts["cases"], claim.facts["distance"])
+        clauses.append(f"at λ = {tradeoff(DEFAULT_TRADEOFF)} the order holds if {holds}")
+    return sentence(clauses)
 
 
 def _in_groups(of: dict[str, list[Claim]]) -> str:
@@ -538,35 +542,46 @@ def _choice(answer: Answer) -> str:
     shown = choices[:SHOWN_RANGES]
     most = NAMES_IN_HEADLINE if len(shown) == 1 else 1
     if len(answer.models) == 1:
-        clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using{resting(answer, c)}" for c in shown]
+        clauses = [f"{range_text(c.low, c.high)} {c.models[0]} is worth using" for c in shown]
     else:
         names = [listed_names(c.models, last="or", most=max(1, _fitting(c.models, most))) for c in shown]
         clauses = [
-            f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}{resting(answer, c)}"
+            f"{range_text(c.low, c.high)} choose {name}{_ties(answer, c, most)}"
             for c, name in zip(shown, names, strict=True)
         ]
-    if rests_on := condition(answer):
+    rests_on = condition(answer)
+    if rests_on:
         clauses[0] = f"{rests_on}: {clauses[0]}"
     if len(choices) > len(shown):
         clauses.append(f"for greater λ the choice changes {counted(len(choices) - len(shown), 'more time')}")
     elif any(a.high < b.low for a, b in pairwise(choices)):
         clauses.append("between, that cannot be told" if len(choices) == 2 else "in between, that cannot be told")
+    if not rests_on and (strictest := max((n for c in shown if c.sure is None for n in c.cases.values()), default=0.0)):
+        who = "each of them" if len({name for c in shown for name in c.models}) > 1 else "it"
+        holds = f"if {failing_at_most({who: strictest}, answer.distance)}"
+        clauses = [f"{clauses[0]}, {holds}"] if len(clauses) == 1 else [*clauses, f"this holds {holds}"]
     return sentence(clauses)
 
 
 def resting(answer: Answer, choice: Recommendation) -> str:
-    """How seldom the models chosen may fail on inputs unlike those seen, and for which λ that matters."""
-    if not choice.cases:
+    """How seldom the models chosen may fail on inputs unlike those seen, and for which λ that matters; else nothing."""
+    outside = _at_its_ends(choice)
+    if not choice.cases or (choice.sure is not None and not outside):
         return ""
     holds = f"if {failing_at_most(choice.cases, answer.distance)}"
+    return f" ({outside} {holds})" if outside else f", {holds}"
+
+
+def _at_its_ends(choice: Recommendation) -> str:
+    """Where in its range a choice rests on inputs unlike those seen, if not everywhere."""
     if choice.sure is None:
-        return f", {holds}"
+        return ""
     (low, high), outside = choice.sure, []
     if low > choice.low:
-        outside.append(f"below {tradeoff(low)}")
+        outside.append(f"below λ = {tradeoff(low)}")
     if high < choice.high:
-        outside.append(f"above {tradeoff(high)}")
-    return f" ({' and '.join(outside)} {holds})" if outside else ""
+        outside.append(f"above λ = {tradeoff(high)}")
+    return " and ".join(outside)
 
 
 def _fitting(names: Sequence[str], most: int) -> int:
