@@ -144,7 +144,9 @@ def cases() -> dict[str, Callable[[], uq.Assay]]:
     found["equal models"] = made({"a": kinds["Members"], "b": kinds["Members"]})
     found["ties"] = made({"a": uq.Point(_rounded(data.members()[:, 0])), "b": uq.Point(np.full((N, 3), 1 / 3))})
     for distance in ("js", "js_distance", "tv", "hellinger", "brier"):
-        found[f"distance {distance}"] = made(rivals, distance=distance)
+        # along the scales total variation is nearly flat, so that the best one depends on rounding
+        flat = {"scales": ()} if distance == "tv" else {}
+        found[f"distance {distance}"] = made(rivals, distance=distance, **flat)
     for measure in ("korner", "pal", "credal-uncertainty", "credal-uncertainty-box"):
         found[f"nonspecificity {measure}"] = made(rivals, nonspecificity=measure)
     found["paper's convention"] = made({"m": kinds["Members"], "b": kinds["Masses"]}, convention="paper")
@@ -193,7 +195,7 @@ def classifiers() -> uq.Assay:
 
     g = np.random.default_rng(1)
     y = data.labels()
-    x = np.eye(3)[y] + g.normal(size=(N, 3))
+    x = data.exact(np.eye(3)[y] + g.normal(size=(N, 3)))
     fitted = {"logistic": LogisticRegression(), "bayes": GaussianNB()}
     return uq.assay({name: one.fit(x, y) for name, one in fitted.items()}, y, X=x, n_draws=300)
 

@@ -20,8 +20,7 @@ import numpy as np
 
 import uqassay as uq
 
-DIGITS = 9  # the last digits of a float depend on the order of a sum
-NOTHING = 1e-13  # smaller numbers are shown as 0, for which they may be the rounding error
+DIGITS, DECIMALS = 9, 10  # the last digits of a float depend on the order of a sum, and on the processor
 LONG_ARRAY, LONG_TABLE, LONG_LINE = 24, 24, 110
 FROM_THE_MACHINE = {"seconds", "python", "numpy", "scipy", "uqassay", "version", "versions"}  # keys of volatile values
 NOT_CALLED = {"plot", "show", "save", "load", "to_html", "shared"}  # methods with side effects, and a cache
@@ -60,13 +59,14 @@ def scrubbed(text: str) -> str:
     text = re.sub(r"(?<![\w.])-?\d+\.\d{9,}(?:e[-+]?\d+)?(?![\w.])", lambda m: number(float(m[0])), text)
     text = re.sub(r"Python 3[\d.]+\w*, NumPy [\d.]+\w*, SciPy [\d.]+\w*", "<versions>", text)
     text = re.sub(r"^(less than )?\d+(\.\d+)? s$", "<seconds>", text, flags=re.M)
+    text = re.sub(r"\b[0-9a-f]{64}\b", "<sha256>", text)  # of numbers with all their digits
     text = re.sub(r"^compiled kernels: .*$", "compiled kernels: <kernels>", text, flags=re.M)
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
 def number(value: float) -> str:
-    """A number with nine significant digits."""
-    return "0" if abs(value) < NOTHING else f"{value:.{DIGITS}g}"
+    """A number with nine significant digits, and no more than ten decimals."""
+    return f"{round(value, DECIMALS) + 0.0:.{DIGITS}g}"
 
 
 def digest(values: np.ndarray) -> str:
@@ -76,7 +76,7 @@ def digest(values: np.ndarray) -> str:
         return f"{kind} {_hash(map(str, values.ravel().tolist()))}"
     finite = values[np.isfinite(values)] if values.size else values
     told = (
-        f" {number(float(finite.min()))} … {number(float(finite.max()))}, mean {finite.mean():.6g}"
+        f" {number(float(finite.min()))} … {number(float(finite.max()))}, mean {round(float(finite.mean()), 6):g}"
         if finite.size
         else ""
     )

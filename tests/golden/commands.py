@@ -126,9 +126,6 @@ SCREENS = {
     "reproduce tables of disentanglement": """
         reproduce disentanglement-tables
         reproduce disentanglement-tables --table 1""",
-    "reproduce limits of ranking": """
-        reproduce ranking-intervals
-        reproduce ranking-intervals --table 1""",
     "bench refused": """
         bench --dataset iris
         bench --dataset irris --method snn -o run

@@ -10,10 +10,17 @@ import uqassay as uq
 Models = dict[str, Any]
 
 
+def exact(values: np.ndarray) -> np.ndarray:
+    """Multiples of 2⁻²⁰: the last digits of `exp` and of random numbers depend on the processor, and texts must not."""
+    return np.round(values * 2.0**20) / 2.0**20
+
+
 def softmax(logits: np.ndarray) -> np.ndarray:
-    """Probabilities of logits."""
+    """Probabilities of logits, of which the last takes what the others leave."""
     e = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+    p = exact(e / e.sum(axis=-1, keepdims=True))
+    p[..., -1] = 1.0 - p[..., :-1].sum(axis=-1)
+    return p
 
 
 @cache
@@ -23,7 +30,7 @@ def raw(n: int = 60, k: int = 3, seed: int = 0, skill: float = 1.5) -> tuple[np.
     y = g.integers(0, k, n)
     common = skill * np.eye(k)[y] + g.normal(size=(n, k))
     spread = g.gamma(2.0, 0.25, (n, 1, 1))
-    return y, common[:, None] + spread * g.normal(size=(n, 6, k))
+    return y, exact(common[:, None] + spread * g.normal(size=(n, 6, k)))
 
 
 def labels(n: int = 60, k: int = 3, seed: int = 0) -> np.ndarray:
@@ -124,7 +131,7 @@ def errors(n: int = 150, seed: int = 2) -> tuple[np.ndarray, np.ndarray, np.ndar
 def gains(n: int = 300, seed: int = 3) -> dict[str, np.ndarray]:
     """Gains from more data, estimates of them, and whether the predictions before and after are right."""
     g = np.random.default_rng(seed)
-    expected = 0.4 * g.beta(1.0, 3.0, n)
+    expected = exact(0.4 * g.beta(1.0, 3.0, n))
     u = g.random(n)
     won, lost = u < expected + 0.03, u > 0.97
     before = ~won & (lost | (g.random(n) < 0.85))

@@ -66,6 +66,7 @@ __all__ = [
 # Words for models within a margin, and for the differences that a test set could have shown.
 
 NAMES_IN_MARGINS = 3
+ROUNDING = 1e-12  # smaller differences are those of models that agree
 
 
 def could_have_shown(differences: Sequence[float]) -> str:
@@ -77,7 +78,7 @@ def could_have_shown(differences: Sequence[float]) -> str:
     ('this test set could have shown a difference of 0.012', 'this test set could have shown differences of 0.012 to 0.030', \
 'this test set could have shown no difference')
     """
-    known = [d for d in differences if not np.isnan(d) and d > 0]
+    known = [d for d in differences if not np.isnan(d) and d > ROUNDING]
     if not known:
         return ""
     start, (low, high) = "this test set could have shown", (min(known), max(known))
@@ -121,7 +122,7 @@ def margin_sentences(rows: "Sequence[Ranked]", settings: "Settings") -> list[str
     if within and settings.margin is not None:
         names, pvalues = [r.model for r in within], [r.pvalue_no_worse for r in within]
         said.append(f"{within_margin(names, settings.margin, pvalues)}.")
-    level_with = [r for r in rows if r.rank not in (None, 1) and r.detectable > 0 and r not in within]
+    level_with = [r for r in rows if r.rank not in (None, 1) and r.detectable > ROUNDING and r not in within]
     if level_with:
         each = [
             f"{named(r.model)} {'none' if np.isinf(r.detectable) else significant(r.detectable, 2)}" for r in level_with
