@@ -1,8 +1,8 @@
 """From options to runs and rows."""
 
 import pytest
+from tests.lab.bench.bench_work import store_result
 
-from uqassay.lab.bench.store import Store
 from uqassay.lab.papers.gain.choices import DATASETS, chosen
 from uqassay.lab.papers.gain.protocol import planned, slice_of
 from uqassay.lab.papers.gain.trainings import run_world
@@ -52,7 +52,7 @@ def test_only_the_classifier_of_the_paper_is_compared(method, preset, compared, 
     (one,) = plans(runs=2, method=method, spread=0.25, preset="smoke")
     assert one.row(tmp_path) is None  # nothing has run
     (first, _) = one.cells
-    Store(tmp_path).finish(first, run_world(first), seconds=1.0)
+    store_result(tmp_path, first, run_world(first))
     found = one.row(tmp_path)
     assert (found.study.n_runs, found.compared) == (1, False)  # of a smoke run
     whole = plans(runs=2, method=method, spread=0.25, preset=preset)[0]

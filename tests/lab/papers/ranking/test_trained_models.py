@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.lab.bench.bench_work import store_result
 from tests.refusals import refuses
 
 import uqassay as uq
@@ -25,7 +26,7 @@ N, K = 200, 3
 def put(folder, labels, probs, **facts):
     """Store a training as `bench` does; the key of its cell."""
     cell = Cell("json:dumps", **{"dataset": "made", "method": "snn", "seed": 0, **facts})
-    Store(folder).finish(cell, CellResult(uq.Point(probs), labels), seconds=1.0)
+    store_result(folder, cell, CellResult(uq.Point(probs), labels))
     return cell.key
 
 
@@ -158,7 +159,7 @@ def test_an_ensemble_trained_member_by_member_is_also_one_model(votes, labels, t
     for m, probs in enumerate(members):
         params = {"method": "deep-ensemble", "params": {"n_members": 1, "first_member": m}}
         cell = Cell("json:dumps", dataset="made", method=f"DE member {m + 1}", seed=0, params=params)
-        Store(place).finish(cell, CellResult(uq.Members(probs[:, None]), labels), seconds=1.0)
+        store_result(place, cell, CellResult(uq.Members(probs[:, None]), labels))
     put(place, labels, members[0])  # the same network from the same seed
     trainings, notes = stored_trainings(place)
     models = list(trained_models(place, trainings, labels, np.load(votes / "human_counts.npy"), notes))
@@ -173,7 +174,7 @@ def test_scores_that_a_prediction_does_not_contain(votes, trained, labels):
     probs = noisy(votes, 0.5, 3)
     cell = Cell("json:dumps", dataset="made", method="ddu", seed=5)
     given = {"density": 1.0 - probs.max(axis=1)}
-    Store(trained).finish(cell, CellResult(uq.Point(probs), labels, scores=given), seconds=1.0)
+    store_result(trained, cell, CellResult(uq.Point(probs), labels, scores=given))
     found = reproduce_ranking_cifar10h(data=trained, votes=votes)
     lines = [line.split() for line in found.reading if line.startswith("  ddu, made, seed 5")]
     by_score = {line[4]: line[5:] for line in lines}

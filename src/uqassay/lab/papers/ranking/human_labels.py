@@ -226,7 +226,7 @@ class StoredTraining:
 
 def n_trainings(folder: Path) -> int:
     """Number of results in a benchmark's folder, by the names of their files."""
-    return sum(1 for _ in folder.glob(f"cells/??/*/{METADATA}"))
+    return sum(1 for _ in folder.glob(f"cells/??/[0-9a-f]*/{METADATA}"))
 
 
 def stored_trainings(folder: Path) -> tuple[list[StoredTraining], list[str]]:
