@@ -10,7 +10,7 @@ from typing import Any, final
 
 from uqassay.text import visible
 
-__all__ = ["CODES", "Note", "distinct", "has_note", "reason"]
+__all__ = ["CODES", "Note", "distinct", "has_note", "note_from_values", "note_values", "reason"]
 
 CODES: Mapping[str, str] = {
     "groups": "the number of groups, which are resampled as wholes",
@@ -105,3 +105,13 @@ def reason(notes: Iterable[Note]) -> str:
     notes = tuple(notes)
     why = [note.text for note in notes if note.code in ("undefined", "no-test", "infinite")]
     return next(iter(why or [note.text for note in notes]), "")
+
+
+def note_values(note: Note) -> dict[str, Any]:
+    """A note with its facts, as plain values."""
+    return {**note.to_dict(), "facts": dict(note.facts)}
+
+
+def note_from_values(values: Mapping[str, Any]) -> Note:
+    """The note that `note_values` wrote."""
+    return Note(values["code"], values["text"], values["facts"])

@@ -11,8 +11,8 @@ import pytest
 from tests.refusals import refuses
 
 from uqassay.errors import FileFormatError, InputError
-from uqassay.evidence.storage import SavedKind, checked_array, note_from_values, note_values, read_folder, save_folder
-from uqassay.notes import Note
+from uqassay.evidence.storage import SavedKind, checked_array, read_folder, save_folder
+from uqassay.notes import Note, note_from_values, note_values
 
 KIND = SavedKind("s/1", "Thing.save", "a", "thing")
 

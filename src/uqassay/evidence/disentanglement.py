@@ -24,7 +24,7 @@ from uqassay.evidence.disentanglement_runs import (
     study_table,
 )
 from uqassay.evidence.disentanglement_words import disentanglement_sentences, disentanglement_table, joint_level
-from uqassay.evidence.storage import SavedKind, note_from_values, note_values, read_folder, save_folder
+from uqassay.evidence.storage import SavedKind, read_folder, save_folder
 from uqassay.measures import Decomposition
 from uqassay.metrics import (
     DoubtSources,
@@ -35,7 +35,7 @@ from uqassay.metrics import (
     estimate_correlations,
 )
 from uqassay.metrics.disentanglement import LEAST_RUNS, Disentanglement, disentanglement_error
-from uqassay.notes import Note, distinct
+from uqassay.notes import Note, distinct, note_from_values, note_values
 from uqassay.results import Shown, ShownTable, plain
 from uqassay.statistics import Estimate
 from uqassay.text import counted, estimate_text, listed, percent, pvalue_text, shown
@@ -48,7 +48,7 @@ __all__ = [
     "DisentanglementStudy",
     "Measured",
     "disentanglement_behaviour",
-    "joined",
+    "join_studies",
     "study_correlations",
 ]
 
@@ -232,7 +232,7 @@ class DisentanglementStudy(Shown):
         return read_study(folder, cls)
 
 
-def joined(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:
+def join_studies(studies: Sequence[DisentanglementStudy]) -> DisentanglementStudy:
     """Studies of the same method, data and conditions as one, with the runs one after another."""
     studies = list(studies)
     if not studies:

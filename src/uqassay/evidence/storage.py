@@ -1,7 +1,6 @@
 """Assays and studies as plain JSON values, and in folders of JSON and arrays."""
 
 import json
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,9 +21,9 @@ from uqassay.evidence.sets import VoteTests
 from uqassay.files import draft_of
 from uqassay.losses.unified import check_options, check_tradeoffs
 from uqassay.metrics.reliability_diagrams import Reliability, band_of_counts
-from uqassay.notes import Note
-from uqassay.predictions.arrays_on_disk import check_expansion, check_fits, read_npz
-from uqassay.predictions.files import check_exists, problems_named
+from uqassay.notes import Note, note_from_values, note_values
+from uqassay.predictions.arrays_on_disk import check_expansion
+from uqassay.predictions.files import read_arrays
 from uqassay.predictions.points import check_draws
 from uqassay.results import checked_fields, checked_value, entry_of, plain, read_json
 from uqassay.statistics import Estimate, check_margin
@@ -35,10 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SavedKind",
     "checked_array",
-    "note_from_values",
-    "note_values",
     "ranking_json",
-    "read_arrays",
     "read_assay",
     "read_folder",
     "save_assay",
@@ -78,16 +74,6 @@ class SavedKind:
     def facts(self) -> str:
         """Name of the file of plain values."""
         return f"{self.thing}.json"
-
-
-def note_values(note: Note) -> dict[str, Any]:
-    """A note with its facts, as plain values."""
-    return {**note.to_dict(), "facts": dict(note.facts)}
-
-
-def note_from_values(values: Mapping[str, Any]) -> Note:
-    """The note that `note_values` wrote."""
-    return Note(values["code"], values["text"], values["facts"])
 
 
 def save_folder(folder: str | Path, facts: Mapping[str, Any], arrays: Mapping[str, Any], kind: SavedKind) -> Path:
@@ -174,18 +160,6 @@ def read_folder(
         raise _damaged(source, kind, f"there is no entry {problem}") from problem
     except DAMAGED as problem:
         raise _damaged(source, kind, f"{type(problem).__name__} in {kind.facts} or {ARRAYS}") from problem
-
-
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an archive that `numpy.savez` wrote; together they take no more memory than the archive has bytes."""
-    with problems_named(path):
-        check_exists(path)
-        if not path.is_file():
-            fail("file", "must be a file", "it is a folder", "check the path", code="not-a-file")
-        with zipfile.ZipFile(path) as archive:
-            needed = sum(info.file_size for info in archive.infolist())
-        check_fits("arrays", (needed,), 1, path.stat().st_size)  # entries may be compressed, or share their bytes
-        return {name: np.array(array.read()) for name, array in read_npz(path).arrays.items()}
 
 
 def checked_array(

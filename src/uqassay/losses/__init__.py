@@ -1,9 +1,12 @@
 """One number per instance and its label: unified loss, log loss, Brier loss, wrong or right, probability gap."""
 
 from uqassay.losses.unified import (
+    DEFAULT_TRADEOFF,
+    FLOORS,
     UnifiedLoss,
     brier_loss,
     is_correct,
+    label_distance,
     log_loss,
     prediction_errors,
     probability_gap,
@@ -12,10 +15,13 @@ from uqassay.losses.unified import (
 from uqassay.losses.votes import counts_of_votes, second_order_gap, squared_truth_distance
 
 __all__ = [
+    "DEFAULT_TRADEOFF",
+    "FLOORS",
     "UnifiedLoss",
     "brier_loss",
     "counts_of_votes",
     "is_correct",
+    "label_distance",
     "log_loss",
     "prediction_errors",
     "probability_gap",

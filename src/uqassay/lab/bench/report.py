@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from uqassay.checks import fail
-from uqassay.evidence import FINDING_COLUMNS, assay, compare_over_data_sets
-from uqassay.evidence.result import Assay
+from uqassay.evidence import FINDING_COLUMNS, Assay, assay, compare_over_data_sets
 from uqassay.lab.bench.cell import Cell, canonical_json
 from uqassay.lab.bench.conditions import has_report
 from uqassay.lab.bench.config import BenchConfig, to_toml
@@ -30,13 +29,13 @@ from uqassay.lab.bench.store import (
     reason_of,
     write_text,
 )
-from uqassay.losses.unified import DEFAULT_TRADEOFF
+from uqassay.losses import DEFAULT_TRADEOFF
 from uqassay.notes import Note
 from uqassay.results import plain
 from uqassay.text import counted, visible
 
 if TYPE_CHECKING:
-    from uqassay.evidence.data_sets import DataSetComparison
+    from uqassay.evidence import DataSetComparison
 
 __all__ = [
     "BenchStatus",

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import Any, Literal, final
 
+from uqassay._workers import connected
 from uqassay.arrays import available_cores
 from uqassay.checks import a, fail, whole
 from uqassay.errors import InputError
-from uqassay.evidence.dask import connected
 from uqassay.files import optional_package
 from uqassay.lab.bench.cell import Cell, CellResult, function_of
 from uqassay.lab.bench.store import CellState, FolderProblem, Store, reason_of

@@ -22,12 +22,9 @@ from numpy.typing import NDArray
 
 from uqassay.checks import fail
 from uqassay.errors import FileFormatError, InputError
-from uqassay.evidence.storage import read_arrays
 from uqassay.files import DRAFT, draft_of, optional_package, read_bytes, whole_file
 from uqassay.lab.bench.cell import Cell, CellResult, canonical_json
-from uqassay.predictions import Prediction
-from uqassay.predictions.files import load, load_labels, save
-from uqassay.predictions.labels import class_indices
+from uqassay.predictions import Prediction, class_indices, load, load_labels, read_arrays, save
 from uqassay.results import entry_of, read_json
 from uqassay.text import counted
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.refusals import refuses
 
-from uqassay.evidence.disentanglement import joined
+from uqassay.evidence.disentanglement import join_studies
 from uqassay.lab.bench.store import Store
 from uqassay.lab.papers.disentangling.trainings import (
     Conditions,
@@ -53,7 +53,7 @@ def test_stored_blocks_are_the_study(tmp_path):
     cells = forest_cells(options={"runs_per_block": 2})
     assert [cell.params["seeds"] for cell in cells] == [[0, 1], [2]]
     assert train_cells(cells, tmp_path, workers=1, say=lambda line: None) == {}
-    study = joined([study_of(kept) for _, kept in trained_cells(cells, tmp_path)])
+    study = join_studies([study_of(kept) for _, kept in trained_cells(cells, tmp_path)])
     direct = measure_runs(RandomForest(**PARAMS), load_dataset("wine"), FEW, range(3), method="forest")
     same(study, direct)
     assert study.error("information-theoretic").error == direct.error("information-theoretic").error

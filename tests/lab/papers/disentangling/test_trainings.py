@@ -6,7 +6,7 @@ from tests.notes import codes
 from tests.refusals import refuses
 
 import uqassay as uq
-from uqassay.evidence.disentanglement import joined
+from uqassay.evidence.disentanglement import join_studies
 from uqassay.lab.datasets.dataset import Dataset
 from uqassay.lab.papers.disentangling import trainings
 from uqassay.lab.papers.disentangling.trainings import Conditions, has_dense_networks, measure_runs, training_sets
@@ -125,7 +125,7 @@ def test_forests_keep_a_column_for_the_class_left_out(name):
 def test_runs_do_not_depend_on_each_other():
     forest = uq.lab.methods.RandomForest(n_members=3)
     both = measure_runs(forest, blobs(), FEW, [4, 9])
-    equal(both, joined([measure_runs(forest, blobs(), FEW, [seed]) for seed in (4, 9)]), rtol=0, atol=0)
+    equal(both, join_studies([measure_runs(forest, blobs(), FEW, [seed]) for seed in (4, 9)]), rtol=0, atol=0)
 
 
 def test_functions_and_names_of_decompositions():
@@ -215,7 +215,7 @@ def test_networks_side_by_side_against_one_after_another(needs, monkeypatch, opt
     monkeypatch.setattr(trainings, "BLOCK_NETWORKS", 2)
     equal(together, measure_runs(net, blobs(), FEW, [0, 1]), atol=1e-5)
     alone = net.set_params(parallel="sequential")
-    equal(together, joined([measure_runs(alone, blobs(), FEW, [seed]) for seed in (0, 1)]), atol=1e-5)
+    equal(together, join_studies([measure_runs(alone, blobs(), FEW, [seed]) for seed in (0, 1)]), atol=1e-5)
 
 
 def test_networks_keep_an_output_for_the_class_left_out(needs):
