@@ -128,9 +128,7 @@ def end(driver):
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(
-    tmp_path_factory,
-):
+def uninterrupted(tmp_path_factory):
     """The bits of a run in one process, without Dask, which starts three."""
     pytest.importorskip("distributed")
     folder = tmp_path_factory.mktemp("whole")

@@ -1,8 +1,9 @@
-"""The cache folder: found again without a network, never half written, checksums, sentences."""
+"""The cache folder and its downloads: found again without a network, never half written, checksums, sentences."""
 
 import errno
 import gzip
 import hashlib
+import io
 import json
 import os
 import socket
@@ -15,6 +16,7 @@ from tests.refusals import refuses
 
 from uqassay.errors import MissingDependencyError
 from uqassay.lab.datasets import cache, cache_folder, fetch
+from uqassay.lab.datasets.cache import BLOCK, download, is_local
 
 DATA = bytes(range(256)) * 5000  # 1.28 MB: more than one block
 MD5 = "md5:" + hashlib.md5(DATA).hexdigest()
@@ -341,3 +343,71 @@ def test_importing_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# -- one download: what is written, counted and reported, and the reason of each failure --------------------------------
+
+
+DATA_DOWNLOADS = bytes(range(256)) * 9000  # 2.3 MB: three blocks
+
+
+def test_content_checksums_and_progress(server):
+    (server.folder / "f.bin").write_bytes(DATA_DOWNLOADS)
+    stream, told = io.BytesIO(), []
+    sums = download("f", server.address + "f.bin", stream, by_hand="put it there", progress=lambda *a: told.append(a))
+    assert stream.getvalue() == DATA_DOWNLOADS
+    assert sums == {
+        "md5": hashlib.md5(DATA_DOWNLOADS).hexdigest(),
+        "sha256": hashlib.sha256(DATA_DOWNLOADS).hexdigest(),
+    }
+    assert told[-1] == ("f", len(DATA_DOWNLOADS), len(DATA_DOWNLOADS))
+    assert len(told) == -(-len(DATA_DOWNLOADS) // BLOCK)
+
+
+def test_compressed_files_arrive_as_they_are(server):
+    """A server that packs answers must not do so: the checksum is that of the file."""
+    (server.folder / "f.gz").write_bytes(b"\x1f\x8b no gzip at all")
+    stream = io.BytesIO()
+    download("f.gz", server.address + "f.gz", stream, by_hand="put it there")
+    assert stream.getvalue() == b"\x1f\x8b no gzip at all"
+
+
+@pytest.mark.parametrize(("status", "words"), [(404, "answer 404"), (503, "answer 503")])
+def test_answers_of_failure(server, status, words):
+    server.status = status
+    with refuses("f", "unreadable", got=words):
+        download("f", server.address + "f.bin", io.BytesIO(), by_hand="put it there")
+
+
+def test_short_long_and_silent_answers(server):
+    (server.folder / "f.bin").write_bytes(DATA_DOWNLOADS)
+    server.cut = 1000
+    with refuses("f", "unreadable", got=r"\(it ended early\); ; put it there"):
+        download("f", server.address + "f.bin", io.BytesIO(), by_hand="put it there")
+    server.cut, server.endless = 0, True
+    stream = io.BytesIO()
+    with refuses("f", "mismatch", got=f"gave more than {len(DATA_DOWNLOADS)}"):
+        download("f", server.address + "f.bin", stream, size=len(DATA_DOWNLOADS), by_hand="put it there")
+    assert len(stream.getvalue()) <= len(DATA_DOWNLOADS)
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        with refuses("f", "unreadable", got=r"no answer in 0\.2 s"):
+            address = f"http://127.0.0.1:{silent.getsockname()[1]}/f.bin"
+            download("f", address, io.BytesIO(), timeout=0.2, by_hand="put it there")
+
+
+def test_files_of_this_machine(tmp_path):
+    path = tmp_path / "two words.bin"
+    path.write_bytes(DATA_DOWNLOADS)
+    stream = io.BytesIO()
+    download("f", path.as_uri(), stream, by_hand="put it there")
+    assert stream.getvalue() == DATA_DOWNLOADS
+    with refuses("f", "unreadable", got="No such file"):
+        download("f", (tmp_path / "none").as_uri(), io.BytesIO(), by_hand="put it there")
+
+
+@pytest.mark.parametrize("url", ["ftp://host/f.bin", "data:text/plain,abc", "/etc/hostname", ""])
+def test_other_addresses_are_refused_of_downloads(url):
+    with refuses("url", "choice"):
+        is_local(url)

@@ -272,9 +272,7 @@ def test_values_whose_squares_overflow_do_not_become_zeros():
 
 
 @given(
-    counts=st.lists(st.integers(1, 40), min_size=1, max_size=6),
-    share=st.floats(0.05, 0.9),
-    seed=st.integers(0, 2**31),
+    counts=st.lists(st.integers(1, 40), min_size=1, max_size=6), share=st.floats(0.05, 0.9), seed=st.integers(0, 2**31)
 )
 def test_every_class_gives_its_share(counts, share, seed):
     counts = np.array(counts)
