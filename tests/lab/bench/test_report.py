@@ -144,19 +144,6 @@ def test_conditions_are_part_of_the_folder_and_the_name(tmp_path):
     assert "train_share=0.5" in found[1].folder.name
 
 
-@pytest.mark.parametrize("name", ["report.html", "findings.csv", "assay", "cells.json"])
-def test_files_of_somebody_else_are_not_replaced(tmp_path, name):
-    (tmp_path / name).write_text("mine")
-    with refuses("output", "unwritable", got=name):
-        check_places([cell()], tmp_path)
-    Store(tmp_path).add([cell()])  # now it is a benchmark's, but a page says whose it is
-    if name == "report.html":
-        with refuses("output", "unwritable", got=name):
-            check_places([cell()], tmp_path)
-        (tmp_path / name).write_text('<pre id="command-text">uqassay bench -o x</pre>')
-    check_places([cell()], tmp_path)
-
-
 def test_page_on_disentanglement_of_somebody_else_is_not_replaced(tmp_path):
     (tmp_path / "disentanglement.html").write_text("mine")
     check_places([cell()], tmp_path)

@@ -240,18 +240,6 @@ def test_error_nobody_expects_while_a_result_is_written_is_its_cell_s_failure(st
     assert store.counts()["failed"] == 1
 
 
-def test_folder_that_takes_no_files_is_told_with_its_fields_and_the_cell_stays_queued(store, cell, monkeypatch):
-    problem = FolderProblem("folder", "is full", "", "free some", code="unwritable")
-
-    def refuse(*_, **__):
-        raise problem
-
-    monkeypatch.setattr(Store, "finish", refuse)
-    outcome = run_cell(cell.key, cell.to_json(), str(store.folder))
-    assert (outcome.state, outcome.problem) == ("refused", problem)
-    assert store.counts()["queued"] == 1
-
-
 # -- on Dask ----------------------------------------------------------------------------------------------------------
 
 

@@ -124,7 +124,7 @@ def test_text_that_is_not_utf8_is_refused(tmp_path):
         read_sequences(tmp_path / "a.fasta")
 
 
-# -- tf-idf of sequences against values by hand and a count in plain Python; data sets from files of sequ ---------------
+# -- tf-idf against values by hand -------------------------------------------------------------------------------------
 
 
 pytestmark = pytest.mark.usefixtures("sklearn_there")

@@ -148,7 +148,7 @@ def test_openml_without_a_network(own_cache, needs, monkeypatch):
         load_dataset("openml:iris")
 
 
-# -- bCI IV 2a: through a stand-in for MOABB, and with MOABB itself on small files in the published form  ---------------
+# -- BCI IV 2a through MOABB -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

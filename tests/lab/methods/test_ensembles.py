@@ -48,14 +48,6 @@ def test_point_is_softmax_of_the_network(digits):
     np.testing.assert_allclose(said.log_partition, torch.logsumexp(logits, 1).numpy(), atol=1e-12)
 
 
-def test_pieces_of_an_evaluation_change_nothing(digits, monkeypatch):
-    x, _, y, _ = digits
-    net = StandardNetwork(epochs=1).fit(x, y)
-    whole = net.predict_proba(x)
-    monkeypatch.setattr("uqassay.lab.methods.networks.CHUNK_BYTES", 20_000)
-    np.testing.assert_allclose(net.predict_proba(x), whole, atol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("shape", "axes"), [((40, 3), (0,)), ((40, 2, 9, 8), (0, 2, 3)), ((40, 9, 8), (0, 1, 2)), ((40, 2, 60), (0, 2))]
 )

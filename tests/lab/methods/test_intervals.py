@@ -362,7 +362,7 @@ def test_gradients(generator):
     assert torch.autograd.gradcheck(lambda x: norm((x, x + 0.3)), x)
 
 
-# -- convolutions of intervals against images and kernels drawn from the box, and against plain convoluti ---------------
+# -- convolutions of intervals -----------------------------------------------------------------------------------------
 
 
 def within(centre, raw_radius, generator):

@@ -170,7 +170,7 @@ def test_moving_goes_to_the_other_sum(kind):
     np.testing.assert_allclose(np.linalg.inv(matrix_of(start.moved(total, 0.75))), middle, atol=1e-8)
 
 
-# -- the three Gaussians of a last layer: against automatic differentiation, scikit-learn, laplace-torch  ---------------
+# -- Gaussians of a last layer -----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -452,7 +452,7 @@ def test_only_the_variational_posterior_is_sure_of_what_it_was_trained_on():
     assert right["variational"] > 0.97
 
 
-# -- the bridge against its formula in extended precision, and its Dirichlet against draws from the same  ---------------
+# -- bridge to a Dirichlet ---------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", autouse=True)

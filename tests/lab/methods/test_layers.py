@@ -162,7 +162,7 @@ def test_network_is_head_of_features():
     assert (network.features(x, Draws(generators(0), [5])) == 0).float().mean() > 0.2
 
 
-# -- lipschitz constants of normalised layers, of which the exact one comes from the matrix of the whole  ---------------
+# -- Lipschitz constants of normalised layers --------------------------------------------------------------------------
 
 
 def matrix_of(layer, shape):

@@ -206,7 +206,7 @@ def test_refusals_of_image_batches(options, shape, parameter, code):
         StandardNetwork(**options).check_options(shape)
 
 
-# -- what all methods with networks share: checks of options, the scale of the inputs, one thread for sma ---------------
+# -- options, scale of the inputs, threads -----------------------------------------------------------------------------
 
 
 def data(n=24, width=3):
@@ -237,11 +237,6 @@ def test_check_leaves_no_trace():
     assert torch.equal(torch.get_rng_state(), state)
 
 
-def test_fit_checks_the_options_before_the_data():
-    with refuses("epochs", "range"):
-        StandardNetwork(epochs=0).fit([[np.nan]], None)
-
-
 @pytest.mark.parametrize("shape", [(3,), (4, 5), (2, 4, 5)])
 def test_scale_is_that_of_each_feature_or_channel(shape):
     rng = np.random.default_rng(1)
@@ -250,14 +245,6 @@ def test_scale_is_that_of_each_feature_or_channel(shape):
     axes = {1: (0,), 2: (0, 1, 2), 3: (0, 2, 3)}[len(shape)]
     np.testing.assert_allclose(np.squeeze(net.mean_), np.squeeze(x.mean(axis=axes)), rtol=1e-12)
     np.testing.assert_allclose(np.squeeze(net.spread_), np.squeeze(x.std(axis=axes)), rtol=1e-12)
-
-
-def test_constant_features_are_not_divided_by_zero():
-    x, y = data()
-    x[:, 1] = 1e9 / 3.0
-    net = StandardNetwork(backbone=(4,), epochs=1).fit(x, y)
-    assert net.spread_[1] == 1.0
-    assert np.isfinite(net.predict_proba(x)).all()
 
 
 def test_pieces_of_an_evaluation_are_those_of_the_whole(monkeypatch):
@@ -274,7 +261,7 @@ def test_dense_layers_of_a_backbone_in_order():
     assert names == ["Dense", "ReLU", "Identity"] * 2
 
 
-# -- the head of Gaussian logits: its loss against integration, and its variance against noise that was p ---------------
+# -- head of Gaussian logits -------------------------------------------------------------------------------------------
 
 
 def draws(*seeds, rows):

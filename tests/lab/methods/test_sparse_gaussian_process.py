@@ -342,7 +342,7 @@ def test_rounding_of_tiny_numbers_is_restored(rounded_before):
         torch.set_flush_denormal(False)
 
 
-# -- the latent process and its natural-gradient steps, against GPyTorch's automatic differentiation and  ---------------
+# -- latent process against GPyTorch and linear algebra ----------------------------------------------------------------
 
 
 gpytorch = sparse_latent.gpytorch  # imported there without the warning of its own import
@@ -721,7 +721,7 @@ def test_notes_say_what_has_not_settled():
     assert training_notes([settled]) == ()
 
 
-# -- passes by neighbourhoods against passes with all inducing points, and against plain linear algebra -----------------
+# -- passes by neighbourhoods ------------------------------------------------------------------------------------------
 
 
 def process_sparse_passes(lengthscale=0.05, signal_variance=4.0, m=150, seed=0):

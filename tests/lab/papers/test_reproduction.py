@@ -128,7 +128,7 @@ def test_without_a_range_nothing_is_compared():
     assert compared_with_runs("table1/a", 0.9, 0.5, (np.nan, np.nan), runs=1, paper_runs=5).agrees is None
 
 
-# -- the register of protocols: their options, refusals, and that nothing is imported before it is called ---------------
+# -- register of protocols ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", list(PROTOCOLS))
@@ -235,7 +235,7 @@ def test_the_register_loads_no_protocol():
     assert run.stdout.strip() == "[]"
 
 
-# -- a printed cell agrees within its interval; the printed tables of the package, or given ones ------------------------
+# -- printed cells -----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

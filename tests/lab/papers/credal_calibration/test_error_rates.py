@@ -212,15 +212,6 @@ def test_damaged_records_are_made_again(tmp_path, content):
         assert same(error_rates(SMALL, 1, resume=tmp_path), whole)
 
 
-# -- error rates of the credal calibration test: kept, continued and shared out without a difference; and ---------------
-
-
-SMALL_PROTOCOL = Plan(CredalSetting(n_instances=20, n_members=3, n_classes=3, spread=0.1), n_draws=19)
-
-
-# ---- data sets -------------------------------------------------------------------------------------------------------
-
-
 # ---- cells and words -------------------------------------------------------------------------------------------------
 
 
@@ -262,9 +253,6 @@ def test_the_command_gives_the_rows_of_the_function(tmp_path, capsys, needs):
 def test_options_that_do_not_fit_are_one_sentence(options, parameter, code, got):
     with refuses(parameter, code, got=got):
         reproduce("credal-calibration", **options)
-
-
-# ---- Table 1 ---------------------------------------------------------------------------------------------------------
 
 
 # -- cells and text of error rates --------------------------------------------------------------------------------------
@@ -312,7 +300,7 @@ def test_the_reading_says_what_exceeds_the_level():
     assert "Tests without a p-value, which reject nothing: 7." in "\n".join(read_rates("2", [rates]))
 
 
-# -- figures 1 to 4: the scenarios and the curves are drawn from their numbers, and the files are written ---------------
+# -- Figures 1 to 4 ----------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -405,13 +393,6 @@ def test_figures_are_written(tmp_path, needs, exact, code):
     path = figures.write_error_figure(tmp_path, "1", [exact, code])
     assert path.name == "credal_calibration_figure1.png"
     assert path.read_bytes().startswith(b"\x89PNG")
-
-
-def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path, needs, exact):
-    needs("matplotlib")
-    (tmp_path / "taken").write_text("")
-    with refuses("figures", "unwritable", got="taken"):
-        figures.write_error_figure(tmp_path / "taken", "1", [exact])
 
 
 def test_the_scenarios_are_drawn_where_their_points_are(needs, monkeypatch, tmp_path):

@@ -230,12 +230,6 @@ def test_a_predictor_that_fails_is_a_note(smoke, monkeypatch):
         reproduce("credal-calibration", **TABLE, resume=folder)
 
 
-# ---- verdicts --------------------------------------------------------------------------------------------------------
-
-
-# ---- data sets -------------------------------------------------------------------------------------------------------
-
-
 # ---- sentences -------------------------------------------------------------------------------------------------------
 
 
@@ -430,7 +424,7 @@ def test_given_features_are_no_images(tmp_path):
         reproduce("credal-calibration", **TABLE, data=tmp_path, dataset="cifar-10")
 
 
-# -- the data sets of the trained Table 1: features of a frozen network, the paper's own data ---------------------------
+# -- data sets of the trained Table 1 ----------------------------------------------------------------------------------
 
 
 @pytest.fixture

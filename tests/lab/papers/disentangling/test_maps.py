@@ -122,7 +122,7 @@ def test_underfitting_raises_aleatoric_uncertainty_on_few_data():
     assert near[False] > 1.5 * near[True]
 
 
-# -- the files of Figs. 3, 6 and 7: one panel for each part and condition, with one scale in each row -------------------
+# -- files of Figures 3, 6 and 7 ---------------------------------------------------------------------------------------
 
 
 pytest.importorskip("torch")

@@ -274,7 +274,7 @@ def _stand_in_for_moabb(monkeypatch):
         monkeypatch.setitem(sys.modules, name, module)
 
 
-# -- from options to trainings: what is shared, what a convention trains anew, and how results become row ---------------
+# -- from options to trainings -----------------------------------------------------------------------------------------
 
 
 IT, GL = "information-theoretic", "gaussian-logits"

@@ -213,12 +213,6 @@ def test_every_figure_of_curves_has_a_number():
     assert sorted(PAPER_FIGURES.values()) == [2, 4, *range(8, 14)]
 
 
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
-    (tmp_path / "taken").write_text("")
-    with refuses("figures", "unwritable"):
-        write_disentanglement_figures(tmp_path / "taken", [contender("dropout", "variance")])
-
-
 # -- tables of the reproduction as text, and the table of conventions ---------------------------------------------------
 
 

@@ -277,10 +277,3 @@ def test_files(tmp_path, monkeypatch):
     assert all(path.stat().st_size > 2000 for path in written)
     only_real = write_gain_figures(tmp_path / "real", rows[2:])
     assert [path.name for path in only_real] == ["epistemic_gain_figure4_digits_random-forest.png"]
-
-
-def test_a_file_in_place_of_the_folder_is_refused(tmp_path):
-    path = tmp_path / "taken"
-    path.write_text("")
-    with refuses("figures", "unwritable"):
-        write_gain_figures(path, [row(1)])

@@ -228,7 +228,7 @@ def test_missing_transformers_names_the_extra(monkeypatch):
         transformer_probs("facebook/bart-large-mnli", GOOD)
 
 
-# -- features of networks for the images of CIFAR-10: by stand-ins of the networks' packages, from images ---------------
+# -- features of images ------------------------------------------------------------------------------------------------
 
 
 N, K = 60, 3

@@ -351,7 +351,7 @@ def test_the_folder_must_be_there(tmp_path):
             check_folder(place, "files")
 
 
-# -- trainings of a benchmark in the ranking protocol: what is stored, what is matched, and a real tiny r ---------------
+# -- trainings of a benchmark ------------------------------------------------------------------------------------------
 
 
 def put(folder, labels, probs, **facts):

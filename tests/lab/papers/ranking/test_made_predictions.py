@@ -193,7 +193,7 @@ def test_a_missing_library(images, folder):
         reproduce_ranking_imagenet_real(data=folder, images=images)
 
 
-# -- files of ILSVRC 2012 in the publisher's layout: names of images, and the labels of the development k ---------------
+# -- files of ILSVRC 2012 ----------------------------------------------------------------------------------------------
 
 
 # Names of the publisher: ILSVRC2012_img_val.tar has ILSVRC2012_val_00000001.JPEG … 00050000.JPEG; ILSVRC2012_devkit_t12.tar.gz
@@ -280,7 +280,7 @@ def test_a_kit_with_other_files_is_refused(tmp_path, wnids):
         labels_of([], tmp_path)
 
 
-# -- reaL-ImageNet, on generated files of the published form: 1,000 classes, file names, 50,000 labels ------------------
+# -- ReaL-ImageNet -----------------------------------------------------------------------------------------------------
 
 
 RATED = np.arange(11, 50_000, 500)  # one hundred images
@@ -417,7 +417,7 @@ def test_what_does_not_fit_is_refused(folder_oasst2):
         reproduce_ranking_oasst2()
 
 
-# -- from messages in OASST2's form to the table: own classifiers that learn here, and a stand-in of tran ---------------
+# -- messages of OASST2 ------------------------------------------------------------------------------------------------
 
 
 WORDS = {"good": ("clear", "thanks", "helpful", "nice"), "bad": ("spam", "stupid", "hate", "wrong")}

@@ -170,7 +170,7 @@ def test_a_misprint_is_found(seed, monkeypatch):
     assert found.name == f"table1/{row['dataset']}/{row['metric']}/misalignment/{part}"
 
 
-# -- lines of text about the scorings, from made scorings with known numbers; temperature scaling -----------------------
+# -- lines of text about scorings --------------------------------------------------------------------------------------
 
 
 def made(n: int = 12) -> list[Scoring]:

@@ -184,7 +184,7 @@ def test_findings_are_open_where_the_interval_holds_zero():
     assert "RS-NN" not in text
 
 
-# -- the numbers of Figures 6 to 10 against the losses, and against what the drawn bars and dots show -------------------
+# -- numbers of Figures 6 to 10 ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture

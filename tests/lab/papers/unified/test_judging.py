@@ -168,7 +168,7 @@ def test_models_without_terms_are_left_out():
     assert found.loss("b", 1.0)[0, 0] == pytest.approx(-np.log(0.9))
 
 
-# -- table 4: vertices by brute force over all permutations and events, and the two choices of them ---------------------
+# -- Table 4 by brute force --------------------------------------------------------------------------------------------
 
 
 def lower(points, event):

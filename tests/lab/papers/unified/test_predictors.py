@@ -92,7 +92,7 @@ def test_given_files_have_their_own_name_and_are_never_compared(tmp_path):
     assert keys[0] == keys[1]  # another name trains nothing anew
 
 
-# -- what each preset trains: sizes as printed, splits, options of the networks, and the sentence that st ---------------
+# -- what each preset trains -------------------------------------------------------------------------------------------
 
 
 PUBLISHED = {"cifar-10": 50_000, "cifar-100": 50_000, "mnist": 60_000}
@@ -183,7 +183,7 @@ def test_the_sentence_states_every_number():
     assert "after epochs 80, 120, 160 and 180" in printed
 
 
-# -- an ensemble whose members have cells of their own is that of one cell; it is left out if a member is ---------------
+# -- ensembles in parts ------------------------------------------------------------------------------------------------
 
 
 def quiet(step):
