@@ -12,6 +12,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
+import filelock
 import numpy as np
 import pytest
 from tests.kinds import KINDS, random_prediction
@@ -119,24 +120,15 @@ def test_cell_of_another_process_is_its_own_until_it_is_killed(store, cell):
         assert run_cells([cell], store.folder, workers=0).n_ran == 1
 
 
-def test_readers_of_the_status_do_not_keep_a_worker_from_its_cell(store, cell):
+def test_a_reader_of_the_status_does_not_keep_a_worker_from_its_cell(store, cell):
     store.claim(cell.key)
-    store.release(cell.key)  # its lock is there
-    ended = threading.Event()
-
-    def look():
-        while not ended.is_set():
-            Store(store.folder, create=False).counts()
-
-    reader = threading.Thread(target=look)
-    reader.start()
-    try:
-        for _ in range(200):
-            assert store.claim(cell.key)
-            store.release(cell.key)
-    finally:
-        ended.set()
-        reader.join()
+    store.release(cell.key)
+    reader = os.open(store.place(cell.key).with_name(f"{cell.key}.lock"), os.O_RDWR)
+    assert filelock.lock_descriptor(reader, blocking=False)
+    ends = threading.Timer(0.02, os.close, [reader])
+    ends.start()
+    assert store.claim(cell.key)
+    ends.join()
 
 
 def test_cell_that_was_settled_between_the_look_and_the_lock_is_not_run(done, cell, tmp_path, monkeypatch):
@@ -321,6 +313,7 @@ DAMAGE = {
 @pytest.mark.parametrize("how", DAMAGE)
 def test_damaged_results_do_not_count_and_are_replaced(done, cell, how, recover):
     spoil, shown = DAMAGE[how]
+    assert found(done, cell).seconds == 1.5
     spoil(done.place(cell.key))
     with refuses("key", "missing", got=cell.key[:12]):
         done.result(cell.key)
@@ -513,8 +506,9 @@ def test_older_results_are_told_in_one_sentence():
 def test_the_same_cells_of_other_code_are_told(three, tmp_path, monkeypatch):
     assert older_notes(three, tmp_path) == []
     assert count_older(tmp_path) == 0
+    place = Store(tmp_path).place(three[0].key)
     monkeypatch.setattr("uqassay.__version__", "0.0")
-    (tmp_path / "cells" / "ab").mkdir(exist_ok=True)
+    shutil.copytree(place, place.with_name(".uqassay-0123"))  # of a killed process
     (note,) = older_notes(three, tmp_path)
     assert note.startswith(f"2 trainings in {tmp_path} were made by another version of uqassay and are not used")
     assert older_notes(three[:1], tmp_path, noun="cell")[0].startswith("1 cell ")

@@ -266,14 +266,13 @@ class Store:
             if found.state == "queued" and os.path.lexists(self.place(found.key)) and self.claim(found.key):
                 with _folder_problems(self.folder):
                     _remove(self.place(found.key))
-                self._seen.pop(found.key, None)
                 self.release(found.key)
         for part in {self.place(key).parent for key in keys}:
             # who writes a draft holds a lock in the same folder: if all are free after the draft was seen, nobody writes it
             drafts = list(part.glob(f"{DRAFT}*"))
             if drafts and not any(map(_is_locked, part.glob("*.lock"))):
                 for draft in drafts:
-                    _remove(draft)
+                    shutil.rmtree(draft, ignore_errors=True)  # another process may do the same
 
     # -- helpers ------------------------------------------------------------------------------------------------------
 
@@ -286,6 +285,7 @@ class Store:
             facts = {name: metadata[name] for name in ("seconds", "accuracy", "hash")}
             self._seen[key] = CellState(key=key, state="done", **facts, **named(metadata["cell"]))
             return self._seen[key]
+        self._seen.pop(key, None)
         if (place / TRACEBACK).is_file():
             with suppress(OSError, FileFormatError):
                 text = read_bytes(place / TRACEBACK, MOST_TEXT).decode("utf-8", "backslashreplace")
@@ -339,7 +339,6 @@ class Store:
             with draft_of(place, folder=True) as draft:
                 draft.mkdir()
                 yield draft
-        self._seen.pop(key, None)
 
 
 def holds_benchmark(folder: str | os.PathLike[str]) -> bool:
