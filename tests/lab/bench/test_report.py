@@ -130,7 +130,7 @@ def test_several_reports_get_folders_that_differ_on_every_file_system(tmp_path):
     names = [folder.name.lower() for folder in folders]
     assert len(set(names)) == len(some)
     assert all(folder.parent == tmp_path for folder in folders)
-    assert not {"cells", "drafts", "plans", "assay"} & set(names)
+    assert not {"cells", "plans", "assay"} & set(names)
 
 
 def test_conditions_are_part_of_the_folder_and_the_name(tmp_path):

@@ -277,7 +277,7 @@ def _folders(folder: Path, groups: Collection[tuple[str, str]]) -> list[Path]:
     for dataset, condition in groups:
         words = [f"{key}={value}" for key, value in sorted(json.loads(condition).items())] if several else []
         name = re.sub(r"[^A-Za-z0-9._=-]+", "-", " ".join([dataset, *words])).strip(".-") or "data"
-        reserved = ("cells", "drafts", "plans", SAVED)
+        reserved = ("cells", "plans", SAVED)
         while name.lower() in (*map(str.lower, names), *reserved):
             name += "_"
         names.append(name)

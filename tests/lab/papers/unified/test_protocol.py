@@ -57,7 +57,7 @@ def ran(tmp_path_factory):
 
 def stored(folder, method):
     """The arrays of a stored prediction, and its labels."""
-    for place in folder.glob("cells/*/*"):
+    for place in folder.glob("cells/*/*/"):
         if json.loads((place / "metadata.json").read_text())["cell"]["method"] == method:
             with np.load(place / "prediction.npz", allow_pickle=False) as archive:
                 return dict(archive)
