@@ -5,7 +5,6 @@ import pytest
 import torch
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from tests.refusals import refuses
 from torch import nn
 from torch.nn.functional import batch_norm, conv2d, softplus
 
@@ -142,18 +141,6 @@ def test_digits_within_two_points_of_the_standard_network():
     right = net.predict(test_x) == test_y
     width = (said.upper - said.lower).mean(axis=1)
     assert width[~right].mean() > 2 * width[right].mean()
-
-
-@pytest.mark.parametrize("value", [0, -1.0, np.nan, np.inf])
-def test_refusals(value):
-    with refuses("initial_radius", "range"):
-        CreINN(initial_radius=value).fit([[0.0], [1.0]], [0, 1])
-
-
-def test_batch_norm_needs_batches():
-    with refuses("batch_size", "range", got="got 1"):
-        CreINN(batch_size=1).fit([[0.0], [1.0]], [0, 1])
-    CreINN(batch_size=1, batch_norm=False, epochs=1).fit([[0.0], [1.0]], [0, 1])
 
 
 # -- Interval arithmetic against networks drawn from the box, and what follows it against formulas.

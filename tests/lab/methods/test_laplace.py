@@ -1,7 +1,5 @@
 """Gaussians of a last layer: Hessians, posteriors, the bridge to a Dirichlet; by automatic differentiation and draws."""
 
-import re
-
 import numpy as np
 import pytest
 import torch
@@ -757,24 +755,3 @@ def test_extreme_precisions_of_laplace_bridge(posterior, hessian, precision):
         if posterior != "trained":
             np.testing.assert_allclose(mean, 0.0, atol=1e-12)
             np.testing.assert_allclose(probs, 0.5, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("options", "parameter", "code", "got"),
-    [
-        *(
-            ({"prior_precision": tau}, "prior_precision", "range", re.escape(f"got {tau!r}"))
-            for tau in (0.0, -1.0, 1e-300, 1e-20, 9.9e-9, 1.1e20, 1e300, np.inf, np.nan)
-        ),
-        ({"posterior": "map"}, "posterior", "choice", "got 'map'"),
-        ({"hessian": "diag"}, "hessian", "choice", "got 'diag'"),
-        ({"bridge": "none"}, "bridge", "choice", "got 'none'"),
-        ({"output": "point"}, "output", "choice", "got 'point'"),
-        ({"n_samples": 0}, "n_samples", "range", "got 0"),
-    ],
-)
-def test_refusals(options, parameter, code, got):
-    with refuses(parameter, code, got=got):
-        LaplaceBridge(**options).fit([[0.0], [1.0]], [0, 1])
-    with refuses(parameter, code, got=got):
-        LaplaceBridge(**options).check_options((1,), 2)  # without training

@@ -286,32 +286,6 @@ def test_gpytorch_is_loaded_by_the_first_fit_and_without_a_warning():
     assert (done.stdout.strip(), done.stderr) == ("False 1", "")
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "code", "got"),
-    [
-        ("n_inducing", 0, "range", "got 0"),
-        ("inducing", "grid", "choice", "got 'grid'"),
-        ("learn_kernel", 1, "type", "got 1"),
-        ("lengthscale", 0.0, "range", "got 0.0"),
-        ("lengthscale", "wide", "type", "got 'wide'"),
-        ("lengthscale", [1.0], "conflict", "ard=True"),
-        ("signal_variance", np.inf, "range", "got inf"),
-        ("natural_rate", 1.5, "range", "got 1.5"),
-        ("learning_rate", 0.0, "range", "got 0.0"),
-        ("epochs", 2.5, "type", "got 2.5"),
-        ("epochs", True, "type", "got True"),
-        ("epochs", -1, "range", "of at least 0; got -1"),
-        ("final_passes", 0, "range", "got 0"),
-        ("precision", "half", "choice", "got 'half'"),
-        ("device", "tpu", "choice", "got 'tpu'"),
-        ("multiclass", "one-versus-one", "choice", "got 'one-versus-one'"),
-    ],
-)
-def test_refusals(option, value, code, got):
-    with refuses(option, code, got=got):
-        SparseGaussianProcess(**{option: value}).fit([[0.0], [1.0]], [0, 1])
-
-
 def test_refusals_that_depend_on_the_data():
     with refuses("lengthscale", "shape", got="2 features.*got 3"):
         SparseGaussianProcess(ard=True, lengthscale=[1.0, 1.0, 1.0]).fit([[0.0, 1.0], [1.0, 1.0]], [0, 1])
