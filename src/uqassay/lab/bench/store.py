@@ -347,7 +347,7 @@ def holds_benchmark(folder: str | os.PathLike[str]) -> bool:
     try:
         plans = (json_object(path) or {} for path in (folder / "plans").glob("*.json"))
         return any(plan.get("schema") == PLAN_SCHEMA for plan in plans) or any(
-            _has_own_metadata(place) for place in (folder / "cells").glob("??/*")
+            _is_own(json_object(place / METADATA) or {}, place) for place in (folder / "cells").glob("??/*")
         )
     except OSError:
         return False
@@ -448,14 +448,10 @@ def _metadata_of(place: Path, *, verify: bool) -> dict[str, Any] | None:
     return metadata if whole and (not verify or all(_is_whole(place / f, sizes[f], files[f]) for f in files)) else None
 
 
-def _has_own_metadata(place: Path) -> bool:
-    return KEY.fullmatch(place.name) is not None and _is_own(json_object(place / METADATA) or {}, place)
-
-
 def _is_own(metadata: Mapping[str, Any], place: Path) -> bool:
     """Whether metadata are those of the cell of a folder."""
-    key = place.name
-    return metadata.get("schema") == RESULT_SCHEMA and metadata.get("key") == key and place.parent.name == key[:2]
+    named = KEY.fullmatch(place.name) is not None and place.parent.name == place.name[:2]
+    return named and (metadata.get("schema"), metadata.get("key")) == (RESULT_SCHEMA, place.name)
 
 
 def _is_whole(path: Path, size: int, digest: str) -> bool:
@@ -595,16 +591,7 @@ def _file_in_the_way(folder: Path, problem: OSError) -> Path:
 
 
 def older_sentence(n: int, noun: str, folder: str | os.PathLike[str], by: str = "another version of uqassay") -> str:
-    """That results are older and not used, and what to do with them.
-
-    Parameters
-    ----------
-    n : int
-        Number of results.
-    noun : str
-        What one of them is.
-    by : str
-        What made them.
+    """That n results, each called `noun`, are older and not used, and what to do with them.
 
     Examples
     --------
@@ -619,34 +606,28 @@ def older_sentence(n: int, noun: str, folder: str | os.PathLike[str], by: str = 
 
 
 def older_notes(cells: Sequence[Cell], folder: str | os.PathLike[str], *, noun: str = "training") -> list[str]:
-    """A note if the folder has results of the same cells that another version made, which are not used.
+    """A note if the folder, which need not be there, has results of these cells that another version made; else none."""
 
-    Parameters
-    ----------
-    cells : sequence of Cell
-        With the keys of the present version.
-    folder : path
-        As in `uqassay.lab.bench.store.Store`; it need not be there.
-    noun : str
-        What a result is called.
+    def fields(
+        cell: Mapping[str, Any],
+    ) -> str:  # without those that say where its data and, in older versions, its code lie
+        return json.dumps({name: cell[name] for name in cell if name not in ("source", "rests_on")}, sort_keys=True)
 
-    Returns
-    -------
-    list of str
-        One sentence, or none.
-    """
-    keys = {cell.key for cell in cells}
-    wanted = {_without_place(json.loads(cell.to_json())) for cell in cells}
-    n = sum(key not in keys and _without_place(cell) in wanted for key, cell in _stored_cells(folder))
+    keys, wanted = {cell.key for cell in cells}, {fields(json.loads(cell.to_json())) for cell in cells}
+    n = sum(key not in keys and fields(cell) in wanted for key, cell in _stored_cells(folder))
     return [older_sentence(n, noun, folder)] if n else []
 
 
 def count_older(folder: str | os.PathLike[str]) -> int:
     """How many results of a folder were made by another version than the present one."""
-    return sum(_present_key(cell) != key for key, cell in _stored_cells(folder))
 
+    def is_older(key: str, cell: dict[str, Any]) -> bool:
+        try:
+            return Cell.from_json(json.dumps(cell)).key != key
+        except (InputError, TypeError, KeyError):  # it has other fields
+            return True
 
-# -- helpers -----------------------------------------------------------------------------------------------------------
+    return sum(is_older(key, cell) for key, cell in _stored_cells(folder))
 
 
 def _stored_cells(folder: str | os.PathLike[str]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -655,18 +636,3 @@ def _stored_cells(folder: str | os.PathLike[str]) -> Iterator[tuple[str, dict[st
         cell = (json_object(path) or {}).get("cell")
         if isinstance(cell, dict):
             yield path.parent.name, cell
-
-
-def _present_key(cell: dict[str, Any]) -> str:
-    """The key of a cell by the present code; empty if that cannot be found, or the cell has other fields."""
-    try:
-        return Cell.from_json(json.dumps(cell)).key
-    except (InputError, TypeError, KeyError):
-        return ""
-
-
-def _without_place(cell: dict[str, Any]) -> str:
-    """The fields of a cell without those that say where its data and, in older versions, its code lie."""
-    return json.dumps(
-        {name: value for name, value in cell.items() if name not in ("source", "rests_on")}, sort_keys=True
-    )
