@@ -21,7 +21,7 @@ from uqassay.credal import (
 from uqassay.evidence import assay, is_held_out
 from uqassay.lab.bench.cell import Cell
 from uqassay.lab.papers.unified.predictors import PREDICTORS, whole_predictions
-from uqassay.losses import FLOORS, label_distance, unified_loss
+from uqassay.losses import FLOORS, unified_loss
 from uqassay.measures import credal_uncertainty
 from uqassay.predictions import Dirichlet, Intervals, Masses, Members, Point, Prediction
 from uqassay.text import listed
@@ -396,9 +396,9 @@ def _with_jensen_shannon(
         if name == "js":
             return one_hot_distance(found[model].columns["upper-label"], name)
         if model in stated:
-            return np.stack([label_distance(labels, run, distance=name, **terms)[0] for run in stated[model]])
+            return np.stack([unified_loss(labels, run, distance=name, **terms).distance for run in stated[model]])
         each = np.arange(found.n_classes)  # a baseline says the same of every instance
-        return label_distance(each, _baseline(model, found), distance=name, **terms)[0][None, labels]
+        return unified_loss(each, _baseline(model, found), distance=name, **terms).distance[None, labels]
 
     return with_terms(found, {m.name: {"distance": of_model(m.name)} for m in found.models}, distance=name)
 
